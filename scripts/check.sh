@@ -114,6 +114,9 @@ cargo test --locked --features parquet --test it -- export_parquet corpus_parque
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
+step "the book of the pages"
+scripts/book.sh
+
 step "slim build"
 cargo build --locked --no-default-features
 target/debug/wikitrail --version

@@ -309,6 +309,7 @@ class Manifest(TypedDict):
     wikitrail: str  # version of the program
     git_revision: str | None  # of the folder it was started in
     command_line: list[str]
+    defaults: NotRequired[dict[str, Any]]  # settings that no flag gave when the run was started, by name: from settings files and environment variables
     started_at: str  # RFC 3339 in UTC
     ended_at: str | None  # RFC 3339 in UTC; null while it runs
     active_ms: NotRequired[int]  # time over all parts, in milliseconds

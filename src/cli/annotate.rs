@@ -64,8 +64,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
 /// Who judges: judgements without a name could not be kept apart.
 fn by(args: &Args) -> anyhow::Result<String> {
     let user = || ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    args.by
-        .clone()
-        .or_else(|| user().filter(|name| bad_name(name).is_none()))
-        .ok_or_else(|| Failure::usage("nobody is named who judges", "add --by with a short name of your own"))
+    args.by.clone().or_else(|| user().filter(|name| bad_name(name).is_none())).ok_or_else(|| {
+        Failure::usage("the judgements need a name: --by is missing", "add --by with a short name of your own")
+    })
 }

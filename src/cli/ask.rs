@@ -3,6 +3,7 @@
 mod hints;
 mod screen;
 
+use super::defaults::{self, Taking};
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
 use super::output_file::json_line;
@@ -45,12 +46,19 @@ pub(super) struct Args {
     variant: Typed<OfVariant>,
     #[command(flatten)]
     recording: RecordingArgs,
-    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
     #[arg(long, value_name = "FILE", conflicts_with = "price", help_heading = "Budget")]
     prices: Option<PathBuf>,
 }
 
-pub(super) async fn execute(args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    if !args.recording.is_replay() {
+        let person = defaults::person()?;
+        let mut taking = Taking::of(&person);
+        taking.settings(&mut args.variant, None, args.prices.is_some())?;
+        taking.prices(&mut args.prices, args.variant.has("price"))?;
+        taking.tell();
+    }
     let mut talk = Talk::new(&args)?;
     let mut code = failure::OK;
     if let Some(question) = &args.question {

@@ -5,6 +5,7 @@ mod chosen;
 mod repair;
 
 use super::confirm::{Origin, confirm};
+use super::defaults;
 use super::explicit_args::{ExplicitArgs, started, without_secrets};
 use super::failure::{self, Failure};
 use super::run::{self, Shown, carry_out};
@@ -148,7 +149,9 @@ fn unlike(run: &RunRef, what: &str) -> anyhow::Error {
 
 /// What the run's own command says, with two variants of its one.
 fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
-    let Some(started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run")) };
+    let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run")) };
+    let person = defaults::person()?;
+    let given = defaults::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
     let mut experiment = started.experiment()?;
     let path = &chosen.manifest.dataset.path;
     experiment.datasets.retain(|dataset| dataset.path.display().to_string() == *path);
@@ -186,13 +189,14 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
             folder: Some(args.out.clone()),
             resume: args.resume,
             command_line: without_secrets(std::env::args_os()),
+            defaults: given,
             ..Output::default()
         },
         forks: chosen.forks.clone(),
         ..experiment
     };
     experiment.recording.record = None;
-    confirm(&mut experiment, &Origin::Found(&run.path), &ExplicitArgs::default(), args.confirm)?;
+    confirm(&mut experiment, &Origin::Found(&run.path), &ExplicitArgs::default(), &person, args.confirm)?;
     Ok(experiment)
 }
 

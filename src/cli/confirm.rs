@@ -1,5 +1,6 @@
 //! What a command reaches although nobody typed it: shown, and refused until it is confirmed.
 
+use super::defaults::Person;
 use super::explicit_args::ExplicitArgs;
 use super::failure::Failure;
 use super::say::say;
@@ -19,17 +20,25 @@ pub(super) enum Origin<'a> {
     Found(&'a Path),
 }
 
-/// Confirms the places that were not typed, if `confirmed`; otherwise refuses those that were found, and has no key sent
+/// Confirms the places that were neither typed nor named by the person's own settings, if `confirmed`; otherwise refuses those that were found, and has no key sent
 /// to servers that a file names.
 pub(super) fn confirm(
     experiment: &mut Experiment,
     origin: &Origin<'_>,
     typed: &ExplicitArgs,
+    person: &Person,
     confirmed: bool,
 ) -> anyhow::Result<()> {
+    let is_own = |place: &Place| match place.setting {
+        "base_url" => person.defaults.vouches(&place.value),
+        "prices" => person.defaults.get("prices").is_some_and(|given| given.value == place.value),
+        _ => false,
+    };
     let matters = |place: &Place| matches!(origin, Origin::Found(_)) || place.setting == "base_url";
-    let untyped: Vec<Place> =
-        places(experiment).into_iter().filter(|place| !typed.has(place.setting) && matters(place)).collect();
+    let untyped: Vec<Place> = places(experiment)
+        .into_iter()
+        .filter(|place| !typed.has(place.setting) && matters(place) && !is_own(place))
+        .collect();
     if untyped.is_empty() {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// Dataset file, plain or gzipped, or a shipped sample such as datasets/sample.jsonl.
+    /// Dataset file, plain or gzipped, or a shipped sample such as datasets/sample.jsonl; `-` for standard input.
     file: PathBuf,
     #[command(flatten)]
     how: Typed<OfDatasetFile>,
@@ -52,7 +52,7 @@ impl FileArgs {
     fn load_with(&self, skip_repeated: bool) -> anyhow::Result<Dataset> {
         let options = ReadOptions { skip_repeated, ..questions::options(&self.how.dataset()?)? };
         let dataset = questions::load_with(&self.file, &options)?;
-        let path = self.file.display();
+        let path = questions::shown(&self.file);
         dataset.notes.iter().for_each(|note| say(format_args!("note: {path}: {note}")));
         dataset.skipped.iter().for_each(|skipped| say(format_args!("skipped: {skipped}")));
         Ok(dataset)

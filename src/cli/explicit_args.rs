@@ -169,7 +169,7 @@ fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Resul
 }
 
 /// The manifest in a folder; of an experiment over several datasets, that of the first that has one.
-fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
+pub(super) fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
     for folder in crate::graded::runs_at(out) {
         let manifest = folder.manifest()?;
         if folder.path() == out

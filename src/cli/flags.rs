@@ -3,9 +3,9 @@
 mod split;
 
 use crate::dataset::Format;
+use crate::experiment::defaults::default_setting;
 use crate::experiment::{
-    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
-    extra, shown,
+    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
 };
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::ErrorKind;
@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 pub(super) const ASKED: &str = "asked";
 
 /// A selection of settings.
-pub(super) trait Group: 'static {
+pub(super) trait Group: Clone + 'static {
     /// Where they are declared.
     const TABLE: &'static [Setting] = VARIANT_SETTINGS;
 
@@ -146,15 +146,33 @@ impl<G: Group> Typed<G> {
         self.lists.iter().any(|(listed, values)| listed.name == setting.name && makes(values))
     }
 
-    /// The models that were typed.
-    pub(super) fn models(&self) -> Vec<Value> {
-        self.list("model")
+    /// Whether it has a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let settings = self.settings.iter().map(|assignment| assignment.setting);
+        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
     }
 
-    /// Flags that were typed and hold for each of several models.
-    pub(super) fn shared_by_models(&self) -> Vec<String> {
-        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
-        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
+    /// A setting's one value, where it is a text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
+    }
+
+    /// All values of a setting whose values are texts.
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        self.text(name).map(str::to_owned).into_iter().chain(self.list(name).iter().filter_map(text)).collect()
+    }
+
+    /// Gives a setting of the group a value; nothing where the group lacks it.
+    pub(super) fn set(&mut self, name: &str, text: &str) {
+        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
+        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
+        self.settings.push(Assignment { setting, value, line: 0 });
+    }
+
+    /// Takes it back.
+    pub(super) fn unset(&mut self, name: &str) {
+        self.settings.retain(|assignment| assignment.setting.name != name);
     }
 
     pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
@@ -198,6 +216,10 @@ fn id<G: Group>(name: &str) -> String {
 
 fn arg<G: Group>(setting: &'static Setting) -> Arg {
     let help = help(setting, G::default(setting));
+    let help = match default_setting(setting.name) {
+        Some(given) if G::PREFIX.is_empty() => format!("{help} [env: {}]", given.variable()),
+        _ => help,
+    };
     let arg = Arg::new(id::<G>(setting.name))
         .long(id::<G>(setting.name).replace('_', "-"))
         .value_name(setting.value_name)
@@ -228,7 +250,7 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
 }
 
 /// Whether a group has a setting of this name.
-fn named<G: Group>(name: &str) -> bool {
+pub(super) fn named<G: Group>(name: &str) -> bool {
     G::TABLE.iter().any(|setting| setting.name == name && G::has(setting))
 }
 
@@ -257,21 +279,6 @@ fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Valu
     })
 }
 
-/// Values that make a variant each, cut at commas where clap has not done so.
-fn listed(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
-    let cut = |value: &Value| match (setting.name, value.as_str()) {
-        ("prompt", Some(text)) => split::prompts(text),
-        ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
-        _ => vec![shown(value)],
-    };
-    let values: Vec<String> = typed.iter().flat_map(cut).collect();
-    if values.iter().any(|value| value.trim().is_empty()) {
-        let message = format!("{} has an empty value between commas\nhint: name one on each side\n", setting.flag());
-        return Err(clap::Error::raw(ErrorKind::ValueValidation, message));
-    }
-    Ok(values.into_iter().map(Value::from).collect())
-}
-
 impl<G: Group> Args for Typed<G> {
     fn augment_args(command: Command) -> Command {
         command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg::<G>))
@@ -293,7 +300,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
             let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
                 _ if G::LISTED.contains(&setting.name) => {
-                    typed.lists.push((setting, listed(setting, &all())?));
+                    typed.lists.push((setting, split::listed(setting, &all())?));
                     continue;
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(id)),

@@ -1,5 +1,6 @@
 //! `list`: the runs in a folder with their scores, and which of them are tied; `note`: what people note about a run.
 
+use super::defaults;
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
@@ -17,8 +18,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Folders that contain runs, runs, or variants of runs (`RUN@VARIANT`).
-    #[arg(value_name = "RUN", default_value = "results")]
+    /// Folders that contain runs, runs, or variants of runs (`RUN@VARIANT`) [default: results] [env: `WIKITRAIL_RESULTS`].
+    #[arg(value_name = "RUN")]
     runs: Vec<String>,
     /// Order of the list; EM, rank and cost have the best first, dates the latest.
     #[arg(long, value_enum, default_value_t = Order::Em)]
@@ -64,7 +65,7 @@ pub(super) struct NoteArgs {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let runs = chosen(&runs(&args.runs)?, &args.tag);
+    let runs = chosen(&runs(&defaults::folders(&args.runs)?)?, &args.tag);
     let results = Results::of(&runs, false)?;
     results.notes.iter().for_each(say);
     let notes = |source: &Source| notes_of(&source.run);

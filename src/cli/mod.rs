@@ -7,10 +7,14 @@ mod ask;
 mod branch;
 mod compare;
 mod completions;
+mod config;
 mod confirm;
 #[cfg(feature = "index")]
 mod corpus;
 mod dataset;
+mod defaults;
+mod demo;
+mod docs;
 mod examples;
 mod explicit_args;
 mod export;
@@ -49,6 +53,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use explicit_args::{ExplicitArgs, Resumable as _};
 use say::say;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Question answering agents over Wikipedia: run, record, score, export.
@@ -67,6 +72,8 @@ Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
 enum Command {
     /// Run a dataset through an agent and record every step.
     Run(Box<run::Args>),
+    /// Compare a real model's recorded answers: a first look without a key or a network.
+    Demo(demo::Args),
     /// Ask one question and watch it being answered, or have a conversation.
     Ask(Box<ask::Args>),
     /// Score a run from its trajectories, or a file of predictions.
@@ -117,12 +124,16 @@ enum Command {
     Dataset(dataset::Command),
     /// Show how a protocol parses model replies.
     Parse(parse::Args),
-    /// Write, list, show and check prompts.
+    /// Write, list, show, check and compare prompts.
     #[command(subcommand)]
     Prompt(prompt::Command),
     /// Check which settings a model's server supports.
     #[command(subcommand)]
     Models(models::Command),
+    /// Show the settings that hold for all commands, and where each comes from.
+    Config(config::Args),
+    /// Print a page of the documentation, or list the pages.
+    Docs(docs::Args),
     /// Print shell completions.
     Completions(completions::Args),
     /// Write the manual pages of all commands.
@@ -136,18 +147,10 @@ fn command() -> clap::Command {
 
 /// Runs the program: parses the command line, executes the command, explains errors.
 pub fn main() -> ExitCode {
-    let parsed = command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    let (mut cli, matches) = match parsed {
-        Ok(parsed) => parsed,
+    let cli = match parsed(std::env::args_os()) {
+        Ok(cli) => cli,
         Err(error) => return not_parsed(&error),
     };
-    match (&mut cli.command, matches.subcommand()) {
-        (Command::Run(args), Some((_, matches))) => args.explicit = ExplicitArgs::of(&run::Args::command(), matches),
-        (Command::Reproduce(args), Some((_, matches))) => {
-            args.explicit = ExplicitArgs::of(&reproduce::Args::command(), matches);
-        }
-        _ => {}
-    }
     let result = threads::runtime(event_loops(&cli.command)).and_then(|runtime| {
         let result = runtime.block_on(dispatch(cli.command));
         // Only pages that are still being parsed can be left.
@@ -164,6 +167,20 @@ pub fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// A command line, the program's name included.
+fn parsed(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, clap::Error> {
+    let matches = command().try_get_matches_from(line)?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    match (&mut cli.command, matches.subcommand()) {
+        (Command::Run(args), Some((_, matches))) => args.explicit = ExplicitArgs::of(&run::Args::command(), matches),
+        (Command::Reproduce(args), Some((_, matches))) => {
+            args.explicit = ExplicitArgs::of(&reproduce::Args::command(), matches);
+        }
+        _ => {}
+    }
+    Ok(cli)
 }
 
 /// Prints help, or what is wrong with the command line: it may hold the name of somebody else's file.
@@ -191,6 +208,7 @@ fn event_loops(command: &Command) -> usize {
 async fn dispatch(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => run::execute(*args).await,
+        Command::Demo(args) => demo::execute(&args).await,
         Command::Ask(args) => ask::execute(*args, &mut stdout().styled()).await,
         Command::Score(args) => score::execute(&args).await,
         Command::Compare(args) => compare::execute(&args),
@@ -217,6 +235,8 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),
+        Command::Config(args) => config::execute(&args),
+        Command::Docs(args) => docs::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
         Command::Models(command) => models::execute(&command, &mut stdout()).await,

@@ -1,5 +1,6 @@
 //! `models check`: which settings a model's server honours.
 
+use super::defaults;
 use super::failure;
 use super::flags::{OfModel, Typed};
 use super::output_file::json_line;
@@ -26,7 +27,7 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-    let settings = args.model.variant()?;
+    let settings = defaults::completed(&args.model)?.variant()?;
     let Some((model, asked)) = agent::remote(&settings)? else {
         if args.json {
             json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;

@@ -6,6 +6,7 @@ use super::output_file::json_line;
 use crate::protocol::Parsed;
 use crate::report::console::stdout;
 use crate::run::find_protocol;
+use crate::types::json_error;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::PathBuf;
@@ -79,7 +80,7 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let line: Line = serde_json::from_slice(&text).map_err(|error| bad(number, &error.to_string()))?;
+        let line: Line = serde_json::from_slice(&text).map_err(|error| bad(number, &json_error::in_line(&error)))?;
         let step = line.step.unwrap_or(usize::from(args.step));
         json_line(out, &Out { name: &line.name, parsed: protocol.parse(&line.output, step) })?;
     }

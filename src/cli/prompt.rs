@@ -1,6 +1,8 @@
-//! `prompt`: lists, shows, writes and checks prompts.
+//! `prompt`: lists, shows, writes, checks and compares prompts.
 
+mod diff;
 mod new;
+mod preview;
 mod show;
 
 pub(super) use show::write_prompt;
@@ -22,6 +24,8 @@ pub(super) enum Command {
     List(ListArgs),
     /// Print a prompt as the model sees it, or the first request for a question.
     Show(show::Args),
+    /// Show what differs between two prompts as the model sees them.
+    Diff(diff::Args),
     /// List the protocols with their options.
     Protocols(ListArgs),
     /// Check prompt files and list every problem.
@@ -47,6 +51,7 @@ pub(super) fn execute(command: Command) -> anyhow::Result<u8> {
         Command::New(args) => new::execute(&args),
         Command::List(args) => list(&args),
         Command::Show(args) => show::execute(&args),
+        Command::Diff(args) => diff::execute(&args),
         Command::Protocols(args) => protocols(&args),
         Command::Check(args) => check(&args),
     }

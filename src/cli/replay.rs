@@ -124,7 +124,7 @@ fn of_earlier_version(variant: &Variant) -> Option<String> {
     (*recorded < today).then(|| {
         format!(
             "note: `{name}` was recorded with version {recorded} of `{protocol}`, and its replies are read by version \
-             {today}: the differences may be between the versions\nhint: docs/robust.md lists what each version changed"
+             {today}: the differences may be between the versions\nhint: `wikitrail docs robust` lists what each version changed"
         )
     })
 }

@@ -5,6 +5,7 @@ mod figures;
 mod json;
 
 use super::confirm::{Origin, confirm};
+use super::defaults::{self, Takes, Taking};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
@@ -40,7 +41,7 @@ const OTHER_DEFAULTS: [(&str, &str); 7] = [
 
 /// Flags of `reproduce`. Those of `run` are handed on as they were typed.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct Args {
     /// Folder of a reproduction: print its table again, and run nothing.
     #[arg(value_name = "DIR", conflicts_with_all = ["out", "resume", "dry_run", "limit", "hotpotqa", "fever", "model", "a_try"])]
@@ -95,6 +96,21 @@ pub(super) struct Args {
     /// Which of these were typed.
     #[arg(skip)]
     pub(super) explicit: ExplicitArgs,
+    /// Where new folders of runs are made, and the settings that no flag gave.
+    #[arg(skip)]
+    given: (Option<PathBuf>, BTreeMap<String, String>),
+}
+
+impl Takes for Args {
+    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+        // A try needs neither key nor network, unless a model is typed.
+        if !self.a_try || self.settings.has("model") {
+            let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;
+            taking.settings(&mut self.settings, Some(&file), self.limits.has_prices())?;
+        }
+        self.limits.take(taking, self.settings.has("price"))?;
+        self.pace.take(taking)
+    }
 }
 
 impl Resumable for Args {
@@ -118,7 +134,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         show(folder, args.json)?;
         return Ok(failure::OK);
     }
-    let typed = args.explicit.clone();
+    let (typed, person) = (args.explicit.clone(), defaults::person()?);
     let short = args.out.clone().filter(|_| args.resume && !args.a_try && !typed.has("model"));
     let mut stored = None;
     if let Some(out) = short
@@ -127,7 +143,11 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         args = started;
         stored = Some(out);
     }
-    if !args.a_try && !args.explicit.has("model") {
+    let goes_on = args.out.clone().filter(|_| args.resume);
+    let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
+    let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
+    args.given = (person.results(), given);
+    if !args.a_try && !args.settings.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {
             Some(out) if Reproduction::is_there(out)? => show(out, args.json)?,
             _ => return Err(no_model()),
@@ -141,7 +161,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         // A file of this name in the working folder takes the place of ours.
         None => Origin::Found(&args.experiment),
     };
-    confirm(&mut experiment, &origin, &typed, args.confirm)?;
+    confirm(&mut experiment, &origin, &typed, &person, args.confirm)?;
     let code =
         run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false, report: None }).await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
@@ -175,7 +195,9 @@ impl Args {
         experiment.pace = self.pace.pace();
         experiment.recording = self.recording.recording();
         experiment.output = Output {
-            folder: Some(self.out.clone().unwrap_or_else(|| crate::run::fresh(&file.name))),
+            folder: Some(self.out.clone().unwrap_or_else(|| crate::run::fresh(self.given.0.as_deref(), &file.name))),
+            results: None,
+            defaults: self.given.1.clone(),
             resume: self.resume,
             command_line: without_secrets(std::env::args_os()),
             dry_run: self.dry_run,

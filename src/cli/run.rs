@@ -5,9 +5,10 @@ mod dry_run;
 mod screen;
 mod shard;
 
-pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs, concurrency, usd};
+pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs, usd};
 
 use super::confirm::{Origin, confirm};
+use super::defaults;
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
 use super::say::say;
@@ -47,6 +48,7 @@ impl Resumable for Args {
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let (typed, mut origin) = (args.explicit.clone(), Origin::Named);
+    let person = defaults::person()?;
     // A resumed command names no file to write.
     let report = args.report.clone();
     // Whoever names a dataset means what they type, and nothing else.
@@ -57,8 +59,12 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         args = completed;
         origin = Origin::Found(out);
     }
+    let goes_on = args.out.clone().filter(|_| args.resume);
+    let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
+    let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
+    args.given = (person.results(), given);
     let mut experiment = args.experiment()?;
-    confirm(&mut experiment, &origin, &typed, args.confirm)?;
+    confirm(&mut experiment, &origin, &typed, &person, args.confirm)?;
     let shown = Shown { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
     carry_out(&experiment, shown).await
 }
@@ -133,6 +139,8 @@ impl Args {
         experiment.recording = self.recording.recording();
         experiment.output = Output {
             folder: self.out.clone(),
+            results: self.given.0.clone(),
+            defaults: self.given.1.clone(),
             resume: self.resume,
             command_line: without_secrets(std::env::args_os()),
             dry_run: self.dry_run,

@@ -1,5 +1,6 @@
 //! `view`: runs in a browser, on this machine.
 
+use super::defaults;
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::graded::runs;
@@ -13,8 +14,8 @@ use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Folders that contain runs, or runs; those that are still going are followed.
-    #[arg(value_name = "FOLDER", default_value = "results")]
+    /// Folders that contain runs, or runs; those that are still going are followed [default: results] [env: `WIKITRAIL_RESULTS`].
+    #[arg(value_name = "FOLDER")]
     folders: Vec<String>,
     /// Port on 127.0.0.1; 0 takes a free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
@@ -24,7 +25,8 @@ pub(super) struct Args {
     annotate: bool,
 }
 
-pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
+pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
+    args.folders = defaults::folders(&args.folders)?;
     let mut interrupts = Interrupts::signals();
     let found: usize = args.folders.iter().map(found).sum::<anyhow::Result<usize>>()?;
     let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));

@@ -4,6 +4,7 @@ mod interactive;
 pub(super) mod lines;
 mod script;
 
+use super::defaults;
 use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
 use super::output_file::json_line;
@@ -80,7 +81,7 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
 
 /// Makes sessions over one source.
 fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
-    let settings = args.variant()?;
+    let settings = defaults::completed(args)?.variant()?;
     let source = agent::source(&settings)?;
     let (compat, wording) = agent::semantics(&settings);
     let options = SessionOptions { wording: wording.unwrap_or_default(), ..SessionOptions::default() };

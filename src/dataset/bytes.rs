@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// Most bytes of a file, and most bytes that a packed one may unpack to; the largest known dataset has two thirds of it.
@@ -19,15 +19,21 @@ const FIRST: u64 = 64 << 10;
 pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
     let shown = path.display().to_string();
     let failed = |error| DatasetError::of_file(&shown, Problem::Io(error));
-    let mut file = File::open(path).map_err(failed)?;
+    let file = File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len().min(MOST);
+    bytes_from(&shown, file, size)
+}
+
+/// The same of what a reader gives, about so many bytes, that messages call `file`.
+pub fn bytes_from(file: &str, mut reader: impl Read, size: u64) -> Result<Vec<u8>, DatasetError> {
+    let failed = |error| DatasetError::of_file(file, Problem::Io(error));
     let mut bytes = with_room_for(size);
-    (&mut file).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
+    (&mut reader).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
     if !is_packed(&bytes) && wide(&bytes).is_none() {
-        refuse_binary(&shown, &bytes)?;
+        refuse_binary(file, &bytes)?;
     }
-    fill_at_most(&mut bytes, file, MOST).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => DatasetError::of_file(&shown, Problem::TooLarge(error)),
+    fill_at_most(&mut bytes, reader, MOST).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
         _ => failed(error),
     })?;
     Ok(bytes)

@@ -28,7 +28,7 @@ mod triviaqa;
 mod values;
 mod wiki2;
 
-pub use bytes::{bytes_of, text_of};
+pub use bytes::{bytes_from, bytes_of, text_of};
 pub use digest::sha256_of_file;
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Largest experiment file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 /// Where the format is explained.
-const HELP: &str = "docs/experiments.md explains the file key by key";
+const HELP: &str = "`wikitrail docs experiments` explains the file key by key";
 /// How often a question may be asked under one variant.
 const MAX_REPEATS: u64 = 1000;
 
@@ -90,12 +90,12 @@ impl ExperimentError {
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } | Self::TooLarge(_) | Self::NotText(_) => {
-                "an experiment is a TOML file in UTF-8; docs/experiments.md explains it".to_owned()
+                "an experiment is a TOML file in UTF-8; `wikitrail docs experiments` explains it".to_owned()
             }
             Self::Invalid(problems) => problems.hint(),
             Self::Conflict { .. } => "remove one of them".to_owned(),
             Self::Unused(_) => "remove it, or name the --model or the --wiki that takes it".to_owned(),
-            Self::Value { .. } => "docs/experiments.md lists the settings".to_owned(),
+            Self::Value { .. } => "`wikitrail docs experiments` lists the settings".to_owned(),
         }
     }
 }

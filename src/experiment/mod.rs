@@ -12,6 +12,7 @@
 //! | `reader` | the TOML tree with its lines |
 //! | `datasets` | the datasets of a file |
 //! | `matrix`, `variants` | dimensions, inclusions and exclusions of a file |
+//! | `defaults` | settings files and environment variables: what holds where no flag says it |
 //! | `differing` | the settings by which variants differ |
 //! | `published` | figures that others have published for the same variants |
 //! | `extra` | what may be added to the bodies and headers of requests |
@@ -19,6 +20,7 @@
 //! | `shipped` | files that are part of the program |
 
 mod datasets;
+pub mod defaults;
 mod differing;
 mod expand;
 pub mod extra;

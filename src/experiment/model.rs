@@ -3,8 +3,10 @@
 use super::settings::{DatasetSettings, VariantSettings};
 use crate::types::{Fork, Pairs, Shard, StopRule};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// What to run: datasets, variants, repeats, limits, output.
 ///
@@ -118,6 +120,23 @@ pub enum Concurrency {
     UpTo(usize),
 }
 
+impl FromStr for Concurrency {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const LARGEST: usize = 65_535;
+        let number = |text: &str| match text.parse() {
+            Ok(n @ 1..=LARGEST) => Ok(n),
+            _ => Err(format!("`auto`, `auto:N` or N is expected, with N from 1 to {LARGEST}")),
+        };
+        match text.split_once(':') {
+            Some(("auto", most)) => number(most).map(Self::UpTo),
+            None if text == "auto" => Ok(Self::default()),
+            _ => number(text).map(Self::Fixed),
+        }
+    }
+}
+
 impl Default for Concurrency {
     /// Up to 100.
     fn default() -> Self {
@@ -141,8 +160,10 @@ pub struct Recording {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Output {
-    /// The run's folder; without one, a new folder below `results/`.
+    /// The run's folder; without one, a new folder below `results`.
     pub folder: Option<PathBuf>,
+    /// Where new folders of runs are made; without it, in `results`.
+    pub results: Option<PathBuf>,
     /// Continue the run in the folder.
     pub resume: bool,
     /// Run only this shard of the questions, into a folder that the others write too. It joins a run that is there, and goes on
@@ -150,6 +171,8 @@ pub struct Output {
     pub shard: Option<Shard>,
     /// The command that started it, for the manifest; free of secrets.
     pub command_line: Vec<String>,
+    /// Settings that no flag gave, by name, for the manifest.
+    pub defaults: BTreeMap<String, String>,
     /// Nothing is going to run: no key is looked for, and no recording is opened.
     pub dry_run: bool,
 }
@@ -208,5 +231,20 @@ impl Recording {
     /// Whether every answer comes from a recording.
     pub fn is_offline(&self) -> bool {
         self.replay.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Concurrency;
+
+    #[test]
+    fn a_number_is_fixed_and_auto_is_learned() {
+        assert_eq!("7".parse(), Ok(Concurrency::Fixed(7)));
+        assert_eq!("auto".parse(), Ok(Concurrency::UpTo(100)));
+        assert_eq!("auto:500".parse(), Ok(Concurrency::UpTo(500)));
+        for bad in ["0", "auto:0", "auto:", "many", "-1", "65536", "fixed:3", ""] {
+            assert!(bad.parse::<Concurrency>().is_err(), "{bad}");
+        }
     }
 }

@@ -85,7 +85,7 @@ settings! {
         default: "none", effect: Effect::Prompt,
         recorded: Some(|variant| Some(variant.instruction.clone().unwrap_or_else(|| "none".to_owned()))),
     }
-    /// File with the protocols' texts, in the form of prompts/protocols/en.toml.
+    /// File with the protocols' texts, in the form of `wikitrail docs protocol-texts`.
     texts: String = Path, "FILE", {
         default: "ours, in the prompt's language", applies: Applies::Protocol, effect: Effect::Prompt,
         recorded: Some(|variant| Some(variant.texts.clone().unwrap_or_else(|| "ours".to_owned()))),

@@ -27,13 +27,16 @@ macro_rules! shipped {
 }
 
 const SHIPPED: &[(&str, &[u8])] = shipped![
+    "experiments/demo.toml",
     "experiments/interface.toml",
     "experiments/sample.toml",
     "experiments/table1.toml",
     "datasets/sample.jsonl",
     "datasets/sample-claims.jsonl",
     "datasets/sample-wiki/articles.jsonl",
+    "datasets/demo.recording.jsonl",
     "datasets/sample-zh.jsonl",
+    "datasets/sample-zh.recording.jsonl",
     "datasets/sample-wiki-zh/articles.jsonl",
     "prompts/hotpotqa.toml",
     "prompts/fever.toml",

@@ -176,7 +176,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[[include]]\nname = \"a\"\nshot = 3", "x.toml:5: unknown key `include[1].shot`\nhint: did you mean `shots`?"),
     ("[[exclude]]\nmetod = \"cot\"", "x.toml:4: unknown key `exclude[1].metod`\nhint: did you mean `method`?"),
     ("mtrix = 1", "x.toml:3: unknown key `mtrix`\nhint: did you mean `matrix`?"),
-    ("xyzzy = 1", "x.toml:3: unknown key `xyzzy`\nhint: docs/experiments.md explains"),
+    ("xyzzy = 1", "x.toml:3: unknown key `xyzzy`\nhint: `wikitrail docs experiments` explains"),
     (
         "[settings]\nmethod = \"raect\"",
         "x.toml:4: unknown method `raect` in `settings.method`\nhint: did you mean `react`?",

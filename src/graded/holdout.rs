@@ -3,8 +3,9 @@
 use super::Source;
 use crate::dataset::{IdList, sha256_of_ids};
 use crate::run::RunError;
-use crate::store::{Skipped, StoreError, append_lines, read_lines, without_place};
+use crate::store::{Skipped, StoreError, append_lines, read_lines};
 use crate::types::bounded::text_at_most;
+use crate::types::json_error;
 use crate::types::text::{counted, visible_line};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -226,14 +227,14 @@ impl Seen {
 
 /// A line; one of a newer version is not read.
 fn parse(line: &[u8]) -> Result<Look, String> {
-    let look: Look = serde_json::from_slice(line).map_err(|error| without_place(&error))?;
+    let look: Look = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     if look.v > LOOKS_VERSION { Err(format!("format version {}", look.v)) } else { Ok(look) }
 }
 
 fn read(path: &Path) -> io::Result<String> {
     // A pipe or a device may never end.
-    if !path.is_file() {
-        return Err(io::ErrorKind::NotFound.into());
+    if path.exists() && !path.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     text_at_most(File::open(path)?, MOST_IDS)
 }

@@ -3,9 +3,11 @@
 use super::due::Answer;
 use super::menu::Menu;
 use super::verdict::{Chosen, Judge, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
-use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines, without_place};
+use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines};
+use crate::types::json_error;
 use crate::types::text::is_control;
-use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// The verdicts of a run, or its readings.
@@ -101,16 +103,21 @@ impl<V: Menu> Verdicts<V> {
 }
 
 fn parse<V: Menu>(line: &[u8]) -> Result<Line<V>, String> {
-    let line: Line<V> =
-        serde_json::from_slice(line).map_err(|error| format!("not a verdict: {}", without_place(&error)))?;
-    let v = match &line {
-        Line::Verdict(one) => one.v,
-        Line::Rule(record) => record.v,
-    };
-    if v > VERDICT_VERSION {
-        return Err(format!("format version {v}, and this program reads up to {VERDICT_VERSION}"));
+    /// What tells the two kinds of lines apart, so that an error is about the kind that was meant.
+    #[derive(Deserialize)]
+    struct Kind {
+        rule: Option<IgnoredAny>,
+        v: Option<u64>,
     }
-    Ok(line)
+    let bad = |error| format!("not a {}: {}", V::LINE, json_error::in_line(&error));
+    let Kind { rule, v } = serde_json::from_slice(line).map_err(bad)?;
+    match v {
+        Some(v) if v > u64::from(VERDICT_VERSION) => {
+            Err(format!("format version {v}, and this program reads up to {VERDICT_VERSION}"))
+        }
+        _ if rule.is_some() => Ok(Line::Rule(serde_json::from_slice(line).map_err(bad)?)),
+        _ => Ok(Line::Verdict(serde_json::from_slice(line).map_err(bad)?)),
+    }
 }
 
 /// Appends lines to those of a run and waits until they are on disk.

@@ -23,6 +23,8 @@ pub(crate) trait Menu: Copy + Debug + Eq + Serialize + DeserializeOwned + 'stati
     const FLAG: &'static str;
     /// What models are called here, in front of their names.
     const NAME: &'static str;
+    /// What a model's answer is called, in messages.
+    const LINE: &'static str;
     /// What is asked about, and what happens to it, in messages.
     const THING: [&'static str; 2];
 
@@ -38,6 +40,7 @@ impl Menu for Verdict {
     const UNREADABLE: Self = Self::Unreadable;
     const FLAG: &'static str = "--judge";
     const NAME: &'static str = "judge";
+    const LINE: &'static str = "verdict";
     const THING: [&'static str; 2] = ["answer", "judged"];
 
     fn name(self) -> &'static str {
@@ -76,6 +79,7 @@ impl Menu for Reading {
     const UNREADABLE: Self = Self(None);
     const FLAG: &'static str = "--classify";
     const NAME: &'static str = "model";
+    const LINE: &'static str = "reading";
     const THING: [&'static str; 2] = ["episode", "classified"];
 
     fn name(self) -> &'static str {

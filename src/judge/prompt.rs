@@ -64,7 +64,7 @@ impl<V: Menu> JudgePrompt<V> {
         let file: File<V> = toml::from_str(text).map_err(|error| {
             fault(
                 error.to_string().trim_end(),
-                "a judge's prompt is a TOML file in the form that docs/judge.md describes",
+                "a judge's prompt is a TOML file in the form that `wikitrail docs judge` describes",
             )
         })?;
         if let Some(missing) = V::NEEDED.iter().find(|name| !file.prompt.contains(&format!("{{{name}}}"))) {

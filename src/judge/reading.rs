@@ -83,5 +83,6 @@ fn annotation(one: &Judgement<Reading>, by: &str) -> Option<Annotation> {
         note: one.reason.clone(),
         blind: true,
         page_sha256: None,
+        started_at: None,
     })
 }

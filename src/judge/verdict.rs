@@ -118,7 +118,7 @@ pub(crate) struct RuleRecord {
     pub(crate) at: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged, bound = "V: Menu")]
 pub(crate) enum Line<V = Verdict> {
     Verdict(Box<Judgement<V>>),

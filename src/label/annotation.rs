@@ -43,6 +43,9 @@ pub struct Annotation {
     pub blind: bool,
     /// Digest of the page on which it was judged.
     pub page_sha256: Option<String>,
+    /// When the episode began, as in its trajectory. Runs with the same settings have episodes with the same key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
 }
 
 /// What a person may choose: the failure classes of the rules, and two that no rule can find.

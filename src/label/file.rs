@@ -1,7 +1,8 @@
 //! `annotations.jsonl`: reading it, appending to it, and taking it along.
 
 use super::Annotation;
-use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines, without_place};
+use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines};
+use crate::types::json_error;
 use std::collections::{BTreeMap, HashMap};
 
 /// The judgements on the episodes of a run.
@@ -65,7 +66,7 @@ impl Annotations {
 
 fn parse(line: &[u8]) -> Result<Annotation, String> {
     let annotation: Annotation =
-        serde_json::from_slice(line).map_err(|error| format!("not a judgement: {}", without_place(&error)))?;
+        serde_json::from_slice(line).map_err(|error| format!("not a judgement: {}", json_error::in_line(&error)))?;
     annotation.fault().map_or(Ok(annotation), Err)
 }
 

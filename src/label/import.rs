@@ -1,7 +1,8 @@
 //! Judgements from elsewhere: what a page saved, what another program or a table holds.
 
 use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
-use crate::store::{Records, StoreError, without_place};
+use crate::store::{Records, StoreError};
+use crate::types::json_error;
 use crate::types::text::printable;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -10,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The episodes of a run, to find the one that a judgement is about.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
-    episodes: HashMap<String, Name>,
+    episodes: HashMap<String, Known>,
     keys: HashMap<Name, String>,
     variants: BTreeSet<String>,
     repeats: BTreeSet<u32>,
@@ -18,6 +19,13 @@ pub(crate) struct Shelf {
 
 /// Id, variant and repeat.
 type Name = (String, String, u32);
+
+/// An episode of the run, and when it began, where the record says so.
+#[derive(Debug, Clone)]
+struct Known {
+    name: Name,
+    started_at: Option<String>,
+}
 
 /// What became of the rows of a file.
 #[derive(Debug, Default)]
@@ -51,6 +59,7 @@ struct Row {
     #[serde(deserialize_with = "truth")]
     blind: Option<bool>,
     page_sha256: Option<String>,
+    started_at: Option<String>,
 }
 
 /// A truth value as programs write them: `true`, `1`, `"yes"`.
@@ -64,35 +73,51 @@ fn truth<'de, D: Deserializer<'de>>(value: D) -> Result<Option<bool>, D::Error> 
 }
 
 /// Columns of a table.
-const COLUMNS: [&str; 12] =
-    ["key", "id", "variant", "repeat", "by", "at", "correct", "class", "step", "note", "blind", "page_sha256"];
+const COLUMNS: [&str; 13] = [
+    "key",
+    "id",
+    "variant",
+    "repeat",
+    "by",
+    "at",
+    "correct",
+    "class",
+    "step",
+    "note",
+    "blind",
+    "page_sha256",
+    "started_at",
+];
 
 impl Shelf {
     pub(crate) fn of(records: &Records) -> Result<Self, StoreError> {
         let mut shelf = Self::default();
         for trajectory in records.iter() {
             let trajectory = trajectory?;
-            shelf.add(&trajectory.key, (trajectory.id, trajectory.variant, trajectory.repeat));
+            let name = (trajectory.id, trajectory.variant, trajectory.repeat);
+            shelf.add(&trajectory.key, name, &trajectory.started_at);
         }
         Ok(shelf)
     }
 
-    pub(super) fn add(&mut self, key: &str, name: Name) {
+    pub(super) fn add(&mut self, key: &str, name: Name, started_at: &str) {
         self.variants.insert(name.1.clone());
         self.repeats.insert(name.2);
         self.keys.insert(name.clone(), key.to_owned());
-        self.episodes.insert(key.to_owned(), name);
+        let started_at = Some(started_at.to_owned()).filter(|at| !at.is_empty());
+        self.episodes.insert(key.to_owned(), Known { name, started_at });
     }
 
     /// The episode that a row is about: by its key, and only without one by id, variant and repeat, of which those may be
     /// left out that are the same for the whole run.
-    fn find(&self, row: &Row) -> Result<(String, Name), String> {
+    fn find(&self, row: &Row) -> Result<(String, Known), String> {
         if let Some(key) = &row.key {
-            let name = self.episodes.get(key).ok_or_else(|| {
+            let known = self.episodes.get(key).ok_or_else(|| {
                 let id = row.id.as_deref().map(|id| format!(" (question `{}`)", shown(id))).unwrap_or_default();
                 format!("its episode{id} is not in this run: no key `{}`", shown(key))
             })?;
-            return Ok((key.clone(), name.clone()));
+            refuse_other_run(row, known)?;
+            return Ok((key.clone(), known.clone()));
         }
         let id = row.id.clone().ok_or("it has neither `key` nor `id`")?;
         let variant = only(row.variant.clone(), &self.variants, "variant")?;
@@ -106,7 +131,20 @@ impl Shelf {
                 shown(variant)
             )
         })?;
-        Ok((key.clone(), name))
+        let started_at = self.episodes.get(key).and_then(|known| known.started_at.clone());
+        Ok((key.clone(), Known { name, started_at }))
+    }
+}
+
+/// A page over several runs with the same settings has episodes with the same key.
+fn refuse_other_run(row: &Row, known: &Known) -> Result<(), String> {
+    match (row.started_at.as_deref().filter(|at| !at.is_empty()), &known.started_at) {
+        (Some(judged), Some(own)) if judged != own => Err(format!(
+            "it judges an episode of another run with the same settings, which began at {}; this run's began at {}",
+            shown(judged),
+            shown(own)
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -151,7 +189,7 @@ pub(crate) fn import(text: &str, shelf: &Shelf, known: &Annotations, by: Option<
 }
 
 fn annotation(row: Row, shelf: &Shelf, by: Option<&str>, now: &str) -> Result<Annotation, String> {
-    let (key, (id, variant, repeat)) = shelf.find(&row)?;
+    let (key, Known { name: (id, variant, repeat), started_at }) = shelf.find(&row)?;
     let by = row.by.filter(|by| !by.is_empty()).or_else(|| by.map(str::to_owned));
     let text = |text: Option<String>| text.filter(|text| !text.is_empty());
     let annotation = Annotation {
@@ -168,6 +206,7 @@ fn annotation(row: Row, shelf: &Shelf, by: Option<&str>, now: &str) -> Result<An
         note: text(row.note),
         blind: row.blind.unwrap_or_default(),
         page_sha256: text(row.page_sha256),
+        started_at,
     };
     // A record of ours may withdraw what was said before.
     if annotation.is_empty() && row.v.is_none() {
@@ -180,7 +219,7 @@ type Rows = Vec<(usize, Result<Row, String>)>;
 
 fn of_json(text: &str) -> Rows {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let row = |line: &str| serde_json::from_str(line).map_err(|error| without_place(&error));
+    let row = |line: &str| serde_json::from_str(line).map_err(|error| json_error::in_line(&error));
     lines.map(|(number, line)| (number + 1, row(line))).collect()
 }
 
@@ -245,6 +284,7 @@ fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Ro
             "note" => row.note = text(),
             "blind" => row.blind = Some(of_column(yes_or_no(cell))?),
             "page_sha256" => row.page_sha256 = text(),
+            "started_at" => row.started_at = text(),
             _ => {}
         }
     }

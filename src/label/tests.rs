@@ -23,6 +23,7 @@ fn said(key: &str, by: &str, at: &str, class: &str) -> Annotation {
         note: None,
         blind: true,
         page_sha256: None,
+        started_at: None,
     }
 }
 
@@ -35,7 +36,7 @@ fn folder() -> (tempfile::TempDir, RunFolder) {
 fn shelf() -> Shelf {
     let mut shelf = Shelf::default();
     for (key, id) in [("k1", "q1"), ("k2", "q2")] {
-        shelf.add(key, (id.to_owned(), "main".to_owned(), 0));
+        shelf.add(key, (id.to_owned(), "main".to_owned(), 0), "2026-01-01T00:00:00Z");
     }
     shelf
 }
@@ -63,7 +64,7 @@ fn bad_lines_are_named_and_the_rest_is_read() {
     assert_eq!(read.latest().iter().map(|one| &*one.by).collect::<Vec<_>>(), ["anna", "ben"]);
     let notes: Vec<String> = read.notes().collect();
     let parts = [
-        "expected ident",
+        "not valid JSON",
         "unknown class `lop`",
         "format version 2",
         "not a name",
@@ -160,6 +161,13 @@ fn rows_are_taken_by_key_or_name_and_others_are_refused_with_a_reason() {
     for ((_, why), part) in imported.refused.iter().zip(whys) {
         assert!(why.contains(part), "{why}");
     }
+    // A page over two runs with the same settings has both episodes, with one key.
+    let judged = |at: &str| own.replace("\"v\":1", &format!("\"v\":1,\"started_at\":\"{at}\""));
+    let both = [judged("2026-01-01T00:00:00Z"), judged("2026-01-03T00:00:00Z")].join("\n");
+    let imported = import(&both, &shelf(), &known, None, "2026-01-02T00:00:00Z");
+    assert_eq!((imported.taken.len(), imported.refused[0].0), (1, 2));
+    assert_eq!(imported.taken[0].started_at.as_deref(), Some("2026-01-01T00:00:00Z"));
+    assert!(imported.refused[0].1.contains("another run with the same settings"), "{imported:?}");
     let nobody = import(r#"{"id": "q2", "class": "loop"}"#, &shelf(), &known, None, "2026-01-02T00:00:00Z");
     assert!(nobody.taken.is_empty() && nobody.refused[0].1.contains("who judged"), "{nobody:?}");
 }

@@ -131,7 +131,7 @@ impl PromptError {
             Self::NoPlaceForExamples { .. } => "remove the shots, or add the slot".into(),
             Self::TextsNoPrompt(file) => format!("pass it next to a prompt: --texts {file}"),
             Self::NoTextsTaken(..) => "remove --texts; this protocol's words are in the prompt file".into(),
-            Self::NoSection { section, .. } => format!("add [{section}]; prompts/README.md lists its keys"),
+            Self::NoSection { section, .. } => format!("add [{section}]; `wikitrail docs prompts` lists its keys"),
             Self::NoProtocolText(..) => "load the protocol's own texts".into(),
             Self::NoSlotValue { .. } => "remove the slot from the text".into(),
             Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper or react-zh".into(),

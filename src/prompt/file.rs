@@ -13,8 +13,8 @@ pub const METHODS: [&str; 4] = ["react", "act", "cot", "standard"];
 /// The labels that a question may have.
 pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
 
-/// Where the format is explained, for somebody who has only the program.
-const HELP: &str = "`wikitrail prompt show prompts/hotpotqa.toml --source` is a prompt file with its keys explained";
+/// Where the format is explained.
+pub(super) const HELP: &str = "`wikitrail docs prompts` explains the file key by key";
 
 /// A prompt file: instructions and solved examples. `prompts/README.md` explains each key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,9 +22,9 @@ pub(crate) fn render(judges: &[JudgeFigures], pairs: &[TwoJudges], labels: bool)
         let _ = writeln!(text, "\n{a} against {b}: {}", agreement(&two.agreement));
     }
     text.push_str(if labels {
-        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; docs/judge.md\n"
+        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; `wikitrail docs judge`\n"
     } else {
-        "uncorrected: the judge's own errors are in these shares; labels by people correct them, docs/judge.md\n"
+        "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`\n"
     });
     text
 }

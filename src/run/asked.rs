@@ -24,11 +24,15 @@ impl Asked {
     /// machine, a run that is resumed asks what its `folder` holds.
     pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>) -> Result<Self, RunError> {
         let selection = questions::selection(&spec.settings)?;
-        let is_here = spec.path.exists() || shipped::file(&spec.path.display().to_string()).is_some();
+        let piped = questions::is_stdin(&spec.path);
+        let is_here = !piped && (spec.path.exists() || shipped::file(&spec.path.display().to_string()).is_some());
         if let Some(kept) = folder.filter(|_| !is_here).and_then(|folder| kept(folder, spec, &selection)) {
             return Ok(kept);
         }
-        let dataset = questions::load(&spec.path, &spec.settings)?;
+        let dataset = questions::load(&spec.path, &spec.settings).map_err(|error| match folder {
+            Some(folder) if piped => not_piped(folder, &error),
+            _ => error,
+        })?;
         let notes = notes(&dataset, spec);
         let all = dataset.questions.len();
         let questions = dataset::select(dataset.questions, &selection)?;
@@ -61,13 +65,28 @@ fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Aske
     if questions.len() != record.selected {
         return None;
     }
-    let notes = vec![format!("note: `{}` is not here; its questions are those in the run's folder", record.path)];
+    let notes = vec![if questions::is_stdin(&spec.path) {
+        "note: standard input is not read again; the questions are those in the run's folder".to_owned()
+    } else {
+        format!("note: `{}` is not here; its questions are those in the run's folder", record.path)
+    }];
     Some(Asked { questions, record, notes })
+}
+
+/// A run whose dataset was piped, and is resumed with other questions than its folder holds.
+fn not_piped(folder: &Path, error: &RunError) -> RunError {
+    RunError::input(
+        format!(
+            "other questions are selected than `{}` holds, and its dataset came from standard input: {error}",
+            folder.display()
+        ),
+        "pipe the same dataset into the command again, or resume it without other selections",
+    )
 }
 
 /// What is said of how the file was read, and of records that were left out.
 fn notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
-    let path = spec.path.display();
+    let path = questions::shown(&spec.path);
     let read = dataset.notes.iter().map(|note| format!("note: {path}: {note}"));
     let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
     let bad = Some(dataset.skipped.len()).filter(|bad| *bad > 0);

@@ -6,9 +6,10 @@ use super::estimate::Estimate;
 use super::job::Job;
 use super::plan::{Due, differences, differences_of_parts};
 use super::prices;
+use super::questions;
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary};
-use crate::experiment::Output;
+use crate::experiment::{Output, defaults};
 use crate::llm::{Price, Spent};
 use crate::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
 use crate::tape::NOT_OWN_HINT;
@@ -71,7 +72,7 @@ impl State {
 impl OutputPlan {
     /// Finds the folder and what is left to do in it. Writes nothing.
     pub(super) fn choose(output: &Output, job: &Job) -> Result<Self, RunError> {
-        let path = job.out.clone().unwrap_or_else(|| fresh(&named(&job.manifest)));
+        let path = job.out.clone().unwrap_or_else(|| fresh(output.results.as_deref(), &named(&job.manifest)));
         if output.folder.as_ref().is_some_and(|typed| *typed != path) && path.is_symlink() {
             return Err(RunError::input(
                 format!("`{}` is a symbolic link inside the experiment's folder", path.display()),
@@ -179,6 +180,7 @@ impl OutputPlan {
             let manifest = &mut job.manifest;
             manifest.started_at = recorded.started_at;
             manifest.command_line = recorded.command_line;
+            manifest.defaults = recorded.defaults;
             manifest.active_ms = recorded.active_ms;
             manifest.limit_history = recorded.limit_history;
             manifest.paid = recorded.paid;
@@ -281,7 +283,7 @@ fn about(manifest: &Manifest) -> Option<String> {
     Some(format!(
         "{} of {}, {how} with {} over {} ({})",
         counted(dataset.selected, "question"),
-        dataset.path,
+        questions::shown(Path::new(&dataset.path)),
         each(|variant| &variant.model),
         each(|variant| &variant.wiki),
         each(|variant| variant.compat.name()),
@@ -379,14 +381,14 @@ fn named(manifest: &Manifest) -> String {
     format!("{}-{what}-{}", manifest.dataset.name, model.rsplit(':').next().unwrap_or("model"))
 }
 
-/// A new folder under `results/`, named after what is run and when.
-pub(crate) fn fresh(what: &str) -> PathBuf {
+/// A new folder below `results`, or the folder of that name, named after what is run and when.
+pub(crate) fn fresh(results: Option<&Path>, what: &str) -> PathBuf {
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
     let name: String = format!("{what}-{time}")
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
         .collect();
-    let base = Path::new("results").join(&name);
+    let base = results.unwrap_or(Path::new(defaults::RESULTS)).join(&name);
     // Two starts within one second get two folders.
     let mut path = base.clone();
     let mut n = 1;

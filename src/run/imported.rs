@@ -22,6 +22,7 @@ pub(super) fn manifest(variant: Variant, dataset: DatasetRecord, repeats: u32, c
         command_line,
         started_at: now.clone(),
         ended_at: Some(now),
+        defaults: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
         paid: BTreeMap::new(),

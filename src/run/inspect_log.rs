@@ -5,8 +5,9 @@ mod sample;
 use super::error::RunError;
 use super::imported;
 use super::merge::refuse_target;
-use crate::store::{RunFolder, StoreError, without_place};
+use crate::store::{RunFolder, StoreError};
 use crate::types::bounded::read_at_most;
+use crate::types::json_error;
 use crate::types::text::{printable, shell_word, visible_line};
 use crate::types::{DatasetRecord, Manifest, Question, Selection, Trajectory, sha256_hex};
 use sample::Sample;
@@ -104,7 +105,7 @@ pub(crate) fn import(wanted: &Import<'_>) -> Result<Imported, RunError> {
             "name a log of Inspect, version 2, as `inspect log convert LOG --to json --output-dir DIR` writes it";
         RunError::input(format!("`{shown}` is not a log of Inspect: {why}"), hint)
     };
-    let log: Log<'_> = serde_json::from_slice(&bytes).map_err(|error| not_a_log(&error.to_string()))?;
+    let log: Log<'_> = serde_json::from_slice(&bytes).map_err(|error| not_a_log(&json_error::in_file(&error)))?;
     if log.version > 2 {
         return Err(not_a_log(&format!("its version is {}", log.version)));
     }
@@ -215,7 +216,7 @@ impl Found<'_> {
         if text.len() > LARGEST_SAMPLE {
             return Err(format!("it is larger than {} MiB", LARGEST_SAMPLE >> 20));
         }
-        let sample: Sample = serde_json::from_str(text).map_err(|error| without_place(&error))?;
+        let sample: Sample = serde_json::from_str(text).map_err(|error| json_error::in_line(&error))?;
         let mut episode = sample.episode(VARIANT, self.scorer)?;
         let next = self.questions.len();
         match &self.asked {

@@ -201,6 +201,7 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Varia
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
         git_revision: revision::git_revision(),
         command_line: experiment.output.command_line.clone(),
+        defaults: experiment.output.defaults.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         ended_at: None,
         active_ms: 0,

@@ -80,6 +80,7 @@ pub(crate) use inspect_log::{Import as InspectImport, import as import_inspect};
 pub use interrupts::Interrupts;
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};
+pub(crate) use model::key_variable;
 pub(crate) use notebook::{Recorded, import as import_notebook};
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;

@@ -378,7 +378,7 @@ impl<'a> ModelSettings<'a> {
 }
 
 /// The variable that holds the key of a model, unless another one is named.
-pub(super) fn key_variable(label: &str) -> Option<&'static str> {
+pub(crate) fn key_variable(label: &str) -> Option<&'static str> {
     Some(Provider::parse(label)?.home()?.key_env)
 }
 

@@ -6,8 +6,9 @@ use super::merge::refuse_target;
 use crate::agent::notebook::{self, Imported, VARIANT};
 use crate::protocol::react_paper::MAX_STEPS;
 use crate::score::{Metric, score_answers};
-use crate::store::{RunFolder, StoreError, without_place};
+use crate::store::{RunFolder, StoreError};
 use crate::types::bounded::lines;
+use crate::types::json_error;
 use crate::types::text::{printable, visible_line};
 use crate::types::{AnswerKind, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, sha256_hex};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -53,7 +54,7 @@ pub(crate) fn import(files: &[PathBuf], out: &Path, command_line: Vec<String>) -
         let first = found.skipped.first().map_or_else(|| "they are empty".to_owned(), Clone::clone);
         return Err(RunError::input(
             format!("the files hold no recorded episode: {first}"),
-            "name files with one recorded episode per line, in the form of the paper's notebooks (docs/formats.md)",
+            "name files with one recorded episode per line, in the form of the paper's notebooks (`wikitrail docs formats`)",
         ));
     }
     let dataset = found.dataset_name();
@@ -111,8 +112,8 @@ impl Found {
     /// Takes a line as an episode, or says why it is none.
     fn add(&mut self, stem: &str, line: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8 text".to_owned())?;
-        let mut episode =
-            notebook::import(text).map_err(|error| format!("not a recorded episode: {}", without_place(&error)))?;
+        let mut episode = notebook::import(text)
+            .map_err(|error| format!("not a recorded episode: {}", json_error::in_line(&error)))?;
         let trajectory = &mut episode.trajectory;
         let id = format!("{stem}/{}", trajectory.index);
         if !self.ids.insert(id.clone()) {

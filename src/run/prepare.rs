@@ -107,7 +107,8 @@ pub fn prepare(experiment: &Experiment) -> Result<Prepared, RunError> {
             ));
         }
         // An experiment's datasets share a folder; a plain run is named when its variants are known.
-        experiment.output.folder = experiment.name.as_deref().map(fresh);
+        let results = experiment.output.results.as_deref();
+        experiment.output.folder = experiment.name.as_deref().map(|name| fresh(results, name));
     }
     let mut pool = Pool::new(&experiment)?;
     refuse_unpriced(&experiment, &pool)?;

@@ -10,12 +10,26 @@ use crate::types::bounded::text_at_most;
 use crate::types::text::shell_word;
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 /// Largest file of ids, in bytes.
 const MOST_IDS: u64 = 64 << 20;
 
-/// Reads a dataset's file, or the shipped one of that name.
+/// How messages call standard input.
+const STDIN: &str = "stdin";
+
+/// Whether a dataset's path means standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A dataset's path for messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a dataset's file, or the shipped one of that name; `-` is standard input.
 pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, RunError> {
     load_with(path, &options(settings)?)
 }
@@ -33,6 +47,9 @@ pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunErro
 }
 
 pub(crate) fn load_with(path: &Path, options: &ReadOptions) -> Result<Dataset, RunError> {
+    if is_stdin(path) {
+        return from_stdin(options);
+    }
     let shown = path.display().to_string();
     match shipped::file(&shown).filter(|_| !path.exists()) {
         Some(bytes) => Ok(dataset::load(&shown, bytes, options)?),
@@ -41,6 +58,17 @@ pub(crate) fn load_with(path: &Path, options: &ReadOptions) -> Result<Dataset, R
             loaded => Ok(loaded?),
         },
     }
+}
+
+/// Reads a dataset from standard input. It is read once, and never from somebody who types.
+fn from_stdin(options: &ReadOptions) -> Result<Dataset, RunError> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        let message = "the dataset `-` is standard input, and nothing is piped into it";
+        return Err(RunError::usage(message, "pipe a file into it, such as: wikitrail run - < questions.csv"));
+    }
+    let bytes = dataset::bytes_from(STDIN, stdin.lock(), 0)?;
+    Ok(dataset::load(STDIN, &bytes, options)?)
 }
 
 /// Which questions the settings select; reads the file of ids.

@@ -3,12 +3,19 @@
 use super::error::RunError;
 use super::model::BuiltModel;
 use super::wiki::BuiltWiki;
-use crate::experiment::Recording;
+use crate::experiment::{Recording, shipped};
 use crate::llm::{ModelIdentity, recorded};
-use crate::tape::{Cache, CacheCounts, Player, Recorder};
+use crate::tape::{Cache, CacheCounts, Player, Recorder, TapeError};
 use crate::types::Compat;
 use crate::wiki::{SourceIdentity, recorded_source};
+use std::path::Path;
 use std::sync::Arc;
+
+/// A recording on the disk, or one that is part of the program.
+fn player(path: &Path) -> Result<Player, TapeError> {
+    let shipped = path.to_str().filter(|_| !path.exists()).and_then(shipped::file);
+    shipped.map_or_else(|| Player::open(path), |bytes| Player::of_shipped(path, bytes))
+}
 
 /// The tapes of a run, open.
 #[derive(Clone, Default)]
@@ -22,7 +29,7 @@ impl Tapes {
     pub(super) fn open(recording: &Recording) -> Result<Self, RunError> {
         Ok(Self {
             recorder: recording.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new),
-            player: recording.replay.as_deref().map(Player::open).transpose()?,
+            player: recording.replay.as_deref().map(player).transpose()?,
             cache: recording.cache.as_deref().map(Cache::open).transpose()?.map(Arc::new),
         })
     }

@@ -54,6 +54,7 @@ fn manifest(variant: Variant) -> Manifest {
         command_line: vec![],
         started_at: String::new(),
         ended_at: None,
+        defaults: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
         paid: BTreeMap::new(),

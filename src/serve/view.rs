@@ -13,6 +13,7 @@ use crate::report::page::{Episodes, Limits, Live, index, page};
 use crate::run::RunError;
 use crate::store::RunFolder;
 use crate::types::Trajectory;
+use crate::types::json_error;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -130,8 +131,8 @@ impl Viewer {
     fn annotate(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
         let bad = |sentence: String| Refusal(StatusCode::BAD_REQUEST, sentence);
         let run = self.run(name)?;
-        let annotation: Annotation =
-            serde_json::from_slice(bytes).map_err(|error| bad(format!("not a judgement: {error}")))?;
+        let annotation: Annotation = serde_json::from_slice(bytes)
+            .map_err(|error| bad(format!("not a judgement: {}", json_error::in_line(&error))))?;
         if let Some(fault) = annotation.fault() {
             return Err(bad(fault));
         }
@@ -140,12 +141,16 @@ impl Viewer {
         let at = records.keys().position(|(key, ..)| key == annotation.key);
         let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
         // What the episode is, the record says, and not whoever sends a judgement.
-        let Trajectory { id, variant, repeat, steps, .. } =
+        let Trajectory { id, variant, repeat, steps, started_at, .. } =
             records.trajectory(at).map_err(|error| failed(error.into()))?;
         if annotation.step.is_some_and(|step| step as usize > steps.len()) {
             return Err(bad(format!("the episode has {} steps", steps.len())));
         }
-        let annotation = Annotation { id, variant, repeat, ..annotation };
+        if annotation.started_at.as_ref().is_some_and(|judged| *judged != started_at) {
+            return Err(bad("the episode was run again since the page was read: load it again".to_owned()));
+        }
+        let started_at = Some(started_at).filter(|at| !at.is_empty());
+        let annotation = Annotation { id, variant, repeat, started_at, ..annotation };
         label::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
     }
 }

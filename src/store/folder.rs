@@ -8,6 +8,7 @@ use super::read::Shard as RecordFile;
 use super::{Appender, Journal, Lock, PaidByVariant, Records, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, sync_folder};
 use crate::types::bounded::{read_at_most, text_at_most};
+use crate::types::json_error::in_file;
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::shard::SHARD_VERSION;
 use crate::types::{Manifest, Question, Shard, ShardRecord};
@@ -358,7 +359,7 @@ pub(super) fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Re
     }
     let bytes = File::open(path).and_then(|file| read_at_most(file, MOST_BYTES));
     let bytes = bytes.map_err(StoreError::io("read", path))?;
-    let bad = |error: serde_json::Error| StoreError::BadManifest { path: path.to_owned(), message: error.to_string() };
+    let bad = |error| StoreError::BadManifest { path: path.to_owned(), message: in_file(&error) };
     // The version first: a newer file may lack fields that this program expects.
     let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
     if version.v > u64::from(known) {

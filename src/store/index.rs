@@ -1,6 +1,7 @@
 //! The lines of a trajectory file, each read once, in parallel.
 
 use crate::types::bounded::{read_line, too_long};
+use crate::types::json_error;
 use crate::types::trajectory::{TRAJECTORY_VERSION, TextLength};
 use crate::types::{Paid, Trajectory};
 use serde::Deserialize;
@@ -139,7 +140,7 @@ fn content(line: &[u8]) -> Content {
         }),
         Ok(Err(newer)) => Content::Newer(newer),
         Err(_) if line.last() != Some(&b'\n') => Content::Unreadable("cut in the middle of a line".to_owned()),
-        Err(error) => Content::Unreadable(format!("not a trajectory: {error}")),
+        Err(error) => Content::Unreadable(format!("not a trajectory: {}", json_error::in_line(&error))),
     }
 }
 
@@ -284,7 +285,7 @@ mod tests {
         assert_eq!(whole.len(), 43);
         assert_eq!((whole[0].as_str(), whole[39].as_str()), ("2: key-0", "45: key-39"));
         assert_eq!(whole[40], "46: version 7");
-        assert_eq!(whole[41], "47: not a trajectory: expected ident at line 1 column 2");
+        assert_eq!(whole[41], "47: not a trajectory: not valid JSON at column 2");
         assert_eq!(whole[42], "48: cut in the middle of a line");
         for parts in 2..60 {
             assert_eq!(told(parts), whole, "{parts}");

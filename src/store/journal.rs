@@ -13,6 +13,7 @@
 
 use super::{Records, StoreError, folder};
 use crate::tape::{FileError, LineFile, TapeError, Writer};
+use crate::types::json_error;
 use crate::types::{Event, Paid, bounded};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -320,7 +321,7 @@ fn header(lines: &mut impl Iterator<Item = io::Result<Vec<u8>>>, path: &Path) ->
     let Some(first) = lines.next() else { return Ok(None) };
     let first = first.map_err(StoreError::io("read", path))?;
     let header: Header = serde_json::from_slice(&first)
-        .map_err(|error| StoreError::BadManifest { path: path.to_owned(), message: error.to_string() })?;
+        .map_err(|error| StoreError::BadManifest { path: path.to_owned(), message: json_error::in_line(&error) })?;
     if header.v > VERSION {
         return Err(StoreError::Newer { path: path.to_owned(), found: header.v.into(), known: VERSION });
     }

@@ -34,7 +34,7 @@ pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
 pub(crate) use lock::{Lock, WATCH};
 pub(crate) use read::{Records, Skipped};
-pub(crate) use side::{append_lines, carry_lines, read_lines, without_place};
+pub(crate) use side::{append_lines, carry_lines, read_lines};
 pub(crate) use union::{Keep, Union};
 
 use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};

@@ -4,6 +4,7 @@ use super::index::{is_of_another, json};
 use super::{RunFolder, StoreError};
 use crate::types::Question;
 use crate::types::bounded::{read_line, too_long};
+use crate::types::json_error;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -36,7 +37,7 @@ impl RunFolder {
                     return Some(Err(bad(format!("it is {why}"))));
                 }
                 if id.is_none_or(|id| !is_of_another(&bytes, BEGINNING, id)) {
-                    return Some(json(&bytes).map_err(|error| bad(error.to_string())));
+                    return Some(json(&bytes).map_err(|error| bad(json_error::in_line(&error))));
                 }
             }
         })))

@@ -100,14 +100,3 @@ pub(crate) fn carry_lines(paths: impl Iterator<Item = PathBuf>, new: &Path) -> R
     }
     Ok(notes)
 }
-
-/// What a JSON error says; the line within a line is always the first.
-pub(crate) fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let column = || text.rsplit_once(" column ").map(|(_, column)| column);
-    match (text.rsplit_once(" at line "), column()) {
-        (Some((what, _)), Some(column)) if column != "0" => format!("{what} at column {column}"),
-        (Some((what, _)), _) => what.to_owned(),
-        _ => text,
-    }
-}

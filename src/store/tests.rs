@@ -196,7 +196,7 @@ fn questions_are_read_one_at_a_time() {
     extend(&folder.questions_path(), b"{\"id\":\"d\",\"question\":5}\n");
     assert_eq!(read(Some("c")).unwrap(), all[1..]);
     let message = read(None).unwrap_err().to_string();
-    assert!(message.contains("questions.jsonl`, line 4: invalid type: integer `5`, expected a string"), "{message}");
+    assert!(message.contains("questions.jsonl`, line 4: integer `5` where a string is expected"), "{message}");
 }
 
 #[test]

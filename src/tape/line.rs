@@ -2,6 +2,7 @@
 
 use super::TapeError;
 use super::asked::{Asked, Digest, Kind, digest, hex};
+use crate::types::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -117,7 +118,7 @@ pub(super) enum BadEntry {
 impl<'a> Entry<'a> {
     /// Reads a line, with or without its line end.
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, BadEntry> {
-        let bad = |error: serde_json::Error| BadEntry::Bad(format!("not an entry: {error}"));
+        let bad = |error: serde_json::Error| BadEntry::Bad(format!("not an entry: {}", json_error::in_line(&error)));
         match serde_json::from_slice::<Version>(line).map_err(bad)? {
             Version { v } if v > u64::from(VERSION) => return Err(BadEntry::Newer(v)),
             Version { v } if v != u64::from(VERSION) => {

@@ -6,10 +6,11 @@ use super::line::{self, BadEntry, Entry, Head, LONGEST_HEADER};
 use super::miss::{self, Miss, Nearest, Why};
 use super::scope::{self, Counter};
 use crate::types::bounded::{read_line, too_long};
+use crate::types::json_error;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,10 +20,15 @@ pub struct Player {
     recording: Arc<Recording>,
 }
 
+/// Where a recording is read from.
+trait Bytes: Read + Seek + Send + std::fmt::Debug {}
+
+impl<T: Read + Seek + Send + std::fmt::Debug> Bytes for T {}
+
 #[derive(Debug)]
 struct Recording {
     path: PathBuf,
-    file: Mutex<File>,
+    bytes: Mutex<Box<dyn Bytes>>,
     known: HashMap<Digest, Known>,
     scopes: HashMap<String, u32>,
     scoped: Counter,
@@ -64,16 +70,26 @@ impl Player {
         if !file.metadata().map_err(TapeError::io("open", path))?.is_file() {
             return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is not a regular file" });
         }
+        let again = file.try_clone().map_err(TapeError::io("open", path))?;
+        Self::over(path, BufReader::new(file), Box::new(again))
+    }
+
+    /// The same of a recording that is part of the program.
+    pub fn of_shipped(path: &Path, bytes: &'static [u8]) -> Result<Self, TapeError> {
+        Self::over(path, bytes, Box::new(Cursor::new(bytes)))
+    }
+
+    fn over(path: &Path, lines: impl BufRead, bytes: Box<dyn Bytes>) -> Result<Self, TapeError> {
         let mut recording = Recording {
             path: path.to_owned(),
-            file: Mutex::new(file.try_clone().map_err(TapeError::io("open", path))?),
+            bytes: Mutex::new(bytes),
             known: HashMap::new(),
             scopes: HashMap::from([(String::new(), NOBODY)]),
             scoped: Counter::default(),
             shared: Counter::default(),
             nearest: Mutex::default(),
         };
-        recording.index(BufReader::new(file))?;
+        recording.index(lines)?;
         Ok(Self { recording: Arc::new(recording) })
     }
 
@@ -105,7 +121,7 @@ impl Player {
 }
 
 impl Recording {
-    fn index(&mut self, mut reader: BufReader<File>) -> Result<(), TapeError> {
+    fn index(&mut self, mut reader: impl BufRead) -> Result<(), TapeError> {
         let path = self.path.clone();
         let read = || TapeError::io("read", &path);
         let mut line = Vec::new();
@@ -172,9 +188,10 @@ impl Recording {
     fn bytes(&self, offset: u64, length: usize) -> Result<Vec<u8>, TapeError> {
         let mut bytes = vec![0; length];
         // A panic leaves at most another position, and every read seeks first.
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(offset))
-            .and_then(|_| file.read_exact(&mut bytes))
+        let mut recorded = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| recorded.read_exact(&mut bytes))
             .map_err(TapeError::io("read", &self.path))?;
         Ok(bytes)
     }
@@ -186,7 +203,8 @@ impl Recording {
             BadEntry::Newer(found) => line::newer(&self.path, found),
             BadEntry::Bad(reason) => bad(reason),
         })?;
-        serde_json::from_str(entry.answer.get()).map_err(|error| bad(format!("not an answer: {error}")))
+        serde_json::from_str(entry.answer.get())
+            .map_err(|error| bad(format!("not an answer: {}", json_error::in_line(&error))))
     }
 
     fn miss(&self, asked: &Asked, why: Why) -> TapeError {

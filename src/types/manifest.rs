@@ -36,6 +36,9 @@ pub struct Manifest {
     pub git_revision: Option<String>,
     /// The command line, from the program's name on.
     pub command_line: Vec<String>,
+    /// Settings that no flag gave when the run was started, by name: from settings files and environment variables.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub defaults: BTreeMap<String, String>,
     /// Start of the run, RFC 3339 in UTC.
     pub started_at: String,
     /// End of its last part, RFC 3339 in UTC; absent while it runs or when it was killed.

@@ -9,6 +9,7 @@ pub mod digest;
 pub mod event;
 pub mod function;
 pub mod journal;
+pub(crate) mod json_error;
 pub mod manifest;
 pub mod method;
 pub mod notes;

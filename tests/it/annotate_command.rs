@@ -164,3 +164,40 @@ fn what_was_said_is_imported_once_and_a_withdrawal_with_it() {
     dir.wikitrail(&["annotate", "r", "--import", "twice.csv"]).ok();
     assert_eq!(said(&dir).len(), 4, "one of two equal rows");
 }
+
+#[test]
+fn a_person_without_a_name_is_asked_for_one() {
+    let dir = notebook::half_right();
+    let mut command = dir.command(&["annotate", "r"]);
+    for name in ["USER", "LOGNAME", "USERNAME"] {
+        command.env_remove(name);
+    }
+    let output = command.output().expect("it runs");
+    Ran::from(&output).refused(2, &["the judgements need a name: --by is missing"]);
+}
+
+#[test]
+fn of_two_runs_with_the_same_settings_each_takes_its_own_judgements() {
+    let dir = WorkDir::new();
+    for run in ["a", "b"] {
+        dir.run(&["--limit", "1", "--out", run, "--quiet"]).ok();
+    }
+    let [first, second] = ["a", "b"].map(|run| dir.records(run)[0].clone());
+    assert_eq!(first["key"], second["key"]);
+    // As a page over both saves them: the variants have the names that the page gives them.
+    let said = |record: &Value, variant: &str, correct: bool| {
+        let mut one = json!({"v": 1, "variant": variant, "by": "anna", "at": "2026-01-01T00:00:00Z", "class": null,
+            "correct": correct, "step": null, "note": null, "blind": false, "page_sha256": null});
+        for name in ["key", "id", "repeat", "started_at"] {
+            one[name] = record[name].clone();
+        }
+        one.to_string() + "\n"
+    };
+    dir.write("page.jsonl", said(&first, "a/main", true) + &said(&second, "b/main", false));
+    for (run, correct) in [("a", true), ("b", false)] {
+        let ran = dir.wikitrail(&["annotate", run, "--import", "page.jsonl"]).ok();
+        assert!(ran.stderr.contains("another run with the same settings"), "{}", ran.stderr);
+        let all = lines(&read(dir.path(&format!("{run}/annotations.jsonl"))));
+        assert_eq!((all.len(), &all[0]["correct"], &all[0]["variant"]), (1, &json!(correct), &json!("main")));
+    }
+}

@@ -207,8 +207,18 @@ fn what_cannot_classify_is_refused_and_damaged_lines_are_left_out() {
     dir.wikitrail(&classify(&base, &[])).ok();
     let text = dir.read("r/classifications.jsonl");
     let strange = text.lines().last().expect("a line").replace("\"verdict\":\"", "\"verdict\":\"very ");
-    dir.write("r/classifications.jsonl", format!("{strange}\n{text}"));
+    let unnamed = text.lines().last().expect("a line").replace("\"question_sha256\"", "\"question\"");
+    dir.write("r/classifications.jsonl", format!("{strange}\n{unnamed}\nnonsense\n{{\"v\": 9}}\n[]\n{text}"));
     let ran = score(&[]).ok();
-    assert!(ran.stderr.contains("classifications.jsonl:1: "), "{}", ran.stderr);
+    for (line, words) in [
+        (1, "not a reading: unknown class `very "),
+        (2, "not a reading: field `question_sha256` is missing"),
+        (3, "not a reading: not valid JSON at column 2; left out"),
+        (4, "format version 9"),
+        (5, "not a reading: a list"),
+    ] {
+        assert!(ran.stderr.contains(&format!("classifications.jsonl:{line}: {words}")), "{words}: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("untagged") && !ran.stderr.contains("line 1 column"), "{}", ran.stderr);
     assert!(ran.stdout.contains("model:openai:c read 2 failed episodes;"), "{}", ran.stdout);
 }

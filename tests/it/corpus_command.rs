@@ -71,7 +71,7 @@ fn inputs_that_are_no_corpus_are_refused_with_what_to_do() {
     let build = |args: &[&str]| dir.wikitrail(&[&["corpus", "build", "d", "--from"], args].concat());
     build(&["bad.jsonl"]).refused(
         3,
-        &["`bad.jsonl`, line 1: invalid type", "no article was found in `bad.jsonl`", "{\"title\": \"Ada Lovelace\""],
+        &["`bad.jsonl`, line 1: integer", "no article was found in `bad.jsonl`", "{\"title\": \"Ada Lovelace\""],
     );
     build(&["text.txt"]).refused(3, &["cannot tell the format of `text.txt`", "--from FORMAT:PATH"]);
     build(&["gone.jsonl"]).refused(3, &["cannot read `gone.jsonl`"]);

@@ -1,7 +1,8 @@
-//! Holds the tables of settings in docs/experiments.md to the declarations. `UPDATE_DOCS=1` writes them.
+//! Holds the tables of settings in docs/experiments.md and docs/settings.md to the declarations. `UPDATE_DOCS=1` writes them.
 
 use std::fmt::Write as _;
 use std::path::Path;
+use wikitrail::experiment::defaults::{DEFAULTS, InFolder};
 use wikitrail::experiment::{DATASET_SETTINGS, Setting, VARIANT_SETTINGS};
 
 fn table(settings: &[Setting]) -> String {
@@ -14,20 +15,60 @@ fn table(settings: &[Setting]) -> String {
     text
 }
 
-#[test]
-fn the_tables_of_settings_are_those_of_the_declarations() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/experiments.md");
+/// The settings that files and variables give.
+fn defaults() -> String {
+    let mut text =
+        "| setting | variable | flag | default | in the folder's file | what it is |\n|---|---|---|---|---|---|\n"
+            .to_owned();
+    for setting in &DEFAULTS {
+        let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
+        let folder = match setting.in_folder {
+            InFolder::Any => "yes",
+            InFolder::Below => "a path below it",
+            InFolder::OwnHosts => "hosts that you name",
+            InFolder::Refused => "no",
+        };
+        let (name, variable, flag) = (setting.name, setting.variable(), code(setting.flag.unwrap_or_default()));
+        let built_in = code(setting.built_in);
+        let _ = writeln!(text, "| `{name}` | `{variable}` | {flag} | {built_in} | {folder} | {} |", setting.help);
+    }
+    text
+}
+
+/// Holds the parts of a page between `<!-- NAME: begin -->` and its end to these texts.
+fn holds(page: &str, parts: &[(&str, String)]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
     let shown = std::fs::read_to_string(&path).expect("the page");
     let mut text = shown.clone();
-    for (name, settings) in [("settings", VARIANT_SETTINGS), ("dataset settings", DATASET_SETTINGS)] {
+    for (name, part) in parts {
         let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
         let from = text.find(&begin).expect("a place for the table") + begin.len();
         let to = text[from..].find(&end).expect("the end of the table") + from;
-        text.replace_range(from..to, &table(settings));
+        text.replace_range(from..to, part);
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &text).expect("the page can be written");
     } else {
         assert_eq!(shown, text, "run UPDATE_DOCS=1 cargo test --test it documented_settings::");
+    }
+}
+
+#[test]
+fn the_tables_of_settings_are_those_of_the_declarations() {
+    let tables = [("settings", table(VARIANT_SETTINGS)), ("dataset settings", table(DATASET_SETTINGS))];
+    holds("docs/experiments.md", &tables);
+    holds("docs/settings.md", &[("defaults", defaults())]);
+}
+
+/// A flag that takes a setting's place exists, and its help names the variable.
+#[test]
+fn the_help_of_flags_names_the_variables() {
+    let help = crate::common::wikitrail(Path::new("."), &["run", "--help"]).ok().stdout;
+    for setting in &DEFAULTS {
+        if let Some(flag) = setting.flag {
+            let (_, after) = help.split_once(&format!("{flag} ")).expect(flag);
+            let own: String = after.lines().take_while(|line| !line.trim_start().starts_with("--")).collect();
+            assert!(own.replace([' ', '\n'], "").contains(&setting.variable()), "{flag}: {own}");
+        }
     }
 }

@@ -91,7 +91,8 @@ fn a_recorded_path_steers_no_write() {
     for (name, error) in [
         ("bare.ids", "is not the holdout of a split"),
         ("other.ids", "is the holdout of another dataset file"),
-        ("none.ids", "cannot read `none.ids`"),
+        ("none.ids", "cannot read `none.ids`: No such file"),
+        ("lists", "cannot read `lists`: it is not a regular file"),
         ("lists2.ids", "no compared question is in the holdout"),
     ] {
         compare(&folder, &["hold", "--holdout", name]).refused(3, &[error, "hint: "]);
@@ -181,7 +182,14 @@ fn a_rule_on_the_holdout_is_not_one_on_the_development_part() {
     run(
         &folder,
         "ruled",
-        &["--ids", "lists/holdout.ids", "--method", "standard,react", "--stop-when", "decided(em, standard, react, 0.2)"],
+        &[
+            "--ids",
+            "lists/holdout.ids",
+            "--method",
+            "standard,react",
+            "--stop-when",
+            "decided(em, standard, react, 0.2)",
+        ],
     );
     let held = holdout(&folder, &["ruled", "--dev", "dev", "--metric", "em,f1"]);
     let (em, f1) = (&held["pairs"][0], &held["pairs"][1]);

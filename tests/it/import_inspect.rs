@@ -45,7 +45,7 @@ fn answers_of_others_are_a_run_like_any_other() {
     for said in [
         "log.json: sample 4: another sample has its id and epoch: 7, 1; left out",
         "log.json: sample 5: another sample with the id 7 has another question; left out",
-        "log.json: sample 6: missing field `epoch` at column 10; left out",
+        "log.json: sample 6: field `epoch` is missing at column 10; left out",
         "log.json: sample 7: its epoch is 0, not 1 to 1000; left out",
     ] {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);

@@ -26,9 +26,9 @@ fn a_folder_of_recorded_episodes_is_a_run_like_any_other() {
     let ran = dir.wikitrail(&["import", "react-notebook", "paper.jsonl", "other.jsonl", "--out", "r"]).ok();
     assert_eq!(ran.stdout, "r: 4 episodes, 1 of them right by the file\nnext:\n  wikitrail score r\n");
     for said in [
-        "warning: paper.jsonl:3: not a recorded episode: expected ident at column 2; left out",
+        "warning: paper.jsonl:3: not a recorded episode: not valid JSON at column 2; left out",
         "warning: paper.jsonl:5: another episode has `order` 1; left out",
-        "warning: paper.jsonl:6: not a recorded episode: missing field",
+        "warning: paper.jsonl:6: not a recorded episode: field",
         "warning: 1 episode scores otherwise than the file says: other/0",
     ] {
         assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);

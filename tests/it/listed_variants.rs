@@ -53,9 +53,7 @@ fn models_make_variants_each() {
     let args = ["--model", "openai:org/small, openai:large", "--base-url", &base, "--limit", "2", "--out", "r"];
     let run = dir.run(&args).ok();
     assert!(run.stderr.contains("note: --base-url holds for each of the 2 models\n"), "{}", run.stderr);
-    let models: Vec<String> =
-        dir.records("r").iter().map(|record| format!("{} {}", record["variant"], record["model"])).collect();
-    assert_eq!(dir.manifest("r")["variants"].as_array().map(Vec::len), Some(2), "{models:?}");
+    assert_eq!(dir.records("r").len(), 4);
     for model in ["org/small", "large"] {
         let asked =
             server.requests().iter().filter(|request| request.contains(&format!("\"model\":\"{model}\""))).count();

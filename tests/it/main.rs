@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
+#[cfg(unix)]
+mod action;
 mod adaptive_run;
 mod annotate_command;
 mod article_points;
@@ -30,6 +32,7 @@ mod corpus_zim;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;
+mod demo_command;
 mod dialogue_properties;
 mod documentation;
 #[cfg(unix)]
@@ -67,12 +70,15 @@ mod metric_command;
 mod mock_run;
 mod models_today;
 mod parse_command;
+mod piped_dataset;
 mod plain_prompts;
 mod prices;
 mod prompt_command;
 mod protocol_golden;
 mod readers;
 mod recorded_episodes;
+#[cfg(unix)]
+mod release;
 mod replay;
 mod report_command;
 #[cfg(unix)]
@@ -90,6 +96,7 @@ mod score_strict;
 mod serve_command;
 #[cfg(all(unix, feature = "serve"))]
 mod serve_support;
+mod settings_files;
 mod shards;
 mod shared_folder;
 mod show_command;

@@ -23,8 +23,8 @@ fn sent(dir: &WorkDir, prompt: &str, args: &[&str]) -> String {
     let Some(messages) = shown["messages"].as_array() else {
         return shown["text"].as_str().expect("a text").to_owned();
     };
-    let message =
-        |message: &Value| format!("{}: {}", message["role"].as_str().unwrap(), message["content"].as_str().unwrap());
+    let part = |message: &Value, name: &str| message[name].as_str().expect("a text").to_owned();
+    let message = |message: &Value| format!("{}: {}", part(message, "role"), part(message, "content"));
     messages.iter().map(message).collect::<Vec<_>>().join("\n---\n")
 }
 
@@ -61,6 +61,7 @@ fn the_question_stands_where_the_text_says() {
 fn what_makes_no_sense_is_refused() {
     let dir = folder();
     dir.write("typo.txt", "é {qestion}\n");
+    dir.write("asks.txt", "Find it.\nQuestion:\n");
     dir.write("label.txt", "Question: {question}\nThought 1:\n");
     let prompt = |args: &[&str]| dir.wikitrail(&[&["prompt"], args].concat());
     prompt(&["check", "typo.txt"])
@@ -71,6 +72,7 @@ fn what_makes_no_sense_is_refused() {
     }
     prompt(&["show", "my.txt", "--method", "cot"]).refused(3, &["method `cot` uses no tools", "hint: remove {tools}"]);
     prompt(&["show", "my.txt", "--shots", "1"]).refused(3, &["cannot be selected or reordered"]);
+    prompt(&["show", "asks.txt"]).refused(3, &["`asks.txt` ends in `Question:`"]);
     prompt(&["show", "label.txt"]).refused(3, &["`label.txt` ends in `Thought 1:`", "hint: end the text before it"]);
     prompt(&["show", "my.txt", "--instruction", "x"]).refused(3, &["does not take the instruction file"]);
     prompt(&["show", "my.md"]).refused(3, &["is not a .toml file, a .txt file or a key"]);

@@ -178,3 +178,39 @@ fn what_cannot_become_a_prompt_file_is_refused() {
         assert!(!dir.path("new.toml").exists() && dir.read("there.toml") == "x", "{args:?}");
     }
 }
+
+#[test]
+fn prompts_are_compared_as_the_model_sees_them() {
+    let dir = WorkDir::new();
+    let args = ["prompt", "diff", PROMPTS[0], "mine.toml"];
+    dir.wikitrail(&["prompt", "new", "mine.toml", "--exemplars", "1"]).ok();
+    let own = dir
+        .read("mine.toml")
+        .replace("Use exactly one action", "Use one action")
+        .replace("last step.", "very last step.");
+    dir.write("mine.toml", own);
+    let differ = dir.wikitrail(&[&args[..], &["--shots", "1"]].concat());
+    assert_eq!((differ.code, differ.stderr.as_str()), (Some(5), ""));
+    let lines: Vec<&str> = differ.stdout.lines().collect();
+    assert_eq!(lines[..3], ["--- prompts/hotpotqa.toml", "+++ mine.toml", "@@ -2,7 +2,7 @@"]);
+    let changed: Vec<&&str> = lines[3..].iter().filter(|line| !line.starts_with(' ')).collect();
+    assert!(changed.len() == 2 && changed[0].starts_with("-Use exactly one action in each step"), "{changed:?}");
+    assert!(changed[1].starts_with("+Use one action in each step"), "{changed:?}");
+    // The name and what is said later are seen or not, as the protocol says.
+    dir.wikitrail(&[&args[..], &["--method", "cot", "--shots", "1"]].concat()).ok();
+    let later = dir.wikitrail(&[&args[..], &["--protocol", "robust", "--shots", "1"]].concat()).stdout;
+    assert!(later.contains("\n [force_stop]\n-This is the last step.") && !later.contains("name ="), "{later}");
+    let source = dir.wikitrail(&[&args[..], &["--source"]].concat());
+    assert!(
+        source.code == Some(5) && source.stdout.contains("\n-name = \"hotpotqa\"\n+name = \"mine\"\n"),
+        "{}",
+        source.stdout
+    );
+    let json = dir.wikitrail(&[&args[..], &["--shots", "1", "--json"]].concat());
+    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((&json["equal"], &json["removed"], &json["added"]), (&false.into(), &1.into(), &1.into()));
+    assert_eq!(json["diff"], differ.stdout);
+    let same = dir.wikitrail(&["prompt", "diff", PROMPTS[0], PROMPTS[0]]).ok();
+    assert_eq!((same.stdout.as_str(), same.stderr.as_str()), ("", "no difference under react-paper, react\n"));
+    dir.wikitrail(&["prompt", "diff", PROMPTS[0], "no.toml"]).refused(3, &["cannot read prompt file `no.toml`"]);
+}

@@ -1,7 +1,7 @@
 //! `score RUN`: repeats of a question count as one question, and `--per-item` shows every episode.
 
 use crate::common;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use wikitrail::stats::Mean;
@@ -61,4 +61,46 @@ fn a_run_without_repeats_keeps_its_intervals_and_items_are_lines() {
         assert_eq!(line.len() > start.len(), item["failure"].is_object(), "{line}");
     }
     assert_eq!((lines.lines().count(), items.as_array().map(Vec::len)), (10, Some(10)));
+}
+
+#[test]
+fn a_run_over_a_file_of_kilt_has_the_means_of_its_figures() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let line = |id: &str, question: &str, answer: &str, page: &str| {
+        let pages = if page.is_empty() { json!([]) } else { json!([{"wikipedia_id": "1", "title": page}]) };
+        json!({"id": id, "input": question, "output": [{"answer": answer, "provenance": pages}]}).to_string() + "\n"
+    };
+    let lines = [
+        line("k1", "Who discovered hafnium?", "George de Hevesy", "Hafnium"),
+        line("k2", "In which year was Carl Nielsen born?", "1865", "Hafnium"),
+        line("k3", "Who wrote it?", "nobody", ""),
+    ];
+    std::fs::write(dir.path().join("k.jsonl"), lines.concat()).expect("written");
+    wikitrail(dir.path(), &["run", "k.jsonl", "--out", "k", "--quiet"]);
+    let text = wikitrail(dir.path(), &["score", "k"]);
+    for name in ["r_precision %", "recall_at_5 %", "kilt_em %", "kilt_f1 %"] {
+        assert!(text.contains(name), "{name}: {text}");
+    }
+    let rows = serde_json::from_str::<Value>(&wikitrail(dir.path(), &["score", "k", "--json"])).expect("JSON");
+    let found: Vec<_> = ["r_precision", "kilt_em"]
+        .iter()
+        .map(|name| {
+            let row = rows["metrics"].as_array().expect("rows").iter().find(|row| row["metric"] == *name);
+            let row = row.expect("a row");
+            (row["episodes"].clone(), row["mean"].clone())
+        })
+        .collect();
+    let csv = wikitrail(dir.path(), &["export", "k"]);
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let header = rows.headers().expect("a header").clone();
+    let rows: Vec<csv::StringRecord> = rows.records().map(|row| row.expect("a row")).collect();
+    for (name, (episodes, mean)) in ["r_precision", "kilt_em"].iter().zip(found) {
+        let at = header.iter().position(|column| column == *name).expect("a column");
+        let values: Vec<f64> = rows.iter().filter_map(|row| row[at].parse().ok()).collect();
+        assert_eq!((episodes, values.len()), (2.into(), 2), "the third question has no gold page");
+        assert_eq!(mean.as_f64(), Mean::of(&values).map(|mean| mean.mean), "{name}");
+    }
+    // Other datasets with gold pages have the figures for each episode, and no table of KILT.
+    wikitrail(dir.path(), &["run", "--limit", "3", "--out", "r", "--quiet"]);
+    assert!(!wikitrail(dir.path(), &["score", "r"]).contains("kilt_em"));
 }

@@ -284,7 +284,10 @@ fn the_pair_of_the_rule_is_not_like_the_others() {
         "react − standard: a rule decided when to stop",
     ] {
         // Only a run that was not decided says what would have decided it.
-        assert!(text.contains(words) || words.contains("decides") && text.contains("stopped after"), "{words}: {table}");
+        assert!(
+            text.contains(words) || words.contains("decides") && text.contains("stopped after"),
+            "{words}: {table}"
+        );
     }
     assert!(table.lines().any(|line| line.contains("Cochran's Q") && line.contains("(stopped)")), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");

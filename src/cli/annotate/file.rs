@@ -63,7 +63,7 @@ fn report(imported: &Imported, folder: &RunFolder, path: &Path) -> anyhow::Resul
     }
     if !refused.is_empty() && taken.is_empty() && *known == 0 {
         say(
-            "hint: a row needs `key`, or `id` with `variant`, and `by` with `correct` or `class`; see docs/annotation.md",
+            "hint: a row needs `key`, or `id` with `variant`, and `by` with `correct` or `class`; see `wikitrail docs annotation`",
         );
     }
     let run = folder.path().display().to_string();

@@ -135,7 +135,7 @@ impl Session<'_> {
 
     /// Appends a judgement, and shows what the rules say.
     fn keep(&mut self, judgement: Judgement, graded: &Graded) -> anyhow::Result<()> {
-        let Trajectory { key, id, variant, repeat, .. } = &graded.trajectory;
+        let Trajectory { key, id, variant, repeat, started_at, .. } = &graded.trajectory;
         let Judgement { correct, class, step, note } = judgement;
         let annotation = Annotation {
             v: ANNOTATION_VERSION,
@@ -151,6 +151,7 @@ impl Session<'_> {
             note,
             blind: !self.seen.contains(key),
             page_sha256: None,
+            started_at: Some(started_at.clone()).filter(|at| !at.is_empty()),
         };
         if let Some(why) = annotation.fault() {
             say(format_args!("error: {why}"));

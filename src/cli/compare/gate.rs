@@ -27,7 +27,7 @@ fn pointed(text: &str, fault: &Fault) -> anyhow::Error {
     let column = text.get(..fault.at).unwrap_or(text).chars().count();
     Failure::usage(
         format!("--fail-if: {}\n  {shown}\n  {}^", fault.reason, " ".repeat(column)),
-        "docs/compare.md lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
+        "`wikitrail docs compare` lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
     )
 }
 
@@ -47,7 +47,7 @@ impl Evaluation<'_> {
             return Ok(if *operator == Operator::And { left && right } else { left || right });
         }
         let (left, right) = (self.number(left)?, self.number(right)?);
-        #[expect(clippy::float_cmp, reason = "`==` means what it says; docs/compare.md warns of it")]
+        #[expect(clippy::float_cmp, reason = "`==` means what it says; the documentation warns of it")]
         let holds = match operator {
             Operator::Less => left < right,
             Operator::LessOrEqual => left <= right,

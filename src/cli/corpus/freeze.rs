@@ -1,6 +1,7 @@
 //! `corpus freeze`: from a live site to a folder.
 
 use super::{build, info, megabytes};
+use crate::cli::defaults;
 use crate::cli::failure;
 use crate::cli::flags::{OfSite, Typed};
 use crate::cli::output_file::json_line;
@@ -84,7 +85,7 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
         titles: args.titles,
         links: usize::from(args.links),
         as_of: args.as_of,
-        wiki: args.site.variant()?,
+        wiki: defaults::completed(&args.site)?.variant()?,
     };
     let links = settings.links;
     let prepared = settings.prepare()?;

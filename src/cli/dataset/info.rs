@@ -8,6 +8,7 @@ use crate::dataset::{Dataset, Problem};
 use crate::experiment::shipped;
 use crate::report::console::stdout;
 use crate::report::{View, counted, labelled, thousands};
+use crate::run::questions;
 use crate::types::text::visible_line;
 use crate::types::{AnswerKind, Question};
 use serde::Serialize;
@@ -97,7 +98,7 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load_with(true)?;
     let prompts: Vec<String> =
         if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
-    let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
+    let info = gather(questions::shown(&args.file.file), &dataset, &prompts)?;
     let mut out = stdout();
     if args.json {
         json_line(&mut out, &info)?;

@@ -1,11 +1,42 @@
-//! Values joined by commas, where a value may hold one itself.
+//! Values that make a variant each, joined by commas where a value may hold one itself.
 
-use crate::experiment::shipped;
+use super::{Group, Typed};
+use crate::experiment::{Applies, Setting, shipped, shown};
 use crate::prompt;
+use clap::error::ErrorKind;
+use serde_json::Value;
 use std::path::Path;
 
+impl<G: Group> Typed<G> {
+    /// The models that were typed.
+    pub(in crate::cli) fn models(&self) -> Vec<Value> {
+        self.list("model")
+    }
+
+    /// Flags that were typed and hold for each of several models.
+    pub(in crate::cli) fn shared_by_models(&self) -> Vec<String> {
+        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
+        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
+    }
+}
+
+/// Values that make a variant each, cut at commas where clap has not done so.
+pub(super) fn listed(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
+    let cut = |value: &Value| match (setting.name, value.as_str()) {
+        ("prompt", Some(text)) => prompts(text),
+        ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        _ => vec![shown(value)],
+    };
+    let values: Vec<String> = typed.iter().flat_map(cut).collect();
+    if values.iter().any(|value| value.trim().is_empty()) {
+        let message = format!("{} has an empty value between commas\nhint: name one on each side\n", setting.flag());
+        return Err(clap::Error::raw(ErrorKind::ValueValidation, message));
+    }
+    Ok(values.into_iter().map(Value::from).collect())
+}
+
 /// The prompts in `text`: it is cut at commas, but not at one inside the name of a file that exists.
-pub(super) fn prompts(text: &str) -> Vec<String> {
+fn prompts(text: &str) -> Vec<String> {
     let parts: Vec<&str> = text.split(',').collect();
     let (mut prompts, mut at) = (Vec::new(), 0);
     while at < parts.len() {
@@ -44,7 +75,7 @@ mod tests {
         assert_eq!(prompts("a.toml,b.toml"), ["a.toml", "b.toml"]);
         assert_eq!(prompts("a.toml,"), ["a.toml", ""]);
         let (own, key) = (path("a,b.toml"), path("k,k.json#x"));
-        assert_eq!(prompts(&own), [own.clone()]);
+        assert_eq!(prompts(&own), std::slice::from_ref(&own));
         std::fs::write(path("c.json"), r#"{"a,b": "x"}"#).expect("written");
         assert_eq!(prompts(&path("c.json#a,b")), [path("c.json#a,b")]);
         assert_eq!(prompts(&format!("x.toml,{own},{key},y.txt")), ["x.toml", &own, &key, "y.txt"]);

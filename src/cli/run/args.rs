@@ -1,17 +1,19 @@
 //! Flags of `run`, as typed.
 
+use crate::cli::defaults::{Takes, Taking};
 use crate::cli::explicit_args::ExplicitArgs;
 use crate::cli::flags::{OfDataset, OfVariant, Typed};
-use crate::experiment::{Concurrency, Limits, Pace, Recording, shipped};
+use crate::experiment::{Concurrency, ExperimentFile, Limits, Pace, Recording, shipped};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct Args {
     #[expect(clippy::doc_markdown, reason = "this is help text, not documentation")]
-    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; or an experiment file (.toml), which names
-    /// datasets and variants itself.
+    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; `-` for standard input; or an experiment file
+    /// (.toml), which names datasets and variants itself.
     #[arg(default_value = shipped::SAMPLE)]
     pub(super) dataset: PathBuf,
     #[command(flatten)]
@@ -30,7 +32,7 @@ pub(in crate::cli) struct Args {
     pub(super) stop_when: Option<String>,
     #[command(flatten)]
     pub(super) pace: PaceArgs,
-    /// The run's folder [default: a new one under results/].
+    /// The run's folder [default: a new one under results/, or below `WIKITRAIL_RESULTS`].
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(super) out: Option<PathBuf>,
     /// Resume the run in --out under the same settings: measured episodes are kept, the rest is done.
@@ -62,13 +64,26 @@ pub(in crate::cli) struct Args {
     /// Which of these were typed.
     #[arg(skip)]
     pub(in crate::cli) explicit: ExplicitArgs,
+    /// Where new folders of runs are made, and the settings that no flag gave.
+    #[arg(skip)]
+    pub(in crate::cli) given: (Option<PathBuf>, BTreeMap<String, String>),
+}
+
+impl Takes for Args {
+    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+        let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose();
+        let file = file.map_err(crate::run::RunError::from)?;
+        taking.settings(&mut self.variant, file.as_ref(), self.limits.has_prices())?;
+        self.limits.take(taking, self.variant.has("price"))?;
+        self.pace.take(taking)
+    }
 }
 
 impl Args {
     /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
     pub(in crate::cli) fn waits(&self) -> bool {
         let offline = self.dry_run || self.recording.replay.is_some();
-        self.variant.models().iter().any(|model| model != "baseline") && !offline
+        self.variant.texts("model").iter().any(|model| model != "baseline") && !offline
     }
 }
 
@@ -88,6 +103,10 @@ pub(in crate::cli) struct RecordingArgs {
 }
 
 impl RecordingArgs {
+    pub(in crate::cli) fn is_replay(&self) -> bool {
+        self.replay.is_some()
+    }
+
     pub(in crate::cli) fn recording(&self) -> Recording {
         let Self { record, replay, cache } = self.clone();
         Recording { record, replay, cache }
@@ -99,9 +118,9 @@ impl RecordingArgs {
 #[command(next_help_heading = "Run")]
 pub(in crate::cli) struct PaceArgs {
     /// Model requests at once: `auto` begins with one and learns from the answers how many the server can take, up to 100;
-    /// `auto:N` up to N; a plain number is fixed.
-    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency)]
-    concurrency: Concurrency,
+    /// `auto:N` up to N; a plain number is fixed [default: auto] [env: `WIKITRAIL_CONCURRENCY`].
+    #[arg(long, value_name = "N|auto[:N]")]
+    concurrency: Option<Concurrency>,
     /// Maximum requests to the model's server in any minute, retries included [default: unlimited].
     #[arg(long, value_name = "N")]
     requests_per_minute: Option<NonZeroU32>,
@@ -111,22 +130,17 @@ pub(in crate::cli) struct PaceArgs {
 }
 
 impl PaceArgs {
+    pub(in crate::cli) fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+        if self.concurrency.is_none() {
+            // It was checked where it was read; of a stored one nothing is left that cannot be read.
+            self.concurrency = taking.one("concurrency")?.and_then(|text| text.parse().ok());
+        }
+        Ok(())
+    }
+
     pub(in crate::cli) fn pace(&self) -> Pace {
         let Self { concurrency, requests_per_minute, tokens_per_minute } = *self;
-        Pace { concurrency, requests_per_minute, tokens_per_minute }
-    }
-}
-
-pub(in crate::cli) fn concurrency(text: &str) -> Result<Concurrency, String> {
-    const LARGEST: usize = 65_535;
-    let number = |text: &str| match text.parse() {
-        Ok(n @ 1..=LARGEST) => Ok(n),
-        _ => Err(format!("`auto`, `auto:N` or N is expected, with N from 1 to {LARGEST}")),
-    };
-    match text.split_once(':') {
-        Some(("auto", most)) => number(most).map(Concurrency::UpTo),
-        None if text == "auto" => Ok(Concurrency::default()),
-        _ => number(text).map(Concurrency::Fixed),
+        Pace { concurrency: concurrency.unwrap_or_default(), requests_per_minute, tokens_per_minute }
     }
 }
 
@@ -134,7 +148,7 @@ pub(in crate::cli) fn concurrency(text: &str) -> Result<Concurrency, String> {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Budget")]
 pub(in crate::cli) struct LimitArgs {
-    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
     #[arg(long, value_name = "FILE", conflicts_with = "price")]
     prices: Option<PathBuf>,
     /// Stop when the run, its earlier parts included, has cost this many US dollars.
@@ -156,6 +170,15 @@ pub(in crate::cli) struct LimitArgs {
 }
 
 impl LimitArgs {
+    pub(in crate::cli) fn has_prices(&self) -> bool {
+        self.prices.is_some()
+    }
+
+    /// `price` where one is known already.
+    pub(in crate::cli) fn take(&mut self, taking: &mut Taking<'_>, price: bool) -> anyhow::Result<()> {
+        taking.prices(&mut self.prices, price)
+    }
+
     pub(in crate::cli) fn limits(&self) -> Limits {
         let Self { prices, budget_usd, budget_tokens, max_calls, max_failures, give_up_after } = self.clone();
         Limits { budget_usd, budget_tokens, max_calls, max_failures, give_up_after, prices }
@@ -176,18 +199,7 @@ pub(in crate::cli) fn usd(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{concurrency, usd};
-    use crate::experiment::Concurrency;
-
-    #[test]
-    fn a_number_is_fixed_and_auto_is_learned() {
-        assert_eq!(concurrency("7"), Ok(Concurrency::Fixed(7)));
-        assert_eq!(concurrency("auto"), Ok(Concurrency::UpTo(100)));
-        assert_eq!(concurrency("auto:500"), Ok(Concurrency::UpTo(500)));
-        for bad in ["0", "auto:0", "auto:", "many", "-1", "65536", "fixed:3", ""] {
-            assert!(concurrency(bad).is_err(), "{bad}");
-        }
-    }
+    use super::usd;
 
     #[test]
     fn budgets_of_nothing_are_refused() {

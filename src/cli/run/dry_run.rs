@@ -6,10 +6,11 @@ use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::counted;
 use crate::report::plan::{Bounded, Cells, Costs, cells, costs};
-use crate::run::{Estimate, Expense, PlannedRun, Prepared};
+use crate::run::{Estimate, Expense, PlannedRun, Prepared, questions};
 use crate::types::Variant;
 use serde_json::{Value, json};
 use std::io::Write as _;
+use std::path::Path;
 
 /// Prints the plan of all runs: tables, or JSON.
 pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
@@ -49,7 +50,7 @@ pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         rows.push(of("all".to_owned(), estimate.due(), estimate.expected(), estimate.most()));
         let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
         let questions = counted(manifest.dataset.selected, "question");
-        let title = format!("{}: {questions}, {often} each", manifest.dataset.path);
+        let title = format!("{}: {questions}, {often} each", questions::shown(Path::new(&manifest.dataset.path)));
         write!(out, "{}", costs(&title, &rows, View::of_stdout().width))?;
     }
     Ok(())

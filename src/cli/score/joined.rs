@@ -1,13 +1,16 @@
-//! Metrics from files in `score`: means over the questions of each variant.
+//! Metrics from files, and KILT's where the dataset is KILT's, in `score`: means over the questions of each variant.
 
 use crate::cli::metric_files::{Names, with_judges};
 use crate::graded::{EpisodeName, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics};
 use crate::report::JoinedRow;
 use crate::report::intervals::LEVEL;
-use crate::score::Unit;
+use crate::score::{Figure, Unit, figure};
 use crate::stats::{Interval, Mean};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The figures that KILT asks for.
+const OF_KILT: [&Figure; 4] = [&figure::R_PRECISION, &figure::RECALL_AT_5, &figure::KILT_EM, &figure::KILT_F1];
 
 /// Values of the episodes of a question, by variant and by the question's id.
 type Values = BTreeMap<(String, String), Vec<f64>>;
@@ -19,47 +22,55 @@ pub(super) fn rows(
     judged: Option<&JudgedRun>,
 ) -> anyhow::Result<Vec<JoinedRow>> {
     let metrics = &with_judges(of_files, judged_metrics(judged)?)?;
-    if metrics.is_empty() {
-        return Ok(Vec::new());
-    }
     let folder = folder_name(run);
     let graded = GradedRun::open(run)?;
-    let mut values: Vec<Values> = vec![Values::new(); metrics.len()];
+    let is_kilt = graded.manifest.as_ref().is_some_and(|manifest| manifest.dataset.format == "kilt");
+    let figures: &[&Figure] = if is_kilt { &OF_KILT } else { &[] };
+    if metrics.is_empty() && figures.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut values: Vec<Values> = vec![Values::new(); metrics.len() + figures.len()];
     let mut names = Names::default();
     let mut variants: Vec<String> = Vec::new();
     for episode in graded.episodes() {
-        let trajectory = episode?.trajectory;
-        names.add(&folder, &trajectory);
+        let graded = episode?;
+        let trajectory = &graded.trajectory;
+        names.add(&folder, trajectory);
         if !variants.contains(&trajectory.variant) {
             variants.push(trajectory.variant.clone());
         }
         if !trajectory.measured() {
             continue;
         }
-        for (metric, values) in metrics.iter().zip(&mut values) {
-            if let Some(value) = metric.value(EpisodeName::of(&folder, &trajectory)) {
+        let of_files = metrics.iter().map(|metric| metric.value(EpisodeName::of(&folder, trajectory)));
+        let of_episode = figures.iter().map(|figure| figure.value(&graded.episode()));
+        for (value, values) in of_files.chain(of_episode).zip(&mut values) {
+            if let Some(value) = value {
                 values.entry((trajectory.variant.clone(), trajectory.id.clone())).or_default().push(value);
             }
         }
     }
     names.note_coverage(metrics)?;
-    let row = |variant: &String, metric: &JoinedMetric, values: &Values| {
-        let of_variant = || values.iter().filter(|((name, _), _)| name == variant).map(|(_, values)| values);
+    let of_files = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit));
+    let columns: Vec<(&str, Unit)> =
+        of_files.chain(figures.iter().map(|figure| (figure.name, figure.unit()))).collect();
+    let row = |variant: &String, (name, unit): (&str, Unit), values: &Values| {
+        let of_variant = || values.iter().filter(|((of, _), _)| of == variant).map(|(_, values)| values);
         // Repeats of a question are not independent: its mean counts.
         let means: Vec<f64> = of_variant().filter_map(|values| Some(Mean::of(values)?.mean)).collect();
         let mean = Mean::of(&means);
         JoinedRow {
             variant: variant.clone(),
-            metric: metric.name.clone(),
-            unit: metric.unit,
+            metric: name.to_owned(),
+            unit,
             episodes: of_variant().map(Vec::len).sum(),
             questions: means.len(),
             mean: mean.map(|mean| mean.mean),
-            correction: judged.and_then(|judged| judged.correction(&metric.name, variant, LEVEL)),
-            interval: mean.and_then(|mean| mean.t_interval(LEVEL)).map(|interval| within(metric.unit, interval)),
+            correction: judged.and_then(|judged| judged.correction(name, variant, LEVEL)),
+            interval: mean.and_then(|mean| mean.t_interval(LEVEL)).map(|interval| within(unit, interval)),
         }
     };
-    let of_variant = |variant| metrics.iter().zip(&values).map(move |(metric, values)| row(variant, metric, values));
+    let of_variant = |variant| columns.iter().zip(&values).map(move |(name, values)| row(variant, *name, values));
     Ok(variants.iter().flat_map(of_variant).collect())
 }
 

@@ -1,10 +1,11 @@
 //! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
+use crate::cli::defaults::{self, Taking};
 use crate::cli::explicit_args::without_secrets;
 use crate::cli::failure::{self, Failure};
 use crate::cli::flags::{ASKED, OfJudge, Typed};
 use crate::cli::output_file::json_line;
-use crate::cli::run::{concurrency, usd};
+use crate::cli::run::usd;
 use crate::cli::say::say;
 use crate::compare::{RESAMPLES, SEED};
 use crate::experiment::{Concurrency, Limits, Pace, Recording};
@@ -60,11 +61,11 @@ pub(super) struct JudgeArgs {
     /// Stop when the judges, earlier starts included, have been asked this often.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = ASKED)]
     judge_max_calls: Option<u64>,
-    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
     #[arg(long, value_name = "FILE", conflicts_with = "judge_price", requires = ASKED)]
     judge_prices: Option<PathBuf>,
     /// Requests at once, as with `run --concurrency`.
-    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency, requires = ASKED)]
+    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", requires = ASKED)]
     judge_concurrency: Concurrency,
     /// Maximum requests to a judge's server in any minute, retries included [default: unlimited].
     #[arg(long, value_name = "N", requires = ASKED)]
@@ -100,6 +101,10 @@ impl JudgeArgs {
     }
 
     fn settings<V: Menu>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
+        let (person, mut prices) = (defaults::person()?, self.judge_prices.clone());
+        let mut taking = Taking::of(&person);
+        taking.prices(&mut prices, self.settings.has("price"))?;
+        taking.tell();
         Ok(JudgeSettings {
             models: models.to_vec(),
             settings: self.settings.variant()?,
@@ -109,7 +114,7 @@ impl JudgeArgs {
                 budget_usd: self.judge_budget_usd,
                 budget_tokens: self.judge_budget_tokens,
                 max_calls: self.judge_max_calls,
-                prices: self.judge_prices.clone(),
+                prices,
                 ..Limits::default()
             },
             pace: Pace {

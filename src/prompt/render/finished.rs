@@ -78,7 +78,8 @@ fn tools(
 fn as_one_text(text: &FinishedText, before: String, after: Option<String>) -> Result<Frame, PromptError> {
     let last = after.as_deref().unwrap_or(&before);
     let line = last.trim_end().rsplit('\n').next().unwrap_or_default().trim();
-    if is_label(line) {
+    let asks = after.is_none() && ["Question:", "Claim:"].contains(&line);
+    if asks || is_label(line) {
         return Err(PromptError::EndsInLabel(text.spec.clone(), line.to_owned()));
     }
     let ended = |text: String| if text.ends_with('\n') { text } else { text + "\n" };

@@ -32,6 +32,8 @@ pub(super) struct Question<'a> {
 #[derive(Debug, Serialize)]
 struct Episode {
     key: String,
+    /// When it began, where that is known: judgements name it.
+    started_at: Option<String>,
     right: Option<bool>,
     outcome: &'static str,
     detail: Option<String>,
@@ -127,6 +129,7 @@ impl Episode {
         let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
         Self {
             key: trajectory.key.clone(),
+            started_at: optional(Some(&trajectory.started_at)),
             right: score.map(|score| score.em > 0.0),
             outcome: trajectory.outcome.name(),
             detail: optional(trajectory.detail.as_ref()),

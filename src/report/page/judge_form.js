@@ -84,6 +84,7 @@ export function judgeForm(subject, save) {
             note: note.input.value.trim() || null,
             blind: made ? made.blind : isBlind(),
             page_sha256: meta.report,
+            started_at: episode.started_at ?? undefined,
         });
     });
     const title = made ? `Your judgement: ${judgementInWords(made)}` : "Judge this episode";

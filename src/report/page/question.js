@@ -240,7 +240,10 @@ function head(subject, variants, side) {
     section.append(...assessment(episode, hidden).filter((line) => line !== null));
     const form = { meta, id: table.id[index] ?? "", episode, variant: names[0] ?? "", repeat, made: subject.made(first, repeat), side };
     const keep = (/** @type {Judgement} */ own) =>
-        variants.map((v, i) => ({ ...own, variant: names[i] ?? "", key: episodeOf(subject, v)?.key ?? own.key }));
+        variants.map((v, i) => {
+            const { key, started_at } = episodeOf(subject, v) ?? own;
+            return { ...own, variant: names[i] ?? "", key, started_at: started_at ?? undefined };
+        });
     section.append(judgeForm(form, (own) => subject.save(keep(own), side)));
     return section;
 }

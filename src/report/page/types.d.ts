@@ -78,6 +78,7 @@ interface Branch {
 
 interface Episode {
     key: string;
+    started_at: string | null;
     right: boolean | null;
     outcome: string;
     detail: string | null;
@@ -149,6 +150,7 @@ interface Judgement {
     note: string | null;
     blind: boolean;
     page_sha256: string;
+    started_at?: string | undefined;
 }
 
 interface Uint8ArrayConstructor {

@@ -171,8 +171,8 @@ async fn newer_and_changed_recordings_are_refused_by_line() {
     for (from, to, reason) in [
         ("\"prompt\":\"b\"", "\"prompt\":\"c\"", "the key does not match the request"),
         ("\"n\":0,\"answer\":2", "\"n\":0,\"more\":1,\"answer\":2", "unknown field `more`"),
-        ("\"n\":0,\"answer\":2", "\"answer\":2", "missing field `n`"),
-        ("\"n\":0,\"answer\":2", "\"n\":0,\"n\":0,\"answer\":2", "duplicate field `n`"),
+        ("\"n\":0,\"answer\":2", "\"answer\":2", "field `n` is missing"),
+        ("\"n\":0,\"answer\":2", "\"n\":0,\"n\":0,\"answer\":2", "field `n` is there twice"),
         ("\"answer\":2}", "\"answer\":2", "not an entry"),
     ] {
         assert!(good.contains(from));

@@ -5,6 +5,7 @@ use super::frozen::{self, NoPage};
 use super::manifest::{self, Build, Manifest};
 use super::queries::{self, Answer};
 use crate::types::bounded::LONGEST_LINE;
+use crate::types::json_error;
 use crate::wiki::site_page::LeftOut;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -79,7 +80,7 @@ impl About {
     fn read(line: &[u8]) -> Result<Self, String> {
         let wrong = |reason: &dyn Display| format!("`corpus`: {reason}");
         let head: Head<Map<String, Value>> =
-            serde_json::from_slice(line).map_err(|error| wrong(&super::record::said(&error)))?;
+            serde_json::from_slice(line).map_err(|error| wrong(&json_error::in_line(&error)))?;
         let mut corpus = head.corpus;
         match corpus.get("format").and_then(Value::as_u64) {
             Some(found) if found > u64::from(manifest::FORMAT) => {
@@ -92,7 +93,8 @@ impl About {
         }
         let folder = [json!(Build::current()), json!({})];
         corpus.extend(OF_THE_FOLDER.map(str::to_owned).into_iter().zip(folder));
-        let manifest: Manifest = serde_json::from_value(corpus.into()).map_err(|error| wrong(&error))?;
+        let manifest: Manifest =
+            serde_json::from_value(corpus.into()).map_err(|error| wrong(&json_error::in_line(&error)))?;
         let text = toml::to_string(&manifest).map_err(|error| wrong(&error))?;
         // What cannot be read again would be known only when the corpus is built.
         text.parse::<toml::Table>().map_err(|error| wrong(&error.message()))?;

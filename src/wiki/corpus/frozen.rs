@@ -4,6 +4,7 @@ use super::CorpusError;
 use super::manifest::{Freeze, License, Manifest};
 use super::queries::{self, Answer};
 use crate::types::bounded::lines;
+use crate::types::json_error;
 use crate::wiki::site_page::{LeftOut, SitePage};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +79,7 @@ pub(super) fn left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(Left
     let read = |(number, line): (usize, io::Result<Vec<u8>>)| {
         let line = line.map_err(|error| damaged(number, error.to_string()))?;
         let found: NoPage =
-            serde_json::from_slice(&line).map_err(|error| damaged(number, super::record::said(&error)))?;
+            serde_json::from_slice(&line).map_err(|error| damaged(number, json_error::in_line(&error)))?;
         Ok(found.into())
     };
     (1..).zip(lines(BufReader::new(file))).map(read).collect()

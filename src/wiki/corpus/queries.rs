@@ -3,6 +3,7 @@
 use super::CorpusError;
 use super::manifest::Manifest;
 use crate::types::bounded::lines;
+use crate::types::json_error;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -56,7 +57,7 @@ pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Queries, CorpusErr
     for (number, line) in (1..).zip(lines(BufReader::new(file))) {
         let line = line.map_err(|error| damaged(number, error.to_string()))?;
         let Line { query, answer } =
-            serde_json::from_slice(&line).map_err(|error| damaged(number, super::record::said(&error)))?;
+            serde_json::from_slice(&line).map_err(|error| damaged(number, json_error::in_line(&error)))?;
         queries.insert(query, answer);
     }
     Ok(queries)

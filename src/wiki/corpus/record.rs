@@ -2,6 +2,7 @@
 
 use super::about::About;
 use crate::types::Digester;
+use crate::types::json_error;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -183,7 +184,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
         Err(error) => {
             return match About::parse(line) {
                 Some(about) => Ok(Record::About(Box::new(about?))),
-                None => Err(said(&error)),
+                None => Err(json_error::in_line(&error)),
             };
         }
     };
@@ -211,7 +212,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
 
 /// Reads a canonical line as it is: nothing is made of its text that another program's reader did not make of it.
 pub(super) fn parse_canonical(line: &[u8]) -> Result<Article, String> {
-    serde_json::from_slice(line).map_err(|error| said(&error))
+    serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))
 }
 
 /// The paragraphs of a text, which blank lines separate.
@@ -231,12 +232,6 @@ pub(super) fn paragraphs(text: &str) -> Vec<Block> {
         goes_on = !blank;
     }
     blocks.into_iter().map(|block| Block::Text(block.trim().to_owned())).collect()
-}
-
-/// The library's words without its own count of lines, which is always 1 here.
-pub(super) fn said(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.replacen(" at line 1 column", " at column", 1)
 }
 
 /// The blocks of a page and, if it is a disambiguation page, its entries: given, or by its text alone.
@@ -355,7 +350,7 @@ mod tests {
         assert_eq!(parse(br#"{"title": "B", "redirect": "A"}"#), Ok(redirect));
         assert_eq!(
             parse(br#"{"title": "B", "text": 3}"#),
-            Err("invalid type: integer `3`, expected a string or a list of sentences at column 24".into())
+            Err("integer `3` where a string or a list of sentences is expected at column 24".into())
         );
     }
 

@@ -181,8 +181,8 @@ fn a_corpus_is_a_file_of_lines_or_a_folder_of_texts_too() {
 fn faults_name_file_line_and_field() {
     let told = |lines: &str| Corpus::from_jsonl("f", lines.as_bytes()).map(|_| ()).expect_err("a fault").to_string();
     let london = r#"{"title": "London", "blocks": [], "redirects": ["Londinium"]}"#;
-    assert_eq!(told("{\"title\": 3}"), "`f`, line 1: invalid type: integer `3`, expected a string at column 11");
-    assert_eq!(told(&format!("{london}\n\nnonsense")), "`f`, line 3: expected ident at column 2");
+    assert_eq!(told("{\"title\": 3}"), "`f`, line 1: integer `3` where a string is expected at column 11");
+    assert_eq!(told(&format!("{london}\n\nnonsense")), "`f`, line 3: not valid JSON at column 2");
     assert_eq!(told(r#"{"title": "x"}"#), "`f`, line 1: there are neither `blocks` nor `entries` nor `text`");
     assert_eq!(told(&format!("{london}\n{london}")), "`f`, line 2: title `London` is already a title in line 1");
     let shadow = r#"{"title": "x", "blocks": [], "redirects": ["London"]}"#;

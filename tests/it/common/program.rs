@@ -15,7 +15,16 @@ pub(crate) struct Ran {
 pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
     command.args(args).current_dir(folder).env_remove("OPENAI_API_KEY");
+    without_settings(&mut command);
     command
+}
+
+/// Takes away the settings of the person who runs the tests.
+fn without_settings(command: &mut Command) {
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WIKITRAIL_")) {
+        command.env_remove(name);
+    }
 }
 
 pub(crate) fn wikitrail(folder: &Path, args: &[&str]) -> Ran {
@@ -28,6 +37,7 @@ pub(crate) fn shell(folder: &Path, line: &str) -> Ran {
     let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("a path"));
     let mut shell = Command::new("sh");
     shell.args(["-c", line]).current_dir(folder).env("PATH", path).stdin(Stdio::null());
+    without_settings(&mut shell);
     for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
         shell.env_remove(key);
     }

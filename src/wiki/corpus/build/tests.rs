@@ -189,7 +189,7 @@ fn what_is_left_out_is_named_by_file_and_line() {
     assert_eq!(["café", "Cafè"].map(|name| found(&corpus, name)), [["page Café"], ["page CAFE"]]);
     let file = dir.path().join("c.jsonl").display().to_string();
     let expected = [
-        format!("`{file}`, line 2: expected ident at column 2"),
+        format!("`{file}`, line 2: not valid JSON at column 2"),
         format!("`{file}`, line 6: `Void` has no text"),
         format!("`{file}`, line 7: the title holds a NUL"),
         format!("`{file}`, line 1: another record of `Ada` was kept"),

@@ -2,7 +2,7 @@
 
 use super::lines::{self, Parsed};
 use super::{ImportError, Records, id, passage};
-use crate::wiki::corpus::record::said;
+use crate::types::json_error;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -22,6 +22,6 @@ struct Line {
 }
 
 fn parse(line: &[u8]) -> Parsed {
-    let Line { id, title, text } = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let Line { id, title, text } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     passage(&title, id, &text)
 }

@@ -4,7 +4,8 @@
 use super::lines::{Lines, Parsed, text_of};
 use super::{ImportError, Imported, Place, Records, broken};
 use crate::types::bounded::LONGEST_LINE;
-use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, said};
+use crate::types::json_error;
+use crate::wiki::corpus::record::{Article, Block, Record, listed_entries};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -61,7 +62,8 @@ struct Paragraph {
 
 /// A paragraph in sentences is an article; paragraphs of a text each are passages of theirs.
 fn parse(question: &[u8]) -> Parsed {
-    let Question { context, paragraphs } = serde_json::from_slice(question).map_err(|error| said(&error))?;
+    let Question { context, paragraphs } =
+        serde_json::from_slice(question).map_err(|error| json_error::in_line(&error))?;
     if context.is_none() && paragraphs.is_none() {
         return Err("the question has neither `context` nor `paragraphs`".to_owned());
     }
@@ -202,7 +204,7 @@ mod tests {
         std::fs::write(&path, list).expect("written");
         let (found, wrong) = read(open(&path));
         assert_eq!(found, [r#"{"title":"A","blocks":[["a"]],"redirects":[]}"#, "B b"]);
-        assert_eq!(wrong, [", `question 2`: invalid type: integer `7`, expected struct Question at column 1"]);
+        assert_eq!(wrong, [", `question 2`: integer `7` where an object is expected at column 1"]);
         for (end, reason) in [
             (list.len() - 1, "broken: EOF while parsing a list"),
             (list.len() - 9, "broken: EOF while parsing"),

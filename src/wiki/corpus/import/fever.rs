@@ -3,7 +3,8 @@
 
 use super::lines::{self, Lines, Parsed, text_of};
 use super::{ImportError, Records, broken, listed};
-use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, said};
+use crate::types::json_error;
+use crate::wiki::corpus::record::{Article, Block, Record, listed_entries};
 use serde::Deserialize;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ struct Line {
 }
 
 fn parse(line: &[u8]) -> Parsed {
-    let Line { id, text, lines } = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let Line { id, text, lines } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     let title = unescaped(&id).replace('_', " ");
     if title.trim().is_empty() {
         // Each file begins with a record in which nothing is.
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(shown(parse(without.as_bytes())), r#"{"title":"A","blocks":["[a] {b}"],"redirects":[]}"#);
         assert_eq!(shown(parse(br#"{"id": "", "text": "", "lines": ""}"#)), "");
         assert_eq!(shown(parse(br#"{"id": "_", "text": "", "lines": "0\tx"}"#)), "`id` is empty");
-        assert_eq!(shown(parse(br#"{"id": 7}"#)), "invalid type: integer `7`, expected a string at column 8");
+        assert_eq!(shown(parse(br#"{"id": 7}"#)), "integer `7` where a string is expected at column 8");
     }
 
     #[test]

@@ -7,7 +7,8 @@
 use super::parallel::{Found, on_all_processors};
 use super::{Facts, ImportError, Imported, Place, Records, archive, broken, listed};
 use crate::types::bounded::read_at_most;
-use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number, said};
+use crate::types::json_error;
+use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
@@ -117,7 +118,7 @@ struct Line {
 }
 
 fn parse(line: &[u8]) -> Result<Record, String> {
-    let Line { id, title, text } = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let Line { id, title, text } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     if title.trim().is_empty() {
         return Err("`title` is empty".to_owned());
     }

@@ -2,7 +2,8 @@
 //! `BULLET::::` an item of a list.
 
 use super::lines::Parsed;
-use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, number, page_number, said};
+use crate::types::json_error;
+use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, number, page_number};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ struct Line {
 /// each line.
 pub(super) fn parse(line: &[u8]) -> Parsed {
     let Line { wikipedia_title: title, wikipedia_id, text, history } =
-        serde_json::from_slice(line).map_err(|error| said(&error))?;
+        serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     if title.trim().is_empty() {
         return Err("`wikipedia_title` is empty".to_owned());
     }
@@ -82,6 +83,6 @@ mod tests {
         let bare = r#"{"wikipedia_title": "B", "wikipedia_id": 3, "text": ["B", "b"], "history": "gone"}"#;
         assert_eq!(shown(parse(bare.as_bytes())), r#"{"title":"B","id":3,"blocks":["b"],"redirects":[]}"#);
         assert_eq!(shown(parse(br#"{"wikipedia_title": " ", "text": []}"#)), "`wikipedia_title` is empty");
-        assert_eq!(shown(parse(br#"{"wikipedia_title": "C"}"#)), "missing field `text` at column 24");
+        assert_eq!(shown(parse(br#"{"wikipedia_title": "C"}"#)), "field `text` is missing at column 24");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lines::Parsed;
 use super::{id, passage};
-use crate::wiki::corpus::record::said;
+use crate::types::json_error;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -14,7 +14,7 @@ struct Line {
 
 /// The first line is the title. Its quotation marks are the format's; others are the title's own.
 pub(super) fn parse(line: &[u8]) -> Parsed {
-    let Line { id, contents } = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let Line { id, contents } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     let (title, text) = contents.split_once('\n').ok_or("`contents` has no text below its title")?;
     let title = title.trim();
     let bare = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap_or(title);

@@ -1,7 +1,8 @@
 //! The paragraphs that 2WikiMultiHopQA was made from, `para_with_hyperlink.jsonl`: the first of each page, in sentences.
 
 use super::lines::Parsed;
-use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number, said};
+use crate::types::json_error;
+use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -13,7 +14,7 @@ struct Line {
 }
 
 pub(super) fn parse(line: &[u8]) -> Parsed {
-    let Line { id, title, sentences } = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let Line { id, title, sentences } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     if title.trim().is_empty() {
         return Err("`title` is empty".to_owned());
     }

@@ -145,7 +145,7 @@ fn whole_pages_lose_their_links_and_bad_members_are_named() {
     let page = r#"{"title":"A < B","id":7,"blocks":[["One link,"," <b>two</b> <"],["<a href=\"cut"]],"redirects":[]}"#;
     assert_eq!(found, [page, r#"{"title":"C","id":8,"blocks":[],"redirects":[]}"#]);
     assert_eq!(wrong.len(), 2, "{wrong:?}");
-    assert_eq!(wrong[0], ", `e/AA/wiki_00.bz2`, line 3: expected ident at column 2");
+    assert_eq!(wrong[0], ", `e/AA/wiki_00.bz2`, line 3: not valid JSON at column 2");
     assert!(wrong[1].starts_with(", `e/AA/wiki_01.bz2`: "), "{wrong:?}");
     let whole = fs::read(&path).expect("a file");
     for cut in [whole.len() - 1, whole.len() / 2, 10] {

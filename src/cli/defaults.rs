@@ -1,0 +1,301 @@
+//! What settings files and environment variables give, and how commands take it where no flag says it.
+
+use super::explicit_args;
+use super::failure::Failure;
+use super::flags::{Group, Typed, named};
+use super::say::say;
+use crate::experiment::defaults::{
+    DEFAULTS, Defaults, FOLDER_FILE, Given, GivenBy, RESULTS, VARIABLES, check, check_price, parse_file,
+};
+use crate::experiment::{ExperimentFile, Overrides};
+use crate::types::bounded::text_at_most;
+use crate::types::text::{closest, visible_line};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Largest settings file, in bytes.
+const MAX_FILE: u64 = 64 << 10;
+/// Characters of a value that are shown.
+const LONGEST_VALUE: usize = 300;
+
+/// The settings of the person who runs the program, and where they were looked for.
+#[derive(Debug, Default)]
+pub(super) struct Person {
+    pub(super) defaults: Defaults,
+    /// The settings files, and whether each is there.
+    pub(super) files: Vec<(PathBuf, bool)>,
+    /// Variables that have the name of no setting.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Reads variables and settings files. A variable that is nearly one of ours is warned of.
+pub(super) fn person() -> anyhow::Result<Person> {
+    let mut person = Person::default();
+    person.variables()?;
+    person.file(PathBuf::from(FOLDER_FILE), true)?;
+    if let Some(folder) = configuration() {
+        person.file(folder.join("wikitrail").join("config.toml"), false)?;
+    }
+    let known = DEFAULTS.map(|setting| setting.variable());
+    for name in &person.unknown {
+        if let Some(near) =
+            closest(name.trim_start_matches(VARIABLES), known.iter().map(|name| &name[VARIABLES.len()..]))
+        {
+            let name = visible_line(name, 80);
+            say(format_args!("warning: the variable {name} is not a setting; did you mean {VARIABLES}{near}?"));
+        }
+    }
+    Ok(person)
+}
+
+/// The folder in which programs keep what a person configures.
+fn configuration() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let system = if cfg!(windows) { absolute("APPDATA") } else { None };
+    absolute("XDG_CONFIG_HOME").or(system).or_else(|| Some(std::env::home_dir()?.join(".config")))
+}
+
+impl Person {
+    fn variables(&mut self) -> anyhow::Result<()> {
+        let mut values = Vec::new();
+        for setting in &DEFAULTS {
+            let name = setting.variable();
+            let Some(value) = std::env::var_os(&name).filter(|value| !value.is_empty()) else { continue };
+            let refused = |message: &str, hint: &str| Failure::usage(format!("the variable {name}: {message}"), hint);
+            let Some(value) = value.to_str() else {
+                return Err(refused("it is not UTF-8", "set it again, or unset it"));
+            };
+            check(setting, value, false).map_err(|bad| refused(&bad.message, &bad.hint))?;
+            values.push(Given { setting, value: value.to_owned(), by: GivenBy::Variable(name) });
+        }
+        check_price(&values)
+            .map_err(|bad| Failure::usage(format!("the variable WIKITRAIL_PRICE: {}", bad.message), bad.hint))?;
+        self.defaults.extend(values);
+        let known = |name: &String| DEFAULTS.iter().any(|setting| setting.variable() == *name);
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        self.unknown = names.filter(|name| name.starts_with(VARIABLES) && !known(name)).collect();
+        self.unknown.sort();
+        Ok(())
+    }
+
+    fn file(&mut self, path: PathBuf, of_folder: bool) -> anyhow::Result<()> {
+        let shown = visible_line(&path.display().to_string(), LONGEST_VALUE);
+        let cannot = |error: std::io::Error| {
+            let hint = "a settings file is a TOML file in UTF-8; `wikitrail docs settings` describes it";
+            Failure::bad_input(format!("cannot read `{shown}`: {error}"), hint)
+        };
+        let is_there = match fs::metadata(&path) {
+            Ok(found) if found.is_file() => true,
+            Ok(_) => return Err(cannot(std::io::Error::other("it is not a file"))),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
+            Err(error) => return Err(cannot(error)),
+        };
+        if is_there {
+            let text = File::open(&path).and_then(|file| text_at_most(file, MAX_FILE)).map_err(cannot)?;
+            let values = parse_file(&shown, text.trim_start_matches('\u{feff}'), of_folder);
+            self.defaults.extend(values.map_err(|problems| Failure::bad_input(&problems, problems.hint()))?);
+        }
+        self.files.push((path, is_there));
+        Ok(())
+    }
+
+    /// Where new folders of runs are made.
+    pub(super) fn results(&self) -> Option<PathBuf> {
+        self.defaults.get("results").map(|given| PathBuf::from(&given.value))
+    }
+}
+
+/// Folders of runs as they were typed, else the one in which new ones are made.
+pub(super) fn folders(typed: &[String]) -> anyhow::Result<Vec<String>> {
+    if !typed.is_empty() {
+        return Ok(typed.to_vec());
+    }
+    let own = person()?.results().map(|path| path.display().to_string());
+    Ok(vec![own.unwrap_or_else(|| RESULTS.to_owned())])
+}
+
+/// Settings as they were typed, completed by those of the person.
+pub(super) fn completed<G: Group>(typed: &Typed<G>) -> anyhow::Result<Typed<G>> {
+    let (person, mut typed) = (person()?, typed.clone());
+    let mut taking = Taking::of(&person);
+    taking.settings(&mut typed, None, false)?;
+    taking.tell();
+    Ok(typed)
+}
+
+/// Hands values out to what has no flag, and remembers them.
+pub(super) struct Taking<'d> {
+    given: &'d Defaults,
+    /// The person's own, by which a value of others may be used.
+    own: &'d Defaults,
+    /// Whether this command uses what others wrote.
+    confirmed: bool,
+    taken: Vec<Given>,
+}
+
+impl<'d> Taking<'d> {
+    pub(super) fn of(person: &'d Person) -> Self {
+        Self { given: &person.defaults, own: &person.defaults, confirmed: false, taken: Vec::new() }
+    }
+
+    /// The values with which a run was started, in place of the person's.
+    fn of_run(stored: &'d Defaults, person: &'d Person, confirmed: bool) -> Self {
+        Self { given: stored, own: &person.defaults, confirmed, taken: Vec::new() }
+    }
+
+    /// The value of a setting that has none yet.
+    pub(super) fn one(&mut self, name: &str) -> anyhow::Result<Option<String>> {
+        self.given.get(name).map(|given| self.take(given)).transpose()
+    }
+
+    fn take(&mut self, given: &'d Given) -> anyhow::Result<String> {
+        if !self.confirmed && !self.own.allows(given) {
+            let flag = given.setting.flag.unwrap_or(given.setting.name);
+            let value = visible_line(&given.value, LONGEST_VALUE);
+            let message =
+                format!("{flag} {value} is named by {} alone, which may have come from somebody else", given.by);
+            let hint = match given.setting.name {
+                "base_url" => format!(
+                    "requests and keys would go there: type {flag} in this command, or add the host to `key_hosts` in your own \
+                     settings file (`wikitrail config` names it)"
+                ),
+                _ => format!("type {flag} in this command"),
+            };
+            return Err(Failure::usage(message, hint));
+        }
+        self.taken.push(given.clone());
+        Ok(given.value.clone())
+    }
+
+    /// Completes settings of a model and of Wikipedia. What an experiment file sets stays; `priced` where a flag names
+    /// prices.
+    pub(super) fn settings<G: Group>(
+        &mut self,
+        typed: &mut Typed<G>,
+        file: Option<&ExperimentFile>,
+        priced: bool,
+    ) -> anyhow::Result<()> {
+        for name in ["model", "contact", "base_url", "price"] {
+            let is_set = |file: &ExperimentFile| {
+                crate::experiment::variant_setting(name).is_some_and(|setting| file.sets(setting))
+            };
+            if !named::<G>(name) || typed.has(name) || file.is_some_and(is_set) || name == "price" && priced {
+                continue;
+            }
+            let given = match name {
+                "contact" if file.is_none() && named::<G>("wiki") && !is_live(typed) => None,
+                "base_url" | "price" => self.of_models(name, &models(typed, file)),
+                _ => self.given.get(name),
+            };
+            let Some(given) = given else { continue };
+            typed.set(name, &given.value);
+            let overrides = Overrides { settings: typed.single(), ..Overrides::default() };
+            if file.is_some_and(|file| file.check_used(&overrides).is_err()) {
+                typed.unset(name);
+            } else {
+                self.take(given)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value that holds for all of these models.
+    fn of_models(&self, name: &str, models: &[String]) -> Option<&'d Given> {
+        let mut given = models.iter().map(|model| self.given.of_model(name, model));
+        let first = given.next().flatten()?;
+        given.all(|other| other.is_some_and(|other| other.value == first.value)).then_some(first)
+    }
+
+    /// A file of prices, where neither it nor a price is known.
+    pub(super) fn prices(&mut self, prices: &mut Option<PathBuf>, price: bool) -> anyhow::Result<()> {
+        if prices.is_none() && !price {
+            *prices = self.one("prices")?.map(PathBuf::from);
+        }
+        Ok(())
+    }
+
+    /// Says what the file of the folder gave: nobody typed it.
+    pub(super) fn tell(&self) {
+        for given in &self.taken {
+            if let GivenBy::Folder(..) = given.by {
+                let flag = given.setting.flag.unwrap_or(given.setting.name);
+                say(format_args!("note: {flag} {}, from {}", visible_line(&given.value, LONGEST_VALUE), given.by));
+            }
+        }
+    }
+
+    /// What was taken, for the manifest.
+    pub(super) fn taken(&self) -> BTreeMap<String, String> {
+        self.taken.iter().map(|given| (given.setting.name.to_owned(), given.value.clone())).collect()
+    }
+}
+
+/// Whether pages come from a site.
+fn is_live<G: Group>(typed: &Typed<G>) -> bool {
+    typed.text("wiki").is_some_and(|wiki| !wiki.starts_with("corpus:"))
+}
+
+/// The models that are going to answer.
+fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<String> {
+    let baseline = || "baseline".to_owned();
+    if typed.has("model") {
+        return typed.texts("model");
+    }
+    let Some(file) = file else { return vec![baseline()] };
+    let drafts = file.datasets.iter().flat_map(|dataset| file.variants_on(dataset, &Overrides::default()));
+    let model = |draft: crate::experiment::Draft| {
+        let set = draft.settings.iter().find(|assignment| assignment.setting.name == "model");
+        set.and_then(|set| set.value.as_str()).map_or_else(baseline, str::to_owned)
+    };
+    let mut models: Vec<String> = drafts.map(model).filter(|model| model != "baseline").collect();
+    models.dedup();
+    models
+}
+
+/// A command whose runs take settings.
+pub(super) trait Takes: Clone {
+    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()>;
+}
+
+/// Completes the arguments of a run that begins, or of one that goes on in `folder`: that keeps the settings with which it
+/// was started. Returns what the manifest holds.
+pub(super) fn complete<A: Takes>(
+    args: &mut A,
+    person: &Person,
+    folder: Option<&Path>,
+    replays: bool,
+    confirmed: bool,
+) -> anyhow::Result<BTreeMap<String, String>> {
+    let manifest = folder.map(explicit_args::recorded).transpose()?.flatten();
+    let before = args.clone();
+    let (stored, instead) = match (&manifest, folder) {
+        (Some(manifest), Some(folder)) => {
+            let shown = visible_line(&folder.display().to_string(), LONGEST_VALUE);
+            (
+                Defaults::of_run(&shown, &manifest.defaults),
+                format!("`{shown}` goes on with the settings that it was started with"),
+            )
+        }
+        _ if replays => (Defaults::default(), "--replay takes no settings".to_owned()),
+        _ => {
+            let mut taking = Taking::of(person);
+            args.take(&mut taking)?;
+            taking.tell();
+            return Ok(taking.taken());
+        }
+    };
+    let mut taking = Taking::of_run(&stored, person, confirmed);
+    args.take(&mut taking)?;
+    let taken = taking.taken();
+    let mut others = Taking { confirmed: true, ..Taking::of(person) };
+    // What it would take by itself is only compared.
+    if before.clone().take(&mut others).is_ok() {
+        for given in others.taken.iter().filter(|given| taken.get(given.setting.name) != Some(&given.value)) {
+            let value = visible_line(&given.value, LONGEST_VALUE);
+            say(format_args!("note: {instead}; not used: {} {value}, from {}", given.setting.name, given.by));
+        }
+    }
+    Ok(taken)
+}

@@ -1,0 +1,230 @@
+//! `docs`: the pages of the documentation, which are part of the program.
+
+use super::failure::{self, Failure};
+use crate::report::console::stdout;
+use crate::types::text::{closest, excerpt, visible_line};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
+use std::ffi::OsStr;
+use std::io::Write as _;
+
+/// The pages by name.
+const PAGES: &[(&str, &str)] = &[
+    ("guide", include_str!("../../docs/guide.md")),
+    ("install", include_str!("../../docs/install.md")),
+    ("commands", include_str!("../../docs/commands.md")),
+    ("settings", include_str!("../../docs/settings.md")),
+    ("troubleshooting", include_str!("../../docs/troubleshooting.md")),
+    ("for-a-paper", include_str!("../../docs/for-a-paper.md")),
+    ("for-a-local-model", include_str!("../../docs/for-a-local-model.md")),
+    ("for-teaching", include_str!("../../docs/for-teaching.md")),
+    ("prompts", include_str!("../../prompts/README.md")),
+    ("datasets", include_str!("../../datasets/README.md")),
+    ("protocol-texts", include_str!("../../prompts/protocols/en.toml")),
+    ("models", include_str!("../../docs/models.md")),
+    ("prices", include_str!("../llm/prices.toml")),
+    ("wikipedia", include_str!("../../docs/wikipedia.md")),
+    ("corpora", include_str!("../../docs/corpora.md")),
+    ("protocols", include_str!("../../docs/protocols.md")),
+    ("robust", include_str!("../../docs/robust.md")),
+    ("methods", include_str!("../../docs/methods.md")),
+    ("experiments", include_str!("../../docs/experiments.md")),
+    ("compare", include_str!("../../docs/compare.md")),
+    ("ci", include_str!("../../docs/ci.md")),
+    ("statistics", include_str!("../../docs/statistics.md")),
+    ("metrics", include_str!("../../docs/metrics.md")),
+    ("report", include_str!("../../docs/report.md")),
+    ("annotation", include_str!("../../docs/annotation.md")),
+    ("judge", include_str!("../../docs/judge.md")),
+    ("branch", include_str!("../../docs/branch.md")),
+    ("reproduce", include_str!("../../docs/reproduce.md")),
+    ("fidelity", include_str!("../../docs/fidelity.md")),
+    ("formats", include_str!("../../docs/formats.md")),
+    ("columns", include_str!("../../docs/columns.md")),
+    ("exports", include_str!("../../docs/exports.md")),
+    ("python", include_str!("../../docs/python.md")),
+    ("serve", include_str!("../../docs/serve.md")),
+    ("cluster", include_str!("../../docs/cluster.md")),
+    ("performance", include_str!("../../docs/performance.md")),
+    ("security", include_str!("../../docs/security.md")),
+    ("architecture", include_str!("../../docs/architecture.md")),
+    ("glossary", include_str!("../../docs/glossary.md")),
+];
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The page, or a section of it as PAGE#SECTION; without one, the pages are listed.
+    #[arg(value_name = "PAGE[#SECTION]", value_parser = Names, hide_possible_values = true)]
+    page: Option<String>,
+}
+
+/// Any text; completions offer the pages.
+#[derive(Debug, Clone)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(names().map(PossibleValue::new)))
+    }
+}
+
+pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    let mut out = stdout();
+    match &args.page {
+        Some(page) => out.write_all(printed(page)?.as_bytes())?,
+        None => out.write_all(listed().as_bytes())?,
+    }
+    Ok(failure::OK)
+}
+
+/// Names of the pages, for completions and messages.
+fn names() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|(name, _)| *name)
+}
+
+fn listed() -> String {
+    let width = names().map(str::len).max().unwrap_or(0);
+    let line = |(name, text): &(&str, &str)| {
+        let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+        format!("{name:width$}  {title}\n")
+    };
+    PAGES.iter().map(line).collect()
+}
+
+/// A page, or the section of it that is named.
+fn printed(wanted: &str) -> anyhow::Result<&'static str> {
+    let (name, section) = wanted.split_once('#').map_or((wanted, None), |(name, section)| (name, Some(section)));
+    // Links and hints of older versions name files.
+    let name = name.trim_start_matches("docs/").trim_end_matches("/README.md").trim_end_matches(".md");
+    let Some((_, text)) = PAGES.iter().find(|(known, _)| *known == name) else {
+        let hint = match closest(name, names()) {
+            Some(near) => format!("did you mean `wikitrail docs {near}`?"),
+            None => "`wikitrail docs` lists the pages".to_owned(),
+        };
+        return Err(Failure::usage(format!("there is no page `{}`", excerpt(name)), hint));
+    };
+    let Some(section) = section else { return Ok(text) };
+    section_of(text, section).ok_or_else(|| {
+        let slugs: Vec<String> = headings(text).map(|heading| heading.slug).collect();
+        let hint = format!("its sections are {}", visible_line(&slugs.join(", "), 2000));
+        Failure::usage(format!("`{name}` has no section `{}`", excerpt(section)), hint)
+    })
+}
+
+struct Heading {
+    /// Where its line begins.
+    at: usize,
+    level: usize,
+    /// Its name in links.
+    slug: String,
+}
+
+/// The headings of a page; a line of a code block is none.
+fn headings(text: &str) -> impl Iterator<Item = Heading> {
+    let (mut at, mut in_code) = (0, false);
+    text.split_inclusive('\n').filter_map(move |line| {
+        let begin = at;
+        at += line.len();
+        in_code ^= line.starts_with("```");
+        let title = line.trim_start_matches('#');
+        let level = line.len() - title.len();
+        (level > 0 && !in_code && title.starts_with(' ')).then(|| Heading { at: begin, level, slug: slug(title) })
+    })
+}
+
+/// The name of a heading in links, as GitHub makes it.
+fn slug(title: &str) -> String {
+    let kept = title.trim().chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+fn section_of<'t>(text: &'t str, section: &str) -> Option<&'t str> {
+    let wanted = slug(&section.replace('-', " "));
+    let mut all = headings(text).skip_while(|heading| heading.slug != wanted);
+    let first = all.next()?;
+    let end = all.find(|heading| heading.level <= first.level).map_or(text.len(), |heading| heading.at);
+    text.get(first.at..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGES, headings, listed, printed, section_of};
+    use std::path::Path;
+
+    const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+    #[test]
+    fn every_page_is_part_of_the_program() {
+        for entry in std::fs::read_dir(Path::new(ROOT).join("docs")).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+                // Indexes of a site are for its builder.
+                let known =
+                    PAGES.iter().any(|(page, _)| *page == name) || ["SUMMARY", "README", "index"].contains(&name);
+                assert!(known, "add docs/{name}.md to src/cli/docs.rs");
+            }
+        }
+        assert!(listed().lines().any(|line| line.split_whitespace().eq(["settings", "Settings"])), "{}", listed());
+    }
+
+    #[test]
+    fn a_page_is_printed_whole_or_in_part() {
+        for name in ["prompts", "prompts/README.md", "docs/prompts.md"] {
+            assert!(printed(name).expect("a page").starts_with("# Prompts"), "{name}");
+        }
+        let text = "# A\nx\n## B c\n```\n# no heading\n```\n### D\ny\n## E\n";
+        assert_eq!(headings(text).map(|heading| heading.slug).collect::<Vec<_>>(), ["a", "b-c", "d", "e"]);
+        assert_eq!(section_of(text, "b-c"), Some("## B c\n```\n# no heading\n```\n### D\ny\n"));
+        assert_eq!(section_of(text, "x"), None);
+        assert!(
+            printed("security#servers-keys-and-files").expect("a section").starts_with("## Servers, keys and files")
+        );
+        let refused = |name: &str| format!("{:#}", printed(name).expect_err(name));
+        assert_eq!(refused("promts"), "there is no page `promts`");
+        assert_eq!(refused("models#nothing"), "`models` has no section `nothing`");
+    }
+
+    /// Every page that a hint, an error or a help names can be printed, and none names a file of the repository.
+    #[test]
+    fn hints_name_pages_that_there_are() {
+        let mut named = 0;
+        let mut folders = vec![Path::new(ROOT).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let is_read = path.extension().is_some_and(|kind| kind == "rs" || kind == "txt");
+                let tests = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("docs.rs");
+                if !is_read || tests {
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).expect("UTF-8");
+                for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+                {
+                    let place = format!("{}:{}", path.display(), number + 1);
+                    for rest in line.split("wikitrail docs ").skip(1) {
+                        let page: String =
+                            rest.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_#".contains(*c)).collect();
+                        printed(&page).unwrap_or_else(|error| panic!("{place}: {error}"));
+                        named += 1;
+                    }
+                    let of_file = line.contains("docs/") && line.contains(".md") && !line.contains("://");
+                    let read =
+                        line.contains("include_str!") || line.contains("CARGO_MANIFEST_DIR") || line.contains("assert");
+                    assert!(read || !(of_file || line.contains("prompts/README.md")), "{place} names a file: {line}");
+                }
+            }
+        }
+        assert!(named > 10, "{named}");
+    }
+}

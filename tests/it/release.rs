@@ -1,0 +1,114 @@
+//! What a release is made of, as far as it can be tried without publishing: the crate's files, the archive, the image's files.
+
+use crate::common::{Ran, WorkDir, command, repository};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The paths of the files that the crate would be published with.
+fn packaged() -> Vec<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["package", "--list", "--allow-dirty", "--offline"]).current_dir(ROOT);
+    let list = Ran::from(&cargo.output().expect("cargo runs")).ok().stdout;
+    // Windows has the other slash.
+    list.lines().map(|line| line.replace('\\', "/")).collect()
+}
+
+/// Files outside of `src` that the program contains, as the sources name them.
+fn contained() -> Vec<String> {
+    let sources = [("src/cli/docs.rs", "../../"), ("src/experiment/shipped.rs", ""), ("src/cli/demo.rs", "../../")];
+    let mut found = Vec::new();
+    for (file, before) in sources {
+        if !Path::new(ROOT).join(file).exists() {
+            continue;
+        }
+        let text = repository(file);
+        let quoted = text.split('"').skip(1).step_by(2).filter_map(|text| text.strip_prefix(before));
+        let folders = ["docs/", "prompts/", "datasets/", "experiments/"];
+        let files = quoted.filter(|text| folders.iter().any(|folder| text.starts_with(folder)));
+        found.extend(files.filter(|file| Path::new(ROOT).join(file).is_file()).map(str::to_owned));
+    }
+    found
+}
+
+#[test]
+fn the_crate_has_what_the_program_contains_and_no_tests() {
+    let (packaged, contained) = (packaged(), contained());
+    assert!(contained.len() > 40, "{contained:?}");
+    for file in &contained {
+        assert!(packaged.contains(file), "`include` in Cargo.toml lacks {file}");
+    }
+    let known = ["src", "docs", "prompts", "datasets", "experiments", "examples"];
+    for file in packaged.iter().filter(|file| file.contains('/')) {
+        assert!(known.iter().any(|folder| file.starts_with(&format!("{folder}/"))), "{file}");
+    }
+    for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "build.rs", "Cargo.lock"] {
+        assert!(packaged.iter().any(|name| name == file), "{file}");
+    }
+}
+
+/// The image is compiled from what `.dockerignore` lets through, by the compiler of rust-toolchain.toml.
+#[test]
+fn the_image_is_compiled_from_the_same_files_by_the_same_compiler() {
+    let let_through = repository(".dockerignore");
+    let let_through: Vec<&str> = let_through.lines().filter_map(|line| line.strip_prefix('!')).collect();
+    for file in contained().iter().map(String::as_str).chain(["src", "build.rs", "Cargo.lock", "Cargo.toml"]) {
+        let passes = |name: &&str| file.starts_with(name.trim_end_matches('*'));
+        assert!(let_through.iter().any(|name| passes(name)), "`.dockerignore` lacks {file}");
+    }
+    assert!(!let_through.iter().any(|name| ["results", "datasets", "rust-toolchain.toml"].contains(name)));
+    let toolchain = repository("rust-toolchain.toml");
+    let channel = toolchain.split_once("channel = \"").expect("a channel").1.split_once(".0\"").expect("its end").0;
+    assert!(repository("Dockerfile").contains(&format!("FROM rust:{channel}-alpine ")), "{channel}");
+}
+
+#[test]
+fn an_archive_has_program_completions_manual_licences_and_a_sum() {
+    let dir = WorkDir::new();
+    // The program with its debug information would take long to compress.
+    dir.write("program", format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_wikitrail")));
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(dir.path("program"), executable).expect("permissions");
+    let mut script = Command::new(Path::new(ROOT).join("scripts/package.sh"));
+    script.args(["./program", "x86_64-unknown-linux-musl", "out"]).current_dir(dir.root());
+    let archive = Ran::from(&script.output().expect("bash runs")).ok().stdout;
+    let name = format!("wikitrail-{}-x86_64-unknown-linux-musl", env!("CARGO_PKG_VERSION"));
+    assert_eq!(archive.trim_end(), format!("{name}.tar.gz"));
+
+    let sum = dir.read(&format!("out/{name}.tar.gz.sha256"));
+    assert!(sum.len() > 64 && sum.trim_end().ends_with(&format!("  {name}.tar.gz")), "{sum}");
+    let mut tar = Command::new("tar");
+    tar.args(["-xzf", &format!("out/{name}.tar.gz")]).current_dir(dir.root());
+    Ran::from(&tar.output().expect("tar runs")).ok();
+    for file in ["wikitrail", "README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "man/wikitrail-run.1"] {
+        assert!(dir.path(&format!("{name}/{file}")).is_file(), "{file}");
+    }
+    for (shell, file) in [
+        ("bash", "wikitrail.bash"),
+        ("zsh", "_wikitrail"),
+        ("fish", "wikitrail.fish"),
+        ("elvish", "wikitrail.elv"),
+        ("powershell", "_wikitrail.ps1"),
+    ] {
+        let printed = Ran::from(&command(dir.root(), &["completions", shell]).output().expect("it runs")).ok().stdout;
+        assert_eq!(dir.read(&format!("{name}/completions/{file}")), printed, "{shell}");
+    }
+}
+
+/// Each job of the workflow says what it may do, and nothing that a tag or a person names becomes a part of a command.
+#[test]
+fn the_release_workflow_has_few_permissions_and_no_expressions_in_commands() {
+    let workflow = repository(".github/workflows/release.yml");
+    let (head, jobs) = workflow.split_once("\njobs:\n").expect("jobs");
+    assert!(head.contains("\npermissions: {}\n"));
+    let names = jobs.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ") && line.ends_with(':'));
+    assert_eq!(names.count(), jobs.matches("\n    permissions:\n").count());
+    assert_eq!(jobs.matches("uses: actions/checkout@").count(), jobs.matches("persist-credentials: false").count());
+    for line in workflow.lines().filter(|line| line.contains("${{")) {
+        let (name, value) = line.split_once(": ").expect("a name");
+        assert!(name.trim_start_matches([' ', '-']) != "run", "{line}");
+        assert!(!value.contains("github.event") && !value.contains("head_ref"), "{line}");
+    }
+}
