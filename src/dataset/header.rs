@@ -139,13 +139,12 @@ fn renamed(names: &[&str], columns: &Columns) -> Vec<(usize, &'static str)> {
 
 /// What is said of renamed columns or keys.
 fn sentences(names: &[&str], renamed: &[(usize, &str)], what: &str) -> Vec<String> {
-    let (cases, other): (Vec<(usize, &str)>, Vec<(usize, &str)>) =
-        renamed.iter().copied().partition(|(at, ours)| same(names[*at], ours));
-    let case = |(at, ours): &(usize, &str)| format!("`{}` is `{ours}`", names[*at]);
-    let cases: Vec<String> = cases.iter().map(case).collect();
+    let is_case = |(at, ours): &&(usize, &str)| same(names[*at], ours);
+    let cases: Vec<String> =
+        renamed.iter().filter(is_case).map(|(at, ours)| format!("`{}` is `{ours}`", names[*at])).collect();
     let case = (!cases.is_empty()).then(|| format!("case is ignored in the names of {what}: {}", cases.join(", ")));
-    let read = |(at, ours): &(usize, &str)| format!("no `{ours}`: `{}` is read as it", names[*at]);
-    let other = other.iter().map(read);
+    let other = renamed.iter().filter(|renamed| !is_case(renamed));
+    let other = other.map(|(at, ours)| format!("no `{ours}`: `{}` is read as it", names[*at]));
     case.into_iter().chain(other).collect()
 }
 
