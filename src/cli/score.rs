@@ -15,7 +15,7 @@ use super::suggested::Suggested;
 use crate::graded::{JudgedRun, check_one};
 use crate::label::Judgements;
 use crate::report::console::stdout;
-use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands};
+use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands, wrapped};
 use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
@@ -187,7 +187,10 @@ pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
 /// Missing episodes, and the commonest reasons for episodes that were not measured.
 fn notes(summary: &Summary) -> Vec<String> {
     let mut lines = Vec::new();
-    lines.extend(summary.stopping.as_ref().map(|found| found.sentence(&found.rule.a, &found.rule.b)));
+    if let Some(found) = &summary.stopping {
+        let sentence = wrapped(&found.sentence(&found.rule.a, &found.rule.b), View::of_stdout().width, "");
+        lines.extend(sentence.lines().map(str::to_owned));
+    }
     let missing = summary.missing();
     if missing > 0 {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));

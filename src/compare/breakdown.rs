@@ -3,6 +3,7 @@
 use super::pairing::{Pairing, Values};
 use super::pairs::positions;
 use super::sample::Sample;
+use super::stopped::stopped_by;
 use super::{MethodInterval, NamedFigure, Settings, Variant};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -52,6 +53,9 @@ pub struct GroupPair {
     pub se: Option<f64>,
     /// Its t interval, clustered where there are clusters.
     pub interval: Option<MethodInterval>,
+    /// The rule that could stop a run of the two: the interval is not valid at its nominal level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
 }
 
 /// The breakdowns of one figure by every field of the settings.
@@ -124,6 +128,7 @@ fn group(
             difference: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
             interval: sample.t_interval(settings.level),
+            stopped_by: stopped_by(&[a, b].map(|at| variants[at].name.as_str()), settings),
         }
     });
     Group { value: None, n: rows.len(), means: means.collect(), pairs: pairs.collect() }

@@ -74,6 +74,9 @@ pub struct FigureComparison {
     pub means: Vec<VariantMean>,
     /// Cochran's Q over all variants; absent for fewer than three, and where values are not 0 or 1.
     pub cochran_q: Option<CochranQ>,
+    /// The rule that could stop a run of these variants: then the p of Cochran's Q is not valid at its nominal level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cochran_q_stopped_by: Option<String>,
     /// The pairs: all of them, or each variant with the baseline.
     pub pairs: Vec<Pair>,
 }

@@ -79,8 +79,10 @@ impl<'c> Planning<'c> {
     ) -> Option<Self> {
         let variant = |name: &str| variants.iter().find(|variant| variant.name == name);
         let both = [variant(&pair.a)?, variant(&pair.b)?];
+        // As for p: the pair of a rule has none to correct.
+        let corrected = figure.pairs.iter().filter(|pair| pair.stopping.is_none()).count();
         #[expect(clippy::cast_precision_loss, reason = "counts of questions and pairs are far below 2^53")]
-        let (n, pairs) = (pair.n as f64, figure.pairs.len().max(1) as f64);
+        let (n, pairs) = (pair.n as f64, corrected.max(1) as f64);
         // Clustered where there are clusters. Variants that never differ say nothing of those that will.
         let found = Some(pair.se?.powi(2) * n).filter(|variance| *variance > 0.0)?;
         let within = both.map(|variant| within(variant, &figure.figure.name));

@@ -1,8 +1,8 @@
 //! What is left of a difference on questions that nobody looked at while prompts were chosen.
 
-use super::number::{difference, end, p_equals, percent};
+use super::number::{difference, end, p_equals, percent, value};
 use super::stopped::SEQUENCE;
-use super::{Comparison, MethodInterval, NamedFigure, Pair, Unit};
+use super::{Better, Comparison, MethodInterval, NamedFigure, Pair, Unit};
 use crate::types::text::counted;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ pub(crate) struct Optimism {
     pub holdout: Part,
     pub development: Part,
     /// How much larger the lead was on the development part, of the variant that had it there; absent where one of them was
-    /// not measured.
+    /// not measured, and for a figure of which neither more nor less is better.
     pub optimism: Option<f64>,
     /// The sentence; names in it are not escaped.
     pub sentence: String,
@@ -54,13 +54,14 @@ pub(crate) fn optimism(holdout: &Comparison, development: &Comparison) -> Vec<Op
 
 impl Optimism {
     fn of(figure: &NamedFigure, (holdout, development): (&Pair, &Pair), pairs: usize) -> Self {
+        let both = development.difference.zip(holdout.difference);
         let mut found = Self {
             metric: figure.clone(),
             a: holdout.a.clone(),
             b: holdout.b.clone(),
             holdout: Part::of(holdout),
             development: Part::of(development),
-            optimism: development.difference.zip(holdout.difference).map(|(before, after)| lost(before, after)),
+            optimism: both.filter(|_| figure.better != Better::Neither).map(|(before, after)| lost(before, after)),
             sentence: String::new(),
         };
         found.sentence = found.said(if pairs > 1 { " after Holm" } else { "" });
@@ -73,7 +74,8 @@ impl Optimism {
         let shown = |number| difference(metric.unit, number);
         let questions = |part: &Part| counted(part.n, "question");
         let points = if metric.unit == Unit::Share { "points " } else { "" };
-        let of = format!("{points}{}", metric.label());
+        let less = if metric.better == Better::Lower { " (less is better)" } else { "" };
+        let of = format!("{points}{}{less}", metric.label());
         let Some(found) = holdout.difference else {
             return format!("holdout: {b} − {a}: no question of the holdout has a value for {}", metric.label());
         };
@@ -92,15 +94,12 @@ impl Optimism {
             None => String::new(),
         };
         let here = format!("holdout: {b} − {a} {} {of}{interval}{p}{valid} on {}", shown(found), questions(holdout));
-        match development.difference.zip(self.optimism) {
-            Some((before, optimism)) => format!(
-                "{here}; on the {} of the development part it was {} (optimism {})",
-                questions(development),
-                shown(before),
-                super::number::value(metric.unit, optimism)
-            ),
-            None => format!("{here}; on the development part it was not measured"),
-        }
+        let Some(before) = development.difference else {
+            return format!("{here}; on the development part it was not measured");
+        };
+        let optimism =
+            self.optimism.map_or_else(String::new, |optimism| format!(" (optimism {})", value(metric.unit, optimism)));
+        format!("{here}; on the {} of the development part it was {}{optimism}", questions(development), shown(before))
     }
 }
 
@@ -118,7 +117,42 @@ fn lost(before: f64, after: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::lost;
+    use super::{Optimism, lost, optimism};
+    use crate::compare::{Item, NamedFigure, Settings, Variant, compare};
+
+    /// What is left of 3 less in `b` on the development part, of which 1 is left on the holdout.
+    fn of(figure: &str, [a, b]: [&str; 2]) -> Optimism {
+        let variant = |name: &str, of_b: f64| {
+            let mut variant = Variant::new(name, vec![figure.to_owned()], Vec::new());
+            for (at, question) in ["p", "q", "r"].into_iter().enumerate() {
+                let other = f64::from(u8::try_from(at).expect("few"));
+                let value = if name == "b" { 10.0 - of_b + other } else { 10.0 + other };
+                let values = vec![Some(value)];
+                variant.items.push(Item { question: question.to_owned(), measured: true, values, ..Item::default() });
+            }
+            variant
+        };
+        let settings = Settings { figures: vec![NamedFigure::new(figure)], ..Settings::default() };
+        let part = |less: f64| compare(&[variant(a, less), variant(b, less)], &settings).expect("compared");
+        optimism(&part(1.0), &part(3.0)).remove(0)
+    }
+
+    #[test]
+    fn a_figure_without_a_direction_has_no_optimism() {
+        for names in [["a", "b"], ["b", "a"]] {
+            let tokens = of("tokens", names);
+            assert!((tokens.optimism.expect("a lead") - 2.0).abs() < 1e-12, "{tokens:?}");
+            let sentence = &tokens.sentence;
+            assert!(
+                sentence.contains("tokens (less is better)") && sentence.ends_with("(optimism 2.00)"),
+                "{sentence}"
+            );
+            let other = of("size", names);
+            let sentence = &other.sentence;
+            assert!(other.optimism.is_none() && !sentence.contains("optimism"), "{sentence}");
+            assert!(sentence.contains("on the 3 questions of the development part it was "), "{sentence}");
+        }
+    }
 
     #[test]
     fn optimism_is_that_of_whoever_led_and_does_not_depend_on_the_order() {

@@ -5,6 +5,7 @@ use super::comparison::{Bounds, Comparison, FigureComparison, VariantMean, Varia
 use super::pairing::{Extremes, Pairing, Values};
 use super::pairs::pairs;
 use super::sample::Sample;
+use super::stopped::stopped_by;
 use super::{CompareError, NamedFigure, Settings, StoppedRun, Unit, Variant, Verdict};
 use crate::stats::cochran_q;
 use crate::types::Pairs;
@@ -114,13 +115,17 @@ fn compare_figure(
     });
     let right = |variant: &Vec<f64>| variant.iter().map(|value| *value > 0.0).collect();
     let several = values.binary && variants.len() > 2 && !values.questions.is_empty();
+    let cochran_q =
+        several.then(|| cochran_q(&values.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten();
+    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     FigureComparison {
         figure: figure.clone(),
         n: values.questions.len(),
         binary: values.binary && !values.questions.is_empty(),
         clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
         means: means.collect(),
-        cochran_q: several.then(|| cochran_q(&values.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten(),
+        cochran_q,
+        cochran_q_stopped_by: cochran_q.and_then(|_| stopped_by(&names, settings)),
         pairs,
         excluded: values.excluded,
     }

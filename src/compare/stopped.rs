@@ -22,8 +22,8 @@ pub struct StoppedRun {
 
 impl StoppedRun {
     /// Whether any of these variants is of the run.
-    pub(crate) fn has<'n>(&self, mut variants: impl Iterator<Item = &'n str>) -> bool {
-        variants.any(|name| self.variants.iter().any(|of_run| of_run == name))
+    fn has(&self, variants: &[&str]) -> bool {
+        self.variants.iter().any(|of_run| variants.contains(&of_run.as_str()))
     }
 
     /// What the rule found about this pair, seen as `b − a`.
@@ -55,12 +55,15 @@ impl StoppedRun {
 
 /// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
 pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
-    let of = |run: &&StoppedRun| run.has([pair.a.as_str(), pair.b.as_str()].into_iter());
     if let Some(found) = about(&pair.a, &pair.b, figure, settings) {
         return sequential(pair, found);
     }
-    let stopped_by = settings.stopped.iter().find(of).map(|run| run.rule.to_string());
-    Pair { stopped_by, ..pair }
+    Pair { stopped_by: stopped_by(&[&pair.a, &pair.b], settings), ..pair }
+}
+
+/// The rule that could stop a run of these variants, so that no p and no interval of them is valid at its nominal level.
+pub(super) fn stopped_by(variants: &[&str], settings: &Settings) -> Option<String> {
+    settings.stopped.iter().find(|run| run.has(variants)).map(|run| run.rule.to_string())
 }
 
 /// What a rule found about this pair, seen as `b − a`.

@@ -3,6 +3,7 @@
 use super::judged::agreement;
 use super::layout::{headings, table};
 use super::number::{dash, percent};
+use super::wrapped;
 use crate::label::{Annotation, Disagreement, Judgements, Person, Table, Two};
 use crate::types::text::{counted, thousands, visible_line};
 use std::fmt::Write as _;
@@ -50,9 +51,10 @@ fn of_person(
         0 => "without sight of the rules' verdict".to_owned(),
         seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
     };
-    let _ = writeln!(text, "\njudged by {by}: {}, {seen}", counted(person.episodes, "episode"));
+    text.push('\n');
+    text.push_str(&wrapped(&format!("judged by {by}: {}, {seen}", counted(person.episodes, "episode")), width, ""));
     if person.is_model() {
-        of_model(text, &person.by, judgements);
+        of_model(text, &person.by, judgements, width);
     }
     if person.classes.agreement.n > 0 {
         let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes.agreement));
@@ -71,13 +73,15 @@ fn of_person(
 }
 
 /// A model's classes are worth what they agree with people's.
-fn of_model(text: &mut String, by: &str, judgements: &Judgements) {
+fn of_model(text: &mut String, by: &str, judgements: &Judgements, width: usize) {
     let mut people = judgements.of_model_and_people(by).peekable();
     if people.peek().is_none() {
-        text.push_str("  no person has classified these episodes: how often this model is right is not known\n");
+        let unknown = "no person has classified these episodes: how often this model is right is not known";
+        text.push_str(&wrapped(unknown, width, "  "));
     }
     for (person, found) in people {
-        let _ = writeln!(text, "  against {}, a person: {}", visible_line(person, NAME), agreement(found));
+        let line = format!("against {}, a person: {}", visible_line(person, NAME), agreement(found));
+        text.push_str(&wrapped(&line, width, "  "));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::compare::number::{p_value, percent, value};
 use crate::compare::{Comparison, Effort, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::graded::{CorrectedFigure, Setting};
 use crate::types::text::{counted, thousands};
-use cells::{between, change, estimate, headed};
+use cells::{between, change, estimate, headed, mark_stopped};
 pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
 
 /// Ids that are named when questions are left out; JSON lists more.
@@ -43,7 +43,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     blocks.extend(settings_table(&names, settings));
     for figure in &comparison.figures {
         blocks.push(means(figure, &comparison.variants));
-        blocks.extend(overall(figure, comparison));
+        blocks.extend(overall(figure));
         blocks.push(pairs(figure));
         blocks.extend(corrected::blocks(compared, &figure.figure.name));
         if *mde {
@@ -133,11 +133,10 @@ fn means(figure: &FigureComparison, columns: &[VariantSummary]) -> Block {
     Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().zip(columns).map(row).collect() })
 }
 
-fn overall(figure: &FigureComparison, comparison: &Comparison) -> Option<Block> {
+fn overall(figure: &FigureComparison) -> Option<Block> {
     let test = figure.cochran_q?;
     let mut p = Cell::figure("p", test.p, p_value(test.p));
-    let variants = || comparison.variants.iter().map(|variant| variant.name.as_str());
-    if comparison.settings.stopped.iter().any(|run| run.has(variants())) {
+    if figure.cochran_q_stopped_by.is_some() {
         mark_stopped(&mut p);
     }
     let cells = vec![
@@ -205,12 +204,6 @@ fn evidence(pair: &Pair) -> Cell {
         mark_stopped(&mut cell);
     }
     cell
-}
-
-/// A rule could stop the run, so that this p is not valid at its nominal level.
-fn mark_stopped(p: &mut Cell) {
-    p.text += " (stopped)";
-    p.figures.push(("stopped_by_rule", 1.0));
 }
 
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.

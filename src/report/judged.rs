@@ -1,53 +1,56 @@
 //! What judges said of a run, beside exact match and beside each other.
 
 use super::number::{dash, percent};
+use super::wrapped;
 use crate::graded::{JudgeFigures, TwoJudges};
 use crate::judge::{Chosen, Verdict};
 use crate::report::intervals::LEVEL;
 use crate::stats::{Agreement, Coefficient, wilson};
 use crate::types::text::{counted, thousands, visible_line};
-use std::fmt::Write as _;
 
 /// Longest name of a judge that is shown.
 const NAME: usize = 60;
 
 /// The lines, ending in a line break; `labels` says that people judged too.
-pub(crate) fn render(judges: &[JudgeFigures], pairs: &[TwoJudges], labels: bool) -> String {
+pub(crate) fn render(judges: &[JudgeFigures], pairs: &[TwoJudges], labels: bool, width: usize) -> String {
     let mut text = String::new();
     for judge in judges {
-        of_judge(&mut text, judge);
+        of_judge(&mut text, judge, width);
     }
     for two in pairs {
         let [a, b] = two.judges.each_ref().map(|name| visible_line(name, NAME));
-        let _ = writeln!(text, "\n{a} against {b}: {}", agreement(&two.agreement));
+        text.push('\n');
+        text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement(&two.agreement)), width, ""));
     }
-    text.push_str(if labels {
-        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; `wikitrail docs judge`\n"
+    let corrected = if labels {
+        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; `wikitrail docs judge`"
     } else {
-        "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`\n"
-    });
-    text
+        "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`"
+    };
+    text + &wrapped(corrected, width, "")
 }
 
-fn of_judge(text: &mut String, judge: &JudgeFigures) {
+fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
     let rule = judge.known.rule;
     let total: usize = judge.verdicts.iter().sum();
     let said = said(&judge.verdicts.map(|count| count as u64));
     let name = visible_line(&judge.name, NAME);
     let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
-    let _ = writeln!(text, "\n{name}: {} ({said}), {usd}", counted(total, "verdict"));
+    text.push('\n');
+    text.push_str(&wrapped(&format!("{name}: {} ({said}), {usd}", counted(total, "verdict")), width, ""));
+    let mut line = |line: String| text.push_str(&wrapped(&line, width, "  "));
     let chosen = match rule.judged {
         Chosen::All => "every answer".to_owned(),
         Chosen::WrongByEm => {
             format!("answers that exact match calls wrong, and {} of the others (seed {})", rule.audit, rule.seed)
         }
     };
-    let _ = writeln!(text, "  judged: {chosen}");
+    line(format!("judged: {chosen}"));
     for (row, name) in ["wrong", "right"].iter().enumerate() {
         let counts = &judge.em[row];
         let of = if row == 1 { format!(" of {}", thousands(judge.right)) } else { String::new() };
         let judged: u64 = counts.iter().sum();
-        let _ = writeln!(text, "  {name} by exact match: {}{of} judged: {}", thousands(judged), self::said(counts));
+        line(format!("{name} by exact match: {}{of} judged: {}", thousands(judged), self::said(counts)));
     }
     let [correct, incorrect, not_attempted, _] = judge.em[1];
     let readable = correct + incorrect + not_attempted;
@@ -56,20 +59,15 @@ fn of_judge(text: &mut String, judge: &JudgeFigures) {
         let interval = wilson(errors, readable, LEVEL);
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
         let share = errors as f64 / readable as f64;
-        let _ = writeln!(
-            text,
-            "  of the answers right by exact match, wrong by the judge: {} % [{}, {}]",
+        line(format!(
+            "of the answers right by exact match, wrong by the judge: {} % [{}, {}]",
             percent(share),
             percent(interval.low),
             percent(interval.high)
-        );
+        ));
     }
     let sample = if readable < judge.right { ", in which right answers are a sample" } else { "" };
-    let _ = writeln!(
-        text,
-        "  exact match against the judge, of the judged answers{sample}: {}",
-        agreement(&judge.agreement)
-    );
+    line(format!("exact match against the judge, of the judged answers{sample}: {}", agreement(&judge.agreement)));
 }
 
 /// `12 correct, 3 incorrect`.

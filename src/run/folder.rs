@@ -120,7 +120,7 @@ impl OutputPlan {
             let episodes = counted(other, "episode");
             lines.push(format!("note: {episodes} of variants that are not run any more; what is recorded stays"));
         }
-        lines.extend(self.watch.as_ref().map(|watch| watch.note(&job.manifest.dataset.selection)));
+        lines.extend(self.watch.iter().flat_map(|watch| watch.notes(&job.manifest.dataset.selection)));
         lines.extend(price_notes(job));
         lines.extend(other_language(job).map(str::to_owned));
         let hidden = job.plan.without_gold();

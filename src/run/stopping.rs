@@ -226,21 +226,24 @@ pub(super) fn begun(
 }
 
 impl Watch {
-    /// What a person should know before the run.
-    pub(super) fn note(&self, selection: &Selection) -> String {
+    /// What a person should know before the run, a line each.
+    pub(super) fn notes(&self, selection: &Selection) -> Vec<String> {
+        let rule = format!("stop rule: {}", self.rule);
         if self.is_decided() {
-            let found = self.found();
-            return format!("decided already, nothing is run: {}", found.sentence(&found.rule.a, &found.rule.b));
+            // All that it found stands in the summary at the end.
+            let (looked, planned) = (self.found().looked, counted(self.places.len(), "question"));
+            return vec![rule, format!("note: it was decided after {looked} of {planned}, so nothing is run")];
         }
         let order = match (selection.shuffle, selection.shuffle_like_paper) {
             (Some(seed), _) => format!("with seed {seed}"),
             (None, Some(seed)) => format!("as the paper's, with seed {seed}"),
             (None, None) => "not at all".to_owned(),
         };
-        format!(
-            "stop rule: {}; questions are shuffled {order}; calls, tokens and costs are those of a run that it does not stop",
-            self.rule
-        )
+        vec![
+            rule,
+            format!("note: questions are shuffled {order}"),
+            "note: calls, tokens and costs are those of a run that the rule does not stop".to_owned(),
+        ]
     }
 }
 

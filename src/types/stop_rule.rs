@@ -267,8 +267,11 @@ mod tests {
         let open = Stopping { looked: 500, decided: false, left_out: 0, e_value: 2.0, ..stopping };
         assert_eq!(
             open.sentence("a", "b"),
-            "not decided after 500 questions: the difference b − a is −10.0 points EM, 95 % confidence sequence −19.0 to −0.4, \
+            "not decided after 500 questions: the difference b − a is -10.0 points EM, 95 % confidence sequence -19.0 to -0.4, \
              e = 2.000 (20 decides)"
         );
+        let rule = StopRule::parse("decided(em, a, b, 0.45)").expect("a rule");
+        let sentence = Stopping { rule, ..open }.sentence("a", "b");
+        assert!(sentence.contains("55 % confidence sequence") && sentence.ends_with("(2.22 decides)"), "{sentence}");
     }
 }

@@ -214,6 +214,15 @@ fn a_look_that_cannot_be_counted_or_was_not_shown_is_said() {
     assert!(ran.stderr.contains(said) && ran.stderr.contains("--holdout FILE"), "{}", ran.stderr);
     let ran = compare(&folder, &["hold", "--holdout", "moved/holdout.ids"]).ok();
     assert!(!ran.stderr.contains("warning: "), "{}", ran.stderr);
+    #[cfg(unix)]
+    {
+        std::fs::create_dir(folder.path("lists")).expect("created");
+        let made = std::process::Command::new("mkfifo").arg(folder.path("lists/holdout.ids")).status();
+        assert!(made.expect("mkfifo").success());
+        let ran = compare(&folder, &["hold"]).ok();
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        std::fs::remove_dir_all(folder.path("lists")).expect("removed");
+    }
     let list = folder.read("moved/holdout.ids");
     std::fs::create_dir(folder.path("lists")).expect("created");
     folder.write("lists/holdout.ids", format!("{list}one-more\n"));

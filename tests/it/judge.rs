@@ -282,11 +282,10 @@ fn verdicts_are_a_metric_of_compare_export_and_report_and_are_merged() {
     dir.wikitrail(&["compare", "a", "b", "--metric", "judge:no"]).refused(2, &["no verdicts"]);
     dir.wikitrail(&["score", "b", "--judge", "openai:j", "--judge", "openai:k", "--judge-base-url", &base]).ok();
     let scored = dir.wikitrail(&["score", "b"]).ok();
-    assert!(
-        scored.stdout.contains("judge:openai:j against judge:openai:k: agree on 30 of 30 (100.0 %)"),
-        "{}",
-        scored.stdout
-    );
+    let text = scored.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "judge:openai:j against judge:openai:k: agree on 30 of 30 (100.0 %), κ ";
+    assert!(text.contains(said), "{}", scored.stdout);
+    assert!(scored.stdout.lines().all(|line| line.chars().count() <= 80), "{}", scored.stdout);
     let label = |record: &Value| format!("{},true\n", record["id"].as_str().expect("an id"));
     let labels = dir.records("a").iter().map(label).collect::<Vec<_>>().concat();
     dir.write("labels.csv", format!("id,correct\n{labels}"));

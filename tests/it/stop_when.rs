@@ -110,7 +110,7 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
     let bench = Bench::new("clear");
     let dry = bench.run("r", &["--stop-when", RULE, "--dry-run"]).ok();
     assert!(
-        dry.stderr.contains("stop rule: decided(em, bad, good); questions are shuffled with seed 0"),
+        dry.stderr.contains("stop rule: decided(em, bad, good)\nnote: questions are shuffled with seed 0\n"),
         "{}",
         dry.stderr
     );
@@ -123,6 +123,12 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
         assert!(found["decided"] == true && looked < 40 && bench.dir.records(out).len() < 2 * QUESTIONS, "{found}");
         let said = format!("stopped after {looked} of 60 questions: good is better than bad by ");
         assert!(ran.stderr.contains(&said), "{}", ran.stderr);
+        let scored = bench.dir.wikitrail(&["score", out]).ok().stdout;
+        assert!(scored.contains(&said), "{scored}");
+        // The first line names dataset, models and corpus.
+        for line in ran.stderr.lines().skip(1).chain(scored.lines()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
         let manifest = bench.dir.manifest(out);
         assert_eq!((&manifest["stop_when"], &manifest["dataset"]["selection"]["shuffle"]), (&json!(RULE), &json!(0)));
         assert!(manifest["ended_at"].is_string());
@@ -135,7 +141,7 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
     // It stays stopped.
     let (asked, records) = (bench.server.requests().len(), bench.dir.records("one").len());
     let ran = bench.run("one", &["--stop-when", RULE, "--resume"]).ok();
-    assert!(ran.stderr.contains("decided already, nothing is run: stopped after"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("note: it was decided after "), "{}", ran.stderr);
     bench.dir.run(&["--resume", "--confirm", "--out", "one", "--quiet"]).ok();
     assert_eq!((bench.server.requests().len(), bench.dir.records("one").len()), (asked, records));
 }
@@ -184,7 +190,8 @@ fn a_question_that_is_not_measured_is_left_out_and_said() {
     same(&found, bench.by_hand("r"));
     let left_out = found["left_out"].as_u64().expect("a number");
     assert!(left_out > 0 && found["n"].as_u64().expect("a number") + left_out == found["looked"], "{found}");
-    assert!(ran.stderr.contains("left out, not measured or scored in both"), "{}", ran.stderr);
+    let text = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("left out, not measured or scored in both"), "{}", ran.stderr);
 }
 
 #[test]
@@ -273,25 +280,43 @@ fn the_pair_of_the_rule_is_not_like_the_others() {
     let dir = WorkDir::new();
     let rule = "decided(em, standard, react, 0.45)";
     dir.run(&["--method", "standard,cot,react", "--stop-when", rule, "--quiet", "--out", "r"]).ok();
-    let table = dir.wikitrail(&["compare", "r", "--metric", "em", "--mde"]).ok().stdout;
+    let compare = |more: &[&str]| dir.wikitrail(&[&["compare", "r", "--metric", "em"], more].concat()).ok().stdout;
+    let table = compare(&["--mde", "--by", "type"]);
     let text = table.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "points [95 %]",
         "] at 55 % e = ",
-        "(2.22 decides)",
-        "(stopped)",
         "Holm's correction covers the 2 pairs",
         "react − standard: a rule decided when to stop",
     ] {
-        // Only a run that was not decided says what would have decided it.
-        assert!(
-            text.contains(words) || words.contains("decides") && text.contains("stopped after"),
-            "{words}: {table}"
-        );
+        assert!(text.contains(words), "{words}: {table}");
     }
-    assert!(table.lines().any(|line| line.contains("Cochran's Q") && line.contains("(stopped)")), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
-    let csv = dir.wikitrail(&["compare", "r", "--metric", "em", "--format", "csv"]).ok().stdout;
-    let has = |start: &str| csv.lines().any(|line| line.contains(start));
-    assert!(has("stopped_by_rule") && has("level,0.55"), "{csv}");
+    // All three of Cochran's Q, two pairs, and the pairs of each part.
+    let csv = compare(&["--by", "type", "--format", "csv"]);
+    let marked =
+        |start: &str| csv.lines().filter(|line| line.starts_with(start) && line.contains("stopped_by_rule")).count();
+    assert_eq!([marked("overall,"), marked("pairs,")], [1, 2], "{csv}");
+    assert!(marked("part_pairs,") > 0 && csv.contains("standard,react,level,0.55"), "{csv}");
+    for format in ["table", "markdown", "latex"] {
+        let text = compare(&["--by", "type", "--format", format]);
+        assert_eq!(text.matches("(stopped)").count(), csv.matches("stopped_by_rule").count(), "{format}: {text}");
+        assert!(text.contains(if format == "latex" { "at 55 \\%" } else { "at 55 %" }), "{format}: {text}");
+    }
+    let json: Value = serde_json::from_str(&compare(&["--by", "type", "--format", "json"])).expect("JSON");
+    let em = &json["metrics"][0];
+    assert_eq!(em["cochran_q_stopped_by"], rule);
+    assert_eq!((&em["pairs"][0]["stopped_by"], &em["pairs"][1]["stopped_by"]), (&json!(rule), &Value::Null));
+    assert_eq!(json["breakdowns"][0]["groups"][0]["pairs"][1]["stopped_by"], rule);
+    // What a difference costs is planned for two pairs, too.
+    let planned = |more: &[&str]| {
+        let json: Value =
+            serde_json::from_str(&compare(&[&["--mde", "--format", "json"], more].concat())).expect("JSON");
+        let of_pair = |effort: &&Value| (&effort["a"], &effort["b"]) == (&json!("cot"), &json!("react"));
+        json["efforts"].as_array().expect("efforts").iter().find(of_pair).expect("a plan").clone()
+    };
+    let two = ["--contrast", "standard", "cot", "--contrast", "cot", "react"];
+    assert_eq!(planned(&[]), planned(&two));
+    dir.wikitrail(&["report", "r", "--out", "page.html"]).ok();
+    assert!(dir.read("page.html").contains(" at 55 %"));
 }

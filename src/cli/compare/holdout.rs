@@ -5,6 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::say::say;
 use crate::compare::{Comparison, Optimism, Settings, Variant, compare, optimism};
 use crate::graded::{self, Holdout, JoinedMetric, Looks, Source, counterparts};
+use crate::report::console::stdout_is_terminal;
 use crate::types::text::visible_line;
 use serde_json::{Value, json};
 
@@ -47,7 +48,12 @@ impl OverHoldout {
     /// Notes the look in the ledger, once somebody can see the figures, and says what the written comparison does not show on
     /// the terminal.
     pub(super) fn finish(&mut self, args: &Args, format: Format) {
-        if args.out.is_some() || format != Format::Table {
+        let shown = match format {
+            Format::Table => true,
+            Format::Markdown | Format::Latex => stdout_is_terminal(),
+            Format::Csv | Format::Json => false,
+        };
+        if args.out.is_some() || !shown {
             self.lines().iter().for_each(|line| say(visible_line(line, 500)));
         }
         if let Some(warning) = self.looks.as_mut().and_then(Looks::note) {

@@ -292,7 +292,7 @@ pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
 
 /// What judges said beside exact match and beside each other.
 pub(super) fn text(judged: &JudgedRun) -> String {
-    judged::render(&judged.figures(HOW), &judged.pairs(HOW), judged.has_labels())
+    judged::render(&judged.figures(HOW), &judged.pairs(HOW), judged.has_labels(), View::of_stdout().width)
 }
 
 pub(super) fn to_json(judged: &JudgedRun) -> Value {

@@ -54,3 +54,9 @@ pub(super) fn between(unit: Unit, bounds: Bounds) -> Cell {
         figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
     }
 }
+
+/// A rule could stop the run, so that this p or interval is not valid at its nominal level.
+pub(super) fn mark_stopped(cell: &mut Cell) {
+    cell.text += " (stopped)";
+    cell.figures.push(("stopped_by_rule", 1.0));
+}

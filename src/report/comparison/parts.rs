@@ -1,6 +1,6 @@
 //! Figures by groups of questions.
 
-use super::cells::{change, estimate, headed};
+use super::cells::{change, estimate, headed, mark_stopped};
 use crate::compare::{Breakdown, FigureComparison, Group, GroupMean, GroupPair};
 use crate::report::layout::headings;
 use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
@@ -15,7 +15,10 @@ pub(super) fn tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block
         (mean.variant.clone(), cell, [mean.variant.clone(), String::new()])
     };
     let pair = |pair: &GroupPair| {
-        let cell = change(unit, pair.difference, pair.se, pair.interval);
+        let mut cell = change(unit, pair.difference, pair.se, pair.interval);
+        if pair.interval.is_some() && pair.stopped_by.is_some() {
+            mark_stopped(&mut cell);
+        }
         (format!("{} − {}", pair.b, pair.a), cell, [pair.a.clone(), pair.b.clone()])
     };
     let header = ["variant", &headed(&figure.figure, interval)];

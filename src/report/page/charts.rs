@@ -2,7 +2,7 @@
 
 use super::html::Html;
 use super::svg::{self, Estimate, Scale, bar, label, line, picture};
-use crate::compare::number::value;
+use crate::compare::number::{percent, value};
 use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean};
 use crate::graded::Source;
 use crate::score::figure;
@@ -63,6 +63,12 @@ pub(super) fn difference_scale(figure: &FigureComparison) -> Scale {
 fn pair_estimate(pair: &Pair) -> Option<Estimate> {
     let ends = pair.interval.map(|of| (of.low, of.high));
     Some(Estimate { at: pair.difference?, ends, hollow: !pair.verdict.distinguishable })
+}
+
+/// The level in per cent of the interval of a rule's pair, where it is not the 95 of the page.
+pub(super) fn own_level(pair: &Pair) -> Option<String> {
+    let level = percent(pair.interval.filter(|_| pair.stopping.is_some())?.level);
+    (level != "95").then_some(level)
 }
 
 /// A difference with its interval around 0.
@@ -230,7 +236,11 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
 /// The charts of a group as files: their names and contents.
 pub(super) fn files(em: &FigureComparison, names: &[String], sources: &[Source]) -> Vec<(String, String)> {
     let means: Vec<_> = em.means.iter().map(|mean| (mean.variant.clone(), estimate(mean))).collect();
-    let pairs: Vec<_> = em.pairs.iter().map(|pair| (format!("{} − {}", pair.b, pair.a), pair_estimate(pair))).collect();
+    let name = |pair: &Pair| {
+        let level = own_level(pair).map_or_else(String::new, |level| format!(" ({level} %)"));
+        format!("{} − {}{level}", pair.b, pair.a)
+    };
+    let pairs: Vec<_> = em.pairs.iter().map(|pair| (name(pair), pair_estimate(pair))).collect();
     let mut files = vec![("scores".to_owned(), chart("EM %, 95 % intervals", (0.0, 1.0), false, &means))];
     if !pairs.is_empty() {
         let reach = reach(em);

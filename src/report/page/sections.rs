@@ -253,7 +253,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
             html.row(&format!("{} − {}", pair.b, pair.a), |html| {
                 html.element("td", &[], |html| charts::pair(html, pair, &scale));
                 html.number(&pair.difference.map_or_else(dash, |found| difference(Unit::Share, found)));
-                html.number(&ends(pair.interval));
+                html.number(&ends(pair));
                 let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
                 let stopped = if pair.stopped_by.is_some() { " (stopped)" } else { "" };
                 html.number(&rule.unwrap_or_else(|| pair.p_holm.map_or_else(dash, |p| p_value(p) + stopped)));
@@ -288,11 +288,13 @@ fn interval(interval: Option<MethodInterval>) -> String {
     interval.map_or_else(dash, |of| format!("{} to {}", value(Unit::Share, of.low), value(Unit::Share, of.high)))
 }
 
-/// The ends of a difference.
-fn ends(interval: Option<MethodInterval>) -> String {
+/// The ends of a difference. The rule of a run has a level of its own.
+fn ends(pair: &Pair) -> String {
     let shown = |at: f64| difference(Unit::Share, end(Unit::Share, at));
-    interval.map_or_else(dash, |of| {
-        if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() }
+    pair.interval.map_or_else(dash, |of| {
+        let ends =
+            if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() };
+        charts::own_level(pair).map_or_else(|| ends.clone(), |level| format!("{ends} at {level} %"))
     })
 }
 
