@@ -19,7 +19,7 @@ fn a_folder_without_anything_shows_a_comparison_flips_and_a_page() {
     let other = WorkDir::new();
     let typed = shell(other.root(), &commands.join(" && ")).ok();
     assert!(typed.stdout.contains("text beats chat by"), "{}", typed.stdout);
-    assert_eq!(other.read("a demo.html").len(), dir.read("a demo.html").len());
+    assert!(other.read("a demo.html").contains("text beats chat by"));
     // Again: what is there is shown, and nothing is run.
     let again = dir.wikitrail(&["demo", "--out", "a demo"]).ok();
     assert!(again.stderr.contains("$ wikitrail score 'a demo'"), "{}", again.stderr);

@@ -79,7 +79,7 @@ fn completions_know_formats_metrics_figures_and_pages() {
             .any(|rest| rest.lines().nth(1).is_some_and(|line| line.contains("compgen -W") && line.contains(word)));
         assert!(offered, "{flag} {word}");
     }
-    assert!(script.contains("experiments compare statistics"));
+    assert!(script.contains(" experiments compare ") && script.contains(" statistics "));
 }
 
 #[test]

@@ -285,6 +285,9 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["mcp", "corpus:\u{1b}[2J"],
         vec!["mcp", "corpus:c"],
         vec!["completions", "bash"],
+        vec!["config"],
+        vec!["docs", "\u{1b}[2J"],
+        vec!["demo", "--out", "d\u{1b}[2J"],
         vec!["man", "\u{1b}[2J"],
     ]);
     lines.extend([&imports()[..], &pages(), &predictions(), &branches()].concat());
