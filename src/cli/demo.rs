@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 /// What is shown, before anything is.
 const ABOUT: &str = "\
-This is a recording of a real model: SmolLM2-135M-Instruct, 135 million parameters,
-asked the 60 sample questions on one processor, each with the paragraphs that
-hold its answer. One variant asks it in a chat, the other gives it the same
-prompt as a text to continue. Nothing is sent to any server: the recorded
-answers are parsed, scored and compared by the commands that are printed, which
+This is a recording of a real model: SmolLM2-135M-Instruct, 135 million
+parameters, asked the 60 sample questions on a processor, each with the
+paragraphs that hold its answer. One variant asks in a chat, the other gives the
+same prompt as a text to continue. Nothing is sent to a server: the recorded
+answers are read, scored and compared by the commands that are printed, which
 you can type yourself. So small a model is mostly wrong; look at the difference.";
 
 #[derive(Debug, clap::Args)]
