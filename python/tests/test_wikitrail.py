@@ -5,6 +5,7 @@ import doctest
 import importlib.util
 import io
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,41 @@ class OfARun(unittest.TestCase):
         for value, kind in ((self.made.manifest, types.Manifest), (self.made.manifest["variants"][0], types.Variant)):
             self.assertLessEqual(kind.__required_keys__, set(value))
             self.assertLessEqual(set(value), set(typing.get_type_hints(kind)))
+
+    def test_what_the_program_says_of_a_damaged_run_is_not_lost(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(self.out, Path(folder) / "copy")
+            records = Path(folder) / "copy" / "trajectories.jsonl"
+            text = records.read_text(encoding="utf-8").splitlines(keepends=True)
+            records.write_text("".join(["garbage\n", *text[1:]]), encoding="utf-8")
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said):
+                self.assertEqual(len(list(wikitrail.read_run(Path(folder) / "copy").episodes())), 11)
+            self.assertIn("trajectories.jsonl:1", said.getvalue())
+            (Path(folder) / "copy" / "manifest.json").write_text("{", encoding="utf-8")
+            with self.assertRaisesRegex(ValueError, "manifest.json"):
+                wikitrail.read_run(Path(folder) / "copy")
+
+    def test_flags_that_would_change_what_is_returned_are_refused(self):
+        for call in (
+            lambda: wikitrail.compare(self.out, out="c.json"),
+            lambda: wikitrail.run(out="none", dry_run=True),
+            lambda: self.made.episodes(out="x"),
+        ):
+            with self.assertRaisesRegex(ValueError, "is not an argument here"):
+                call()
+
+    def test_a_condition_that_holds_keeps_the_comparison(self):
+        with self.assertRaises(wikitrail.WikitrailError) as caught:
+            quietly(wikitrail.compare, self.out, fail_if="em(react) >= 0")
+        self.assertEqual(caught.exception.code, 5)
+        self.assertEqual(json.loads(caught.exception.output)["columns"][0]["name"], "react")
+
+    def test_columns_that_flags_add_have_their_kind(self):
+        for library in ("pandas", "polars"):
+            if importlib.util.find_spec(library):
+                frame = quietly(self.made.frame, "steps", library, with_prompts=True)
+                self.assertIn("prompt_text", list(frame.columns))
 
     def test_filters_are_flags(self):
         self.assertEqual({episode["variant"] for episode in self.made.episodes(variant="cot")}, {"cot"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import os
 import shutil
 import subprocess
@@ -24,14 +25,16 @@ class WikitrailError(Exception):
     """The program refused or failed; `message` and `hint` are what it said.
 
     `code` is its exit code: 2 for arguments that make no sense, 3 for a file or folder that is missing or invalid, 5 for a
-    check that found a difference, 1 for anything unexpected.
+    check that found a difference, 1 for anything unexpected. `output` is what it had written to its standard output, such as
+    the comparison whose condition holds.
     """
 
-    def __init__(self, code: int, said: str) -> None:
+    def __init__(self, code: int, said: str, output: str = "") -> None:
         lines = [line for line in said.splitlines() if line.strip()]
         after = next((at for at, line in enumerate(lines) if line.startswith("error: ")), None)
         told = lines[after:] if after is not None else lines[-1:]
         self.code = code
+        self.output = output
         self.hint = next((line[len("hint: ") :] for line in told if line.startswith("hint: ")), None)
         self.message = "\n".join(line for line in told if not line.startswith("hint: ")).removeprefix("error: ")
         super().__init__("\n".join(told) or f"wikitrail ended with code {code}")
@@ -72,11 +75,18 @@ def arguments(flags: dict[str, Flag]) -> list[str]:
             continue
         if value is True:
             given.append(flag)
-        elif isinstance(value, (str, int, float, os.PathLike)):
+        elif isinstance(value, (str, int, float, numbers.Number, os.PathLike)):
             given.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
         else:
             given.extend(f"{flag}={os.fspath(one) if isinstance(one, os.PathLike) else one}" for one in value)
     return given
+
+
+def refuse(flags: dict[str, Flag], names: Sequence[str], why: str) -> None:
+    """Refuses flags whose effect would not be that of the function."""
+    for name in names:
+        if flags.get(name) not in (None, False):
+            raise ValueError(f"{name} is not an argument here: {why}")
 
 
 def path(value: str | os.PathLike[str]) -> str:
@@ -102,13 +112,15 @@ def call(args: Sequence[str]) -> str:
         if child.returncode == INCOMPLETE:
             warnings.warn("not everything was measured: see the messages above", WikitrailWarning, stacklevel=3)
         elif child.returncode != 0:
-            raise WikitrailError(child.returncode, "".join(said))
+            out.seek(0)
+            raise WikitrailError(child.returncode, "".join(said), out.read())
         out.seek(0)
         return out.read()
 
 
 def lines(args: Sequence[str]) -> Iterator[Any]:
-    """The JSON objects that the program writes, one for each line, as they come."""
+    """The JSON objects that the program writes, one for each line, as they come; its other messages appear on our standard
+    error at the end."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         with subprocess.Popen([program(), *args], stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8") as child:
             assert child.stdout is not None
@@ -118,6 +130,8 @@ def lines(args: Sequence[str]) -> Iterator[Any]:
             finally:
                 # A reader that has seen enough.
                 child.stdout.close()
+        said.seek(0)
+        messages = said.read()
         if child.returncode != 0:
-            said.seek(0)
-            raise WikitrailError(child.returncode, said.read())
+            raise WikitrailError(child.returncode, messages)
+        sys.stderr.write(messages)

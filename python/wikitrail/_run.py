@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -29,11 +28,15 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({os.fspath(self.path)!r})"
 
-    @cached_property
+    @property
     def manifest(self) -> Manifest:
         """What was run: variants with their settings, the dataset and its digest."""
-        with open(self.path / "manifest.json", encoding="utf-8") as file:
-            return cast(Manifest, json.load(file))
+        path = self.path / "manifest.json"
+        text = path.read_text(encoding="utf-8")
+        try:
+            return cast(Manifest, json.loads(text))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{os.fspath(path)!r} is not valid JSON: {error}") from None
 
     def episodes(self, **filters: Flag) -> Iterator[Episode]:
         """The episodes with their steps and scores, in the order of the questions.
@@ -62,6 +65,7 @@ class Run:
         return _frame(list(_program.lines(self._export(rows=rows, **filters))), kinds, library)
 
     def _export(self, **flags: Flag) -> list[str]:
+        _program.refuse(flags, ("out", "format"), "rows are returned; `wikitrail export` writes files")
         return ["export", _program.path(self.path), "--format=jsonl", *_program.arguments(flags)]
 
 
@@ -79,21 +83,30 @@ def run(dataset: StrPath | None = None, *, out: StrPath, **flags: Flag) -> Run:
     `run("my.csv", out="results/a", model="openai:gpt-4o-mini", limit=50)`; without a dataset it is the sample. Its messages
     appear on standard error. Episodes that could not be measured give a `WikitrailWarning`.
     """
+    _program.refuse(flags, ("dry_run",), "it makes no run to return; `wikitrail run --dry-run` prints what one would take")
     named = [] if dataset is None else [_program.path(dataset)]
     _program.call(["run", *named, *_program.arguments({"out": out, "quiet": True, **flags})])
     return read_run(out)
 
 
 def compare(*runs: StrPath, **flags: Flag) -> dict[str, Any]:
-    """What `wikitrail compare RUN... --json` says: tests, intervals, and a verdict in words for each pair of variants."""
+    """What `wikitrail compare RUN... --json` says: tests, intervals, and a verdict in words for each pair of variants.
+
+    A condition of `fail_if` that holds is a `WikitrailError` with the code 5, whose `output` is the comparison as JSON.
+    """
+    _program.refuse(flags, ("out", "format"), "the comparison is returned; `wikitrail compare` writes files")
     said = _program.call(["compare", *map(_program.path, runs), "--json", *_program.arguments(flags)])
     return cast("dict[str, Any]", json.loads(said))
 
 
 def _frame(rows: list[dict[str, Any]], kinds: dict[str, str], library: str | None) -> Any:
-    # Columns that datasets and metrics add have texts, and numbers.
     names = list(rows[0]) if rows else list(kinds)
-    of = {name: kinds.get(name, "text" if name.startswith("meta.") else "real") for name in names}
+
+    def added(name: str) -> str:
+        # Datasets, metrics and flags add columns of texts or of numbers.
+        return "text" if name.startswith("meta.") or any(isinstance(row[name], str) for row in rows) else "real"
+
+    of = {name: kinds.get(name) or added(name) for name in names}
     if library not in (None, "pandas", "polars"):
         raise ValueError(f"library is {library!r}, but is to be 'pandas' or 'polars'")
     if library != "polars":
