@@ -167,7 +167,12 @@ fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Resul
     };
     if manifest.command_line.get(1).is_some_and(|word| word != A::NAME) {
         let reason = format!("it is not a command of `wikitrail {}`", A::NAME);
-        return Err(failure(reason, "use the command itself with --resume"));
+        let hint = if manifest.is_imported() {
+            "another program recorded these episodes: import them again into a new folder"
+        } else {
+            "use the command itself with --resume"
+        };
+        return Err(failure(reason, hint));
     }
     let refused = |error: clap::Error| {
         let text = error.to_string();

@@ -253,7 +253,7 @@ fn other_statuses(summary: &Summary) -> Option<String> {
 fn next_steps(summary: &Summary) -> Vec<String> {
     let run = shell_word(&summary.run.display().to_string());
     let mut lines = Vec::new();
-    if summary.is_unfinished() {
+    if summary.is_unfinished() && !summary.manifest.is_imported() {
         lines.push(summary.resume_command(summary.cut_short() > 0));
     }
     // Of nothing there is nothing to show.
@@ -265,7 +265,9 @@ fn next_steps(summary: &Summary) -> Vec<String> {
         return lines;
     }
     if let Some(id) = &summary.show_id {
-        lines.push(format!("wikitrail show {run} {}", shell_word(id)));
+        // An id such as -1 would be read as a flag.
+        let end = if id.starts_with('-') { "-- " } else { "" };
+        lines.push(format!("wikitrail show {run} {end}{}", shell_word(id)));
     }
     lines.push(format!("wikitrail export {run} --format csv --rows questions --out questions.csv"));
     lines

@@ -67,8 +67,9 @@ impl LogTotals {
     }
 
     fn results(&self, planned: Option<usize>) -> Value {
-        let scores: Vec<Value> =
-            self.scorers.iter().filter(|scorer| scorer.scored > 0).map(|scorer| scorer.result(self.samples)).collect();
+        // The mean of chosen episodes, such as the wrong ones, would look like that of the run.
+        let measured = self.scorers.iter().filter(|scorer| planned.is_some() && scorer.scored > 0);
+        let scores: Vec<Value> = measured.map(|scorer| scorer.result(self.samples)).collect();
         json!({
             "total_samples": planned.unwrap_or(self.samples), "completed_samples": self.measured,
             "logged_samples": self.samples, "scores": scores,
@@ -112,7 +113,7 @@ impl<'a, W: Write> Inspect<'a, W> {
         let LogHeader { origin, planned } = self.header;
         let manifest = origin.manifest();
         json!({
-            "version": VERSION, "status": self.status(), "eval": eval(origin),
+            "version": VERSION, "status": self.status(), "eval": eval(origin, planned.is_none()),
             "plan": { "name": "plan", "steps": [], "config": config(origin.variant()) },
             "results": self.totals.results(planned),
             "stats": {
@@ -168,7 +169,8 @@ impl Scorer {
     }
 }
 
-fn eval(origin: Origin<'_>) -> Value {
+/// What was evaluated; `part` if only some of the episodes are in the log.
+fn eval(origin: Origin<'_>, part: bool) -> Value {
     let (manifest, variant) = (origin.manifest(), origin.variant());
     let name = variant.map(|variant| variant.name.as_str()).unwrap_or_default();
     let dataset = &manifest.dataset;
@@ -184,7 +186,7 @@ fn eval(origin: Origin<'_>) -> Value {
         "model_base_url": variant.and_then(|variant| variant.base_url.as_ref()),
         "config": { "epochs": manifest.repeats, "limit": dataset.selection.limit },
         "packages": { "wikitrail": manifest.wikitrail },
-        "metadata": { "run": origin.run(), "dataset_sha256": dataset.sha256, "variant": variant },
+        "metadata": { "run": origin.run(), "dataset_sha256": dataset.sha256, "variant": variant, "part": part },
     })
 }
 

@@ -74,9 +74,8 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
     // A rule that cannot be read is said elsewhere.
     let decided = || origin.graded.stopping().ok().flatten().is_some_and(|found| found.decided);
     (recorded < planned && !decided()).then(|| {
-        format!(
-            "`{name}` is not finished: {recorded} of {planned} planned episodes are recorded; continue with --resume"
-        )
+        let resume = if origin.manifest.is_imported() { "" } else { "; continue with --resume" };
+        format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded{resume}")
     })
 }
 

@@ -102,6 +102,11 @@ impl Manifest {
         self.dataset.selected.saturating_mul(self.repeats as usize)
     }
 
+    /// Whether another program recorded the episodes: nothing here can go on with them.
+    pub fn is_imported(&self) -> bool {
+        self.command_line.get(1).is_some_and(|command| command == "import")
+    }
+
     /// All variants that there are episodes of, in full.
     pub fn known_variants(&self) -> impl Iterator<Item = &Variant> {
         self.variants.iter().chain(&self.retired)

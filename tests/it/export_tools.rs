@@ -51,11 +51,16 @@ fn a_log_is_of_one_variant_and_has_its_events() {
         assert!(sample["attachments"][prefix].as_str().expect("there").contains("Thought 1"), "{first}");
     }
     // With a filter it is not known how many there should be; otherwise a log that lacks episodes says so.
-    let status = |args: &[&str]| {
+    let log = |args: &[&str]| -> Value {
         let text = export(folder.path(), &[&["--variant", "react", "--format", "inspect"], args].concat()).ok().stdout;
-        serde_json::from_str::<Value>(&text).expect("JSON")["status"].take()
+        serde_json::from_str(&text).expect("JSON")
     };
-    assert_eq!(status(&["--wrong"]), "success");
+    let status = |args: &[&str]| log(args)["status"].take();
+    // Nor are the means of chosen episodes those of the run.
+    let wrong = log(&["--wrong"]);
+    assert_eq!((&wrong["status"], &wrong["eval"]["metadata"]["part"]), (&json!("success"), &json!(true)));
+    assert_eq!(wrong["results"]["scores"], json!([]));
+    assert_eq!(log(&[])["eval"]["metadata"]["part"], json!(false));
     let records = read(folder.path(), "r/trajectories.jsonl");
     let fewer: Vec<&str> =
         records.lines().filter(|line| !line.contains("\"variant\":\"react\",\"repeat\":1")).collect();

@@ -195,6 +195,16 @@ fn branches() -> [Vec<&'static str>; 3] {
     [confirmed, json, of("\u{1b}[2J:x", "b")]
 }
 
+fn about_the_program() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["completions", "bash"],
+        vec!["config"],
+        vec!["docs", "\u{1b}[2J"],
+        vec!["demo", "--out", "d\u{1b}[2J"],
+        vec!["man", "\u{1b}[2J"],
+    ]
+}
+
 /// Every command, with what it can say of somebody else's text.
 fn lines(broken: &str) -> Vec<Vec<&str>> {
     let corpus = ["--wiki", "corpus:wiki"];
@@ -284,13 +294,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["serve", "corpus:c", "--bind", "0.0.0.0:0"],
         vec!["mcp", "corpus:\u{1b}[2J"],
         vec!["mcp", "corpus:c"],
-        vec!["completions", "bash"],
-        vec!["config"],
-        vec!["docs", "\u{1b}[2J"],
-        vec!["demo", "--out", "d\u{1b}[2J"],
-        vec!["man", "\u{1b}[2J"],
     ]);
-    lines.extend([&imports()[..], &pages(), &predictions(), &branches()].concat());
+    lines.extend([&imports()[..], &pages(), &predictions(), &branches(), &about_the_program()].concat());
     for format in ["csv", "jsonl", "chat", "inspect", "atif", "hf"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);

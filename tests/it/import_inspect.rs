@@ -54,6 +54,10 @@ fn answers_of_others_are_a_run_like_any_other() {
     assert_eq!((&records[0]["id"], &records[0]["question"]), (&json!("7"), &json!("Capital 7?")));
     assert_eq!((&records[1]["answer"], &records[2]["outcome"]), (&json!("ANSWER: Roma"), &json!("not_measured")));
     assert_eq!(records[0]["usage"]["prompt_tokens"], 5);
+    // Nothing here can run the missing one again.
+    let shown = dir.wikitrail(&["score", "r"]).ok();
+    assert!(!shown.stdout.contains("--resume --out"), "{}", shown.stdout);
+    dir.wikitrail(&["run", "--resume", "--out", "r"]).refused(2, &["import them again into a new folder"]);
     let score = dir.wikitrail(&["score", "r", "--json"]).json();
     assert_eq!(score["variants"][0]["em"], json!(0.5));
     assert_eq!(dir.manifest("r")["variants"][0]["model"], "openai/m");

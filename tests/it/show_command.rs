@@ -1,7 +1,7 @@
 //! `show` on real runs of the baseline: verdicts that agree with `score`, lists and their filters, two trajectories
 //! beside one another, files of `ask --save`.
 
-use crate::common::{self, Ran, lines};
+use crate::common::{self, Ran, WorkDir, lines};
 use serde_json::Value;
 use std::path::Path;
 
@@ -134,4 +134,14 @@ fn packed_records_are_refused_with_their_name() {
     for args in [&["show", "r"][..], &["score", "r"], &["run", "--resume", "--out", "r"]] {
         work.wikitrail(args).refused(3, &["`r/trajectories.jsonl.gz` is packed", "gunzip"]);
     }
+}
+
+#[test]
+fn an_id_that_looks_like_a_flag_can_be_pasted() {
+    let dir = WorkDir::new();
+    dir.write("d.csv", "id,question,answer\n-1,Who?,Nobody\n");
+    let printed = dir.run(&["d.csv", "--max-steps", "1", "--out", "r"]).ok().stdout;
+    let command = printed.lines().map(str::trim).find(|line| line.starts_with("wikitrail show ")).expect("a command");
+    let shown = common::shell(dir.root(), command).ok().stdout;
+    assert!(shown.contains("-1 (variant main"), "{command}: {shown}");
 }
