@@ -339,13 +339,3 @@ fn the_measure_sees_every_kind_of_function() {
     let expected = [("one", 1), ("four", 4), ("three", 3), ("nested", 1)];
     assert_eq!(lengths(code), expected.map(|(name, lines)| (name.to_owned(), lines)));
 }
-
-/// Files stay small enough to be read in one sitting.
-#[test]
-fn no_source_file_is_over_400_lines() {
-    let lines = sources().into_iter().map(|(path, code)| (path, code.lines().count()));
-    let long =
-        lines.filter(|(_, lines)| *lines > 400).map(|(path, lines)| format!("{}: {lines} lines", path.display()));
-    let long: Vec<String> = long.collect();
-    assert!(long.is_empty(), "{}", long.join("\n"));
-}
