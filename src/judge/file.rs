@@ -127,7 +127,7 @@ pub(crate) fn append<V: Menu>(folder: &RunFolder, lines: &[Line<V>]) -> Result<(
 
 /// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.
 pub(crate) fn carry<V: Menu>(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
-    let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new))?;
+    let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new), parse::<V>)?;
     for known in &Verdicts::<V>::read(new)?.judges {
         let sha256 = &known.judge.prompt_sha256;
         let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());

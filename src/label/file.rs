@@ -77,5 +77,5 @@ pub(crate) fn append(folder: &RunFolder, annotations: &[Annotation]) -> Result<(
 
 /// Writes the judgements of several folders of one run into a new one, each line once.
 pub(crate) fn carry(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
-    carry_lines(folders.iter().map(|folder| folder.annotations()), &new.annotations())
+    carry_lines(folders.iter().map(|folder| folder.annotations()), &new.annotations(), parse)
 }

@@ -1,12 +1,12 @@
 //! Files beside a run's trajectories to which processes append whole lines: judgements of people, verdicts of models.
 
 use super::{Skipped, StoreError};
-use crate::tape::LineFile;
+use crate::tape::{LineFile, is_not_own, read_own};
 use crate::types::bounded::{read_line, too_long};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,13 +14,8 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Shows every line that is not empty, with its number, or why it cannot be read. A file that is absent has none.
-fn each_line(path: &Path, mut look: impl FnMut(usize, Result<Vec<u8>, String>)) -> Result<(), StoreError> {
-    // A pipe has no end, and is nothing that this program wrote.
-    if !path.is_file() {
-        return Ok(());
-    }
-    let file = File::open(path).map_err(StoreError::io("read", path))?;
+/// Shows every line that is not empty, with its number, or why it cannot be read.
+fn each_line(path: &Path, file: File, mut look: impl FnMut(usize, Result<Vec<u8>, String>)) -> Result<(), StoreError> {
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     for number in 1.. {
         let length = read_line(&mut reader, &mut line).map_err(StoreError::io("read", path))?;
@@ -42,13 +37,18 @@ fn is_json(line: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
 }
 
-/// What the lines of a file say, and those that cannot be read.
+/// What the lines of a file say, and those that cannot be read. A file that is absent has none.
 pub(crate) fn read_lines<T>(
     path: &Path,
     parse: impl Fn(&[u8]) -> Result<T, String>,
 ) -> Result<(Vec<T>, Vec<Skipped>), StoreError> {
     let (mut read, mut skipped) = (Vec::new(), Vec::new());
-    each_line(path, |number, line| match line.and_then(|line| parse(&line)) {
+    // A pipe has no end, and is nothing that this program wrote.
+    if !path.is_file() {
+        return Ok((read, skipped));
+    }
+    let file = File::open(path).map_err(StoreError::io("read", path))?;
+    each_line(path, file, |number, line| match line.and_then(|line| parse(&line)) {
         Ok(one) => read.push(one),
         Err(reason) => skipped.push(Skipped { path: path.to_owned(), line: number, reason }),
     })?;
@@ -81,18 +81,32 @@ fn append(path: &Path, lines: &[u8]) -> Result<(), StoreError> {
     Ok(file.append(lines)?)
 }
 
-/// Writes the lines of several files into a new one, each line once. Lines that cannot be read are kept, apart from
-/// incomplete ones, and noted.
-pub(crate) fn carry_lines(paths: impl Iterator<Item = PathBuf>, new: &Path) -> Result<Vec<String>, StoreError> {
+/// Writes the lines of several files into a new one, each line once. A file that a link leads to, and lines that `parse`
+/// refuses, are left out and noted: the folder may come from somebody else, and they may be those of any file.
+pub(crate) fn carry_lines<T>(
+    paths: impl Iterator<Item = PathBuf>,
+    new: &Path,
+    parse: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<Vec<String>, StoreError> {
     let (mut known, mut lines, mut notes) = (HashSet::new(), Vec::new(), Vec::new());
     for path in paths {
-        each_line(&path, |number, line| match line {
+        let left_out = |place: &str, reason: &str| format!("warning: {}{place}: {reason}; left out", path.display());
+        let file = match read_own(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) if is_not_own(&error) => {
+                notes.push(left_out("", &error.to_string()));
+                continue;
+            }
+            Err(error) => return Err(StoreError::io("read", &path)(error)),
+        };
+        each_line(&path, file, |number, line| match line.and_then(|line| parse(&line).map(|_| line)) {
             Ok(line) if known.insert(line.clone()) => {
                 lines.extend_from_slice(&line);
                 lines.push(b'\n');
             }
             Ok(_) => {}
-            Err(reason) => notes.push(format!("warning: {}:{number}: {reason}; left out", path.display())),
+            Err(reason) => notes.push(left_out(&format!(":{number}"), &reason)),
         })?;
     }
     if !lines.is_empty() {

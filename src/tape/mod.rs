@@ -19,7 +19,7 @@
 //! | `scope` | the episode that makes a request, and the count of its occurrences |
 //! | `line` | the lines of a recording |
 //! | `lines` | appending lines, locked and synced |
-//! | `own_file` | opening files that this program writes, without following links |
+//! | `own_file` | opening files that this program writes, without following links, and members of folders |
 //! | `recorder` | appending to a recording |
 //! | `player` | reading: an index in memory, answers on demand |
 //! | `miss` | the nearest recorded request, and the first difference |
@@ -46,7 +46,8 @@ pub use error::TapeError;
 pub(crate) use lines::{FileError, LineFile};
 pub use miss::{Miss, Nearest, Why};
 pub(crate) use own_file::{
-    NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_folder_beside, create_own_folder, is_not_own, open_own,
+    Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_folder_beside, create_own_folder, is_not_own,
+    open_own, read_own,
 };
 pub use player::Player;
 pub(crate) use recorder::sync_folder;

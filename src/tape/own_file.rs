@@ -1,7 +1,8 @@
-//! Opening the files that this program writes, none of which may lead elsewhere.
+//! Opening the files that this program writes, none of which may lead elsewhere, and the members of folders, which may not
+//! lead out of them.
 //!
 //! A folder may come from somebody else. A symbolic link in it would have what is written, and what is cut off a torn last
-//! line, happen to a file of its maker's choice.
+//! line, happen to a file of its maker's choice, or what is read be one.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -27,6 +28,54 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     check_own(path)?;
     let file = options().create(true).truncate(false).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(NotOwn("no regular file"))) }
+}
+
+/// Opens a file that this program wrote, for reading only. Anything else than a regular file is refused.
+pub(crate) fn read_own(path: &Path) -> io::Result<File> {
+    check_own(path)?;
+    open_regular(path)
+}
+
+/// Opens a regular file for reading without following a link. What is none, such as a pipe or a device, is refused, and not
+/// waited for.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let refused = || io::Error::other("it is not a regular file");
+    // A device may do something when it is opened.
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(refused());
+    }
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
+}
+
+/// A folder that somebody named, of which nothing is read that a link has outside of it.
+#[derive(Debug)]
+pub(crate) struct Inside(PathBuf);
+
+impl Inside {
+    /// The folder; a link to it is followed, as it was named.
+    pub(crate) fn of(folder: &Path) -> io::Result<Self> {
+        folder.canonicalize().map(Self)
+    }
+
+    /// Where a member is once links are resolved; an error where that is outside of the folder.
+    pub(crate) fn member(&self, path: &Path) -> io::Result<PathBuf> {
+        let real = path.canonicalize()?;
+        if real.starts_with(&self.0) {
+            Ok(real)
+        } else {
+            Err(io::Error::other("it is a link that leads out of the folder"))
+        }
+    }
+
+    /// Opens a member that is a regular file.
+    pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
+        open_regular(&self.member(path)?)
+    }
 }
 
 /// Creates a file beside `path` under a name that nobody else has, to be renamed to `path`.

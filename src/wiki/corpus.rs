@@ -46,6 +46,7 @@ pub use verify::verify;
 
 use super::source::{Found, Source, SourceError, no_results};
 use super::{near_match, quote};
+use crate::tape::Inside;
 use crate::types::{Provenance, sha256_hex};
 use articles::Articles;
 use folder::Folder;
@@ -97,7 +98,9 @@ impl Corpus {
             }
             None => path.to_owned(),
         };
-        let bytes = File::open(&lines)
+        // What was named is opened whatever it is, also through a link.
+        let opened = if lines == path { File::open(path) } else { Inside::of(path).and_then(|dir| dir.open(&lines)) };
+        let bytes = opened
             .and_then(|file| {
                 let size = file.metadata()?.len();
                 plain::read_text(file, size)

@@ -211,3 +211,57 @@ fn no_program_is_started_because_of_the_folder() {
     }
     assert_eq!(bench.manifest("r")["git_revision"], commit);
 }
+
+/// A link in a folder of pages would make an article of any file, which models and their servers would be shown.
+#[cfg(unix)]
+#[test]
+fn a_corpus_reads_nothing_outside_of_the_folder_that_was_named() {
+    use std::os::unix::fs::symlink;
+    let bench = WorkDir::new();
+    bench.write("secret.txt", "A secret of mine.");
+    bench.write("theirs/texts/Rome.txt", "Rome is a city.");
+    symlink("Rome.txt", bench.path("theirs/texts/Roma.txt")).expect("a link");
+    let search = |corpus: &str| bench.wikitrail(&["wiki", "search", "Rome", "--wiki", &format!("corpus:{corpus}")]);
+    let inside = bench.wikitrail(&["wiki", "search", "Roma", "--wiki", "corpus:theirs/texts"]).ok();
+    assert!(inside.stdout.contains("Rome is a city."), "a link inside is a file like any other: {}", inside.stdout);
+    symlink(bench.path("theirs/texts"), bench.path("named")).expect("a link");
+    search("named").ok();
+    symlink(bench.path("secret.txt"), bench.path("theirs/texts/Blaise Pascal.txt")).expect("a link");
+    for command in
+        [&["wiki", "search", "Rome", "--wiki", "corpus:theirs/texts"][..], &["run", "--wiki", "corpus:theirs/texts"]]
+    {
+        bench.wikitrail(command).refused(3, &["Blaise Pascal.txt", "it is a link that leads out of the folder"]);
+    }
+    bench.write("lines.jsonl", "{\"title\": \"Secret\", \"text\": \"A secret of mine.\"}\n");
+    for (folder, member) in
+        [("jsonl", "articles.jsonl"), ("beir", "corpus.jsonl"), ("fever", "wiki-001.jsonl"), ("dump", "wiki_00.bz2")]
+    {
+        std::fs::create_dir(bench.path("theirs").join(folder)).expect("a folder");
+        symlink(bench.path("lines.jsonl"), bench.path("theirs").join(folder).join(member)).expect("a link");
+        bench
+            .wikitrail(&["corpus", "build", "built", "--from", &format!("theirs/{folder}")])
+            .refused(3, &["it is a link that leads out of the folder"]);
+    }
+    search("theirs/jsonl").refused(3, &["it is a link that leads out of the folder"]);
+    // Of a corpus that was built, every file has to be in its folder too.
+    bench.wikitrail(&["corpus", "build", "built", "--from", "lines.jsonl"]).ok();
+    for file in ["corpus.toml", "titles.bin", "bm25/meta.json", "bm25/.managed.json"] {
+        let path = bench.path("built").join(file);
+        if path.exists() {
+            std::fs::rename(&path, bench.path("moved")).expect("moved");
+            symlink(bench.path("moved"), &path).expect("a link");
+            search("built").refused(3, &["it is a link that leads out of the folder"]);
+            std::fs::remove_file(&path).and_then(|()| std::fs::rename(bench.path("moved"), &path)).expect("back");
+        }
+    }
+    search("built").ok();
+    // Nor is a pipe waited for.
+    if std::process::Command::new("mkfifo")
+        .arg(bench.path("theirs/texts/Pipe.txt"))
+        .status()
+        .is_ok_and(|made| made.success())
+    {
+        std::fs::remove_file(bench.path("theirs/texts/Blaise Pascal.txt")).expect("removed");
+        search("theirs/texts").refused(3, &["Pipe.txt", "it is not a regular file"]);
+    }
+}

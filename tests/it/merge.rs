@@ -152,3 +152,36 @@ fn nothing_is_copied_from_outside_or_written_there() {
     dir.wikitrail(&["merge", "theirs", "--out", "link"]).refused(3, &["a symbolic link"]);
     assert!(!dir.path("elsewhere").exists());
 }
+
+/// What people and models said of a run is carried along, and nothing that only has the name of it.
+#[cfg(unix)]
+#[test]
+fn judgements_are_carried_from_the_folder_itself_and_only_what_is_one() {
+    let dir = WorkDir::new();
+    dir.run(&[SAMPLE, "--limit", "3", "--quiet", "--out", "theirs"]).ok();
+    dir.write("secret.txt", "a secret\n{\"a\": \"secret\"}\n");
+    for name in ["annotations.jsonl", "verdicts.jsonl", "classifications.jsonl"] {
+        let file = dir.path("theirs").join(name);
+        std::os::unix::fs::symlink(dir.path("secret.txt"), &file).expect("a link");
+        let merged = dir.wikitrail(&["merge", "theirs", "--out", "linked"]).ok();
+        let warning = format!("warning: theirs/{name}: it is a symbolic link, which may lead anywhere; left out");
+        assert!(merged.stderr.contains(&warning), "{}", merged.stderr);
+        assert!(!dir.path("linked").join(name).exists());
+        std::fs::remove_dir_all(dir.path("linked")).expect("removed");
+        std::fs::remove_file(&file).expect("removed");
+        // The same lines in a file of the folder itself are not what they claim to be.
+        std::fs::copy(dir.path("secret.txt"), &file).expect("copied");
+        let merged = dir.wikitrail(&["merge", "theirs", "--out", "copied"]).ok();
+        for line in 1..=2 {
+            assert!(merged.stderr.contains(&format!("warning: theirs/{name}:{line}: not a ")), "{}", merged.stderr);
+        }
+        assert!(!dir.path("copied").join(name).exists());
+        std::fs::remove_dir_all(dir.path("copied")).expect("removed");
+        std::fs::remove_file(&file).expect("removed");
+    }
+    let id = dir.records("theirs")[0]["id"].as_str().expect("an id").to_owned();
+    dir.write("j.csv", format!("id,correct\n{id},yes\n"));
+    dir.wikitrail(&["annotate", "theirs", "--import", "j.csv", "--by", "me"]).ok();
+    dir.wikitrail(&["merge", "theirs", "--out", "new"]).ok();
+    assert_eq!(dir.read("new/annotations.jsonl"), dir.read("theirs/annotations.jsonl"));
+}

@@ -11,6 +11,7 @@ use super::names::{self, Names};
 use super::pages::{self, Pages, Unpacked};
 use super::queries;
 use super::record::Article;
+use crate::tape::Inside;
 use crate::types::Digester;
 use crate::types::text::printable;
 use crate::wiki::GivenSentences;
@@ -100,7 +101,8 @@ pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), Corp
             format!("it lists `{}`, which is not a file of a corpus", printable(file, 80)),
         ));
     }
-    let found = fs::metadata(dir.join(file)).map_err(|error| damaged(file, error.to_string()))?;
+    let member = Inside::of(dir).and_then(|inside| inside.member(&dir.join(file)));
+    let found = member.and_then(fs::metadata).map_err(|error| damaged(file, error.to_string()))?;
     if !found.is_file() {
         return Err(damaged(file, "it is not a file".to_owned()));
     }
@@ -132,6 +134,12 @@ fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusErro
 }
 
 fn open_index(dir: &Path, rule: Rule) -> Result<TextIndex, CorpusError> {
+    // The index opens files that the manifest need not list.
+    let members = || -> io::Result<()> {
+        let inside = Inside::of(dir)?;
+        fs::read_dir(dir)?.try_for_each(|entry| inside.member(&entry?.path()).map(|_| ()))
+    };
+    members().map_err(|error| damaged(INDEX, error.to_string()))?;
     let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
     guarded(|| TextIndex::over(&Index::open(directory)?, rule))
 }

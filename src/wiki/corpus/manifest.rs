@@ -1,13 +1,13 @@
 //! `corpus.toml`: what a corpus is, for people and for whoever opens it.
 
 use super::{CorpusError, queries};
+use crate::tape::Inside;
 use crate::types::Compat;
 use crate::types::bounded::text_at_most;
 use crate::types::text::counted;
 use crate::wiki::site_page::LeftOut;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 /// The file that makes a folder a corpus.
@@ -241,7 +241,7 @@ impl Manifest {
     /// Reads the manifest of a corpus.
     pub fn read(dir: &Path) -> Result<Self, CorpusError> {
         let path = dir.join(FILE);
-        let text = File::open(&path).and_then(|file| text_at_most(file, LARGEST));
+        let text = Inside::of(dir).and_then(|dir| dir.open(&path)).and_then(|file| text_at_most(file, LARGEST));
         let text =
             text.map_err(|error| CorpusError::Read { path: path.display().to_string(), reason: error.to_string() })?;
         let damaged = |reason: String| CorpusError::Damaged { file: path.display().to_string(), reason };

@@ -7,11 +7,12 @@ use super::fold;
 use super::index::{IndexWriter, Rule, TextIndex};
 use super::queries::Queries;
 use super::record::{self, Article, Record};
+use crate::tape::Inside;
 use crate::types::bounded::{fill_at_most, text_at_most};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -165,11 +166,13 @@ pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>>
 }
 
 /// The texts of a folder as canonical lines in title order: a file `NAME.txt` is the article `NAME`. `None` if there are none.
+/// A link out of the folder is refused: it would make an article of any file.
 pub(super) fn texts(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
     let cannot = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| CorpusError::Read { path, reason: error.to_string() }
     };
+    let inside = Inside::of(dir).map_err(cannot(dir))?;
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(cannot(dir))? {
         let path = entry.map_err(cannot(dir))?.path();
@@ -184,7 +187,7 @@ pub(super) fn texts(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
     files.sort();
     let mut lines = Vec::new();
     for (title, path) in &files {
-        let text = File::open(path).and_then(|file| text_at_most(file, LARGEST)).map_err(cannot(path))?;
+        let text = inside.open(path).and_then(|file| text_at_most(file, LARGEST)).map_err(cannot(path))?;
         let blocks = record::paragraphs(text.trim_start_matches('\u{feff}'));
         let entries = record::listed_entries(&blocks);
         let article = Article { title: title.clone(), blocks, entries, ..Article::default() };

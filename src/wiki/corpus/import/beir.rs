@@ -10,7 +10,7 @@ use std::path::Path;
 pub(super) const FILE: &str = "corpus.jsonl";
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    if path.is_dir() { lines::open(&path.join(FILE), parse) } else { lines::open(path, parse) }
+    if path.is_dir() { lines::open_member(path, &path.join(FILE), parse) } else { lines::open(path, parse) }
 }
 
 #[derive(Deserialize)]

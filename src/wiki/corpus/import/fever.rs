@@ -3,10 +3,10 @@
 
 use super::lines::{self, Lines, Parsed, text_of};
 use super::{ImportError, Records, broken, listed};
+use crate::tape::Inside;
 use crate::types::json_error;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries};
 use serde::Deserialize;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,9 +25,10 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
         return Err(ImportError::Broken { reason: "there is no wiki-NNN.jsonl in it".to_owned() });
     }
     let root = path.to_owned();
+    let inside = Inside::of(path).map_err(|error| broken(&error))?;
     let records = files.into_iter().flat_map(move |path| -> Records {
         let member = Arc::from(path.strip_prefix(&root).unwrap_or(&path).to_string_lossy());
-        match File::open(&path).and_then(text_of) {
+        match inside.open(&path).and_then(text_of) {
             Ok(source) => Box::new(Lines::new(source, Some(member), parse)),
             Err(error) => Box::new(std::iter::once(Err(broken(&error)))),
         }

@@ -6,6 +6,7 @@
 
 use super::parallel::{Found, on_all_processors};
 use super::{Facts, ImportError, Imported, Place, Records, archive, broken, listed};
+use crate::tape::Inside;
 use crate::types::bounded::read_at_most;
 use crate::types::json_error;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number};
@@ -66,9 +67,13 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
+    let inside = match Inside::of(root) {
+        Ok(inside) => inside,
+        Err(error) => return drop(members.send(Err(broken(&error)))),
+    };
     for path in files {
         let name = Arc::from(path.strip_prefix(root).unwrap_or(path).to_string_lossy());
-        let bytes = File::open(path).and_then(|file| read_at_most(file, LARGEST));
+        let bytes = inside.open(path).and_then(|file| read_at_most(file, LARGEST));
         let member = bytes.map(|bytes| (name, bytes)).map_err(|error| broken(&error));
         // Nobody listens after an error.
         if members.send(member).is_err() {

@@ -22,8 +22,10 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
         let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
         return Ok(archived(source));
     }
-    let file = lines_of(path).unwrap_or_else(|| path.to_owned());
-    lines::open_with(&file, Mine::Begun)
+    match lines_of(path) {
+        Some(file) => lines::open_member(path, &file, Mine::Begun),
+        None => lines::open_with(path, Mine::Begun),
+    }
 }
 
 /// What is wrong with a packed corpus whose articles are others.

@@ -1,6 +1,7 @@
 //! Files with something on each line, packed or not.
 
 use super::{ImportError, Imported, Place, Records, broken};
+use crate::tape::Inside;
 use crate::types::bounded::{read_line, too_long};
 use crate::wiki::corpus::record::Record;
 use std::fs::File;
@@ -36,6 +37,17 @@ impl<F: FnMut(&[u8]) -> Parsed> Parser for F {
 /// The records of a file.
 pub(super) fn open(path: &Path, parse: impl FnMut(&[u8]) -> Parsed + Send + 'static) -> Result<Records, ImportError> {
     open_with(path, parse)
+}
+
+/// The records of a file in a folder that was named, out of which no link is followed.
+pub(super) fn open_member(
+    folder: &Path,
+    path: &Path,
+    parser: impl Parser + Send + 'static,
+) -> Result<Records, ImportError> {
+    let file = Inside::of(folder).and_then(|inside| inside.open(path));
+    let source = file.and_then(text_of).map_err(|error| broken(&error))?;
+    Ok(Box::new(Lines::new(source, None, parser)))
 }
 
 pub(super) fn open_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {

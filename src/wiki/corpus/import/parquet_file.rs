@@ -4,6 +4,7 @@
 
 use super::parallel::FAULT;
 use super::{ImportError, Imported, Place, Records, is_table, listed};
+use crate::tape::Inside;
 use crate::types::text::printable;
 use crate::wiki::corpus::record::{Article, Record, listed_entries, paragraphs};
 use parquet::errors::ParquetError;
@@ -33,12 +34,14 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     if files.is_empty() {
         return Err(broken(&"there is no .parquet file in it"));
     }
-    let folder = path.is_dir();
+    let folder = if path.is_dir() { Some(Inside::of(path).map_err(|error| broken(&error))?) } else { None };
     let (send, found) = sync_channel(WAITING);
     thread::spawn(move || {
         for file in &files {
-            let member = folder.then(|| Arc::from(file.file_name().unwrap_or_default().to_string_lossy()));
-            if let Err(reason) = read(file, member.as_ref(), &send) {
+            let member = folder.as_ref().map(|_| Arc::from(file.file_name().unwrap_or_default().to_string_lossy()));
+            let opened = folder.as_ref().map_or_else(|| File::open(file), |inside| inside.open(file));
+            let opened = opened.map_err(|error| error.to_string());
+            if let Err(reason) = opened.and_then(|file| read(file, member.as_ref(), &send)) {
                 let place = Place { member, line: 0 };
                 let _ = send.send(Err(broken(&format!("{reason}{place}"))));
                 return;
@@ -53,10 +56,10 @@ fn broken(reason: &impl ToString) -> ImportError {
 }
 
 /// Sends the rows of a file; nobody listens after an error.
-fn read(file: &Path, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Result<(), String> {
+fn read(file: File, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Result<(), String> {
     let rows = || -> Result<(), String> {
         let said = |error: ParquetError| error.to_string();
-        let reader = SerializedFileReader::new(File::open(file).map_err(|error| error.to_string())?).map_err(said)?;
+        let reader = SerializedFileReader::new(file).map_err(said)?;
         let columns = columns(reader.metadata().file_metadata().schema())?;
         let mut line = 0;
         for group in 0..reader.num_row_groups() {
