@@ -112,3 +112,29 @@ fn the_release_workflow_has_few_permissions_and_no_expressions_in_commands() {
         assert!(!value.contains("github.event") && !value.contains("head_ref"), "{line}");
     }
 }
+
+/// The tags of other people's actions can be moved, their commits cannot.
+#[test]
+fn actions_are_pinned_by_commit_and_each_to_one() {
+    let workflows = std::fs::read_dir(Path::new(ROOT).join(".github/workflows")).expect("workflows");
+    let names = workflows.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
+    let files = names.map(|name| format!(".github/workflows/{name}")).chain(["action.yml".to_owned()]);
+    let mut pins = std::collections::BTreeMap::new();
+    for file in files {
+        let text = repository(&file);
+        let used =
+            text.lines().filter_map(|line| Some((line, line.trim_start_matches([' ', '-']).strip_prefix("uses:")?)));
+        for (line, used) in used.filter(|(_, used)| !used.trim().starts_with("./")) {
+            let (action, pin) = used.trim().split_once('@').unwrap_or_else(|| panic!("{file}: {line}"));
+            let (commit, version) = pin.split_once(" # v").unwrap_or_else(|| panic!("{file}: no version: {line}"));
+            let is_commit = commit.len() == 40 && commit.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            assert!(is_commit, "{file}: no full commit: {line}");
+            assert!(
+                version.split('.').count() == 3 && version.starts_with(|c: char| c.is_ascii_digit()),
+                "{file}: {line}"
+            );
+            assert_eq!(*pins.entry(action.to_owned()).or_insert_with(|| pin.to_owned()), pin, "{file}: {action}");
+        }
+    }
+    assert!(pins.len() >= 8, "{pins:?}");
+}
