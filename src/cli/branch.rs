@@ -16,7 +16,7 @@ use crate::run::branch::{CONTROL, EDITED, refuse_other_edit};
 use crate::run::stopping::ordered;
 use crate::score::FailureClass;
 use crate::types::text::visible_line;
-use crate::types::{Manifest, Pairs, Tool};
+use crate::types::{Manifest, Pairs, Tool, WikiKind, WikiName};
 use at::{At, at};
 use chosen::Chosen;
 use std::path::PathBuf;
@@ -229,7 +229,7 @@ fn only(specs: &[VariantSpec]) -> Option<VariantSpec> {
 /// A live site changes, and copied steps could not be made again.
 fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> anyhow::Result<()> {
     let variant = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
-    let frozen = variant.is_some_and(|variant| variant.wiki.starts_with("corpus:") || variant.wiki == "corpus");
+    let frozen = variant.is_some_and(|variant| WikiName::of(&variant.wiki).kind == WikiKind::Corpus);
     if frozen || experiment.recording.replay.is_some() || experiment.recording.cache.is_some() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! How a setting is declared, and what follows from the declaration.
 
-use crate::types::{Method, PriceRecord, Reasoning, Variant};
+use crate::types::{Method, PriceRecord, Reasoning, Variant, WikiKind, WikiName};
 use serde_json::{Map, Value};
 
 /// Which values a setting takes.
@@ -152,7 +152,7 @@ impl Setting {
             Applies::Vote => method.votes(),
             Applies::Majority => method == Method::CotScThenReact,
             Applies::Server => facts.model != "baseline",
-            Applies::Site => !facts.wiki.starts_with("corpus:"),
+            Applies::Site => WikiName::of(facts.wiki).kind != WikiKind::Corpus,
         }
     }
 

@@ -9,7 +9,7 @@ use super::setting::Kind::{
 use super::setting::{Applies, Assignment, Effect, Setting, by_name, shown};
 use crate::prompt::ExemplarOrder;
 use crate::protocol;
-use crate::types::{Method, Reasoning, Variant};
+use crate::types::{Method, Reasoning, Variant, WikiKind, WikiName, has_prefill};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -225,7 +225,7 @@ settings! {
     /// Have a chat model continue the label that a prompt ends in, such as `Thought 1:`.
     prefill: bool = Switch, "", {
         applies: Applies::Server, conflicts: &["completions"],
-        recorded: Some(|variant| Some(variant.endpoint.ends_with("+prefill").to_string())),
+        recorded: Some(|variant| Some(has_prefill(&variant.endpoint).to_string())),
     }
     /// Environment variable that holds the key.
     key_env: String = Text, "NAME", {
@@ -271,7 +271,7 @@ settings! {
     /// (its pages), or `retriever:URL` (a server of passages, such as Search-R1's).
     wiki: String = Source, "SOURCE", {
         default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
-        recorded: Some(|variant| Some(variant.wiki.trim_end_matches("+footnotes").to_owned())),
+        recorded: Some(|variant| Some(WikiName::of(&variant.wiki).name.to_owned())),
     }
     /// Base URL of the site for `api` and `html`, or the URL of its api.php.
     wiki_url: String = Url, "BASE", {
@@ -295,7 +295,7 @@ settings! {
     /// Keep footnote marks such as `[3]` in the text of pages from `api` and `html`; `paper` always keeps them.
     keep_footnotes: bool = Switch, "", {
         applies: Applies::Site,
-        recorded: Some(|variant| Some(variant.wiki.ends_with("+footnotes").to_string())),
+        recorded: Some(|variant| Some(WikiName::of(&variant.wiki).footnotes.to_string())),
     }
     /// Maximum requests to the site at once; fewer while it refuses some.
     wiki_concurrency: usize = Whole(1, 65_535), "N", {
@@ -343,8 +343,8 @@ settings! {
 
 /// The site that pages come from.
 fn site(variant: &Variant) -> Option<String> {
-    let of_its_own = |wiki: &str| wiki.starts_with("corpus:") || wiki.starts_with("retriever:");
-    variant.wiki_origin.clone().filter(|_| !of_its_own(&variant.wiki))
+    let of_its_own = |kind| matches!(kind, WikiKind::Corpus | WikiKind::Retriever);
+    variant.wiki_origin.clone().filter(|_| !of_its_own(WikiName::of(&variant.wiki).kind))
 }
 
 /// The setting of a variant of that name.

@@ -10,7 +10,7 @@ use super::model::BuiltModel;
 use super::wiki::BuiltWiki;
 use crate::llm::{Model, ModelError, OnEvent, Unsupported};
 use crate::types::text::counted;
-use crate::types::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
+use crate::types::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant, WikiKind};
 use crate::wiki::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -136,7 +136,7 @@ impl Breakers {
 
     /// The source with its site watched; a corpus needs no watching.
     pub(super) fn wiki(&self, built: BuiltWiki) -> BuiltWiki {
-        if built.label.starts_with("corpus:") {
+        if built.kind == WikiKind::Corpus {
             return built;
         }
         let Some(breaker) = self.breaker(Service::Wikipedia, built.origin.as_deref()) else { return built };

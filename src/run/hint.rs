@@ -5,7 +5,7 @@ use crate::experiment::{VariantSettings, extra};
 use crate::llm::{ModelError, refused_setting};
 use crate::score::Shortfalls;
 use crate::types::text::printable;
-use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant};
+use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant, WikiKind, WikiName};
 use std::collections::BTreeMap;
 
 /// Longest address in a hint, in characters.
@@ -165,7 +165,7 @@ fn retriever(cause: Cause, site: &str) -> Option<String> {
 
 fn wikipedia(cause: Cause, variant: &Variant) -> String {
     let site = printable(variant.wiki_origin.as_deref().unwrap_or_default(), ADDRESS);
-    if variant.wiki.starts_with("retriever:")
+    if WikiName::of(&variant.wiki).kind == WikiKind::Retriever
         && let Some(hint) = retriever(cause, &site)
     {
         return hint;

@@ -4,7 +4,7 @@ use super::error::RunError;
 use super::model::is_on;
 use crate::experiment::VariantSettings;
 use crate::net::limit::Limiters;
-use crate::types::{Compat, Wording};
+use crate::types::{Compat, WikiKind, WikiName, Wording};
 use crate::wiki::html::ArticleOptions;
 use crate::wiki::{
     ApiSource, HtmlSource, LagSettings, LiveSettings, RetrieverAddress, RetrieverSource, SearchCache, Source,
@@ -25,6 +25,7 @@ pub(super) struct BuiltWiki {
     pub(super) source: Arc<dyn Source>,
     /// Base URL of the site, or digest of the corpus.
     pub(super) origin: Option<String>,
+    pub(super) kind: WikiKind,
     /// The source as it was named, with `+footnotes` where it keeps their marks.
     pub(super) label: String,
     /// What a large corpus or a retriever is, in words.
@@ -34,7 +35,7 @@ pub(super) struct BuiltWiki {
 impl BuiltWiki {
     /// With what was found at hand, so that a search is not made again; a corpus is at hand as it is.
     pub(super) fn with_search_cache(self) -> Self {
-        if self.label.starts_with("corpus:") {
+        if self.kind == WikiKind::Corpus {
             return self;
         }
         Self { source: Arc::new(SearchCache::new(self.source)), ..self }
@@ -77,7 +78,7 @@ impl<'a> WikiSettings<'a> {
                 return Err(RunError::usage(message, "sources are `corpus:DIR`, `api`, `html` and `retriever:URL`"));
             }
         };
-        Ok(BuiltWiki { source, origin: Some(origin), label: self.label(), about })
+        Ok(BuiltWiki { source, origin: Some(origin), kind: self.kind(), label: self.label(), about })
     }
 
     /// The site's API, which a freeze asks for revisions. Sends nothing.
@@ -92,12 +93,16 @@ impl<'a> WikiSettings<'a> {
         self.0.wiki.as_deref().unwrap_or(SAMPLE)
     }
 
+    fn kind(self) -> WikiKind {
+        WikiName::of(self.name()).kind
+    }
+
     pub(super) fn is_corpus(self) -> bool {
-        self.name().starts_with("corpus:")
+        self.kind() == WikiKind::Corpus
     }
 
     pub(super) fn is_retriever(self) -> bool {
-        self.name().starts_with("retriever:")
+        self.kind() == WikiKind::Retriever
     }
 
     pub(super) fn compat(self) -> Compat {
@@ -112,9 +117,10 @@ impl<'a> WikiSettings<'a> {
 
     /// The source as it was named, and what else decides what it shows: runs that differ in it must not be mixed up.
     fn label(self) -> String {
-        let live = matches!(self.name(), "api" | "html");
-        let footnotes = live && is_on(self.0.keep_footnotes) && self.compat() == Compat::Fixed;
-        format!("{}{}", RetrieverAddress::shown(self.name()), if footnotes { "+footnotes" } else { "" })
+        let name = RetrieverAddress::shown(self.name());
+        let name = WikiName::of(&name);
+        let footnotes = name.is_site() && is_on(self.0.keep_footnotes) && self.compat() == Compat::Fixed;
+        WikiName { footnotes, ..name }.to_string()
     }
 
     fn live(self, limiters: &Arc<Limiters>) -> LiveSettings {

@@ -12,6 +12,7 @@ pub mod journal;
 pub(crate) mod json_error;
 pub mod manifest;
 pub mod method;
+pub mod named;
 pub mod notes;
 pub mod pairs;
 mod prefix;
@@ -39,6 +40,7 @@ pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
 };
 pub use method::{Method, Voting, Wording};
+pub use named::{WikiKind, WikiName, has_prefill};
 pub use notes::Notes;
 pub use pairs::Pairs;
 pub use prefix::Prefix;

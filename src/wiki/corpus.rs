@@ -36,7 +36,6 @@ pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Pro
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use error::CorpusError;
 pub use frozen::{Frozen, Kept};
-pub(crate) use import::EDITED;
 pub use import::{FORMATS, Format, files};
 pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
 pub use pack::{PackError, Packing, pack};

@@ -10,8 +10,7 @@ use crate::report::{counted, thousands};
 use crate::types::text::closest;
 use crate::types::text::{is_date, shell_word};
 use crate::wiki::corpus::{
-    BuildError, BuildSettings, Built, EDITED, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
-    files,
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
 };
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -265,7 +264,7 @@ fn explained(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &
         }
         BuildError::InTheWay(_) => Failure::usage(error, "remove it or name another folder"),
         BuildError::Busy(_) => Failure::unexpected(error, "wait for it to end, or name another folder"),
-        BuildError::Input { reason, .. } if reason.starts_with(EDITED) => {
+        BuildError::Input { is_edited: true, .. } => {
             Failure::bad_input(error, "it was edited or damaged; to build from it anyway remove its first line")
         }
         BuildError::Input { .. } => {

@@ -7,7 +7,7 @@ use crate::score::{GoldEvidence, page_title};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
 use crate::types::text::{printable, shell_word};
-use crate::types::{Compat, Provenance, Question, Step, Tool, Wording};
+use crate::types::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
 use crate::wiki::corpus::{Answer, title_of};
 use crate::wiki::observe::Voice;
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,7 +73,7 @@ impl Wanted {
     pub(super) fn run(&mut self, path: &Path) -> Result<(), RunError> {
         let folder = RunFolder::open(path)?;
         for variant in folder.manifest()?.known_variants() {
-            self.readings.insert((variant.compat.name(), variant.wiki.ends_with("+footnotes")));
+            self.readings.insert((variant.compat.name(), WikiName::of(&variant.wiki).footnotes));
             if let Some(site) = variant.wiki_origin.as_ref().filter(|site| site.starts_with("http")) {
                 self.sites.insert((site.clone(), path.display().to_string()));
             }

@@ -130,6 +130,8 @@ pub enum BuildError {
         file: String,
         /// Why not.
         reason: String,
+        /// Whether it is a packed corpus whose articles are not those that it names.
+        is_edited: bool,
     },
     /// Nothing to build from.
     #[error("no article was found in what was read")]

@@ -134,7 +134,7 @@ impl Side {
 fn wrong(file: &str, error: ImportError) -> DiffError {
     let (place, reason) = match error {
         ImportError::Record { place, reason } => (place.to_string(), reason),
-        ImportError::Broken { reason } => (String::new(), reason),
+        error => (String::new(), error.reason()),
     };
     DiffError::Input { file: file.to_owned(), place, reason }
 }

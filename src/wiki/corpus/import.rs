@@ -23,8 +23,6 @@ mod wiki18;
 mod wiki2;
 mod zim;
 
-pub(crate) use jsonl::EDITED;
-
 use super::manifest::Extent;
 use super::record::Record;
 use serde::de::{self, Deserialize as _, Deserializer};
@@ -188,6 +186,20 @@ pub(super) enum ImportError {
     Record { place: Place, reason: String },
     /// The rest cannot be read.
     Broken { reason: String },
+    /// A packed corpus whose articles do not have the identity in its first line.
+    Edited { found: String, said: String },
+}
+
+impl ImportError {
+    /// What is wrong, in words.
+    pub(super) fn reason(self) -> String {
+        match self {
+            Self::Record { reason, .. } | Self::Broken { reason } => reason,
+            Self::Edited { found, said } => {
+                format!("its articles do not match the id in its first line: theirs is {found}, and it says {said}")
+            }
+        }
+    }
 }
 
 /// What an importer is.

@@ -86,10 +86,9 @@ pub(super) fn collect(
         notes: Notes(vec![(0, Vec::new()); settings.sources.len()]),
     };
     for (source, (format, path)) in settings.sources.iter().enumerate() {
-        let broken = |error: ImportError| match error {
-            ImportError::Record { reason, .. } | ImportError::Broken { reason } => {
-                BuildError::Input { file: path.display().to_string(), reason }
-            }
+        let broken = |error: ImportError| {
+            let is_edited = matches!(error, ImportError::Edited { .. });
+            BuildError::Input { file: path.display().to_string(), reason: error.reason(), is_edited }
         };
         let records = import::open(*format, path).map_err(broken)?;
         let (send, received) = sync_channel(1 << 10);

@@ -64,7 +64,7 @@ pub(super) fn same_corpus(settings: &BuildSettings, sources: &[Read], id: &str) 
         return Ok(());
     }
     let reason = format!("its articles have the identity {id}, and it says {}", printable(said, 80));
-    Err(BuildError::Input { file: path.display().to_string(), reason })
+    Err(BuildError::Input { file: path.display().to_string(), reason, is_edited: false })
 }
 
 /// What the formats of articles have, if it is the same for all.
@@ -150,8 +150,11 @@ fn source(settings: &BuildSettings, format: Format, path: &Path, read: &Read) ->
     let files = import::files(path);
     let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
     let sha256 = regular.then(|| folder::digest(&files)).transpose();
-    let sha256 =
-        sha256.map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
+    let sha256 = sha256.map_err(|error| BuildError::Input {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+        is_edited: false,
+    })?;
     let id = read.about.as_ref().map(|about| about.manifest.id.clone());
     Ok(SourceFile { format, file: file_name(path), id, sha256, rows, skipped })
 }

@@ -28,9 +28,6 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     }
 }
 
-/// What is wrong with a packed corpus whose articles are others.
-pub(crate) const EDITED: &str = "its articles do not match the id in its first line";
-
 /// Lines of our own, which may be a packed corpus.
 enum Mine {
     /// The first line decides.
@@ -71,13 +68,13 @@ impl Parser for Mine {
         matches!(self, Self::Packed(..) | Self::Broken)
     }
 
-    fn end(&mut self) -> Result<(), String> {
+    fn end(&mut self) -> Result<(), ImportError> {
         let Self::Packed(said, identity) = std::mem::replace(self, Self::Lines) else { return Ok(()) };
         let (found, said) = (identity.finish(), printable(&said, 80));
         if found == said {
             return Ok(());
         }
-        Err(format!("{EDITED}: theirs is {found}, and it says {said}"))
+        Err(ImportError::Edited { found, said })
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) trait Parser {
     }
 
     /// What is wrong with the file as a whole.
-    fn end(&mut self) -> Result<(), String> {
+    fn end(&mut self) -> Result<(), ImportError> {
         Ok(())
     }
 }
@@ -134,7 +134,7 @@ impl<R: BufRead, P: Parser> Iterator for Lines<R, P> {
             };
             self.ended = length == 0;
             if self.ended {
-                return self.parse.end().err().map(|reason| Err(ImportError::Broken { reason }));
+                return self.parse.end().err().map(Err);
             }
             self.place.line += 1;
             match self.parse(length) {

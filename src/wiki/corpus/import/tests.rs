@@ -44,7 +44,7 @@ pub(super) fn read(records: Result<Records, ImportError>) -> (Vec<String>, Vec<S
         match record {
             Ok(imported) => found.push(line_of(imported.record)),
             Err(ImportError::Record { place, reason }) => wrong.push(format!("{place}: {reason}")),
-            Err(ImportError::Broken { reason }) => wrong.push(format!("broken: {reason}")),
+            Err(error) => wrong.push(format!("broken: {}", error.reason())),
         }
     }
     (found, wrong)

@@ -144,7 +144,7 @@ fn read(path: &Path) -> Contents {
             Ok(Imported { record: Record::Redirect { title, to }, .. }) => drop(contents.redirects.insert(title, to)),
             Ok(found) => panic!("{found:?}"),
             Err(ImportError::Record { place, reason }) => contents.bad.push(format!("{place}: {reason}")),
-            Err(ImportError::Broken { reason }) => contents.broken = Some(reason),
+            Err(error) => contents.broken = Some(error.reason()),
         }
     }
     contents.bad.sort();
