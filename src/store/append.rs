@@ -28,11 +28,11 @@ impl Appender {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         }
-        let lines = LineFile::open(path)?;
+        let mut lines = LineFile::open(path)?;
         if !lines.lock()? {
             return Err(StoreError::Locked { path: path.to_owned(), holder: None });
         }
-        only_trajectories(path)?;
+        only_trajectories(path, lines.reader()?)?;
         Self::repair(lines)
     }
 

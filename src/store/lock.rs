@@ -8,6 +8,9 @@
 //! Between machines, locks are as good as the file system. Therefore a shard's lock file names process and machine, is
 //! touched now and then, and is emptied at the end. Whoever finds the name of another machine in it watches whether it is
 //! still touched, before it takes the shard for itself.
+//!
+//! Windows lets nobody read a locked file but through the handle that locked it. Therefore a lock file that is held is
+//! read through that handle alone, and whoever does not get a lock names its holder only where that can be read.
 
 use super::StoreError;
 use super::folder::{CLASSIFICATIONS, VERDICTS};
@@ -73,8 +76,7 @@ impl Lock {
         let mut lock = Self { shard: None, file: open(&path)?, path, _common: None, before: None, touching: None };
         match lock.file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                let holder = read(&lock.file).ok().filter(|holder| !holder.is_empty());
-                return Err(StoreError::Asking { path: file.to_owned(), holder });
+                return Err(StoreError::Asking { path: file.to_owned(), holder: holder(&lock.file) });
             }
             Err(TryLockError::Error(source)) if !has_no_locks(&source) => {
                 return Err(StoreError::Io { action: "lock", path: lock.path.clone(), source });
@@ -101,8 +103,7 @@ impl Lock {
         match common.try_lock_shared() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let holder = read(&common).ok().filter(|holder| !holder.is_empty());
-                return Err(StoreError::Locked { path: folder.to_owned(), holder });
+                return Err(StoreError::Locked { path: folder.to_owned(), holder: holder(&common) });
             }
             Err(TryLockError::Error(source)) if has_no_locks(&source) => {}
             Err(TryLockError::Error(source)) => {
@@ -114,8 +115,7 @@ impl Lock {
         let is_locked = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => {
-                let holder = read(&file).ok().filter(|holder| !holder.is_empty());
-                return Err(StoreError::ShardLocked { path: folder.to_owned(), shard, holder });
+                return Err(StoreError::ShardLocked { path: folder.to_owned(), shard, holder: holder(&file) });
             }
             Err(TryLockError::Error(source)) if has_no_locks(&source) => false,
             Err(TryLockError::Error(source)) => return Err(StoreError::Io { action: "lock", path, source }),
@@ -124,7 +124,7 @@ impl Lock {
         if let Some(other) = of_other_number(folder, shard)? {
             return Err(StoreError::OtherShards { path: folder.to_owned(), other });
         }
-        let sign = Sign::read(&path)?;
+        let sign = Sign::read(&file, &path)?;
         // A process of this machine that still ran would have kept the lock.
         let is_gone = sign.holder.is_empty() || is_locked && sign.holder.ends_with(&format!(" on {}", machine()));
         let before = Some(sign).filter(|_| !is_gone);
@@ -149,12 +149,26 @@ impl Lock {
     /// Takes the shard if the process that had it before has not touched the lock file since.
     pub(crate) fn confirm(&mut self) -> Result<(), StoreError> {
         let (Some(before), Some(shard)) = (self.before.take(), self.shard) else { return Ok(()) };
-        // Opened again, as a network file system may answer from memory otherwise.
-        if Sign::read(&self.path)? != before {
+        if !self.reopen()? || Sign::read(&self.file, &self.path)? != before {
             let path = self.path.parent().unwrap_or(Path::new(".")).to_owned();
             return Err(StoreError::ShardLocked { path, shard, holder: Some(before.holder) });
         }
         self.sign()
+    }
+
+    /// Opens and locks the file anew, as a network file system may answer from memory otherwise. Returns false if another
+    /// process took the lock meanwhile.
+    fn reopen(&mut self) -> Result<bool, StoreError> {
+        // Before the second handle: while the first one holds the lock, the second could not read.
+        let _ = self.file.unlock();
+        self.file = open(&self.path)?;
+        match self.file.try_lock() {
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(source)) if !has_no_locks(&source) => {
+                Err(StoreError::Io { action: "lock", path: self.path.clone(), source })
+            }
+            _ => Ok(true),
+        }
     }
 
     /// Writes who has the shard, and touches the file from then on.
@@ -188,10 +202,10 @@ impl Drop for Lock {
 }
 
 impl Sign {
-    fn read(path: &Path) -> Result<Self, StoreError> {
-        let file = open(path)?;
+    /// Reads through the handle that holds the lock.
+    fn read(file: &File, path: &Path) -> Result<Self, StoreError> {
         let touched = file.metadata().and_then(|metadata| metadata.modified()).ok();
-        Ok(Self { holder: read(&file).map_err(StoreError::io("read", path))?, touched })
+        Ok(Self { holder: read(file).map_err(StoreError::io("read", path))?, touched })
     }
 }
 
@@ -210,8 +224,8 @@ fn busy(folder: &Path, file: &File) -> Result<StoreError, StoreError> {
     let is_signed = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.len() > 0);
     let shards = known(folder)?.into_iter().filter(|(_, path)| is_signed(path));
     let shards: Vec<Shard> = shards.map(|(shard, _)| shard).collect();
-    let holder = if shards.is_empty() { read(file).unwrap_or_default() } else { names(&shards) };
-    Ok(StoreError::Locked { path: folder.to_owned(), holder: Some(holder).filter(|holder| !holder.is_empty()) })
+    let holder = if shards.is_empty() { holder(file) } else { Some(names(&shards)) };
+    Ok(StoreError::Locked { path: folder.to_owned(), holder })
 }
 
 /// The shards that were ever locked, with their lock files.
@@ -253,7 +267,14 @@ fn names(shards: &[Shard]) -> String {
 }
 
 fn open(path: &Path) -> Result<File, StoreError> {
+    #[cfg(test)]
+    tests::OPENED.with_borrow_mut(|opened| opened.push(path.to_owned()));
     open_own(path).map_err(StoreError::io("open", path))
+}
+
+/// Who holds a lock that was not to be had, where that can be read.
+fn holder(file: &File) -> Option<String> {
+    read(file).ok().filter(|holder| !holder.is_empty())
 }
 
 fn read(mut file: &File) -> io::Result<String> {
@@ -287,8 +308,15 @@ mod tests {
     use super::{Lock, hold_still, is_lock};
     use crate::store::StoreError;
     use crate::types::Shard;
+    use std::cell::RefCell;
     use std::fs;
+    use std::path::PathBuf;
     use std::time::{Duration, SystemTime};
+
+    thread_local! {
+        /// The lock files that this thread has opened.
+        pub(super) static OPENED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+    }
 
     fn shard(text: &str) -> Shard {
         Shard::parse(text).expect("a shard")
@@ -337,6 +365,35 @@ mod tests {
         drop(take("verdicts.jsonl").expect("free again"));
         let names = fs::read_dir(dir.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
         assert!(names.map(|name| name.into_string().expect("text")).all(|name| is_lock(&name)));
+    }
+
+    /// Windows refuses to read a locked file through a second handle.
+    #[test]
+    fn no_lock_file_is_opened_again_while_it_is_held() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(".lock.1-of-2");
+        let opened = || {
+            let names = OPENED.take().into_iter().map(|path| path.file_name().expect("a name").to_owned());
+            names.map(|name| name.into_string().expect("text")).collect::<Vec<_>>()
+        };
+        fs::write(&path, "process 7 on elsewhere").expect("written by an older program");
+        opened();
+        let mut lock = Lock::take(dir.path(), Some(shard("1/2"))).expect("free");
+        assert_eq!(lock.before(), Some("process 7 on elsewhere"));
+        assert_eq!(opened(), [".lock", ".lock.1-of-2"], "each of them once");
+        lock.confirm().expect("nothing moved");
+        assert_eq!(opened(), [".lock.1-of-2"], "once more, without the lock");
+        assert!(matches!(Lock::take(dir.path(), Some(shard("1/2"))), Err(StoreError::ShardLocked { .. })), "held");
+        opened();
+        drop(lock);
+        assert!(opened().is_empty());
+        // Of two that watch, the one that is later to look again learns of the other.
+        fs::write(&path, "process 7 on elsewhere").expect("killed elsewhere");
+        let mut lock = Lock::take(dir.path(), Some(shard("1/2"))).expect("free");
+        lock.file.unlock().expect("locked before");
+        let other = fs::File::open(&path).expect("there");
+        other.lock().expect("free");
+        assert!(matches!(lock.confirm(), Err(StoreError::ShardLocked { .. })));
     }
 
     #[test]

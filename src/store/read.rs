@@ -7,7 +7,7 @@ use crate::types::trajectory::{TRAJECTORY_VERSION, TextLength};
 use crate::types::{Paid, Trajectory};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -86,7 +86,8 @@ impl Records {
 
     /// The episodes of a trajectory file outside any run folder. A file with other content is refused.
     pub(crate) fn of_file(path: &Path) -> Result<Self, StoreError> {
-        only_trajectories(path)?;
+        let file = File::open(path).map_err(StoreError::io("read", path))?;
+        only_trajectories(path, BufReader::new(file))?;
         Self::index(vec![Shard::look_at(path.to_owned())?])
     }
 
@@ -217,10 +218,9 @@ impl Records {
 }
 
 /// Fails if the file contains anything but trajectories. The last line may be incomplete if it starts like one.
-pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
+pub(super) fn only_trajectories(path: &Path, mut reader: impl BufRead) -> Result<(), StoreError> {
     const BEGINNING: &[u8] = b"{\"v\":";
-    let file = File::open(path).map_err(StoreError::io("read", path))?;
-    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+    let mut line = Vec::new();
     for number in 1.. {
         let length = read_line(&mut reader, &mut line).map_err(StoreError::io("read", path))?;
         if length == 0 {

@@ -5,7 +5,7 @@ use crate::tape::{LineFile, is_not_own, read_own};
 use crate::types::bounded::{read_line, too_long};
 use serde::Serialize;
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,6 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Shows every line that is not empty, with its number, or why it cannot be read.
 fn each_line(path: &Path, file: File, mut look: impl FnMut(usize, Result<Vec<u8>, String>)) -> Result<(), StoreError> {
+    wait_for_writer(&file);
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     for number in 1.. {
         let length = read_line(&mut reader, &mut line).map_err(StoreError::io("read", path))?;
@@ -31,6 +32,17 @@ fn each_line(path: &Path, file: File, mut look: impl FnMut(usize, Result<Vec<u8>
         }
     }
     Ok(())
+}
+
+/// Locks the file against those that append, for as long as it is open. Windows refuses to read a file that another handle
+/// has locked. One that is not to be had is read all the same: the disk has no locks, or a writer was stopped.
+fn wait_for_writer(file: &File) {
+    for attempt in 1..=ATTEMPTS {
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) if attempt < ATTEMPTS => std::thread::sleep(PAUSE),
+            _ => return,
+        }
+    }
 }
 
 fn is_json(line: &[u8]) -> bool {
@@ -66,7 +78,7 @@ pub(crate) fn append_lines<T: Serialize>(path: &Path, objects: &[T]) -> Result<(
     append(path, &lines)
 }
 
-fn append(path: &Path, lines: &[u8]) -> Result<(), StoreError> {
+pub(super) fn append(path: &Path, lines: &[u8]) -> Result<(), StoreError> {
     let mut file = LineFile::open(path)?;
     let mut attempts = 1;
     while !file.lock()? {
@@ -113,4 +125,39 @@ pub(crate) fn carry_lines<T>(
         append(new, &lines)?;
     }
     Ok(notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{append_lines, read_lines};
+    use std::fs::{self, File};
+    use std::io::Write as _;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// Windows refuses to read through one handle what another one has locked, so a reader waits for the lock.
+    #[test]
+    fn a_reader_waits_for_whoever_appends_and_sees_whole_lines() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("verdicts.jsonl");
+        append_lines(&path, &["first"]).expect("written");
+        let mut writer = File::options().append(true).open(&path).expect("there");
+        writer.lock().expect("free");
+        writer.write_all(b"\"sec").expect("written");
+        let (sender, seen) = channel();
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || {
+                let parse = |line: &[u8]| serde_json::from_slice::<String>(line).map_err(|error| error.to_string());
+                sender.send(read_lines(&path, parse).expect("readable")).expect("somebody listens");
+            }
+        });
+        assert!(seen.recv_timeout(Duration::from_millis(100)).is_err(), "the writer holds the lock");
+        writer.write_all(b"ond\"\n").expect("written");
+        drop(writer);
+        let (read, skipped) = seen.recv().expect("the reader goes on");
+        assert_eq!((read, skipped.len()), (vec!["first".to_owned(), "second".to_owned()], 0));
+        reader.join().expect("no panic");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "\"first\"\n\"second\"\n");
+    }
 }

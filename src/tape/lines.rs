@@ -3,7 +3,7 @@
 use super::own_file::open_own;
 use crate::types::bounded::LONGEST_LINE;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 /// A file of lines that is appended to.
@@ -42,6 +42,13 @@ impl LineFile {
             Err(TryLockError::WouldBlock) => Ok(false),
             Err(TryLockError::Error(source)) => Err(self.error("lock", source)),
         }
+    }
+
+    /// All of the file, from its beginning, through the handle that may hold a lock on it: Windows refuses to read a
+    /// locked file through another one.
+    pub(crate) fn reader(&mut self) -> Result<BufReader<File>, FileError> {
+        let rewound = self.file.rewind().and_then(|()| self.file.try_clone());
+        rewound.map(BufReader::new).map_err(|source| self.error("read", source))
     }
 
     /// The bytes after the last line end. Reads backwards, as much again as it has each time.
@@ -93,7 +100,9 @@ impl LineFile {
         if self.file.metadata().is_ok_and(|metadata| metadata.len() != self.length) {
             return Err(self.error("append to", io::Error::other("another process writes to it")));
         }
-        let appended = self.file.write_all(lines).and_then(|()| self.file.sync_data());
+        // A reader may have moved the place.
+        let appended =
+            self.seek_to_end().and_then(|()| self.file.write_all(lines)).and_then(|()| self.file.sync_data());
         if let Err(source) = appended {
             // Remove the half-written line if the disk allows it.
             let _ = self.cut();

@@ -9,8 +9,7 @@ use crate::wiki::corpus::{Answer, Kept};
 use crate::wiki::{LeftOut, SiteFacts};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What was asked for, which is the first line: the same command goes on with the file, another one is refused.
@@ -85,7 +84,7 @@ impl KeptFile {
     }
 
     fn read(&mut self) -> Result<(), RunError> {
-        let file = BufReader::new(File::open(&self.path).map_err(StoreError::io("read", &self.path))?);
+        let file = self.lines.reader().map_err(StoreError::from)?;
         for (number, line) in (1..).zip(lines(file)) {
             let line = line.map_err(StoreError::io("read", &self.path))?;
             let parsed = if number == 1 {
