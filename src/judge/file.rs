@@ -3,7 +3,7 @@
 use super::due::Answer;
 use super::menu::Menu;
 use super::verdict::{Chosen, Judge, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
-use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines};
+use crate::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};
 use crate::types::json_error;
 use crate::types::text::is_control;
 use serde::de::IgnoredAny;
@@ -118,11 +118,6 @@ fn parse<V: Menu>(line: &[u8]) -> Result<Line<V>, String> {
         _ if rule.is_some() => Ok(Line::Rule(serde_json::from_slice(line).map_err(bad)?)),
         _ => Ok(Line::Verdict(serde_json::from_slice(line).map_err(bad)?)),
     }
-}
-
-/// Appends lines to those of a run and waits until they are on disk.
-pub(crate) fn append<V: Menu>(folder: &RunFolder, lines: &[Line<V>]) -> Result<(), StoreError> {
-    append_lines(&V::file(folder), lines)
 }
 
 /// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.

@@ -17,7 +17,7 @@ mod reading;
 mod verdict;
 
 pub(crate) use due::{Answer, Read, due};
-pub(crate) use file::{KnownJudge, Verdicts, append, carry};
+pub(crate) use file::{KnownJudge, Verdicts, carry};
 pub(crate) use menu::{Menu, Reading};
 pub(crate) use prompt::{JudgePrompt, PromptFault, shown};
 pub(crate) use verdict::{Chosen, Judge, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, key, normalised};

@@ -10,13 +10,15 @@ use super::hint;
 use super::interrupts::Interrupts;
 use super::model::{BuiltModel, is_on};
 use super::pool::Pool;
+use super::rescue::Unwritten;
 use crate::experiment::{Experiment, Limits, Output, Pace, Recording, VariantSettings};
 use crate::judge::{
     self, Answer, Judge, JudgePrompt, Judgement, Line, Menu, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts, due,
     key,
 };
 use crate::llm::{Budgeted, Model, ModelError, Price, Spent, in_episode};
-use crate::store::{Lock, RunFolder};
+use crate::store::{LineWriter, Lock, RunFolder};
+use crate::tape::TapeError;
 use crate::types::text::{counted, cut, printable};
 use crate::types::{Completion, Decoding, PriceRecord, Request, RequestOption, Usage, sha256_hex};
 use futures_util::StreamExt as _;
@@ -196,8 +198,9 @@ impl<V: Menu> Judging<V> {
         Request::new(self.prompt.render(key, answer), Vec::new(), ready.judge.decoding.clone())
     }
 
-    /// Asks what is due. Each verdict is on disk as soon as it is there. At the first request to stop, what is in flight is
-    /// finished; at the second it is dropped.
+    /// Asks what is due. Each verdict is written as soon as it is there, by a thread of its own. At the first request to
+    /// stop, what is in flight is finished; at the second it is dropped. Once the file takes nothing, no more is asked, and
+    /// verdicts in flight are kept elsewhere.
     pub(crate) async fn execute(
         self,
         told: &mut dyn FnMut(String),
@@ -206,11 +209,16 @@ impl<V: Menu> Judging<V> {
         let due: usize = self.ready.iter().map(|ready| ready.due.len()).sum();
         let mut done = Done { due, ..Done::default() };
         self.folder.write_prompt(&self.prompt.sha256, &self.prompt.text)?;
+        let writer = LineWriter::start(V::file(&self.folder))?;
         for ready in &self.ready {
             if done.end.is_none() {
-                self.note_rule(ready)?;
-                self.ask_all(ready, &mut done, told, interrupts).await?;
+                self.note_rule(ready, &writer).await?;
+                self.ask_all(ready, &writer, &mut done, told, interrupts).await;
             }
+        }
+        let lines = writer.end();
+        if let Some(error) = &done.unwritten {
+            return Err(self.unwritten(error, &lines));
         }
         let mut notes = self.pool.tapes.cache_notes();
         notes.append(&mut done.notes);
@@ -225,12 +233,13 @@ impl<V: Menu> Judging<V> {
     }
 
     /// Writes down how the answers are chosen, unless that was done.
-    fn note_rule(&self, ready: &Ready) -> Result<(), RunError> {
+    async fn note_rule(&self, ready: &Ready, writer: &LineWriter) -> Result<(), RunError> {
         let known = self.known.judges.iter().find(|known| known.judge == ready.judge);
         if known.is_none_or(|known| known.rule != self.rule) {
             let (rule, judge) = (self.rule, ready.judge.clone());
             let record = RuleRecord { v: VERDICT_VERSION, rule, judge, at: jiff::Timestamp::now().to_string() };
-            judge::append::<V>(&self.folder, &[Line::Rule(Box::new(record))])?;
+            let written = writer.write(&Line::<V>::Rule(Box::new(record))).await;
+            written.map_err(|error| RunError::unexpected(&error, error.hint()))?;
         }
         Ok(())
     }
@@ -238,25 +247,26 @@ impl<V: Menu> Judging<V> {
     async fn ask_all(
         &self,
         ready: &Ready,
+        writer: &LineWriter,
         done: &mut Done,
         told: &mut dyn FnMut(String),
         interrupts: &mut Interrupts,
-    ) -> Result<(), RunError> {
+    ) {
         let mut waiting = ready.due.iter();
         let mut flight = FuturesUnordered::new();
         loop {
             while done.end.is_none() && flight.len() < self.pool.pacer.room().max(1) {
                 let Some(answer) = waiting.next() else { break };
-                flight.push(self.ask(ready, answer));
+                flight.push(self.ask(ready, answer, writer));
             }
             if flight.is_empty() {
-                return Ok(());
+                return;
             }
             tokio::select! {
-                Some((asked, answer)) = flight.next() => self.saw(ready, answer, asked, done, told)?,
+                Some(asked) = flight.next() => self.saw(ready, asked, done, told),
                 () = interrupts.next() => {
                     if done.end == Some(End::Interrupted) {
-                        return Ok(());
+                        return;
                     }
                     done.end = Some(End::Interrupted);
                     told("stopping: finishing what is in flight; press Ctrl-C again to stop at once".to_owned());
@@ -265,33 +275,39 @@ impl<V: Menu> Judging<V> {
         }
     }
 
-    async fn ask<'a>(&'a self, ready: &'a Ready, answer: &'a Answer) -> (Result<Completion, ModelError>, &'a Answer) {
+    /// Asks a judge, and waits until the verdict is on disk.
+    async fn ask(&self, ready: &Ready, answer: &Answer, writer: &LineWriter) -> Asked {
         let key = key(&ready.judge, answer);
         let request = self.request(ready, &key, answer);
-        (in_episode(format!("{} {key}", V::NAME), 0, ready.model.complete(&request)).await, answer)
-    }
-
-    /// Writes a verdict down, or why there is none.
-    fn saw(
-        &self,
-        ready: &Ready,
-        answer: &Answer,
-        asked: Result<Completion, ModelError>,
-        done: &mut Done,
-        told: &mut dyn FnMut(String),
-    ) -> Result<(), RunError> {
-        match asked {
+        match in_episode(format!("{} {key}", V::NAME), 0, ready.model.complete(&request)).await {
             Ok(completion) => {
                 let judgement = self.judgement(ready, answer, &completion);
-                done.unreadable += usize::from(judgement.verdict == V::UNREADABLE);
+                let unreadable = judgement.verdict == V::UNREADABLE;
+                match writer.write(&Line::Verdict(Box::new(judgement))).await {
+                    Ok(()) => Asked::Judged { unreadable },
+                    Err(error) => Asked::Unwritten(error),
+                }
+            }
+            Err(error) => Asked::Failed(error),
+        }
+    }
+
+    /// Counts a verdict, or notes why there is none.
+    fn saw(&self, ready: &Ready, asked: Asked, done: &mut Done, told: &mut dyn FnMut(String)) {
+        match asked {
+            Asked::Judged { unreadable } => {
+                done.unreadable += usize::from(unreadable);
                 done.judged += 1;
-                judge::append(&self.folder, &[Line::Verdict(Box::new(judgement))])?;
                 if done.judged.is_multiple_of(TELL) {
                     let [thing, judged] = V::THING;
                     told(format!("{} of {} {judged}", done.judged, counted(done.due, thing)));
                 }
             }
-            Err(error) => {
+            Asked::Unwritten(error) => {
+                done.end.get_or_insert_with(|| End::Stopped(error.to_string()));
+                done.unwritten.get_or_insert(error);
+            }
+            Asked::Failed(error) => {
                 let stopped = match (&error, self.pool.breakers.trip()) {
                     (ModelError::Budget { .. }, _) => Some(error.to_string()),
                     (_, Some(trip)) => Some(trip.reason.clone()),
@@ -303,7 +319,23 @@ impl<V: Menu> Judging<V> {
                 done.failed::<V>(&error, &ready.settings);
             }
         }
-        Ok(())
+    }
+
+    /// Why it ended early, and where the verdicts are that the file did not take.
+    fn unwritten(&self, error: &TapeError, lines: &[u8]) -> RunError {
+        let [_, judged] = V::THING;
+        let unwritten = Unwritten {
+            failed: error.to_string(),
+            hint: error.hint(),
+            what: match lines.iter().filter(|byte| **byte == b'\n').count() {
+                0 => format!("everything that was {judged}"),
+                count => counted(count, "line"),
+            },
+            file: &V::file(&self.folder),
+            next: "run the same command again",
+            lost: "which asks for them again",
+        };
+        unwritten.keep(lines, &std::env::temp_dir())
     }
 
     fn judgement(&self, ready: &Ready, answer: &Answer, completion: &Completion) -> Judgement<V> {
@@ -330,6 +362,17 @@ impl<V: Menu> Judging<V> {
     }
 }
 
+/// What became of one answer.
+enum Asked {
+    /// The verdict is on disk.
+    Judged {
+        unreadable: bool,
+    },
+    /// The verdict is there, and the file did not take it.
+    Unwritten(TapeError),
+    Failed(ModelError),
+}
+
 /// What happened so far.
 #[derive(Default)]
 struct Done {
@@ -337,6 +380,8 @@ struct Done {
     judged: usize,
     unreadable: usize,
     end: Option<End>,
+    /// The first error of writing.
+    unwritten: Option<TapeError>,
     notes: Vec<String>,
 }
 

@@ -11,8 +11,8 @@
 //! begins and ends, and when it has grown: what they cost is added to `paid` in the first line, and the first `carried`
 //! lines after it are among that. So nothing that was paid for is forgotten or counted twice, whenever a run is killed.
 
-use super::{Records, StoreError, folder};
-use crate::tape::{FileError, LineFile, TapeError, Writer};
+use super::{Records, StoreError, folder, tape_error};
+use crate::tape::{LineFile, TapeError, Writer};
 use crate::types::json_error;
 use crate::types::{Event, Paid, bounded};
 use serde::{Deserialize, Serialize};
@@ -191,7 +191,7 @@ impl Journal {
         let line = line(&Line { key: key.into(), variant: variant.into(), sample, event });
         let line = line.map_err(|error| {
             let path = self.writer.path();
-            failed("append to", path, StoreError::io("append to", path)(error.into()))
+            tape_error("append to", path, StoreError::io("append to", path)(error.into()))
         })?;
         self.writer.write(Item::Line(key.to_owned(), line)).await
     }
@@ -268,7 +268,7 @@ impl JournalFile {
             self.append(&bytes)?;
         }
         if self.dead > MAX_DEAD {
-            self.shrink().map_err(|error| failed("rewrite", &self.path, error))?;
+            self.shrink().map_err(|error| tape_error("rewrite", &self.path, error))?;
         }
         Ok(())
     }
@@ -276,7 +276,7 @@ impl JournalFile {
     fn append(&mut self, bytes: &[u8]) -> Result<(), TapeError> {
         if self.lines.is_none() {
             let (before, open) = (std::mem::take(&mut self.before), std::mem::take(&mut self.open));
-            self.rewrite(before, &Episodes::new()).map_err(|error| failed("write", &self.path, error))?;
+            self.rewrite(before, &Episodes::new()).map_err(|error| tape_error("write", &self.path, error))?;
             self.open = open;
         }
         match &mut self.lines {
@@ -291,15 +291,6 @@ impl JournalFile {
         episodes.retain(|key, _| self.open.contains_key(key));
         self.rewrite(paid, &episodes)
     }
-}
-
-fn failed(action: &'static str, path: &Path, error: StoreError) -> TapeError {
-    match error {
-        // It says already what failed where, and knows a full disk.
-        StoreError::Io { action, path, source } => FileError { action, path, source },
-        error => FileError { action, path: path.to_owned(), source: std::io::Error::other(error) },
-    }
-    .into()
 }
 
 fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {

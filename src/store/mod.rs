@@ -21,6 +21,7 @@ mod compact;
 mod folder;
 mod index;
 mod journal;
+mod line_writer;
 mod lock;
 mod notes;
 mod prompts;
@@ -32,14 +33,15 @@ mod union;
 pub(crate) use append::Appender;
 pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
+pub(crate) use line_writer::LineWriter;
 pub(crate) use lock::{Lock, WATCH};
 pub(crate) use read::{Records, Skipped};
 pub(crate) use side::{append_lines, carry_lines, read_lines};
 pub(crate) use union::{Keep, Union};
 
-use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};
+use crate::tape::{FileError, NOT_OWN_HINT, TapeError, is_not_own};
 use crate::types::Shard;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a run folder cannot be used. Lines are numbered from 1.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +124,16 @@ impl From<FileError> for StoreError {
     fn from(FileError { action, path, source }: FileError) -> Self {
         Self::Io { action, path, source }
     }
+}
+
+/// An error of a file of a run's folder as one of a thread that writes it.
+fn tape_error(action: &'static str, path: &Path, error: StoreError) -> TapeError {
+    match error {
+        // It says already what failed where, and knows a full disk.
+        StoreError::Io { action, path, source } => FileError { action, path, source },
+        error => FileError { action, path: path.to_owned(), source: std::io::Error::other(error) },
+    }
+    .into()
 }
 
 #[cfg(test)]
