@@ -2,11 +2,12 @@
 
 use crate::score::{Tally, score_answers};
 use crate::store::{RunFolder, StoreError};
+use crate::types::bounded::{read_line, too_long};
 use crate::types::{Outcome, Trajectory};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Seek as _, SeekFrom};
+use std::io::{BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// How many of the newest episodes are told.
@@ -71,12 +72,17 @@ impl Follower {
         file.seek(SeekFrom::Start(at))?;
         let mut reader = BufReader::new(file);
         let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line)? > 0 && line.ends_with(b"\n") {
-            at += line.len() as u64;
-            if let Ok(trajectory) = serde_json::from_slice::<Trajectory>(&line) {
+        loop {
+            let length = read_line(&mut reader, &mut line)?;
+            let long = too_long(&line, length).is_some();
+            if length == 0 || !long && !line.ends_with(b"\n") {
+                break;
+            }
+            at += length as u64;
+            // What cannot be read is no episode that is recorded; the page itself says which lines these are.
+            if !long && let Ok(trajectory) = serde_json::from_slice::<Trajectory>(&line) {
                 self.note(trajectory, tally);
             }
-            line.clear();
         }
         self.read.insert(path.to_owned(), at);
         Ok(())
@@ -98,6 +104,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::Follower;
+    use crate::types::bounded::LONGEST_LINE;
     use serde_json::{Value, json};
     use std::io::Write as _;
 
@@ -107,13 +114,16 @@ mod tests {
             "started_at": "", "wall_ms": 0, "compat": "fixed", "repairs": [], "key": id})
     }
 
+    fn manifest() -> Value {
+        json!({"v": 1, "variants": [], "repeats": 1, "wikitrail": "", "git_revision": null,
+            "dataset": {"name": "q", "path": "", "sha256": "", "questions": 3, "selection": {}, "selected": 3},
+            "command_line": [], "started_at": "", "ended_at": null})
+    }
+
     #[test]
     fn a_half_written_line_is_read_when_it_is_whole() {
         let dir = tempfile::tempdir().expect("a folder");
-        let manifest = json!({"v": 1, "variants": [], "repeats": 1, "wikitrail": "", "git_revision": null,
-            "dataset": {"name": "q", "path": "", "sha256": "", "questions": 3, "selection": {}, "selected": 3},
-            "command_line": [], "started_at": "", "ended_at": null});
-        std::fs::write(dir.path().join("manifest.json"), manifest.to_string()).expect("written");
+        std::fs::write(dir.path().join("manifest.json"), manifest().to_string()).expect("written");
         let mut follower = Follower::new(dir.path());
         assert_eq!(follower.look().expect("readable").done, 0, "no file yet");
         let path = dir.path().join("trajectories.jsonl");
@@ -128,5 +138,20 @@ mod tests {
         assert_eq!((progress.done, progress.newest[0].id.as_str(), progress.newest[0].right), (2, "b", Some(false)));
         std::fs::write(&path, format!("{}\n", record("b", "no"))).expect("compacted");
         assert_eq!(follower.look().expect("readable").done, 2);
+    }
+
+    #[test]
+    fn a_line_without_end_is_skipped_and_not_held() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("manifest.json"), manifest().to_string()).expect("written");
+        let path = dir.path().join("trajectories.jsonl");
+        let file = std::fs::File::create(&path).expect("a file");
+        file.set_len(LONGEST_LINE + 5).expect("a hole");
+        let mut follower = Follower::new(dir.path());
+        assert_eq!(follower.look().expect("readable").done, 0);
+        assert_eq!(follower.read[&path], LONGEST_LINE + 5, "it is not read again");
+        let mut file = std::fs::File::options().append(true).open(&path).expect("there");
+        write!(file, "\n{}\n", record("a", "yes")).expect("written");
+        assert_eq!(follower.look().expect("readable").done, 1);
     }
 }

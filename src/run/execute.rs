@@ -19,7 +19,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 /// How often what was learned about servers is written down, if there is anything new.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
-/// Events that are handed over at once at most.
+/// Events that wait for the listener at most. A slow listener then slows the run instead of filling memory.
 const EVENTS: usize = 256;
 
 /// How a run's part ended.
@@ -44,7 +44,7 @@ pub(super) async fn execute(
     let Some(appender) = open.take_appender() else {
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
-    let (events, mut received) = mpsc::unbounded_channel();
+    let (events, mut received) = mpsc::channel(EVENTS);
     let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
     let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
     let guard = Arc::new(Guard::new(budget, admission, breakers, max_failures, open.watch.clone()));

@@ -38,12 +38,15 @@ const WAITING: usize = 256;
 /// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
 /// and those in flight are finished; nor does one start once the folder cannot be written, and those in flight are then
 /// kept elsewhere. Dropping the future stops at once; what the writer already has is still written.
+///
+/// Whoever listens to `events` slowly slows the run: the writer waits for a place, and episodes wait for the writer. Whoever
+/// listens no more does not.
 pub(crate) async fn run(
     episodes: Vec<Episode>,
     answer: Answer,
     appender: Appender,
     gate: Gate,
-    events: mpsc::UnboundedSender<RunEvent>,
+    events: mpsc::Sender<RunEvent>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), RunError> {
     let (sender, receiver) = mpsc::channel(WAITING);
@@ -68,7 +71,7 @@ pub(crate) async fn run(
                 Some(Ok(Some(trajectory))) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
                 Some(Err(error)) => {
                     let lost = format!("an episode was lost ({error}); it is not recorded, and `--resume` runs it again");
-                    let _ = events.send(RunEvent::Note(lost));
+                    let _ = events.send(RunEvent::Note(lost)).await;
                 }
                 None => break,
             },
@@ -77,7 +80,7 @@ pub(crate) async fn run(
             Ok(()) = stop.changed(), if !told => {
                 told = true;
                 // It does not stop if nobody listens any more.
-                let _ = events.send(RunEvent::Stopping);
+                let _ = events.send(RunEvent::Stopping).await;
             }
         }
     }
@@ -104,7 +107,7 @@ async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
 fn write(
     mut appender: Appender,
     mut ended: mpsc::Receiver<Arc<Trajectory>>,
-    events: &mpsc::UnboundedSender<RunEvent>,
+    events: &mpsc::Sender<RunEvent>,
     full: &watch::Sender<bool>,
 ) -> Result<(), RunError> {
     let mut written: Option<Instant> = None;
@@ -113,19 +116,21 @@ fn write(
             std::thread::sleep(MIN_FLUSH_INTERVAL.saturating_sub(written.elapsed()));
         }
         let mut batch = vec![first];
-        while let Ok(next) = ended.try_recv() {
+        while batch.len() < WAITING
+            && let Ok(next) = ended.try_recv()
+        {
             batch.push(next);
         }
         if let Err(error) = appender.append(batch.iter().map(AsRef::as_ref)) {
             full.send_replace(true);
-            let _ = events.send(RunEvent::Note(format!("{error}; finishing what is in flight")));
+            let _ = events.blocking_send(RunEvent::Note(format!("{error}; finishing what is in flight")));
             batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
             return Err(rescue::keep(&error, &mut appender, &batch, &std::env::temp_dir()));
         }
         written = Some(Instant::now());
         for trajectory in batch {
             // The reporter may be gone; the record is what counts.
-            let _ = events.send(RunEvent::Recorded(trajectory));
+            let _ = events.blocking_send(RunEvent::Recorded(trajectory));
         }
     }
     Ok(())

@@ -113,9 +113,18 @@ impl Bench {
     async fn run_in(&self, plan: &Plan, room: Room, answer: Answer) -> Vec<RunEvent> {
         let gate = Gate { room, admits: Box::new(|_| true) };
         let (_lock, appender) = self.appender();
-        let (sender, mut receiver) = mpsc::unbounded_channel();
-        run(self.due(plan).episodes, answer, appender, gate, sender, self.stop.subscribe()).await.unwrap();
-        std::iter::from_fn(|| receiver.try_recv().ok()).collect()
+        let (sender, mut receiver) = mpsc::channel(3);
+        let running = run(self.due(plan).episodes, answer, appender, gate, sender, self.stop.subscribe());
+        let listening = async {
+            let mut events = Vec::new();
+            while let Some(event) = receiver.recv().await {
+                events.push(event);
+            }
+            events
+        };
+        let (ended, events) = tokio::join!(running, listening);
+        ended.unwrap();
+        events
     }
 }
 
@@ -222,13 +231,77 @@ async fn a_panic_costs_one_episode_and_says_why() {
     assert!(unmeasured[0].detail.as_ref().unwrap().contains("planted"), "{unmeasured:?}");
 }
 
+/// Episodes that a run may be ahead of a listener: in flight, on their way to the writer, with the writer, in the channel.
+const AHEAD: usize = 4 + 2 * (256 + 1) + 2;
+
+#[tokio::test]
+async fn a_slow_listener_slows_the_run_instead_of_filling_memory() {
+    let bench = Bench::new();
+    let due = Plan::new(questions(2_000), &[variant("a")], 1, None).against(None).episodes;
+    let ended = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&ended);
+    let counting = answer(move |episode| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        finished(episode)
+    });
+    let (_lock, appender) = bench.appender();
+    let (sender, mut receiver) = mpsc::channel(1);
+    let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
+    let running = tokio::spawn(run(due, counting, appender, gate, sender, bench.stop.subscribe()));
+    let mut seen = 0;
+    while receiver.recv().await.is_some() {
+        seen += 1;
+        // Time enough for an episode that nothing holds back.
+        for _ in 0..20 {
+            tokio::task::yield_now().await;
+        }
+        let ahead = ended.load(Ordering::SeqCst) - seen;
+        assert!(ahead <= AHEAD, "{ahead} episodes wait for the listener");
+    }
+    running.await.expect("no panic").expect("written");
+    assert_eq!((seen, bench.folder().records().unwrap().keys().count()), (2_000, 2_000));
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_while_its_listener_is_slow_ends_and_tells_what_it_wrote() {
+    let bench = Bench::new();
+    let due = Plan::new(questions(2_000), &[variant("a")], 1, None).against(None).episodes;
+    let (_lock, appender) = bench.appender();
+    let (sender, mut receiver) = mpsc::channel(1);
+    let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
+    let running = tokio::spawn(run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()));
+    let mut seen = usize::from(receiver.recv().await.is_some());
+    running.abort();
+    assert!(running.await.is_err_and(|error| error.is_cancelled()));
+    // The writer still has some, and ends when they are told.
+    while receiver.recv().await.is_some() {
+        seen += 1;
+    }
+    let recorded = bench.folder().records().unwrap().keys().count();
+    assert_eq!(seen, recorded);
+    assert!(recorded < 2_000, "{recorded}");
+}
+
+#[tokio::test]
+async fn a_listener_that_is_gone_holds_nothing_back() {
+    let bench = Bench::new();
+    let due = Plan::new(questions(1_000), &[variant("a")], 1, None).against(None).episodes;
+    let (_lock, appender) = bench.appender();
+    let (sender, receiver) = mpsc::channel(1);
+    drop(receiver);
+    let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
+    run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await.expect("written");
+    assert_eq!(bench.folder().records().unwrap().keys().count(), 1_000);
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_ends_the_run_with_an_error() {
     let bench = Bench::new();
     let appender = Appender::full();
     let due = Plan::new(questions(1000), &[variant("a")], 1, None).against(None).episodes;
-    let (sender, _receiver) = mpsc::unbounded_channel();
+    let (sender, receiver) = mpsc::channel(1);
+    drop(receiver);
     let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
     let result = run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await;
     assert!(result.unwrap_err().to_string().contains("No space left"));
