@@ -7,7 +7,6 @@
 use super::Approach;
 use super::approach::Acting;
 use super::replay::{Event, replay_observed};
-use crate::protocol::native::with_ids;
 use crate::protocol::{Kind, Layout, Parsed, Protocol, direct};
 use crate::types::python::is_python_space;
 use crate::types::{Call, Functions, Message, Prompt, Question, Request, Role, Tool, ToolCall, Trajectory};
@@ -158,7 +157,7 @@ fn acted(
 ) -> Result<(), NoConversation> {
     let protocol = acting.protocol.as_ref();
     if protocol.observation_role() == Role::Tool {
-        return called(part, acting.setup.frame.examples.len(), exemplars, turns);
+        return called(protocol, part, acting.setup.frame.examples.len(), exemplars, turns);
     }
     let layout = protocol.layout();
     let first = part.steps.first().ok_or(NoConversation::NoAnswer)?.asked()?;
@@ -191,7 +190,13 @@ fn acted(
 
 /// A part with native calls: the messages of its last request as they are, and the reply to that. A reply with a call
 /// that could not be carried out is not to be learned.
-fn called(part: &Part, examples: usize, exemplars: bool, turns: &mut Turns) -> Result<(), NoConversation> {
+fn called(
+    protocol: &dyn Protocol,
+    part: &Part,
+    examples: usize,
+    exemplars: bool,
+    turns: &mut Turns,
+) -> Result<(), NoConversation> {
     let mut replies: Vec<(&Request, &Call, bool)> = Vec::new();
     for step in &part.steps {
         replies.extend(step.calls.iter().map(|(request, call)| (request, call, true)));
@@ -212,7 +217,8 @@ fn called(part: &Part, examples: usize, exemplars: bool, turns: &mut Turns) -> R
         }
     }
     let step = part.steps.last().map_or(0, |step| step.call.step);
-    let reply = Message { calls: with_ids(messages, &last.calls, step), ..Message::assistant(last.completion.trim()) };
+    let reply =
+        Message { calls: protocol.with_ids(messages, &last.calls, step), ..Message::assistant(last.completion.trim()) };
     turns.0.push(Said { message: reply, learn });
     Ok(())
 }

@@ -162,7 +162,9 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         return Err(unlike(run, "its command has no such variant"));
     };
     refuse_live(chosen, &experiment, run)?;
-    let named = |name: &str| VariantSpec { name: name.to_owned(), place: None, ..spec.clone() };
+    let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
+    let began = recorded.map(|variant| (variant.protocol.clone(), variant.protocol_version));
+    let named = |name: &str| VariantSpec { name: name.to_owned(), place: None, began: began.clone(), ..spec.clone() };
     let (control, mut edited) = (named(CONTROL), named(EDITED));
     edited.settings.model = args.model.clone().or(edited.settings.model);
     edited.settings.prompt = args.prompt.clone().or(edited.settings.prompt);
@@ -171,7 +173,6 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         edited.settings.protocol.clone_from(&args.protocol);
         edited.settings.option = None;
         // The step limit of the run: another one would be another edit.
-        let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
         edited.settings.max_steps = edited.settings.max_steps.or(recorded.map(|variant| variant.max_steps));
     }
     // Two other variants are no longer what the run was to decide; its questions are still those in its order.

@@ -60,7 +60,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
-    let protocol = find_protocol(&args.protocol, &options(&args.option)?)?;
+    let protocol = find_protocol(&args.protocol, &options(&args.option)?, None)?;
     let bad = |line: usize, reason: &str| {
         Failure::bad_input(
             format!("{name}, line {line}: {reason}"),

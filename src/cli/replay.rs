@@ -12,7 +12,7 @@ use crate::experiment::shipped;
 use crate::graded::check_one;
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
-use crate::protocol::{self, Frame, Options, Setup, react_paper};
+use crate::protocol::{self, Frame, Options, Setup, react_paper, robust};
 use crate::report::console::stdout;
 use crate::report::{counted, thousands};
 use crate::run::left_out;
@@ -117,11 +117,12 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// Why a variant may differ: an earlier version of its protocol read replies in another way.
+/// Why a variant may differ: an earlier version of `robust` read replies in another way. Other protocols are replayed in
+/// the version that was recorded.
 fn of_earlier_version(variant: &Variant) -> Option<String> {
     let Variant { name, protocol, protocol_version: recorded, .. } = variant;
     let today = protocol::find(protocol, &Options(variant.options.clone()))?.ok()?.version();
-    (*recorded < today).then(|| {
+    (protocol == robust::ID && *recorded < today).then(|| {
         format!(
             "note: `{name}` was recorded with version {recorded} of `{protocol}`, and its replies are read by version \
              {today}: the differences may be between the versions\nhint: `wikitrail docs robust` lists what each version changed"

@@ -278,7 +278,7 @@ impl ExperimentFile {
         conflict_free(&place, &draft.settings)?;
         let settings = VariantSettings::try_from(draft.settings.as_slice())
             .map_err(|source| ExperimentError::Value { place: place.clone(), source })?;
-        Ok(VariantSpec { name: draft.name, settings, place: Some(place) })
+        Ok(VariantSpec { name: draft.name, settings, place: Some(place), ..VariantSpec::default() })
     }
 
     fn place(&self, line: usize) -> String {

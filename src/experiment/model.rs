@@ -76,6 +76,9 @@ pub struct VariantSpec {
     /// Where it was written, as `FILE:LINE`, for messages.
     #[serde(skip)]
     pub place: Option<String>,
+    /// The protocol and its version that a recorded run began with, where this goes on from one; today's version if absent.
+    #[serde(skip)]
+    pub began: Option<(String, u32)>,
 }
 
 /// What a run may spend and how much may fail before it stops by itself. Amounts include what earlier starts of the same
@@ -196,7 +199,7 @@ impl Experiment {
     /// The same with one more variant.
     #[must_use]
     pub fn variant(mut self, name: &str, settings: VariantSettings) -> Self {
-        self.variants.push(VariantSpec { name: name.to_owned(), settings, place: None });
+        self.variants.push(VariantSpec { name: name.to_owned(), settings, ..VariantSpec::default() });
         self
     }
 

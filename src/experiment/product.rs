@@ -83,7 +83,7 @@ impl Listed {
         self.check_used(&drafts)?;
         let typed = |draft: Draft| {
             let settings = VariantSettings::try_from(draft.settings.as_slice())?;
-            Ok(VariantSpec { name: draft.name, settings, place: None })
+            Ok(VariantSpec { name: draft.name, settings, ..VariantSpec::default() })
         };
         drafts.into_iter().map(typed).collect()
     }

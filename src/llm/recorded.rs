@@ -2,11 +2,15 @@
 //!
 //! Two requests are the same when provider, model, endpoint, prompt, stops and decoding are the same, whichever server
 //! answers; a cache also distinguishes servers. Keys, headers and addresses are never recorded.
+//!
+//! The protocol `tools` wrote ids of calls in another way in its first version. The answer to a request is the same
+//! whatever its calls are called, so a cache knows requests by the ids of that version, and a recording that does not have a
+//! request is asked for it with them.
 
 use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
-use crate::types::{Completion, Decoding, Functions, Message, Prompt, Request};
+use crate::types::{Completion, Decoding, Functions, Message, Prompt, Request, call_id};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -103,7 +107,10 @@ impl Replaying {
 
 impl Model for Replaying {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let answer = self.player.answer(self.identity.request(request, None));
+        let asked = self.identity.request(request, None);
+        let earlier = || in_first_version(request).map(|request| self.identity.request(&request, None));
+        let earlier = if self.player.has(&asked) { None } else { earlier() };
+        let answer = self.player.answer(earlier.filter(|earlier| self.player.has(earlier)).unwrap_or(asked));
         async move { Ok(answer.await?) }.boxed()
     }
 }
@@ -120,7 +127,9 @@ impl Cached {
         request: &'a Request,
         on_event: Option<OnEvent<'a>>,
     ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
-        let slot = self.tape.slot(&self.identity.request(request, self.identity.server.as_deref()));
+        let earlier = in_first_version(request);
+        let server = self.identity.server.as_deref();
+        let slot = self.tape.slot(&self.identity.request(earlier.as_ref().unwrap_or(request), server));
         async move {
             if let Some(kept) = self.tape.get::<Completion>(slot) {
                 if let Some(on_event) = on_event {
@@ -135,6 +144,22 @@ impl Cached {
             Ok(completion)
         }
     }
+}
+
+/// The request with its ids of calls as the first version of `tools` wrote them; none if it has no ids of ours.
+fn in_first_version(request: &Request) -> Option<Request> {
+    let Prompt::Messages(messages) = &request.prompt else { return None };
+    let mut messages = messages.clone();
+    let mut is_other = false;
+    for message in &mut messages {
+        for id in message.calls.iter_mut().map(|call| &mut call.id).chain(&mut message.answers) {
+            if let Some(earlier) = call_id::in_first_version(id) {
+                *id = earlier;
+                is_other = true;
+            }
+        }
+    }
+    is_other.then(|| Request { prompt: Prompt::Messages(messages), ..request.clone() })
 }
 
 /// Neither empty (nothing was said, or reasoning used up all tokens) nor withheld by a filter.

@@ -42,7 +42,7 @@ pub use parsed::{Arguments, Kind, Parsed};
 pub use react_paper::ReactPaper;
 pub use tools::{ToolSpec, ToolTexts};
 
-use crate::types::{Call, Decoding, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
+use crate::types::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -166,6 +166,15 @@ pub trait Protocol: Debug + Send + Sync {
     fn result(&self, n: usize, text: &str) -> Message {
         Message::new(self.observation_role(), self.observation(n, text))
     }
+    /// The id of the call at step `n` of exemplar `number`, both from 1, in a conversation of several exemplars.
+    fn of_exemplar(&self, number: usize, n: usize) -> String {
+        format!("example_{number}_call_{n}")
+    }
+    /// The calls of a reply to `before`, each with an id that no other call of the conversation has: some providers give
+    /// none, or the same again.
+    fn with_ids(&self, _before: &[Message], calls: &[FunctionCall], _step: usize) -> Vec<FunctionCall> {
+        calls.to_vec()
+    }
     /// The tools that the model calls by name.
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
         vec![
@@ -220,10 +229,19 @@ pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<
     let found = find(id, options)?;
     match &found {
         Ok(today) if version > today.version() => None,
-        // Only this one has changed.
+        // Only these have changed.
+        Ok(today) if version < today.version() && id == native::ID => {
+            Some(native::Native::new(options).map(|native| Arc::new(native.of_version(version)) as Arc<dyn Protocol>))
+        }
         Ok(today) if version < today.version() => Some(Ok(Arc::new(robust::Robust::of_version(version)))),
         _ => Some(found),
     }
+}
+
+/// The protocol for a run that goes on: in the version that it `began` with, where all of that version is still spoken.
+/// Replies to `robust` are read as they are today.
+pub fn going_on(id: &str, options: &Options, began: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
+    if id == native::ID { find_version(id, options, began) } else { find(id, options) }
 }
 
 /// The protocol of that id with these options; none if there is no such id.

@@ -18,13 +18,18 @@
 //! | `parallel` | `off`, `on`: whether a reply may have several calls |
 //! | `choice` | `auto`; `required`: the server is told that the model must call a function |
 //! | `strict` | `off`; `on`: the server is told to hold arguments to the schema |
+//!
+//! | version | ids of the calls of exemplars, and of replies whose server gives none |
+//! |---|---|
+//! | 1 | words such as `example_1_call_2`, which Mistral refuses |
+//! | 2 | nine letters and digits ([`call_id`]) |
 
 mod dialogue;
 #[cfg(test)]
 mod tests;
 
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts};
-use crate::types::{Function, FunctionCall, Functions, Message, Role, Tool};
+use crate::types::{Function, FunctionCall, Functions, Message, Role, Tool, call_id};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -39,9 +44,13 @@ pub struct Native {
     parallel: bool,
     required: bool,
     strict: bool,
+    version: u32,
 }
 
 impl Native {
+    /// Its version. Since 2 ids of calls have nine letters and digits.
+    pub const VERSION: u32 = 2;
+
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["answer=tool|text", "parallel=off|on", "choice=auto|required", "strict=off|on"])?;
         let switch = |name| options.choice(ID, name, &[("off", false), ("on", true)], "`off` or `on`");
@@ -51,7 +60,32 @@ impl Native {
             let possible = "`auto` with answer=text, whose answers are replies without a call";
             return Err(OptionError::value(ID, "choice", "required", possible));
         }
-        Ok(Self { text_answers, required, parallel: switch("parallel")?, strict: switch("strict")? })
+        let (parallel, strict) = (switch("parallel")?, switch("strict")?);
+        Ok(Self { text_answers, required, parallel, strict, version: Self::VERSION })
+    }
+
+    /// As it was in an earlier version.
+    #[must_use]
+    pub fn of_version(self, version: u32) -> Self {
+        Self { version, ..self }
+    }
+
+    /// The id of the call of step `n`, as we write it.
+    fn call_id(self, n: usize) -> String {
+        if self.version < 2 { format!("call_{n}") } else { call_id::of_reply(n, 0) }
+    }
+
+    /// An id for call `at` (from 1) of the reply at step `n` that is not among those `used`.
+    fn other_id(self, used: &HashSet<String>, n: usize, at: usize) -> String {
+        if self.version < 2 {
+            let mut id = format!("call_{n}_{at}");
+            while used.contains(&id) {
+                id.push('_');
+            }
+            return id;
+        }
+        // There are more numbers than calls, so that one of them is free.
+        (at..).map(|at| call_id::of_reply(n, at)).find(|id| !used.contains(id)).unwrap_or_default()
     }
 
     fn functions(self, tools: &[ToolSpec]) -> Functions {
@@ -71,6 +105,10 @@ impl Protocol for Native {
     fn profile(&self) -> Profile {
         // Reasoning counts as part of a reply with most providers.
         Profile { max_tokens: 2048, ..Profile::new(ID, 7, Layout::System) }
+    }
+
+    fn version(&self) -> u32 {
+        self.version
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -129,12 +167,28 @@ impl Protocol for Native {
             Tool::Think | Tool::Invalid => "input",
         };
         let arguments = json!({ parameter: input }).to_string();
-        let call = FunctionCall { id: id(n), name: tool.name().to_owned(), arguments };
+        let call = FunctionCall { id: self.call_id(n), name: tool.name().to_owned(), arguments };
         Message { calls: vec![call], ..Message::assistant(thought.unwrap_or_default()) }
     }
 
     fn result(&self, n: usize, text: &str) -> Message {
-        Message::result(id(n), text)
+        Message::result(self.call_id(n), text)
+    }
+
+    fn of_exemplar(&self, number: usize, n: usize) -> String {
+        if self.version < 2 { format!("example_{number}_call_{n}") } else { call_id::of_exemplar(number, n) }
+    }
+
+    fn with_ids(&self, before: &[Message], calls: &[FunctionCall], step: usize) -> Vec<FunctionCall> {
+        let before = before.iter().flat_map(|message| &message.calls);
+        let mut used: HashSet<String> = before.map(|call| call.id.clone()).collect();
+        let keeps: Vec<bool> = calls.iter().map(|call| !call.id.is_empty() && used.insert(call.id.clone())).collect();
+        let mut with_ids = calls.to_vec();
+        for (at, call) in (1..).zip(&mut with_ids).filter(|(at, _)| !keeps[at - 1]) {
+            call.id = self.other_id(&used, step, at);
+            used.insert(call.id.clone());
+        }
+        with_ids
     }
 
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
@@ -150,28 +204,6 @@ impl Protocol for Native {
         }
         tools
     }
-}
-
-/// The id of the call of step `n`, as we write it.
-fn id(n: usize) -> String {
-    format!("call_{n}")
-}
-
-/// The calls of a reply to `before`, each with an id that no other call of the conversation has: some providers give none,
-/// or the same again.
-pub(crate) fn with_ids(before: &[Message], calls: &[FunctionCall], step: usize) -> Vec<FunctionCall> {
-    let mut used: HashSet<&str> =
-        before.iter().flat_map(|message| &message.calls).map(|call| call.id.as_str()).collect();
-    let keeps: Vec<bool> = calls.iter().map(|call| !call.id.is_empty() && used.insert(&call.id)).collect();
-    let mut calls_with_ids = calls.to_vec();
-    for (at, call) in calls_with_ids.iter_mut().enumerate().filter(|(at, _)| !keeps[*at]) {
-        call.id = format!("{}_{}", id(step), at + 1);
-        // No two of these are the same: they differ in the place, and whatever is added to it.
-        while used.contains(call.id.as_str()) {
-            call.id.push('_');
-        }
-    }
-    calls_with_ids
 }
 
 /// A call that is written as `{"name": …, "arguments": {…}}`.

@@ -68,7 +68,7 @@ impl OneAgent {
     /// # Ok::<(), wikitrail::RunError>(())
     /// ```
     pub fn new(settings: VariantSettings) -> Result<Self, RunError> {
-        let variants = vec![VariantSpec { name: "main".to_owned(), settings, place: None }];
+        let variants = vec![VariantSpec { name: "main".to_owned(), settings, ..VariantSpec::default() }];
         Self::of(&Experiment { variants, ..Experiment::default() }, false)
     }
 

@@ -14,13 +14,14 @@ use crate::agent::{Agent, StoredPrompt};
 use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
 use crate::llm::{Budget, LearnedOptions};
 use crate::protocol::direct::gold_paragraphs;
+use crate::store::RunFolder;
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::text::printable;
 use crate::types::{
-    AnswerKind, DatasetRecord, ExperimentRecord, Fork, Manifest, PriceRecord, Question, Variant, sha256_hex,
+    AnswerKind, DatasetRecord, ExperimentRecord, Fork, Manifest, Method, PriceRecord, Question, Variant, sha256_hex,
 };
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Variants that a message names.
@@ -71,7 +72,8 @@ impl Job {
             stopping::check(rule, &names, &questions, experiment.output.shard)?;
         }
         let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
-        let built = variants(experiment.variants_on(spec), pool, claims)?;
+        let specs = going_on(experiment.variants_on(spec), out.as_deref())?;
+        let built = variants(&specs, pool, claims)?;
         if built.iter().any(|built| built.variant.oracle_context) {
             refuse_without_paragraphs(&questions)?;
         }
@@ -148,6 +150,23 @@ fn refuse_lost(forks: &[Fork], questions: &[Question], record: &DatasetRecord) -
 fn dataset_name(spec: &DatasetSpec) -> String {
     let of_file = || spec.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     spec.name.clone().unwrap_or_else(of_file)
+}
+
+/// The variants, each with the version of its protocol that the run in `folder` began with, if there is one.
+fn going_on(specs: &[VariantSpec], folder: Option<&Path>) -> Result<Vec<VariantSpec>, RunError> {
+    let folder = folder.map(RunFolder::at).filter(RunFolder::exists);
+    let recorded = folder.map(|folder| folder.manifest()).transpose()?;
+    let speaking = |variant: &&Variant| Method::parse(&variant.method).is_some_and(|method| method.agent().is_some());
+    let known: Vec<&Variant> = recorded.iter().flat_map(Manifest::known_variants).filter(speaking).collect();
+    let began = |spec: &VariantSpec| {
+        // A variant that is new in the folder speaks as the others do.
+        let same = known.iter().find(|variant| variant.name == spec.name);
+        let usual = || known.iter().find(|variant| Some(&variant.protocol) == spec.settings.protocol.as_ref());
+        same.or_else(usual).map(|variant| (variant.protocol.clone(), variant.protocol_version))
+    };
+    let with_version =
+        |spec: &VariantSpec| VariantSpec { began: spec.began.clone().or_else(|| began(spec)), ..spec.clone() };
+    Ok(specs.iter().map(with_version).collect())
 }
 
 /// The variants, or what is wrong with them: each fault with the variants that have it.

@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn every_place_that_is_not_a_providers_own_is_listed_once() {
-        let of = |settings: VariantSettings| VariantSpec { name: "v".to_owned(), settings, place: None };
+        let of = |settings: VariantSettings| VariantSpec { name: "v".to_owned(), settings, ..VariantSpec::default() };
         let text = |text: &str| Some(text.to_owned());
         let (home, stranger) = ("https://api.openai.com/v1", "http://me:secret@host.example/v1?key=secret");
         let one = VariantSettings {

@@ -52,7 +52,7 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
     let settings = &spec.settings;
     let price = pool.prices.of(settings);
     let wiki = pool.wiki(settings)?;
-    let builder = Builder::new(settings, claims)?;
+    let builder = Builder::new(spec, claims)?;
     let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
     // What was recorded is paid for.
     if pool.budget.limits().is_any() && !pool.is_offline() {
@@ -63,8 +63,19 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
     Ok(built)
 }
 
-pub(crate) fn find_protocol(id: &str, options: &Options) -> Result<Arc<dyn Protocol>, RunError> {
-    let found = protocol::find(id, options).ok_or_else(|| {
+/// The protocol of that id; in the version that a recorded run `began` with, if it is that run's.
+pub(crate) fn find_protocol(
+    id: &str,
+    options: &Options,
+    began: Option<&(String, u32)>,
+) -> Result<Arc<dyn Protocol>, RunError> {
+    let version = began.filter(|(began, _)| began == id).map(|(_, version)| *version);
+    let found = version.map_or_else(
+        || protocol::find(id, options),
+        // A version that is not known is refused where the settings are compared.
+        |version| protocol::going_on(id, options, version).or_else(|| protocol::find(id, options)),
+    );
+    let found = found.ok_or_else(|| {
         RunError::usage(format!("unknown protocol `{id}`"), format!("known protocols: {}", protocol::IDS.join(", ")))
     })?;
     found.map_err(|error| RunError::usage(&error, error.hint()))
@@ -77,7 +88,8 @@ pub(crate) fn find_method(name: &str) -> Result<Method, RunError> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(settings: &'a VariantSettings, claims: bool) -> Result<Self, RunError> {
+    fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
+        let settings = &spec.settings;
         let usual_prompt = PROMPTS[usize::from(claims)];
         let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
         let prompt = prompt::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
@@ -88,7 +100,7 @@ impl<'a> Builder<'a> {
         let ours = ModelSettings(settings).is_chat() && !of_paper;
         let usual = if ours { protocol::robust::ID } else { protocol::react_paper::ID };
         let options = Options(settings.option.clone().unwrap_or_default());
-        let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options)?;
+        let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options, spec.began.as_ref())?;
         if is_on(settings.completions) && protocol.observation_role() == Role::Tool {
             let message = format!("protocol `{}` calls functions, and text completions cannot", protocol.id());
             return Err(RunError::usage(message, "leave out --completions, or use another --protocol"));

@@ -93,6 +93,11 @@ impl Player {
         Ok(Self { recording: Arc::new(recording) })
     }
 
+    /// Whether a request was recorded; its answers may have been given already.
+    pub fn has(&self, asked: &Asked) -> bool {
+        self.recording.known.contains_key(&asked.digest)
+    }
+
     /// The number of answers.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {

@@ -4,6 +4,7 @@
 
 pub mod bounded;
 pub mod branch;
+pub mod call_id;
 pub mod cause;
 pub mod digest;
 pub mod event;

@@ -223,7 +223,7 @@ fn native_calls_and_their_results_are_turns() {
     };
     assert!(told.starts_with("T: Error: there is no tool `open`"), "{told}");
     assert_eq!(made.turns[3].message.answers.as_deref(), Some("a"));
-    assert_eq!(made.turns[6].message.calls, [call("call_3_1", "finish", r#"{"answer":"Ada"}"#)]);
+    assert_eq!(made.turns[6].message.calls, [call("c00030001", "finish", r#"{"answer":"Ada"}"#)]);
     assert_eq!(made.functions.expect("functions").list.len(), 3);
     assert_eq!(conversation(&record, question, &approach, true).expect("a conversation").turns.len(), 9);
 }

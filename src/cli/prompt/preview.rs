@@ -53,7 +53,7 @@ impl How {
     /// Reads and renders a prompt.
     pub(super) fn preview(&self, prompt: &str) -> anyhow::Result<Preview> {
         let options = options(&self.option)?;
-        let protocol = find_protocol(&self.protocol, &options)?;
+        let protocol = find_protocol(&self.protocol, &options, None)?;
         let method = match find_method(&self.method)? {
             Method::ReactThenCotSc => Method::React,
             Method::CotSc | Method::CotScThenReact => Method::Cot,

@@ -101,7 +101,7 @@ fn find(id: &str, options: &[String]) -> anyhow::Result<Arc<dyn Protocol>> {
         };
         pairs.insert(name.to_owned(), value.to_owned());
     }
-    Ok(find_protocol(id, &Options(pairs))?)
+    Ok(find_protocol(id, &Options(pairs), None)?)
 }
 
 /// The replies of one episode, in order. A step can have one of each kind.

@@ -5,7 +5,7 @@ use crate::llm::openai::{self, OpenAiSettings};
 use crate::llm::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
 use crate::net::testing::{Server, quick, reply};
 use crate::tape::{Cache, Player, Recorder, TapeError, Why};
-use crate::types::{Completion, Decoding, Message, Prompt, Request, Usage};
+use crate::types::{Completion, Decoding, FunctionCall, Message, Prompt, Request, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
@@ -243,4 +243,38 @@ fn wrappers_report_unsupported_settings() {
     let warm = |temperature| Decoding { temperature, ..Decoding::default() };
     let model = Recording::new(cached, identity, recorder);
     assert!(model.unsupported(&warm(1.5), false).is_some() && model.unsupported(&warm(0.5), false).is_none());
+}
+
+/// A conversation whose calls, of an exemplar and of the model, have these ids.
+fn calling(exemplar: &str, own: &str) -> Request {
+    let call = |id: &str| FunctionCall { id: id.to_owned(), name: "search".to_owned(), arguments: "{}".to_owned() };
+    let called = |id: &str| [Message { calls: vec![call(id)], ..Message::assistant("") }, Message::result(id, "a")];
+    let messages = [called(exemplar), called(own)].into_iter().flatten().collect();
+    Request::new(Prompt::Messages(messages), Vec::new(), Decoding::default())
+}
+
+#[tokio::test]
+async fn what_was_asked_with_the_ids_of_an_earlier_version_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tape, made) = (folder.path().join("tape.jsonl"), Arc::new(Made::default()));
+    let earlier = calling("example_1_call_2", "call_3_1");
+    let recorder = Arc::new(Recorder::open(&tape).expect("a new file"));
+    let model: Arc<dyn Model> = made.clone();
+    let first = Recording::new(Arc::clone(&model), identity(), Arc::clone(&recorder));
+    let answer = first.complete(&earlier).await.expect("an answer");
+    drop((first, recorder));
+    let replaying = Replaying::new(identity(), Player::open(&tape).expect("the recording"));
+    let now = calling("x00010002", "c00030001");
+    assert_eq!(replaying.complete(&now).await.expect("an answer").text, answer.text);
+    assert!(replaying.complete(&calling("x00010003", "c00030001")).await.is_err());
+
+    let cache = Arc::new(Cache::open(&folder.path().join("cache")).expect("a cache"));
+    let cached = Cached::new(Arc::clone(&model), identity(), Arc::clone(&cache));
+    let kept = cached.complete(&earlier).await.expect("an answer");
+    drop(cached);
+    let cached = Cached::new(model, identity(), cache);
+    for (request, hit) in [(&now, true), (&calling("x00010002", "given"), false)] {
+        let again = in_episode("q".to_owned(), 0, async { cached.complete(request).await }).await.expect("an answer");
+        assert_eq!((again.cached, again.text == kept.text), (hit, hit));
+    }
 }

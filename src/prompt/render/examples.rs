@@ -1,7 +1,7 @@
 //! Exemplars in the syntax of a protocol.
 
 use super::Job;
-use crate::prompt::exemplar::{self, Exemplar};
+use crate::prompt::exemplar::{self, Exemplar, ExemplarStep};
 use crate::types::{Message, Method};
 
 /// What the system says to a call that gives the answer: each call has to be answered.
@@ -17,30 +17,34 @@ pub(super) fn said(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
 
 /// The same without the question.
 pub(super) fn steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
+    let steps = (1..).zip(&exemplar.steps).map(|(n, step)| taken(job, n, step));
+    steps.flat_map(|(reply, result)| [Some(reply), result]).flatten().collect()
+}
+
+/// Step `n` as the model's reply, and what answers it.
+fn taken(job: &Job<'_>, n: usize, step: &ExemplarStep) -> (Message, Option<Message>) {
     let protocol = job.settings.protocol;
-    let mut said = Vec::new();
-    for (n, step) in (1..).zip(&exemplar.steps) {
-        let (tool, input) = exemplar::parse(&step.action);
-        let thought = (job.settings.method == Method::React).then_some(step.thought.as_str());
-        let reply = protocol.reply(n, thought, tool, &input);
-        let finished = (!reply.calls.is_empty()).then_some(FINISHED);
-        said.push(reply);
-        let observation = step.observation.as_deref().or(finished);
-        said.extend(observation.map(|observation| protocol.result(n, observation)));
-    }
-    said
+    let (tool, input) = exemplar::parse(&step.action);
+    let thought = (job.settings.method == Method::React).then_some(step.thought.as_str());
+    let reply = protocol.reply(n, thought, tool, &input);
+    let finished = (!reply.calls.is_empty()).then_some(FINISHED);
+    let observation = step.observation.as_deref().or(finished);
+    (reply, observation.map(|observation| protocol.result(n, observation)))
 }
 
 /// The exemplars as turns of one conversation, in which the ids of calls are unique.
 pub(super) fn turns(job: &Job<'_>) -> Vec<Message> {
+    let protocol = job.settings.protocol;
     let mut turns = Vec::new();
     for (number, exemplar) in (1..).zip(&job.exemplars) {
-        let mut said = said(job, exemplar);
-        for turn in &mut said {
-            let ids = turn.calls.iter_mut().map(|call| &mut call.id).chain(&mut turn.answers);
-            ids.for_each(|id| *id = format!("example_{number}_{id}"));
+        turns.push(Message::user(protocol.question(&job.file.question_label, &exemplar.question)));
+        for (n, step) in (1..).zip(&exemplar.steps) {
+            let (mut reply, mut result) = taken(job, n, step);
+            let ids = reply.calls.iter_mut().map(|call| &mut call.id);
+            let ids = ids.chain(result.as_mut().and_then(|result| result.answers.as_mut()));
+            ids.for_each(|id| *id = protocol.of_exemplar(number, n));
+            turns.extend([Some(reply), result].into_iter().flatten());
         }
-        turns.extend(said);
     }
     turns
 }

@@ -3,7 +3,7 @@
 use super::super::episode::Episode;
 use super::super::tools::{self, Misfit, Resolved};
 use super::super::{Dialogue, Protocol as _, Setup, Turn};
-use super::{Native, with_ids};
+use super::Native;
 use crate::types::{Call, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Tool};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -188,7 +188,7 @@ impl Dialogue for ToolCalls {
 
     fn called(&mut self, call: &Call) -> Turn {
         let text = call.completion.trim();
-        let calls = with_ids(&self.messages, &call.calls, self.episode.step);
+        let calls = self.native.with_ids(&self.messages, &call.calls, self.episode.step);
         // Results would refer to calls that are not in it.
         let verbatim = call.verbatim.clone().filter(|verbatim| calls == call.calls || !verbatim.has_ids());
         let reply = Message { calls: calls.clone(), verbatim: verbatim.map(Arc::new), ..Message::assistant(text) };

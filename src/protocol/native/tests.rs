@@ -1,8 +1,10 @@
 use super::{ID, Native};
 use crate::protocol::testing::{begun, kinds, options, setup, stopped, used};
-use crate::protocol::{Dialogue, Frame, Kind, Protocol, ToolTexts, Turn};
+use crate::protocol::{Dialogue, Frame, Kind, Options, Protocol, ToolTexts, Turn};
 use crate::types::{Call, FunctionCall, Message, Outcome, Prompt, Reply, Request, Role, Tool, Verbatim};
 use serde_json::json;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 fn native(pairs: &[(&str, &str)]) -> Native {
     Native::new(&options(pairs)).expect("known options")
@@ -97,15 +99,20 @@ fn parallel_calls_are_steps_in_order_and_every_call_is_answered() {
 
 #[test]
 fn every_call_has_an_id_of_its_own_and_what_is_sent_back_agrees() {
-    for (given, ids) in [
-        (["a", "b"], ["a", "b"]),
-        (["same", "same"], ["same", "call_1_2"]),
-        (["", ""], ["call_1_1", "call_1_2"]),
-        (["call_1_2", ""], ["call_1_2", "call_1_2_"]),
-        (["", "call_1_1"], ["call_1_1_", "call_1_1"]),
+    for (version, given, ids) in [
+        (2, ["a", "b"], ["a", "b"]),
+        (2, ["same", "same"], ["same", "c00010002"]),
+        (2, ["", ""], ["c00010001", "c00010002"]),
+        (2, ["c00010002", ""], ["c00010002", "c00010003"]),
+        (2, ["", "c00010001"], ["c00010002", "c00010001"]),
+        (1, ["a", "b"], ["a", "b"]),
+        (1, ["same", "same"], ["same", "call_1_2"]),
+        (1, ["", ""], ["call_1_1", "call_1_2"]),
+        (1, ["call_1_2", ""], ["call_1_2", "call_1_2_"]),
+        (1, ["", "call_1_1"], ["call_1_1_", "call_1_1"]),
     ] {
         for endpoint in ["messages", "responses", "chat", "generateContent"] {
-            let (mut dialogue, _) = asked(native(&[("parallel", "on")]));
+            let (mut dialogue, _) = asked(native(&[("parallel", "on")]).of_version(version));
             let search = ("search", r#"{"query":"A"}"#);
             let mut call = reply("", &[search, search]);
             call.calls.iter_mut().zip(given).for_each(|(call, id)| id.clone_into(&mut call.id));
@@ -120,6 +127,46 @@ fn every_call_has_an_id_of_its_own_and_what_is_sent_back_agrees() {
             assert_eq!(said.verbatim.is_some(), agrees, "{endpoint} {given:?}");
         }
     }
+}
+
+#[test]
+fn ids_of_our_own_are_nine_letters_and_digits_and_differ_over_many_steps() {
+    let (mut dialogue, turn) = begun(&native(&[("parallel", "on")]), setup(frame(native(&[])), 500));
+    let (mut turn, mut said) = (turn, Vec::new());
+    while let Turn::Ask(request) = &turn {
+        said = messages(request).iter().flat_map(|message| message.calls.clone()).collect();
+        let search = ("search", r#"{"query":"A"}"#);
+        let mut call = reply("", &[search; 45]);
+        // Some servers give no ids, others count from 1 in every reply.
+        call.calls.iter_mut().step_by(2).for_each(|call| call.id.clear());
+        turn = dialogue.called(&call);
+        while let Turn::Use(_) = &turn {
+            turn = dialogue.observation("A page.");
+        }
+    }
+    let ids: HashSet<&str> = said.iter().map(|call| call.id.as_str()).collect();
+    assert!(said.len() > 400 && ids.len() == said.len(), "{} of {}", ids.len(), said.len());
+    let is_ours = |id: &&&str| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    // Those that the server gives once are kept.
+    assert_eq!(ids.iter().filter(is_ours).count(), ids.len() - 22);
+}
+
+#[test]
+fn an_earlier_version_is_spoken_where_a_run_began_with_it() {
+    for (version, call, exemplar) in [(1, "call_3", "example_2_call_3"), (2, "c00030000", "x00020003")] {
+        let found = |find: fn(&str, &Options, u32) -> Option<_>| {
+            let protocol: Result<Arc<dyn Protocol>, _> = find(ID, &options(&[]), version).expect("a version");
+            protocol.expect("no options")
+        };
+        for protocol in [found(crate::protocol::find_version), found(crate::protocol::going_on)] {
+            assert_eq!(protocol.version(), version);
+            assert_eq!(protocol.reply(3, None, Tool::Search, "A").calls[0].id, call);
+            assert_eq!(protocol.result(3, "a").answers.as_deref(), Some(call));
+            assert_eq!(protocol.of_exemplar(2, 3), exemplar);
+        }
+    }
+    assert!(crate::protocol::going_on(ID, &options(&[]), 3).is_none());
+    assert_eq!(native(&[]).version(), Native::VERSION);
 }
 
 #[test]
