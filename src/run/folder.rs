@@ -8,7 +8,7 @@ use super::plan::{Due, differences, differences_of_parts};
 use super::prices;
 use super::questions;
 use super::stopping::{self, Watch};
-use super::summary::{Part, Summary};
+use super::summary::{Part, Summary, warnings};
 use crate::experiment::{Output, defaults};
 use crate::llm::{Price, Spent};
 use crate::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
@@ -159,6 +159,7 @@ impl OutputPlan {
         }
         let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
         let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);
+        job.notes.extend(warnings(journal.skipped(), "kept in the file, and its call is made again"));
         let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
         Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
     }

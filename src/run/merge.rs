@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::folder::{holds_a_run, recorded};
 use super::plan::differences_of_parts;
+use super::summary::{left_out, warnings};
 use crate::judge::{self, Reading, Verdict};
 use crate::label;
 use crate::store::{Keep, Records, RunFolder, Union};
@@ -49,7 +50,10 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
     // Nobody writes them meanwhile, as far as that can be had.
     let _still = sources.iter().map(|source| source.folder.hold_still()).collect::<Result<Vec<_>, _>>()?;
     let records = sources.iter().map(|source| source.folder.records()).collect::<Result<Vec<Records>, _>>()?;
-    let mut notes: Vec<String> = records.iter().flat_map(super::summary::left_out).collect();
+    let mut notes: Vec<String> = records.iter().flat_map(left_out).collect();
+    for source in &sources {
+        notes.extend(warnings(&source.folder.damaged_journal_lines()?, "left out"));
+    }
     let mut union = Union::of(&records)?;
     let settled = union.conflicts();
     match keep {
@@ -66,7 +70,7 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
         notes.extend(judge::carry::<Reading>(&folders, new)?);
         Ok::<(), RunError>(new.write_manifest(&manifest)?)
     });
-    written?;
+    notes.extend(written?);
     let measured = union.keys().filter(|(_, measured)| *measured).count();
     let (episodes, copies) = (union.len(), union.copies);
     let planned = manifest.dataset.selected * manifest.repeats as usize * manifest.variants.len();

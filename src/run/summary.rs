@@ -99,10 +99,16 @@ const NAMED: usize = 20;
 
 /// A warning for each of the first lines of a record that cannot be read, and one for all others.
 pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
-    let warning = |line: &Skipped| format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason);
-    let more = records.skipped().len().saturating_sub(NAMED);
-    let rest = (more > 0).then(|| format!("warning: {} left out", counted(more, "more line")));
-    records.skipped().iter().take(NAMED).map(warning).chain(rest)
+    warnings(records.skipped(), "left out")
+}
+
+/// A warning for each of the first lines that cannot be read, with what becomes of it, and one for all others.
+pub(super) fn warnings(skipped: &[Skipped], outcome: &'static str) -> impl Iterator<Item = String> {
+    let warning =
+        move |line: &Skipped| format!("warning: {}:{}: {}; {outcome}", line.path.display(), line.line, line.reason);
+    let more = skipped.len().saturating_sub(NAMED);
+    let rest = (more > 0).then(|| format!("warning: {} {outcome}", counted(more, "more line")));
+    skipped.iter().take(NAMED).map(warning).chain(rest)
 }
 
 /// Why episodes were not measured: one line for each reason, whatever was asked for.

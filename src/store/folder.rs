@@ -1,11 +1,12 @@
 //! The run folder: creating, opening and locking it; its manifest and prompts.
 
+use super::claim::Claim;
 use super::compact::compact;
 use super::journal::{self, Episodes, Journaled};
 use super::lock::is_lock;
 use super::notes::NOTES;
 use super::read::Shard as RecordFile;
-use super::{Appender, Journal, Lock, PaidByVariant, Records, StoreError};
+use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, sync_folder};
 use crate::types::bounded::{read_at_most, text_at_most};
 use crate::types::json_error::in_file;
@@ -60,7 +61,7 @@ impl RunFolder {
         self.manifest_path().is_file()
     }
 
-    /// Whether a start that was killed early may have left a file of this name: a lock, or half a manifest.
+    /// Whether a start that was killed early may have left a file of this name: a lock, a claim, or half a manifest.
     pub(crate) fn is_left_over(name: &str) -> bool {
         is_lock(name) || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
     }
@@ -92,20 +93,32 @@ impl RunFolder {
 
     /// Writes the manifest if there is none, and says whether it did: of several processes that try at once, one does.
     pub(crate) fn create_manifest(&self, manifest: &Manifest) -> Result<bool, StoreError> {
+        self.create_manifest_by(manifest, |beside, path| fs::hard_link(beside, path))
+    }
+
+    /// The same with what links a whole file to its name, which fails if that name is taken. Some disks have no links.
+    fn create_manifest_by(
+        &self,
+        manifest: &Manifest,
+        link: impl FnOnce(&Path, &Path) -> io::Result<()>,
+    ) -> Result<bool, StoreError> {
         let path = self.manifest_path();
         let text = pretty(manifest, &path)?;
         let (mut file, beside) = create_beside(&path).map_err(StoreError::io("write", &path))?;
         let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
-        let linked = written.and_then(|()| fs::hard_link(&beside, &path));
-        let _ = fs::remove_file(&beside);
-        match linked {
+        let linked = written.and_then(|()| link(&beside, &path));
+        let created = match linked {
+            Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(StoreError::io("write", &path)(error)),
-            Ok(()) => {
-                sync_folder(&path);
-                Ok(true)
-            }
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(StoreError::io("write", &path)(error)),
+            // It is not asked what a disk without links says: they differ. What is wrong otherwise is wrong here, too.
+            Err(_) => Claim::rename(&beside, &path),
+        };
+        let _ = fs::remove_file(&beside);
+        if matches!(created, Ok(true)) {
+            sync_folder(&path);
         }
+        created
     }
 
     /// Writes the manifest, atomically replacing an older one.
@@ -208,11 +221,22 @@ impl RunFolder {
         let own = part(lock.shard());
         let mut elsewhere = Episodes::new();
         for part in self.parts(lock.shard())?.iter().filter(|part| **part != own) {
+            // Whoever writes that part tells of its damaged lines.
             let journaled = Journaled::read(&self.lines(JOURNAL, part))?.unwrap_or_default();
             journal::adopt(&mut elsewhere, journaled.episodes.into_iter().filter(|(key, _)| is_due(key)));
         }
         let before = records.paid(&self.lines(TRAJECTORIES, &own));
         Journal::open(&self.lines(JOURNAL, &own), &before, |key| !measured.contains(key), elsewhere)
+    }
+
+    /// The lines of the journals that cannot be read.
+    pub(crate) fn damaged_journal_lines(&self) -> Result<Vec<Skipped>, StoreError> {
+        let mut skipped = Vec::new();
+        for part in self.parts(None)? {
+            let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();
+            skipped.extend(journaled.skipped().cloned());
+        }
+        Ok(skipped)
     }
 
     /// What each variant has cost, whether its episodes ended or not: in the whole run, or in one shard.
@@ -397,4 +421,61 @@ pub(super) fn replace_with(
     fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
     sync_folder(path);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunFolder;
+    use crate::types::Manifest;
+    use std::sync::Barrier;
+    use std::{fs, io};
+
+    fn manifest(name: &str) -> Manifest {
+        let text = serde_json::json!({"v": 1, "variants": [], "repeats": 1, "wikitrail": name, "git_revision": null,
+            "dataset": {"name": "q", "path": "", "sha256": "", "questions": 3, "selection": {}, "selected": 3},
+            "command_line": [], "started_at": "", "ended_at": null});
+        serde_json::from_value(text).expect("a manifest")
+    }
+
+    /// As exFAT and some network disks do.
+    fn refused() -> io::Result<()> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    #[test]
+    fn of_many_that_begin_a_run_at_once_on_a_disk_without_links_one_does() {
+        for _ in 0..20 {
+            let dir = tempfile::tempdir().expect("a folder");
+            let begin = Barrier::new(8);
+            let created: Vec<bool> = std::thread::scope(|scope| {
+                let start = |number: usize| {
+                    let (folder, begin) = (RunFolder::at(dir.path()), &begin);
+                    scope.spawn(move || {
+                        begin.wait();
+                        folder.create_manifest_by(&manifest(&number.to_string()), |_, _| refused()).expect("written")
+                    })
+                };
+                let started: Vec<_> = (0..8).map(start).collect();
+                started.into_iter().map(|one| one.join().expect("no panic")).collect()
+            });
+            let first = created.iter().position(|created| *created).expect("one of them");
+            assert_eq!(created.iter().filter(|created| **created).count(), 1, "{created:?}");
+            let folder = RunFolder::at(dir.path());
+            assert_eq!(folder.manifest().expect("whole").wikitrail, first.to_string());
+            assert!(!folder.create_manifest(&manifest("late")).expect("there already"));
+            let names = fs::read_dir(dir.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            assert_eq!(names.collect::<Vec<_>>(), ["manifest.json"], "nothing is left over");
+        }
+    }
+
+    #[test]
+    fn a_claim_of_a_process_that_was_killed_holds_nobody_up() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::at(dir.path());
+        let claim = dir.path().join(super::super::claim::NAME);
+        fs::write(&claim, format!("process 1 on {}", crate::tape::machine())).expect("written");
+        assert!(RunFolder::is_left_over(super::super::claim::NAME));
+        assert!(folder.create_manifest_by(&manifest("next"), |_, _| refused()).expect("written"));
+        assert!(!claim.exists());
+    }
 }

@@ -10,8 +10,9 @@
 //! When an episode is recorded, its lines are no longer needed. The file is rewritten without such lines when the run
 //! begins and ends, and when it has grown: what they cost is added to `paid` in the first line, and the first `carried`
 //! lines after it are among that. So nothing that was paid for is forgotten or counted twice, whenever a run is killed.
+//! Whole lines that cannot be read are told and stay in the file.
 
-use super::{Records, StoreError, folder, tape_error};
+use super::{Records, Skipped, StoreError, folder, tape_error};
 use crate::tape::{LineFile, TapeError, Writer};
 use crate::types::json_error;
 use crate::types::{Event, Paid, bounded};
@@ -66,6 +67,15 @@ struct Line<'a> {
 pub(crate) struct Journaled {
     pub(crate) paid: PaidByVariant,
     pub(super) episodes: Episodes,
+    /// Whole lines that cannot be read, as they are. They stay in the file when it is rewritten.
+    damaged: Vec<Damaged>,
+}
+
+/// A line that something else than a crash of this program has changed.
+#[derive(Debug)]
+struct Damaged {
+    bytes: Vec<u8>,
+    told: Skipped,
 }
 
 /// A journal that is being written.
@@ -73,6 +83,8 @@ pub(crate) struct Journaled {
 pub(crate) struct Journal {
     writer: Writer<Item>,
     kept: Mutex<Episodes>,
+    /// Lines that could not be read when it was opened.
+    skipped: Vec<Skipped>,
 }
 
 #[derive(Debug)]
@@ -84,16 +96,24 @@ enum Item {
 }
 
 impl Journaled {
-    /// Reads a journal; none if the file does not exist. An incomplete last line is left out.
+    /// Reads a journal; none if the file does not exist. An incomplete last line, as a crash leaves it, is left out.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, StoreError> {
         let Some(mut lines) = lines(path)? else { return Ok(None) };
         let Some(header) = header(&mut lines, path)? else { return Ok(None) };
-        let mut journaled = Self { paid: header.paid, episodes: Episodes::new() };
+        let mut journaled = Self { paid: header.paid, ..Self::default() };
         for (at, bytes) in lines.enumerate() {
-            let bytes = bytes.map_err(StoreError::io("read", path))?;
-            // What a crash has left unreadable is asked again.
-            let Ok(line) = serde_json::from_slice::<Line<'_>>(&bytes) else { continue };
-            let Line { key, variant, sample, event } = line;
+            let mut bytes = bytes.map_err(StoreError::io("read", path))?;
+            let is_whole = bytes.pop_if(|end| *end == b'\n').is_some();
+            let Line { key, variant, sample, event } = match serde_json::from_slice(&bytes) {
+                Ok(line) => line,
+                Err(_) if !is_whole || bytes.trim_ascii().is_empty() => continue,
+                Err(error) => {
+                    let reason = format!("not a line of a journal: {}", json_error::in_line(&error));
+                    let told = Skipped { path: path.to_owned(), line: at + 2, reason };
+                    journaled.damaged.push(Damaged { bytes, told });
+                    continue;
+                }
+            };
             if let (Event::Call(call), true) = (&event, at >= header.carried) {
                 *journaled.paid.entry(variant.clone().into_owned()).or_default() += Paid::of_call(call);
             }
@@ -105,6 +125,11 @@ impl Journaled {
             known.push(Kept { variant, sample, event });
         }
         Ok(Some(journaled))
+    }
+
+    /// The lines that cannot be read.
+    pub(super) fn skipped(&self) -> impl Iterator<Item = &Skipped> {
+        self.damaged.iter().map(|damaged| &damaged.told)
     }
 
     /// What each variant has cost in episodes that `--resume` goes on with: those that are not measured.
@@ -136,30 +161,36 @@ impl Journal {
         elsewhere: Episodes,
     ) -> Result<Self, StoreError> {
         let mut file = JournalFile::new(path.to_owned());
-        let mut episodes = Episodes::new();
+        let (mut episodes, mut skipped) = (Episodes::new(), Vec::new());
         let journaled = Journaled::read(path)?;
         if journaled.is_some() || !elsewhere.is_empty() {
-            let journaled = journaled.unwrap_or_else(|| Journaled { paid: before.clone(), ..Journaled::default() });
+            let mut journaled = journaled.unwrap_or_else(|| Journaled { paid: before.clone(), ..Journaled::default() });
+            journaled.episodes.retain(|key, _| is_open(key));
+            adopt(&mut journaled.episodes, elsewhere);
+            file.rewrite(&journaled)?;
+            skipped.extend(journaled.skipped().cloned());
             episodes = journaled.episodes;
-            episodes.retain(|key, _| is_open(key));
-            adopt(&mut episodes, elsewhere);
-            file.rewrite(journaled.paid, &episodes)?;
         } else {
             file.before.clone_from(before);
         }
         let writer = Writer::start(path.to_owned(), move |batch| file.write(batch));
         let writer = writer.map_err(|error| StoreError::io("write", path)(std::io::Error::other(error)))?;
-        Ok(Self { writer, kept: Mutex::new(episodes) })
+        Ok(Self { writer, kept: Mutex::new(episodes), skipped })
+    }
+
+    /// Lines that could not be read when it was opened. They stay in the file, and what they held is asked again.
+    pub(crate) fn skipped(&self) -> &[Skipped] {
+        &self.skipped
     }
 
     /// Begins the journal of a run that has none with what was paid so far.
     pub(super) fn begin(path: &Path, paid: &PaidByVariant) -> Result<(), StoreError> {
-        if path.exists() { Ok(()) } else { Self::write(path, paid.clone(), &Episodes::new()) }
+        if path.exists() { Ok(()) } else { Self::write(path, paid.clone(), Episodes::new()) }
     }
 
     /// Writes a journal with what was paid, that for these episodes included.
-    pub(super) fn write(path: &Path, paid: PaidByVariant, episodes: &Episodes) -> Result<(), StoreError> {
-        JournalFile::new(path.to_owned()).rewrite(paid, episodes)
+    pub(super) fn write(path: &Path, paid: PaidByVariant, episodes: Episodes) -> Result<(), StoreError> {
+        JournalFile::new(path.to_owned()).rewrite(&Journaled { paid, episodes, damaged: Vec::new() })
     }
 
     /// What was kept of an episode, in order. It is handed out once.
@@ -231,11 +262,11 @@ impl JournalFile {
         Self { path, lines: None, before: PaidByVariant::new(), open: HashMap::new(), dead: 0 }
     }
 
-    /// Writes a new file with these lines in place of the old one.
-    fn rewrite(&mut self, paid: PaidByVariant, episodes: &Episodes) -> Result<(), StoreError> {
+    /// Writes a new file with these lines in place of the old one. Damaged ones come last, as they are not counted.
+    fn rewrite(&mut self, Journaled { paid, episodes, damaged }: &Journaled) -> Result<(), StoreError> {
         let failed = |error: serde_json::Error| StoreError::io("write", &self.path)(error.into());
         let carried = episodes.values().map(Vec::len).sum();
-        let mut bytes = line(&Header { v: VERSION, paid, carried }).map_err(failed)?;
+        let mut bytes = line(&Header { v: VERSION, paid: paid.clone(), carried }).map_err(failed)?;
         let mut open = HashMap::new();
         for (key, events) in episodes {
             let before = bytes.len();
@@ -244,6 +275,10 @@ impl JournalFile {
                 bytes.extend(line(&Line { key, variant, sample: *sample, event }).map_err(failed)?);
             }
             open.insert(key.clone(), (bytes.len() - before) as u64);
+        }
+        for Damaged { bytes: line, .. } in damaged {
+            bytes.extend_from_slice(line);
+            bytes.push(b'\n');
         }
         folder::replace(&self.path, &bytes)?;
         let mut lines = LineFile::open(&self.path)?;
@@ -276,7 +311,8 @@ impl JournalFile {
     fn append(&mut self, bytes: &[u8]) -> Result<(), TapeError> {
         if self.lines.is_none() {
             let (before, open) = (std::mem::take(&mut self.before), std::mem::take(&mut self.open));
-            self.rewrite(before, &Episodes::new()).map_err(|error| tape_error("write", &self.path, error))?;
+            let begun = Journaled { paid: before, ..Journaled::default() };
+            self.rewrite(&begun).map_err(|error| tape_error("write", &self.path, error))?;
             self.open = open;
         }
         match &mut self.lines {
@@ -287,9 +323,9 @@ impl JournalFile {
 
     /// Rewrites the file without the lines of episodes that are recorded.
     fn shrink(&mut self) -> Result<(), StoreError> {
-        let Some(Journaled { paid, mut episodes }) = Journaled::read(&self.path)? else { return Ok(()) };
-        episodes.retain(|key, _| self.open.contains_key(key));
-        self.rewrite(paid, &episodes)
+        let Some(mut journaled) = Journaled::read(&self.path)? else { return Ok(()) };
+        journaled.episodes.retain(|key, _| self.open.contains_key(key));
+        self.rewrite(&journaled)
     }
 }
 
@@ -301,7 +337,7 @@ fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
 
 fn lines(path: &Path) -> Result<Option<impl Iterator<Item = io::Result<Vec<u8>>>>, StoreError> {
     match File::open(path) {
-        Ok(file) => Ok(Some(bounded::lines(BufReader::new(file)))),
+        Ok(file) => Ok(Some(bounded::whole_lines(BufReader::new(file)))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io("open", path)(error)),
     }
@@ -310,7 +346,8 @@ fn lines(path: &Path) -> Result<Option<impl Iterator<Item = io::Result<Vec<u8>>>
 /// The first line; none if the file is empty.
 fn header(lines: &mut impl Iterator<Item = io::Result<Vec<u8>>>, path: &Path) -> Result<Option<Header>, StoreError> {
     let Some(first) = lines.next() else { return Ok(None) };
-    let first = first.map_err(StoreError::io("read", path))?;
+    let mut first = first.map_err(StoreError::io("read", path))?;
+    first.pop_if(|end| *end == b'\n');
     let header: Header = serde_json::from_slice(&first)
         .map_err(|error| StoreError::BadManifest { path: path.to_owned(), message: json_error::in_line(&error) })?;
     if header.v > VERSION {

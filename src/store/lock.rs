@@ -14,7 +14,7 @@
 
 use super::StoreError;
 use super::folder::{CLASSIFICATIONS, VERDICTS};
-use crate::tape::{check_own, open_own};
+use crate::tape::{check_own, machine, open_own, signature};
 use crate::types::Shard;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -173,7 +173,7 @@ impl Lock {
 
     /// Writes who has the shard, and touches the file from then on.
     fn sign(&mut self) -> Result<(), StoreError> {
-        let signed = write(&mut self.file, &format!("process {} on {}", std::process::id(), machine()))
+        let signed = write(&mut self.file, &signature())
             .and_then(|()| self.file.sync_all())
             .and_then(|()| self.file.try_clone());
         let file = signed.map_err(StoreError::io("write", &self.path))?;
@@ -277,7 +277,7 @@ fn holder(file: &File) -> Option<String> {
     read(file).ok().filter(|holder| !holder.is_empty())
 }
 
-fn read(mut file: &File) -> io::Result<String> {
+pub(super) fn read(mut file: &File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.rewind()?;
     file.take(MOST).read_to_end(&mut bytes)?;
@@ -291,16 +291,9 @@ fn write(file: &mut File, text: &str) -> io::Result<()> {
 }
 
 /// Whether a file system has no locks at all, as some of clusters do.
-fn has_no_locks(error: &io::Error) -> bool {
+pub(super) fn has_no_locks(error: &io::Error) -> bool {
     const ENOLCK: i32 = 37;
     error.kind() == io::ErrorKind::Unsupported || cfg!(target_os = "linux") && error.raw_os_error() == Some(ENOLCK)
-}
-
-/// The name of this machine; in a container, the container's.
-fn machine() -> String {
-    let name = fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::env::var("HOSTNAME"));
-    let name = name.unwrap_or_default().trim().to_owned();
-    if name.is_empty() { "this machine".to_owned() } else { name }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 //! `shard.<i>-of-<n>.json` for how it went. The rest they have in common, and write once.
 
 mod append;
+mod claim;
 mod compact;
 mod folder;
 mod index;

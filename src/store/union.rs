@@ -4,7 +4,7 @@ use super::folder::{self, JOURNAL, TRAJECTORIES};
 use super::journal::{self, Episodes, Journaled};
 use super::lock::hold_still;
 use super::{Journal, PaidByVariant, Records, RunFolder, StoreError};
-use crate::tape::{create_folder_beside, sync_folder};
+use crate::tape::{FolderBeside, sync_folder};
 use crate::types::Trajectory;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -155,20 +155,25 @@ impl RunFolder {
     }
 
     /// Makes a folder beside `path`, fills it, and gives it that name: it is whole, or not there.
-    pub(crate) fn build<E: From<StoreError>>(path: &Path, fill: impl FnOnce(&Self) -> Result<(), E>) -> Result<(), E> {
+    /// Folders that earlier processes may have left are noted.
+    pub(crate) fn build<E: From<StoreError>>(
+        path: &Path,
+        fill: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<Vec<String>, E> {
         // One that is there and empty may have been named as `.`.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
         }
-        let beside = create_folder_beside(&path).map_err(StoreError::io("create", &path))?;
-        let renamed = || fs::rename(&beside, &path).map_err(|error| E::from(StoreError::io("create", &path)(error)));
-        let built = fill(&Self::at(&beside)).and_then(|()| renamed());
-        if built.is_err() {
-            let _ = fs::remove_dir_all(&beside);
-        }
+        let beside = FolderBeside::create(&path).map_err(StoreError::io("create", &path))?;
+        fill(&Self::at(beside.path()))?;
+        let left = |path: &PathBuf| {
+            format!("note: `{}` may be left by a process that was killed; remove it if none is running", path.display())
+        };
+        let notes = beside.doubtful.iter().map(left).collect();
+        beside.rename(&path).map_err(StoreError::io("create", &path))?;
         sync_folder(&path);
-        built
+        Ok(notes)
     }
 
     /// Writes the records of several folders, and a journal with what these have paid and with their unfinished episodes,
@@ -202,7 +207,7 @@ impl RunFolder {
         if !is_journaled && paid == union.paid() {
             return Ok(PaidByVariant::new());
         }
-        Journal::write(&self.lines(JOURNAL, ""), paid.clone(), &open)?;
+        Journal::write(&self.lines(JOURNAL, ""), paid.clone(), open)?;
         Ok(paid)
     }
 }

@@ -4,9 +4,9 @@
 //! A folder may come from somebody else. A symbolic link in it would have what is written, and what is cut off a torn last
 //! line, happen to a file of its maker's choice, or what is read be one.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Why a path is not written to, in words.
@@ -83,9 +83,113 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     make_beside(path, |beside| options().create_new(true).open(beside))
 }
 
-/// The same for a folder.
-pub(crate) fn create_folder_beside(path: &Path) -> io::Result<PathBuf> {
-    make_beside(path, |beside| fs::create_dir(beside)).map(|((), beside)| beside)
+/// A folder that is being filled beside its place. One that is not given its name is removed.
+///
+/// It holds a locked file until then, so that the next start can tell what a killed process has left from what another
+/// process is filling.
+#[derive(Debug)]
+pub(crate) struct FolderBeside {
+    path: PathBuf,
+    /// Open and locked until the folder is given its name or removed.
+    lock: Option<File>,
+    /// Folders of the same place that may be left over, and cannot be told from those that are being filled.
+    pub(crate) doubtful: Vec<PathBuf>,
+}
+
+/// The locked file in such a folder.
+const FILLING: &str = ".filling";
+
+impl FolderBeside {
+    /// Makes one, after removing those that processes of this machine left when they were killed.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let doubtful = remove_left_over(path);
+        let (lock, beside) = make_beside(path, |beside| {
+            fs::create_dir(beside)?;
+            let mut lock = options().create_new(true).open(beside.join(FILLING))?;
+            // A disk without locks: then the folder is never removed by others.
+            if lock.try_lock().is_ok() {
+                lock.write_all(signature().as_bytes())?;
+            }
+            Ok(lock)
+        })?;
+        Ok(Self { path: beside, lock: Some(lock), doubtful })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the folder its name.
+    pub(crate) fn rename(mut self, path: &Path) -> io::Result<()> {
+        fs::remove_file(self.path.join(FILLING))?;
+        // Windows renames no folder with an open file in it.
+        let lock = self.lock.take();
+        drop(lock);
+        fs::rename(&self.path, path).inspect_err(|_| {
+            // The first error is the one to report.
+            let _ = fs::remove_dir_all(&self.path);
+        })
+    }
+}
+
+impl Drop for FolderBeside {
+    fn drop(&mut self) {
+        if self.lock.take().is_some() {
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Removes folders beside `path` whose process is certainly gone, and returns those that are not certain.
+fn remove_left_over(path: &Path) -> Vec<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_beside = |found: &str| {
+        let middle = found.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(TEMPORARY));
+        middle.is_some_and(|hex| hex.len() == 16 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let mut doubtful = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if !is_folder || !entry.file_name().to_str().is_some_and(is_beside) {
+            continue;
+        }
+        match is_gone(&entry.path()) {
+            Some(false) => {}
+            Some(true) if fs::remove_dir_all(entry.path()).is_ok() => {}
+            _ => doubtful.push(entry.path()),
+        }
+    }
+    doubtful.sort();
+    doubtful
+}
+
+/// Whether the process that filled a folder is gone; nothing if that is not certain.
+fn is_gone(folder: &Path) -> Option<bool> {
+    let path = folder.join(FILLING);
+    check_own(&path).ok()?;
+    let mut file = options().open(&path).ok()?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Some(false),
+        Err(TryLockError::Error(_)) => return None,
+        Ok(()) => {}
+    }
+    let mut text = Vec::new();
+    (&mut file).take(200).read_to_end(&mut text).ok()?;
+    // Another machine's lock may not reach this one, and one that is not signed was created a moment ago.
+    (String::from_utf8_lossy(&text).ends_with(&format!(" on {}", machine()))).then_some(true)
+}
+
+/// How a process signs what it has locked.
+pub(crate) fn signature() -> String {
+    format!("process {} on {}", std::process::id(), machine())
+}
+
+/// The name of this machine; in a container, the container's.
+pub(crate) fn machine() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::env::var("HOSTNAME"));
+    let name = name.unwrap_or_default().trim().to_owned();
+    if name.is_empty() { "this machine".to_owned() } else { name }
 }
 
 fn make_beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
@@ -134,4 +238,48 @@ fn options() -> OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FILLING, FolderBeside, machine};
+    use std::fs;
+    use std::path::Path;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().expect("text")).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("run");
+        let left = |name: &str, signed: Option<&str>| {
+            fs::create_dir(dir.path().join(name)).expect("made");
+            fs::write(dir.path().join(name).join("trajectories.jsonl"), "").expect("written");
+            if let Some(signed) = signed {
+                fs::write(dir.path().join(name).join(FILLING), signed).expect("written");
+            }
+        };
+        let here = format!("process 1 on {}", machine());
+        left("run.0123456789abcdef.tmp", Some(&here));
+        left("run.1123456789abcdef.tmp", Some("process 1 on elsewhere"));
+        left("run.2123456789abcdef.tmp", None);
+        left("other.3123456789abcdef.tmp", Some(&here));
+        left("run.mine.tmp", Some(&here));
+        let held = FolderBeside::create(&path).expect("made");
+        let doubtful = ["run.1123456789abcdef.tmp", "run.2123456789abcdef.tmp"].map(|name| dir.path().join(name));
+        assert_eq!(held.doubtful, doubtful);
+        let second = FolderBeside::create(&path).expect("made");
+        assert!(held.path().is_dir(), "it is being filled");
+        drop(second);
+        fs::write(held.path().join("manifest.json"), "").expect("written");
+        held.rename(&path).expect("nothing is there");
+        assert_eq!(names(&path), ["manifest.json"]);
+        let kept = ["other.3123456789abcdef.tmp", "run", "run.1123456789abcdef.tmp", "run.2123456789abcdef.tmp"];
+        assert_eq!(names(dir.path()), [&kept[..], &["run.mine.tmp"]].concat());
+    }
 }

@@ -42,7 +42,16 @@ pub fn too_long(line: &[u8], length: usize) -> Option<String> {
 }
 
 /// Lines without their ends. One that is too long is an error, which says its number.
-pub fn lines<R: BufRead>(mut source: R) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+pub fn lines(source: impl BufRead) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+    whole_lines(source).map(|line| {
+        let mut line = line?;
+        line.pop_if(|end| *end == b'\n');
+        Ok(line)
+    })
+}
+
+/// The same with their ends, which an incomplete last line lacks.
+pub fn whole_lines<R: BufRead>(mut source: R) -> impl Iterator<Item = io::Result<Vec<u8>>> {
     (1..).map_while(move |number| {
         let mut line = Vec::new();
         match read_line(&mut source, &mut line) {
@@ -54,7 +63,6 @@ pub fn lines<R: BufRead>(mut source: R) -> impl Iterator<Item = io::Result<Vec<u
             }
             Err(error) => return Some(Err(error)),
         }
-        line.pop_if(|end| *end == b'\n');
         Some(Ok(line))
     })
 }

@@ -8,7 +8,7 @@ use crate::cli::say::say;
 use crate::dataset::PUBLIC_SOURCES;
 use crate::experiment::shipped;
 use crate::export::{Hf, HfSource};
-use crate::tape::{create_folder_beside, sync_folder};
+use crate::tape::{FolderBeside, sync_folder};
 use crate::types::sha256_hex;
 use crate::types::text::{shell_word, visible_line};
 use std::fs;
@@ -27,16 +27,13 @@ pub(super) fn write(job: &Job<'_>) -> anyhow::Result<u8> {
         let hint = "check that the folder above it is writable and has space";
         Failure::unexpected(format!("cannot write {shown}: {error}"), hint)
     };
-    let beside = create_folder_beside(path).map_err(cannot)?;
-    let written = fill(job, &beside).and_then(|written| {
-        fs::rename(&beside, path).map_err(cannot)?;
-        Ok(written)
-    });
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_dir_all(&beside);
+    let beside = FolderBeside::create(path).map_err(cannot)?;
+    let written = fill(job, beside.path())?;
+    for left in &beside.doubtful {
+        let left = shell_word(&visible_line(&left.display().to_string(), 300));
+        say(format_args!("note: {left} may be left by a process that was killed; remove it if none is running"));
     }
-    let written = written?;
+    beside.rename(path).map_err(cannot)?;
     sync_folder(path);
     say(format_args!("{} written to {shown}", written.said(job)));
     say(format_args!("next:\n  hf upload USER/NAME {shown} . --repo-type dataset"));

@@ -83,6 +83,38 @@ async fn a_torn_line_is_lost_alone() {
 }
 
 #[tokio::test]
+async fn a_damaged_line_is_told_by_its_number_and_stays_in_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    start(&folder, &[("key-a", call(10)), ("key-a", call(20)), ("key-b", call(30))], &[]).await;
+    let path = dir.path().join("journal.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let damaged = format!("\u{fffd}{}", &lines[2][9..]);
+    lines[2].clone_from(&damaged);
+    fs::write(&path, lines.join("\n") + "\n\n").unwrap();
+    let told = || {
+        let lock = folder.lock(None).unwrap();
+        let journal = folder.journal(&lock, &folder.records().unwrap(), |_| true).unwrap();
+        let found = journal.skipped().iter().map(|skipped| (skipped.line, skipped.reason.clone()));
+        found.collect::<Vec<_>>()
+    };
+    let first = told();
+    assert_eq!((first.len(), first[0].0), (1, 3));
+    assert!(first[0].1.starts_with("not a line of a journal: "), "{first:?}");
+    // The file was rewritten; the line is behind those that count.
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().nth(3), Some(&*damaged));
+    assert_eq!((told()[0].0, paid(&folder).calls), (4, 2));
+    // What is appended after it is read, and counted once.
+    assert_eq!(start(&folder, &[("key-b", call(40))], &[]).await, [1, 1]);
+    assert_eq!(start(&folder, &[], &["a"]).await, [1, 2]);
+    assert_eq!(start(&folder, &[], &[]).await, [0, 2]);
+    assert_eq!(paid(&folder).calls, 3);
+    assert_eq!(folder.damaged_journal_lines().unwrap().len(), 1);
+    assert!(fs::read_to_string(&path).unwrap().contains(&damaged));
+}
+
+#[tokio::test]
 async fn a_run_from_before_the_journal_keeps_its_costs() {
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::at(dir.path());
