@@ -6,7 +6,7 @@ use crate::llm::ModelError;
 use crate::prompt::{Problems, PromptError};
 use crate::score::files::FileError;
 use crate::store::StoreError;
-use crate::tape::TapeError;
+use crate::tape::{TapeError, is_not_own};
 use crate::wiki::SitePolicyError;
 use std::error::Error;
 use std::fmt;
@@ -128,6 +128,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         | StoreError::Newer { .. }
         | StoreError::Foreign { .. }
         | StoreError::Packed { .. } => Input,
+        StoreError::Io { action, source, .. } if is_input(action, source) => Input,
         StoreError::Io { .. }
         | StoreError::Locked { .. }
         | StoreError::Asking { .. }
@@ -151,6 +152,15 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         .or_else(|| error.downcast_ref().map(|e: &TapeError| (Input, owned(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &SitePolicyError| (Usage, Some(site(e)))))
         .or_else(|| error.downcast_ref().map(|e: &ModelError| (Unexpected, e.hint())))
+}
+
+/// Whether a file of a run's folder is not what it should be, rather than the disk.
+fn is_input(action: &str, error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{
+        FileTooLarge, InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof,
+    };
+    let kinds = [FileTooLarge, InvalidData, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof];
+    is_not_own(error) || matches!(action, "read" | "open") && kinds.contains(&error.kind())
 }
 
 /// An error and its causes on one line.

@@ -3,7 +3,8 @@
 use super::folder::{read_text, replace};
 use super::{RunFolder, StoreError};
 use crate::tape::create_own_folder;
-use std::{fs, io};
+use crate::types::text::printable;
+use std::fs;
 
 impl RunFolder {
     /// Stores a rendered prompt prefix under its digest, unless it is stored already.
@@ -20,8 +21,8 @@ impl RunFolder {
         let path = self.path().join("prompts").join(format!("{sha256}.txt"));
         // A manifest is somebody's: it names no other file.
         if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let source = io::Error::new(io::ErrorKind::InvalidInput, "its digest is not a SHA-256");
-            return Err(StoreError::Io { action: "read", path: self.path().join("prompts"), source });
+            let message = format!("`prompt_sha256` is `{}`, which is not a SHA-256", printable(sha256, 80));
+            return Err(StoreError::BadManifest { path: self.path().join("manifest.json"), message });
         }
         read_text(&path).map_err(StoreError::io("read", &path))
     }
