@@ -24,7 +24,7 @@ use futures_util::stream::unfold;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
@@ -57,6 +57,9 @@ struct Viewer {
     ended: watch::Receiver<bool>,
     /// Places for streams.
     streams: Arc<Semaphore>,
+    /// Held by the request whose judgement is written. Others wait in line; the file's own lock would be tried again and
+    /// again, and refuse some of many.
+    writing: Arc<Mutex<()>>,
 }
 
 /// A server of runs, its address with the random word, and what ends its streams.
@@ -69,6 +72,7 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
         token: token.clone().into(),
         ended,
         streams: Arc::new(Semaphore::new(STREAMS)),
+        writing: Arc::default(),
     };
     let nothing = "use the address that `wikitrail view` printed";
     let router = Router::new()
@@ -151,6 +155,7 @@ impl Viewer {
         }
         let started_at = Some(started_at).filter(|at| !at.is_empty());
         let annotation = Annotation { id, variant, repeat, started_at, ..annotation };
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         label::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
     }
 }
