@@ -39,7 +39,8 @@ class Call(TypedDict):
     verbatim: NotRequired[CallVerbatim]  # the reply as its provider wrote it, where that has to be sent back: it holds signed or encrypted reasoning
     reasoning: NotRequired[str]  # the reasoning before it, at most 64 KiB of it; empty where the server does not show it
     finish_reason: str | None  # why the server stopped, where it says so
-    cause: NotRequired[Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'not_the_wiki', 'recording', 'other']]  # why the completion is less than the model's whole answer, where it is
+    cause: NotRequired[Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'malformed_call', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'unknown_reason', 'not_the_wiki', 'recording', 'other']]  # why the completion is less than the model's whole answer, where it is
+    at_limit: NotRequired[bool]  # whether the completion has as many tokens as the limit allows, although the server says that it ended by itself; absent if not
     usage: Usage | None  # tokens, where the server counts them
     latency_ms: int  # time of the call in milliseconds, waiting included
     attempts: int  # how often the request was sent; 0 when it never left the process
@@ -81,7 +82,7 @@ class EpisodeFailure(TypedDict):
     """Who failed and why, where that ended the episode."""
 
     service: Literal['model', 'wikipedia']
-    cause: Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'not_the_wiki', 'recording', 'other']
+    cause: Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'malformed_call', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'unknown_reason', 'not_the_wiki', 'recording', 'other']
 
 
 class EpisodeRepairs(TypedDict):
@@ -446,7 +447,7 @@ class StepRow(TypedDict):
     latency_ms: int | None  # time of the calls in milliseconds, waiting included
     attempts: int | None  # how often their requests were sent
     finish_reason: str | None  # why the server stopped, at the last call
-    cause: str | None  # why the completion of the last call is less than the model's whole answer: `token_limit`, `content_filter`, `refusal`, `context_overflow` or `empty` (formats.md); empty if it is whole
+    cause: str | None  # why the completion of the last call is less than the model's whole answer: `token_limit`, `content_filter`, `refusal`, `context_overflow`, `empty` or `malformed_call` (formats.md); empty if it is whole
     prompt_sha256: str | None  # SHA-256 of the first call's prompt
     cached_tokens: int | None  # tokens of their prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
     cache_write_tokens: int | None  # tokens of their prompts that the provider kept for later requests

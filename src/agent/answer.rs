@@ -86,13 +86,13 @@ impl Agent {
                 record.detail = stop.detail;
                 record.repairs = stop.repairs;
             }
-            Err(EpisodeError::Failed(reason, failure)) => {
+            Err(error) => {
+                if matches!(error, EpisodeError::Budget(_)) {
+                    record.outcome = Outcome::Budget;
+                }
+                let (reason, failure) = error.told();
                 record.detail = Some(reason);
                 record.failure = failure;
-            }
-            Err(EpisodeError::Budget(reason)) => {
-                record.outcome = Outcome::Budget;
-                record.detail = Some(reason);
             }
         }
         record.steps = log.steps;

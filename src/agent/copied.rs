@@ -102,7 +102,7 @@ impl Agent {
         let Some(fork) = &episode.fork else { return Ok(()) };
         match self.copy(episode, fork).await {
             Ok(()) => Ok(()),
-            Err(EpisodeError::Failed(reason, _) | EpisodeError::Budget(reason)) => Err(reason),
+            Err(error) => Err(error.told().0),
         }
     }
 

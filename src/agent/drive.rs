@@ -27,9 +27,26 @@ pub(super) enum EpisodeError {
     /// The model or Wikipedia failed after all retries.
     Failed(String, Option<Failure>),
     Budget(String),
+    /// The model's answers were empty, for a reason that is not known.
+    Unexplained {
+        attempts: u32,
+        reason: String,
+    },
 }
 
 impl EpisodeError {
+    /// In words, with who failed and why, if that is known.
+    pub(super) fn told(self) -> (String, Option<Failure>) {
+        match self {
+            Self::Failed(reason, failure) => (reason, failure),
+            Self::Budget(reason) => (reason, None),
+            Self::Unexplained { attempts, reason } => {
+                let error = ModelError::Unexplained { attempts, reason };
+                (format!("model: {error}"), Some(error.failure()))
+            }
+        }
+    }
+
     /// Why the model could not take the conversation, if it was too long.
     fn overflow(&self) -> Option<&str> {
         const TOO_LONG: Failure = Failure { service: Service::Model, cause: Cause::ContextOverflow };
@@ -44,6 +61,7 @@ impl From<ModelError> for EpisodeError {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Budget { .. } => Self::Budget(error.to_string()),
+            ModelError::Unexplained { attempts, reason } => Self::Unexplained { attempts, reason },
             error => Self::Failed(format!("model: {error}"), Some(error.failure())),
         }
     }
@@ -75,7 +93,13 @@ pub(super) async fn drive(
                         log.call(Call::that_did_not_fit(&request));
                         return Ok(overflown(error.overflow()));
                     }
-                    call => call?,
+                    Err(error) => {
+                        if let EpisodeError::Unexplained { attempts, reason, .. } = &error {
+                            log.call(Call::unexplained(&request, *attempts, reason));
+                        }
+                        return Err(error);
+                    }
+                    Ok(call) => call,
                 };
                 asked = true;
                 let next = dialogue.called(&call);

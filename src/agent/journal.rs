@@ -56,7 +56,10 @@ impl<'a> EpisodeJournal<'a> {
 impl DialogueJournal<'_> {
     /// The kept answer to a request, if the next thing that was kept is this request's.
     pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
-        let same = |call: &Call| call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop;
+        // Earlier versions kept failures of the server as answers: these are asked for again.
+        let same = |call: &Call| {
+            call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop && !call.is_failure()
+        };
         match self.kept.front() {
             Some(Event::Call(call)) if same(call) => {
                 let call = call.clone();

@@ -48,7 +48,8 @@ pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -
 pub(super) enum Event<'a> {
     /// A request and the record of its completion.
     Asked(&'a Request, &'a Call),
-    /// A request that did not fit into the model's context.
+    /// A request without an answer: it did not fit into the model's context, or its answers were empty for a reason that
+    /// is not known.
     Overflown(&'a Request),
     /// A tool call and its recorded observation.
     Used(&'a ToolCall, &'a str),
@@ -156,6 +157,10 @@ impl Run<'_> {
                         (self.listener)(number, Event::Overflown(&request));
                         self.left("steps", part.steps.len());
                         return Some(overflown(None));
+                    }
+                    if call.is_unexplained() {
+                        (self.listener)(number, Event::Overflown(&request));
+                        return None;
                     }
                     (self.listener)(number, Event::Asked(&request, call));
                     dialogue.called(call)

@@ -85,7 +85,7 @@ fn text(check: &Check) -> String {
         rows.push(("not sent", format!("{}: refused, or unknown to the provider", check.left_out.join(", "))));
     }
     rows.push(("answer", check.sample.clone()));
-    rows.extend(check.warning.map(|warning| ("warning", warning.to_owned())));
+    rows.extend(check.warning.clone().map(|warning| ("warning", warning)));
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
     lines.join("\n") + "\n"
@@ -114,7 +114,7 @@ mod tests {
             finish_reason: None,
             latency_ms: 7,
             requests: 2,
-            warning: Some("w"),
+            warning: Some("w".into()),
             sample: "four, five".into(),
         };
         assert_eq!(

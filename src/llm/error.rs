@@ -19,6 +19,11 @@ pub enum ModelError {
     /// The server reported success, but did not send a completion.
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
     Undecodable { attempts: u32, reason: String },
+    /// The answer was empty, and the reason that it ended for is not known.
+    #[error(
+        "the model's server sent an empty answer that ended with `{reason}`, which is not known (attempts: {attempts})"
+    )]
+    Unexplained { attempts: u32, reason: String },
     /// No complete answer arrived.
     #[error("the model's server did not answer: {0}")]
     Net(NetError),
@@ -46,6 +51,9 @@ fn with_status(status: u16) -> String {
 
 const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";
 
+/// What to do about a reason for the end of answers that is not known.
+pub const UNKNOWN_REASON_HINT: &str = "the documentation of the server says what the reason means; `wikitrail docs models` has the reasons that are known";
+
 impl From<TapeError> for ModelError {
     fn from(error: TapeError) -> Self {
         Self::Tape(error)
@@ -58,6 +66,7 @@ impl ModelError {
         let cause = match self {
             Self::Refused { cause, .. } | Self::Exhausted { cause, .. } => *cause,
             Self::Undecodable { .. } => Cause::BadAnswer,
+            Self::Unexplained { .. } => Cause::UnknownReason,
             Self::Net(error) => error.cause(),
             Self::Tape(_) => Cause::Recording,
             Self::Budget { .. } | Self::Other(_) => Cause::Other,
@@ -87,6 +96,7 @@ impl ModelError {
             Self::Exhausted { .. } => {
                 "the server is overloaded or failing: lower --concurrency or raise --model-attempts"
             }
+            Self::Unexplained { .. } => UNKNOWN_REASON_HINT,
             Self::Undecodable { .. } => "check that --base-url is the URL of the API, which usually ends in /v1",
             Self::Net(error) => error.hint()?,
             Self::Tape(error) => error.hint(),

@@ -57,7 +57,7 @@ mod tests;
 pub use crate::tape::{in_episode, in_sample};
 pub use baseline::{Baseline, BaselineSettings};
 pub use budget::{Budget, BudgetKind, Budgeted, Limits, Spent};
-pub use error::{ModelError, refused_setting};
+pub use error::{ModelError, UNKNOWN_REASON_HINT, refused_setting};
 pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
 pub use recorded::ModelIdentity;

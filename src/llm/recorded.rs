@@ -10,10 +10,11 @@
 use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
-use crate::types::{Completion, Decoding, Functions, Message, Prompt, Request, call_id};
+use crate::types::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, call_id};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use serde::Serialize;
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
 
 /// Which model answers, as recordings and caches identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +132,7 @@ impl Cached {
         let server = self.identity.server.as_deref();
         let slot = self.tape.slot(&self.identity.request(earlier.as_ref().unwrap_or(request), server));
         async move {
-            if let Some(kept) = self.tape.get::<Completion>(slot) {
+            if let Some(Kept(kept)) = self.tape.get(slot) {
                 if let Some(on_event) = on_event {
                     report(&kept, on_event);
                 }
@@ -139,7 +140,9 @@ impl Cached {
             }
             let completion = ask(&*self.inner, request, on_event).await?;
             if is_worth_keeping(&completion) {
-                self.tape.put(slot, &completion).await;
+                let kept = Kept(completion);
+                self.tape.put(slot, &kept).await;
+                return Ok(kept.0);
             }
             Ok(completion)
         }
@@ -162,10 +165,22 @@ fn in_first_version(request: &Request) -> Option<Request> {
     is_other.then(|| Request { prompt: Prompt::Messages(messages), ..request.clone() })
 }
 
-/// Neither empty (nothing was said, or reasoning used up all tokens) nor withheld by a filter.
+/// A completion in a cache. Caches of earlier versions hold failures of the server as answers: these cannot be read, so
+/// that they are asked for again and replaced.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct Kept(#[serde(deserialize_with = "answer")] Completion);
+
+fn answer<'de, D: Deserializer<'de>>(stored: D) -> Result<Completion, D::Error> {
+    let completion = Completion::deserialize(stored)?;
+    if completion.is_failure() { Err(D::Error::custom("a failure of the server")) } else { Ok(completion) }
+}
+
+/// Neither empty (nothing was said, or reasoning used up all tokens) nor withheld by a filter, nor a failure of the server
+/// that a recording of an earlier version has.
 fn is_worth_keeping(completion: &Completion) -> bool {
-    let withheld = matches!(completion.finish_reason.as_deref(), Some("content_filter" | "refusal"));
-    !withheld && (!completion.text.trim().is_empty() || !completion.calls.is_empty())
+    let withheld = matches!(completion.shortfall(), Some(Cause::ContentFilter | Cause::Refusal));
+    !withheld && !completion.is_failure() && (!completion.text.trim().is_empty() || !completion.calls.is_empty())
 }
 
 super::model!(Recording, inner);

@@ -2,8 +2,8 @@
 
 use super::model::key_variable;
 use crate::experiment::{VariantSettings, extra};
-use crate::llm::{ModelError, refused_setting};
-use crate::score::Shortfalls;
+use crate::llm::{ModelError, UNKNOWN_REASON_HINT, refused_setting};
+use crate::score::{Shortfall, Shortfalls};
 use crate::types::text::printable;
 use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant, WikiKind, WikiName};
 use std::collections::BTreeMap;
@@ -66,7 +66,8 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
             "the provider's filter withholds these answers: another model may give them".to_owned()
         }
         Cause::TokenLimit => "raise --max-tokens".to_owned(),
-        Cause::Empty => EMPTY.to_owned(),
+        Cause::Empty | Cause::MalformedCall => EMPTY.to_owned(),
+        Cause::UnknownReason => format!("{UNKNOWN_REASON_HINT}; then --resume"),
         Cause::Recording => {
             "the recording has other requests: replay with the settings it was made with, or record again".to_owned()
         }
@@ -91,11 +92,25 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
         Cause::TokenLimit => format!("raise --max-tokens (now {limit}){less}"),
         Cause::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
         Cause::Empty => EMPTY.to_owned(),
+        Cause::MalformedCall => {
+            "the call is in the record; another model, or --protocol robust, may do better".to_owned()
+        }
         Cause::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
         _ => "another model may answer".to_owned(),
     };
-    let told = |cause: Option<Cause>| cause.map_or_else(|| NO_CALL.to_owned(), remedy);
-    calls.described().into_iter().map(|(cause, what)| format!("{what}: {}", told(cause))).collect()
+    let told = |what: Shortfall| match what {
+        Shortfall::Cause(cause) => remedy(cause),
+        Shortfall::NoCall => NO_CALL.to_owned(),
+        Shortfall::EmptyAnswer => EMPTY.to_owned(),
+        Shortfall::ReasoningOnly => {
+            format!("raise --max-tokens (now {limit}), or see whether the server ends reasoning early")
+        }
+        Shortfall::Paused => "each is taken as the model's answer, as no tool of the provider is offered".to_owned(),
+        Shortfall::AtLimit => format!("raise --max-tokens (now {limit}) and compare"),
+        Shortfall::Failed => "an earlier version recorded them; run these questions again for a measurement".to_owned(),
+        Shortfall::UnknownReason => UNKNOWN_REASON_HINT.to_owned(),
+    };
+    calls.described().into_iter().map(|(what, words)| format!("{words}: {}", told(what))).collect()
 }
 
 /// Where the key comes from.
@@ -185,7 +200,12 @@ fn wikipedia(cause: Cause, variant: &Variant) -> String {
             "open {site} in a browser: does the network want a login, does a proxy answer in its place, and is it a \
              MediaWiki site?"
         ),
-        Cause::NotFound | Cause::BadRequest | Cause::BadAnswer | Cause::UnknownModel => {
+        Cause::NotFound
+        | Cause::BadRequest
+        | Cause::BadAnswer
+        | Cause::UnknownModel
+        | Cause::MalformedCall
+        | Cause::UnknownReason => {
             format!("check that --wiki-url ({site}) names a MediaWiki site, or its api.php")
         }
         Cause::Timeout => "raise --wiki-timeout, or lower --wiki-concurrency; then --resume".to_owned(),

@@ -375,6 +375,8 @@ impl VariantScore {
         if trajectory.measured() {
             self.paid += Paid::of(&trajectory);
             self.shortfalls += Shortfalls::of(&trajectory);
+        } else {
+            self.shortfalls += Shortfalls::of_unmeasured(&trajectory);
         }
         let Trajectory { key, variant, repeat, id, outcome, .. } = trajectory;
         Item { key, variant, repeat, id, outcome, score, assessment }

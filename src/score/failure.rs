@@ -165,13 +165,13 @@ impl Case<'_> {
         let last = self.trajectory.steps.iter().flat_map(|step| &step.calls).next_back().and_then(Call::shortfall);
         let (unanswered, outcome) = (self.answer.is_none(), self.trajectory.outcome);
         let most = |count: u64| unanswered && count > 0 && 2 * count >= calls.calls;
-        let say =
-            |class| Some((class, calls.described().into_iter().map(|(_, what)| what).collect::<Vec<_>>().join("; ")));
+        let say = |class| Some((class, calls.evidence()));
         if matches!(last, Some(Cause::Refusal | Cause::ContentFilter | Cause::Empty)) || most(calls.declined()) {
             return say(FailureClass::Declined);
         }
         // A reply that was cut after its action did no harm.
-        let unread = outcome == Outcome::FormatFailure && last == Some(Cause::TokenLimit);
+        let was_cut = matches!(last, Some(Cause::TokenLimit | Cause::ContextOverflow));
+        let unread = outcome == Outcome::FormatFailure && was_cut;
         let cut = outcome == Outcome::ContextOverflow || unread || most(calls.cut());
         if cut { say(FailureClass::Cut) } else { None }
     }

@@ -47,7 +47,7 @@ pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use rouge::rouge_l;
 pub use share::Share;
-pub use shortfall::Shortfalls;
+pub use shortfall::{Shortfall, Shortfalls};
 pub use tally::{QuestionMeans, RunScore, Tally};
 pub use wording::{has_words, is_same_page, page_title};
 

@@ -1,14 +1,19 @@
 //! Calls whose completion is less than the model's whole answer, counted by what cut or withheld it.
 
-use crate::types::{Call, Cause, Trajectory};
+use crate::types::text::printable;
+use crate::types::{Call, Cause, Ending, Trajectory};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// The repair of a reply that calls no function.
 const MISSING_CALL: &str = "missing_call";
+/// How many reasons that are not known are named.
+const MAX_REASONS: usize = 8;
+/// Longest such reason that is named, in characters.
+const REASON_CHARS: usize = 40;
 
 /// Calls, and how many of them fell short.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Shortfalls {
     /// All calls.
     pub calls: u64,
@@ -26,9 +31,42 @@ pub struct Shortfalls {
     pub empty: u64,
     /// Whole answers that call no function, where the model was to call one.
     pub no_call: u64,
+    /// The model wrote a call that its provider cannot read.
+    pub malformed_call: u64,
+    /// Whole answers with neither a text nor a call, nor reasoning.
+    pub empty_answer: u64,
+    /// Whole answers with reasoning, and with neither a text nor a call.
+    pub reasoning_only: u64,
+    /// Answers that the provider paused.
+    pub paused: u64,
+    /// Answers with as many tokens as the limit allows, which ended by themselves as the server says.
+    pub at_limit: u64,
+    /// Failures of the server that records of earlier versions have as answers.
+    pub failed: u64,
+    /// Calls that ended for a reason that is not known, by the reason; empty ones of episodes without a measurement too.
+    pub unknown_reasons: BTreeMap<String, u64>,
+    /// The same with further reasons.
+    pub other_unknown_reasons: u64,
     /// Answers with calls of functions.
     #[serde(skip)]
     pub with_calls: u64,
+}
+
+/// What happened to calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shortfall {
+    /// They are less than the model's whole answer.
+    Cause(Cause),
+    /// No reply at all called a function: the server does not know how.
+    NoCall,
+    /// Whole answers without a text.
+    EmptyAnswer,
+    ReasoningOnly,
+    Paused,
+    AtLimit,
+    /// Failures of the server that were taken for answers.
+    Failed,
+    UnknownReason,
 }
 
 impl Shortfalls {
@@ -43,21 +81,48 @@ impl Shortfalls {
         sum
     }
 
+    /// Only the calls that ended for a reason that is not known: of an episode without a measurement, nothing else counts.
+    pub fn of_unmeasured(trajectory: &Trajectory) -> Self {
+        let Self { unknown_reasons, other_unknown_reasons, .. } = Self::of(trajectory);
+        Self { unknown_reasons, other_unknown_reasons, ..Self::default() }
+    }
+
     fn add(&mut self, call: &Call) {
         self.calls += 1;
         self.with_calls += u64::from(!call.calls.is_empty());
-        let count = match call.shortfall() {
-            Some(Cause::TokenLimit) => {
+        self.at_limit += u64::from(call.at_limit);
+        let is_empty = call.completion.trim().is_empty() && call.calls.is_empty();
+        let count = match (call.shortfall(), call.ending()) {
+            (Some(Cause::TokenLimit), _) => {
                 self.in_reasoning += u64::from(call.is_reasoning_only());
                 &mut self.token_limit
             }
-            Some(Cause::ContextOverflow) => &mut self.context_overflow,
-            Some(Cause::Refusal) => &mut self.refusal,
-            Some(Cause::ContentFilter) => &mut self.content_filter,
-            Some(Cause::Empty) => &mut self.empty,
+            (Some(Cause::ContextOverflow), _) => &mut self.context_overflow,
+            (Some(Cause::Refusal), _) => &mut self.refusal,
+            (Some(Cause::ContentFilter), _) => &mut self.content_filter,
+            (Some(Cause::Empty), _) => &mut self.empty,
+            (Some(Cause::MalformedCall), _) => &mut self.malformed_call,
+            (_, Some(Ending::Failed)) => &mut self.failed,
+            (_, Some(Ending::Paused)) => &mut self.paused,
+            (_, Some(Ending::Answer)) if is_empty && call.reasoning.is_some() => &mut self.reasoning_only,
+            (_, Some(Ending::Answer)) if is_empty => &mut self.empty_answer,
+            (_, None | Some(Ending::Unclear)) => {
+                if let Some(reason) = &call.finish_reason {
+                    self.unknown(printable(reason, REASON_CHARS), 1);
+                }
+                return;
+            }
             _ => return,
         };
         *count += 1;
+    }
+
+    fn unknown(&mut self, reason: String, calls: u64) {
+        if self.unknown_reasons.len() < MAX_REASONS || self.unknown_reasons.contains_key(&reason) {
+            *self.unknown_reasons.entry(reason).or_default() += calls;
+        } else {
+            self.other_unknown_reasons += calls;
+        }
     }
 
     /// Calls that our own limits cut.
@@ -70,14 +135,25 @@ impl Shortfalls {
         self.refusal + self.content_filter + self.empty
     }
 
-    /// What happened, by its cause, for a person: `16 of 16 calls cut at the limit of tokens, all inside reasoning`. Nothing
-    /// if all answers are whole. What has no cause is that no reply at all called a function: then it is the server
-    /// that does not know how.
-    pub fn described(&self) -> Vec<(Option<Cause>, String)> {
-        let of = |cause: Cause, count: u64, what: &str| {
-            let calls = if self.calls == 1 { "call" } else { "calls" };
-            (count > 0).then(|| (Some(cause), format!("{count} of {} {calls} {what}", self.calls)))
+    /// Why an answer is wrong that was cut or withheld, for a person.
+    pub fn evidence(&self) -> String {
+        let is_less = |what: &Shortfall| {
+            use Cause::{ContentFilter, ContextOverflow, Empty, Refusal, TokenLimit};
+            let causes = [TokenLimit, ContextOverflow, Refusal, ContentFilter, Empty].map(Shortfall::Cause);
+            causes.contains(what) || *what == Shortfall::NoCall
         };
+        let told = self.described().into_iter().filter(|(what, _)| is_less(what)).map(|(_, words)| words);
+        told.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What happened, by its kind, for a person: `16 of 16 calls cut at the limit of tokens, all inside reasoning`. Nothing
+    /// if all answers are whole.
+    pub fn described(&self) -> Vec<(Shortfall, String)> {
+        let of = |kind: Shortfall, count: u64, what: &str| {
+            let calls = if self.calls == 1 { "call" } else { "calls" };
+            (count > 0).then(|| (kind, format!("{count} of {} {calls} {what}", self.calls)))
+        };
+        let less = |cause: Cause, count: u64, what: &str| of(Shortfall::Cause(cause), count, what);
         let replies = if self.calls == 1 { "reply" } else { "replies" };
         let no_call = format!("{} of {} {replies} called no function", self.no_call, self.calls);
         let inside = match self.in_reasoning {
@@ -85,17 +161,32 @@ impl Shortfalls {
             inside if inside == self.token_limit => ", all inside reasoning".to_owned(),
             inside => format!(", {inside} inside reasoning"),
         };
-        [
-            of(Cause::TokenLimit, self.token_limit, &format!("cut at the limit of tokens{inside}")),
-            of(Cause::ContextOverflow, self.context_overflow, "did not fit into the model's context"),
-            of(Cause::Refusal, self.refusal, "declined by the model"),
-            of(Cause::ContentFilter, self.content_filter, "withheld by a filter of the provider"),
-            of(Cause::Empty, self.empty, "answered with nothing, and no reason"),
-            (self.no_call > 0 && self.with_calls == 0).then_some((None, no_call)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        let told = [
+            less(Cause::TokenLimit, self.token_limit, &format!("cut at the limit of tokens{inside}")),
+            less(Cause::ContextOverflow, self.context_overflow, "did not fit into the model's context"),
+            less(Cause::Refusal, self.refusal, "declined by the model"),
+            less(Cause::ContentFilter, self.content_filter, "withheld by a filter of the provider"),
+            less(Cause::Empty, self.empty, "answered with nothing, and no reason"),
+            less(Cause::MalformedCall, self.malformed_call, "held a function call that the provider could not read"),
+            (self.no_call > 0 && self.with_calls == 0).then_some((Shortfall::NoCall, no_call)),
+            of(Shortfall::EmptyAnswer, self.empty_answer, "answered with an empty text"),
+            of(Shortfall::ReasoningOnly, self.reasoning_only, "answered with reasoning alone"),
+            of(Shortfall::Paused, self.paused, "paused by the provider before the answer ended"),
+            of(Shortfall::AtLimit, self.at_limit, "possibly cut: as many tokens as the limit, but no reason `length`"),
+            of(Shortfall::Failed, self.failed, "ended by a failure of the server, and recorded as answers"),
+        ];
+        told.into_iter().flatten().chain(self.unknown_described()).collect()
+    }
+
+    fn unknown_described(&self) -> impl Iterator<Item = (Shortfall, String)> {
+        let line = |calls: u64, what: &str| {
+            let words = if calls == 1 { "call" } else { "calls" };
+            (Shortfall::UnknownReason, format!("{calls} {words} ended with {what}"))
+        };
+        let named = self.unknown_reasons.iter();
+        let named = named.map(move |(reason, calls)| line(*calls, &format!("`{reason}`, which is not known")));
+        let others = self.other_unknown_reasons;
+        named.chain((others > 0).then(|| line(others, "further reasons that are not known")))
     }
 }
 
@@ -109,15 +200,25 @@ impl std::ops::AddAssign for Shortfalls {
         self.content_filter += other.content_filter;
         self.empty += other.empty;
         self.no_call += other.no_call;
+        self.malformed_call += other.malformed_call;
+        self.empty_answer += other.empty_answer;
+        self.reasoning_only += other.reasoning_only;
+        self.paused += other.paused;
+        self.at_limit += other.at_limit;
+        self.failed += other.failed;
         self.with_calls += other.with_calls;
+        self.other_unknown_reasons += other.other_unknown_reasons;
+        for (reason, calls) in other.unknown_reasons {
+            self.unknown(reason, calls);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MISSING_CALL, Shortfalls};
+    use super::{MISSING_CALL, Shortfall, Shortfalls};
     use crate::score::fixtures;
-    use crate::types::{Call, FunctionCall, Outcome, Repair, Step, Trajectory};
+    use crate::types::{Call, Cause, FunctionCall, Outcome, Repair, Step, Trajectory};
 
     #[test]
     fn replies_that_call_no_function_are_told_where_none_does() {
@@ -126,7 +227,12 @@ mod tests {
             let reason = Some(reason.to_owned());
             Step {
                 n,
-                calls: vec![Call { calls: calls.collect(), finish_reason: reason, ..Call::default() }],
+                calls: vec![Call {
+                    completion: "I think.".to_owned(),
+                    calls: calls.collect(),
+                    finish_reason: reason,
+                    ..Call::default()
+                }],
                 ..Step::default()
             }
         };
@@ -136,12 +242,21 @@ mod tests {
             let episode = fixtures::episode(steps, None, &["x"], Outcome::FormatFailure);
             Shortfalls::of(&Trajectory { repairs, ..episode })
         };
-        let mut all = of(vec![step(1, &[], "stop"), step(2, &[], "malformed_function_call")], &[1, 2]);
-        assert_eq!(all.described(), [(None, "2 of 2 replies called no function".to_owned())]);
+        let replies = vec![step(1, &[], "stop"), step(2, &[], "tool_calls"), step(3, &[], "malformed_function_call")];
+        let mut all = of(replies, &[1, 2, 3]);
+        let described = [
+            (
+                Shortfall::Cause(Cause::MalformedCall),
+                "1 of 3 calls held a function call that the provider could not read",
+            ),
+            (Shortfall::NoCall, "2 of 3 replies called no function"),
+        ];
+        assert_eq!(all.described(), described.map(|(what, words)| (what, words.to_owned())));
         assert_eq!(of(vec![step(1, &[], "length")], &[1]).no_call, 0, "it was cut");
         assert_eq!(of(vec![step(1, &[], "stop")], &[]).no_call, 0, "a text is an answer");
         all += of(vec![step(1, &["search"], "tool_calls")], &[]);
-        assert_eq!((all.no_call, all.described()), (2, vec![]), "the server knows how");
+        let told: Vec<Shortfall> = all.described().into_iter().map(|(what, _)| what).collect();
+        assert_eq!((all.no_call, told.contains(&Shortfall::NoCall)), (2, false), "the server knows how");
     }
 
     #[test]
@@ -172,7 +287,45 @@ mod tests {
                 "1 of 7 calls declined by the model",
                 "1 of 7 calls withheld by a filter of the provider",
                 "1 of 7 calls answered with nothing, and no reason",
+                "1 of 7 calls answered with reasoning alone",
             ]
         );
+        assert!(!all.evidence().contains("reasoning alone"), "that is the model's answer");
+    }
+
+    #[test]
+    fn whole_answers_that_are_odd_and_reasons_that_are_not_known_are_told() {
+        let call = |reason: &str, text: &str| Call {
+            completion: text.to_owned(),
+            finish_reason: Some(reason.to_owned()),
+            ..Call::default()
+        };
+        let cut = Call { at_limit: true, ..call("stop", "The ca") };
+        let unknown = Call { cause: Some(Cause::UnknownReason), ..call("x\u{1b}z", "") };
+        let mut calls = vec![call("stop", ""), call("pause_turn", "I"), cut, call("abort", "I"), unknown.clone()];
+        calls.extend([call("xyz", "yes"), call("xyz", "no")]);
+        let episode =
+            |calls| fixtures::episode(vec![Step { n: 1, calls, ..Step::default() }], None, &["x"], Outcome::Finished);
+        let mut all = Shortfalls::of(&episode(calls));
+        let told = |all: &Shortfalls| all.described().into_iter().map(|(_, what)| what).collect::<Vec<_>>();
+        assert_eq!(
+            told(&all),
+            [
+                "1 of 7 calls answered with an empty text",
+                "1 of 7 calls paused by the provider before the answer ended",
+                "1 of 7 calls possibly cut: as many tokens as the limit, but no reason `length`",
+                "1 of 7 calls ended by a failure of the server, and recorded as answers",
+                "1 call ended with `x\\u{1b}z`, which is not known",
+                "2 calls ended with `xyz`, which is not known",
+            ]
+        );
+        let many = (0..30).map(|n| call(&format!("reason {n:02} {}", "y".repeat(300)), "")).collect();
+        all += Shortfalls::of_unmeasured(&episode(vec![unknown, call("stop", "")]));
+        all += Shortfalls::of_unmeasured(&episode(many));
+        let told = told(&all);
+        assert!(told.contains(&"2 calls ended with `x\\u{1b}z`, which is not known".to_owned()), "{told:?}");
+        assert!(told.iter().all(|line| line.len() < 120) && told.len() == 13, "{told:?}");
+        assert_eq!(told.last().map(String::as_str), Some("24 calls ended with further reasons that are not known"));
+        assert_eq!((all.calls, all.empty_answer), (7, 1), "of an episode without a measurement, nothing else counts");
     }
 }

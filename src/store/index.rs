@@ -183,6 +183,7 @@ mod tests {
             reasoning: Some("hm".to_owned()),
             finish_reason: Some("stop".to_owned()),
             cause: None,
+            at_limit: true,
             usage: None,
             latency_ms: 3,
             attempts: 1,

@@ -1,5 +1,6 @@
 //! Why a call or an episode is not what was asked for, for programs; the words for people are elsewhere.
 
+use super::finish::{Ending, FinishReason};
 use serde::{Deserialize, Serialize};
 
 /// Who failed.
@@ -21,7 +22,7 @@ pub struct Failure {
     pub cause: Cause,
 }
 
-/// What went wrong. The first five also say why a completion is less than the model's whole answer.
+/// What went wrong. The first six also say why a completion is less than the model's whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -35,6 +36,8 @@ pub enum Cause {
     ContextOverflow,
     /// The server sent neither a text nor a call, and no reason.
     Empty,
+    /// The model wrote a call that the provider cannot read.
+    MalformedCall,
     /// The key was rejected (401).
     Key,
     /// The account has to be paid for (402).
@@ -65,6 +68,8 @@ pub enum Cause {
     Connection,
     /// What came back is not an answer.
     BadAnswer,
+    /// An empty answer ended for a reason that is not known.
+    UnknownReason,
     /// Something else than the wiki answered.
     NotTheWiki,
     /// A replay has no such answer, or a recording cannot be written.
@@ -83,6 +88,7 @@ impl Cause {
             Self::Refusal => "refusal",
             Self::ContextOverflow => "context_overflow",
             Self::Empty => "empty",
+            Self::MalformedCall => "malformed_call",
             Self::Key => "key",
             Self::Payment => "payment",
             Self::Forbidden => "forbidden",
@@ -98,21 +104,20 @@ impl Cause {
             Self::Timeout => "timeout",
             Self::Connection => "connection",
             Self::BadAnswer => "bad_answer",
+            Self::UnknownReason => "unknown_reason",
             Self::NotTheWiki => "not_the_wiki",
             Self::Recording => "recording",
             Self::Other => "other",
         }
     }
 
-    /// What a server's reason for the end of a completion says about it; nothing if it ended as it should.
+    /// Why a completion with this reason for its end is less than the model's whole answer; nothing if it is not less, and
+    /// nothing for failures of the server.
     pub fn of_finish(reason: &str) -> Option<Self> {
-        Some(match reason {
-            "length" => Self::TokenLimit,
-            "content_filter" => Self::ContentFilter,
-            "refusal" => Self::Refusal,
-            "context_overflow" => Self::ContextOverflow,
-            _ => return None,
-        })
+        match FinishReason::ending(reason)? {
+            Ending::Short(cause) => Some(cause),
+            Ending::Answer | Ending::Paused | Ending::Failed | Ending::Unclear | Ending::Unsaid => None,
+        }
     }
 
     /// What a status other than success says.

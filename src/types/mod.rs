@@ -8,6 +8,7 @@ pub mod call_id;
 pub mod cause;
 pub mod digest;
 pub mod event;
+pub mod finish;
 pub mod function;
 pub mod journal;
 pub(crate) mod json_error;
@@ -35,6 +36,7 @@ pub use cause::{Cause, Failure, Service};
 pub(crate) use digest::Digester;
 pub use digest::sha256_hex;
 pub use event::RunEvent;
+pub use finish::{Ending, FinishReason};
 pub use function::{Function, FunctionCall, Functions, Verbatim};
 pub use journal::{Event, Paid, ToolAnswer};
 pub use manifest::{

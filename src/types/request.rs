@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::digest::sha256_hex;
+use super::finish::{Ending, FinishReason};
 use super::function::{FunctionCall, Functions, Verbatim};
 use super::prefix::Prefix;
 use super::reasoning::Reasoning;
@@ -187,15 +188,27 @@ pub struct Completion {
     /// The reply as its provider wrote it, where that has to be sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verbatim: Option<Verbatim>,
+    /// Whether it has as many tokens as the limit allows, although the server says that it ended by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_limit: bool,
+    /// Whether the model wrote a function call that its provider could not read. Completions of earlier versions never say so,
+    /// whatever their reason for the end: they are read as before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub malformed: bool,
 }
 
 impl Completion {
     /// Why it is less than the model's whole answer, if it is.
     pub fn shortfall(&self) -> Option<Cause> {
         match &self.finish_reason {
-            Some(reason) => Cause::of_finish(reason),
+            Some(reason) => Cause::of_finish(reason).filter(|cause| self.malformed || *cause != Cause::MalformedCall),
             None => (self.text.trim().is_empty() && self.calls.is_empty()).then_some(Cause::Empty),
         }
+    }
+
+    /// Whether it ended by a failure of the server, as only recordings and caches of earlier versions have completions.
+    pub fn is_failure(&self) -> bool {
+        self.finish_reason.as_deref().and_then(FinishReason::ending) == Some(Ending::Failed)
     }
 }
 

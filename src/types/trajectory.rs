@@ -1,6 +1,6 @@
 //! The record of one episode: every step, every model call, how it ended.
 
-use super::{Branch, Cause, Completion, Failure, FunctionCall, Request, Tool, Usage, Verbatim};
+use super::{Branch, Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -160,6 +160,10 @@ pub struct Call<S = String> {
     /// Why the completion is less than the model's whole answer, where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// Whether the completion has as many tokens as the limit allows, although the server says that it ended by itself: it
+    /// may have been cut.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_limit: bool,
     /// Tokens used, where the server counts them.
     pub usage: Option<Usage>,
     /// Time the call took, waiting included, in milliseconds.
@@ -313,6 +317,7 @@ impl Call {
             verbatim: completion.verbatim,
             reasoning: completion.reasoning,
             finish_reason: completion.finish_reason,
+            at_limit: completion.at_limit,
             usage: completion.usage,
             latency_ms: completion.latency_ms,
             attempts: completion.attempts,
@@ -326,6 +331,28 @@ impl Call {
     pub fn that_did_not_fit(request: &Request) -> Self {
         let nothing = Completion { usage: Some(Usage::default()), attempts: 1, ..Completion::default() };
         Self { cause: Some(Cause::ContextOverflow), ..Self::of(request, nothing) }
+    }
+
+    /// The record of a request whose answers were empty and ended for a reason that is not known.
+    pub fn unexplained(request: &Request, attempts: u32, reason: &str) -> Self {
+        let nothing = Completion { finish_reason: Some(reason.to_owned()), attempts, ..Completion::default() };
+        Self { cause: Some(Cause::UnknownReason), ..Self::of(request, nothing) }
+    }
+
+    /// Whether it is one of [`Call::unexplained`]: the dialogue got no answer.
+    pub fn is_unexplained(&self) -> bool {
+        self.cause == Some(Cause::UnknownReason)
+    }
+
+    /// Whether it ended by a failure of the server, and was taken for an answer. Only records of earlier versions have such
+    /// calls.
+    pub fn is_failure(&self) -> bool {
+        self.ending() == Some(Ending::Failed)
+    }
+
+    /// What the reason for its end says, if that is known.
+    pub fn ending(&self) -> Option<Ending> {
+        FinishReason::ending(self.finish_reason.as_deref()?)
     }
 
     /// Whether it is one of [`Call::that_did_not_fit`]: there was no completion, so that none ended.

@@ -49,6 +49,7 @@ mod export_command;
 mod export_parquet;
 mod export_tools;
 mod exported_fields;
+mod finish_reasons;
 mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;

@@ -5,7 +5,7 @@
 //! | content of type `text` | the text |
 //! | content of type `tool_use` | a call |
 //! | content of type `thinking` or `redacted_thinking` | left out of the text, and kept apart; beside calls, the content as it was written is kept, too |
-//! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `tool_use` is `tool_calls`, `model_context_window_exceeded` is `context_overflow` |
+//! | `stop_reason` | as the table of [`FinishReason`] has it |
 //! | `usage` | tokens read from or written to a cache count as prompt tokens, those of reasoning as completion tokens |
 //! | a stream that the client stops before the count of tokens | no usage |
 
@@ -13,7 +13,7 @@ use super::ENDPOINT;
 use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::{FunctionCall, Usage, Verbatim};
+use crate::types::{FinishReason, FunctionCall, Usage, Verbatim};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -154,14 +154,7 @@ fn text(block: &Value) -> &str {
 }
 
 fn reason(value: &Value) -> Option<String> {
-    let reason = string(value)?;
-    Some(match reason.as_str() {
-        "end_turn" | "stop_sequence" => "stop".to_owned(),
-        "max_tokens" => "length".to_owned(),
-        "tool_use" => "tool_calls".to_owned(),
-        "model_context_window_exceeded" => "context_overflow".to_owned(),
-        _ => reason,
-    })
+    FinishReason::recorded(&string(value)?)
 }
 
 /// What is counted of a prompt.

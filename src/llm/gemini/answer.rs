@@ -5,18 +5,21 @@
 //! | parts with `text` | the text, joined |
 //! | parts with `thought` | left out of the text, and kept apart |
 //! | parts with `functionCall` | calls; all parts are kept as they were written, as they may be signed |
-//! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what is withheld is `content_filter` |
-//! | other reasons (`OTHER`, `MALFORMED_RESPONSE`, …) | as they are, in small letters |
+//! | `finishReason` | as the table of [`FinishReason`] has it; others as they are, in small letters |
+//! | `finishMessage` with a call that cannot be read | the text, where there is no other |
 //! | `promptFeedback` with `blockReason` | an error that is not retried |
 //! | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
 
 use super::ENDPOINT;
-use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
+use crate::llm::remote::answer::{Decoded, Fault, MAX_MALFORMED, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::{FunctionCall, Usage, Verbatim};
+use crate::types::{Cause, FinishReason, FunctionCall, Usage, Verbatim};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// Longest words of the provider before a call that it could not read, in bytes.
+const TOLD: usize = 40;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -79,28 +82,25 @@ fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
             known.text.push_str(text);
         }
     }
+    if known.text.is_empty() && known.calls.is_empty() {
+        known.text.push_str(malformed(candidate).unwrap_or_default());
+    }
     known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());
     Ok(true)
 }
 
 fn reason(value: &Value) -> Option<String> {
-    let reason = string(value)?;
-    Some(match reason.as_str() {
-        "FINISH_REASON_UNSPECIFIED" => return None,
-        "MAX_TOKENS" => "length".to_owned(),
-        "SAFETY"
-        | "RECITATION"
-        | "LANGUAGE"
-        | "BLOCKLIST"
-        | "PROHIBITED_CONTENT"
-        | "SPII"
-        | "MODEL_ARMOR"
-        | "JAILBREAK"
-        | "IMAGE_SAFETY"
-        | "IMAGE_PROHIBITED_CONTENT"
-        | "IMAGE_RECITATION" => "content_filter".to_owned(),
-        _ => reason.to_ascii_lowercase(),
-    })
+    FinishReason::recorded(&string(value)?)
+}
+
+/// The call that the model wrote and the provider could not read: what follows the provider's own words in
+/// `Malformed function call: print(…)`.
+fn malformed(candidate: &Value) -> Option<&str> {
+    let cause = Cause::of_finish(candidate["finishReason"].as_str()?)?;
+    let (words, written) = candidate["finishMessage"].as_str()?.split_once(": ")?;
+    let is_told = words.len() <= TOLD && words.to_ascii_lowercase().ends_with("call");
+    let written = written.trim();
+    (cause == Cause::MalformedCall && is_told).then(|| &written[..written.floor_char_boundary(MAX_MALFORMED)])
 }
 
 fn used(usage: &Value) -> Option<Usage> {

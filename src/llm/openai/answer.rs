@@ -3,7 +3,7 @@
 //! | in the answer | what happens |
 //! |---|---|
 //! | HTML, truncated or other JSON, no `choices` | not a completion: retried, then an error |
-//! | an `error` object | an error, as if the answer had its status |
+//! | an `error` object, in a choice too | an error, as if the answer had its status |
 //! | a `refusal` beside the content | the finish reason `refusal`; it is the text where there is no other |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
 //! | `tool_calls` | calls; in a stream they come in pieces, put together by index, id and name |
@@ -17,12 +17,11 @@ use super::{ENDPOINT, Endpoint};
 use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string, usage};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::{FunctionCall, Usage, Verbatim};
+use crate::types::finish::REFUSAL;
+use crate::types::{Cause, FinishReason, FunctionCall, Usage, Verbatim};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// The reason for the end of a message in which the model declined.
-const REFUSAL: &str = "refusal";
 /// Where in the usage the tokens of reasoning are counted.
 const TOKEN_DETAILS: &str = "completion_tokens_details";
 const REASONING_TOKENS: &str = "reasoning_tokens";
@@ -54,6 +53,40 @@ struct Choice {
     text: Option<Value>,
     #[serde(default)]
     finish_reason: Value,
+    /// The reason of the provider that `OpenRouter` asked.
+    #[serde(default)]
+    native_finish_reason: Value,
+    /// What `OpenRouter` says of a provider that failed.
+    #[serde(default)]
+    error: Value,
+}
+
+impl Choice {
+    /// Why it ended. `OpenRouter` calls it an error when Gemini's model wrote a call that cannot be read.
+    fn reason(&self) -> Option<String> {
+        self.malformed().or_else(|| string(&self.finish_reason))
+    }
+
+    fn malformed(&self) -> Option<String> {
+        let native = self.native_finish_reason.as_str()?;
+        FinishReason::recorded(native).filter(|_| Cause::of_finish(native) == Some(Cause::MalformedCall))
+    }
+
+    /// The error in place of an answer, if there is one.
+    fn failed(&self) -> Result<(), Fault> {
+        let is_empty = match &self.error {
+            Value::Null => true,
+            Value::Bool(is_error) => !is_error,
+            Value::String(text) => text.is_empty(),
+            Value::Array(items) => items.is_empty(),
+            Value::Object(fields) => fields.is_empty(),
+            Value::Number(_) => false,
+        };
+        if is_empty || self.malformed().is_some() {
+            return Ok(());
+        }
+        Err(Fault::Reported(Refusal::read(json!({ "error": self.error }).to_string().as_bytes())))
+    }
 }
 
 fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
@@ -68,8 +101,9 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
+    choice.failed()?;
     let mut decoded = Decoded {
-        finish_reason: string(&choice.finish_reason),
+        finish_reason: choice.reason(),
         usage: used(&body.usage),
         model: string(&body.model),
         ..Decoded::default()
@@ -109,6 +143,8 @@ pub(super) fn chunk(
     rest.counted_reasoning(&chunk.usage[TOKEN_DETAILS], REASONING_TOKENS);
     rest.model = rest.model.take().or_else(|| string(&chunk.model));
     let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(String::new()) };
+    choice.failed()?;
+    let reason = choice.reason();
     progress.started = true;
     let mut delta = choice.delta.unwrap_or_default();
     think(&delta, reasoning, rest);
@@ -120,7 +156,7 @@ pub(super) fn chunk(
     })?;
     let refusal = declined(&delta).unwrap_or_default();
     progress.refused |= !refusal.is_empty();
-    let reason = string(&choice.finish_reason).map(|reason| if progress.refused { REFUSAL.to_owned() } else { reason });
+    let reason = reason.map(|reason| if progress.refused { REFUSAL.to_owned() } else { reason });
     let rest = &mut progress.rest;
     rest.finish_reason = reason.or_else(|| rest.finish_reason.take());
     // One of the two is empty.

@@ -179,6 +179,13 @@ impl Interface for OpenAi {
         self.settings.server.reasoning.contains(&IN_TEXT)
     }
 
+    fn limit(&self, decoding: &Decoding, refused: RequestOptions) -> Option<u32> {
+        match self.settings.endpoint {
+            Endpoint::Responses => (!refused.contains(RequestOption::MaxTokens)).then_some(decoding.max_tokens),
+            _ => Some(decoding.most_tokens()),
+        }
+    }
+
     fn limit_name(&self, refused: RequestOptions) -> &'static str {
         match self.settings.endpoint {
             Endpoint::Responses => responses::LIMIT,

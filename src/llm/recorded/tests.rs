@@ -1,6 +1,6 @@
 //! Recordings and caches of a made-up model, and of a server that echoes secrets.
 
-use super::{Cached, ModelIdentity, Recording, Replaying};
+use super::{Cached, ModelIdentity, Recording, Replaying, is_worth_keeping};
 use crate::llm::openai::{self, OpenAiSettings};
 use crate::llm::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
 use crate::net::testing::{Server, quick, reply};
@@ -168,6 +168,29 @@ async fn a_later_run_finds_what_was_worth_keeping() {
     assert_eq!(shown(&model, "a").await, first[0].as_ref().expect("an answer").text, "a hit is shown, too");
     shown(&model, "streamed").await;
     assert_eq!(inner.asked.load(Ordering::Relaxed), 7 + 4 + 1);
+}
+
+#[tokio::test]
+async fn failures_that_an_earlier_version_kept_as_answers_are_asked_for_again_and_replayed_as_they_are() {
+    let failed = |text: &str| Completion {
+        text: text.to_owned(),
+        finish_reason: Some("abort".to_owned()),
+        ..Completion::default()
+    };
+    let dir = tempfile::tempdir().expect("a folder");
+    let inner = Arc::new(Made::default());
+    let cache = Arc::new(Cache::open(dir.path()).expect("opens"));
+    let asked = identity().request(&request("a"), identity().server.as_deref());
+    cache.put(cache.slot(&asked), &failed("Thought 1: I")).await;
+    drop(cache);
+    for requests in [1, 1] {
+        let cache = Arc::new(Cache::open(dir.path()).expect("opens"));
+        let model = Cached::new(inner.clone(), identity(), cache);
+        let answer = answers(&model, &["a"]).await.remove(0).expect("an answer");
+        assert!(!answer.is_failure() && answer.text.contains('é'), "{answer:?}");
+        assert_eq!(inner.asked.load(Ordering::Relaxed), requests, "what was asked for again is kept");
+    }
+    assert!(failed("x").is_failure() && !is_worth_keeping(&failed("x")));
 }
 
 #[tokio::test]

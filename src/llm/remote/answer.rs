@@ -9,6 +9,9 @@ use serde_json::Value;
 /// Larger token counts are capped, so that sums cannot overflow.
 const MAX_TOKENS: u64 = 1 << 40;
 
+/// How much of a call that a provider cannot read is kept, in bytes.
+pub(in crate::llm) const MAX_MALFORMED: usize = 64 << 10;
+
 /// How much of a model's reasoning is kept, in bytes.
 const MAX_REASONING: usize = 64 << 10;
 
@@ -104,6 +107,8 @@ pub(in crate::llm) enum Fault {
     Withheld(String),
     /// It reports an error in place of a completion.
     Reported(Refusal),
+    /// It is empty, and its reason for that is not known; another attempt may say more.
+    Unexplained(String),
 }
 
 impl From<String> for Fault {

@@ -2,12 +2,15 @@
 
 use super::answer::Decoded;
 use super::{ModelError, Raw, Remote, redactor};
+use crate::llm::UNKNOWN_REASON_HINT;
 use crate::types::text::printable;
-use crate::types::{Cause, Decoding, Prompt, Reasoning, Request, RequestOption, RequestOptions};
+use crate::types::{Cause, Decoding, Ending, FinishReason, Prompt, Reasoning, Request, RequestOption, RequestOptions};
 use serde::Serialize;
 
 /// Token limit of the first request, which asks for a text several times as long.
 const FEW_TOKENS: u32 = 48;
+/// Longest reason for the end of an answer that a warning names, in characters.
+const REASON_CHARS: usize = 40;
 /// A text of more characters than this must have more tokens than that.
 const FEW_CHARS: usize = FEW_TOKENS as usize * 20;
 
@@ -59,7 +62,7 @@ pub struct Check {
     /// Requests sent, including retries.
     pub requests: u32,
     /// What a run would suffer from, if anything.
-    pub warning: Option<&'static str>,
+    pub warning: Option<String>,
     /// Beginning of the first answer, at most 80 characters.
     pub sample: String,
 }
@@ -123,22 +126,39 @@ impl Remote {
 }
 
 /// What the first answer lacks.
-fn warning(first: &Raw) -> Option<&'static str> {
+fn warning(first: &Raw) -> Option<String> {
     let Decoded { text, reasoning, finish_reason, .. } = &first.decoded;
-    let cause = finish_reason.as_deref().and_then(Cause::of_finish);
-    match (text.trim().is_empty(), cause) {
-        (_, Some(Cause::Refusal)) => Some("the model declined to answer, and the server says so"),
-        (_, Some(Cause::ContentFilter)) => Some("a filter of the provider withheld the answer"),
-        (true, _) if reasoning.is_some() => Some(
-            "the answer ended inside reasoning, which counts against the limit of tokens: runs need a larger --max-tokens \
-             than the usual, which is 100 to 512",
-        ),
-        (true, _) => Some("the answer is empty"),
-        (false, _) if reasoning.is_some() => {
-            Some("reasoning counts against the limit of tokens: runs need a larger --max-tokens than without it")
+    let reason = finish_reason.as_deref();
+    let cause = reason.and_then(Cause::of_finish);
+    let is_empty = text.trim().is_empty();
+    let told = match (cause, reason.map(FinishReason::ending)) {
+        (Some(Cause::Refusal), _) => "the model declined to answer, and the server says so",
+        (Some(Cause::ContentFilter), _) => "a filter of the provider withheld the answer",
+        (Some(Cause::MalformedCall), _) => "the model wrote a function call that the provider could not read",
+        (Some(Cause::ContextOverflow), _) => "the answer was cut where the model's context is full",
+        (_, Some(None | Some(Ending::Unclear))) => {
+            let reason = printable(reason.unwrap_or_default(), REASON_CHARS);
+            return Some(format!("the answer ended with `{reason}`, which is not known: {UNKNOWN_REASON_HINT}"));
         }
-        (false, _) => None,
-    }
+        (_, Some(Some(Ending::Paused))) => "the provider paused the answer before it ended",
+        (None, Some(Some(Ending::Answer))) if is_empty && reasoning.is_some() => {
+            "the answer is reasoning alone, and the server says that it ended by itself: runs may need a larger --max-tokens"
+        }
+        _ if is_empty && reasoning.is_some() => {
+            "the answer ended inside reasoning, which counts against the limit of tokens: runs need a larger --max-tokens \
+             than the usual, which is 100 to 512"
+        }
+        _ if is_empty => "the answer is empty",
+        _ if first.at_limit => {
+            "the answer has as many tokens as the limit, and the server says that it ended by itself: a run cannot tell cut \
+             answers from whole ones, and counts them as possibly cut"
+        }
+        _ if reasoning.is_some() => {
+            "reasoning counts against the limit of tokens: runs need a larger --max-tokens than without it"
+        }
+        _ => return None,
+    };
+    Some(told.to_owned())
 }
 
 /// A word that first occurs after the first third of `text`.

@@ -8,6 +8,8 @@
 //! | invalid JSON, a premature end | retried, then an error |
 //! | an error | as if the answer had its status: retried if that may help, then an error |
 //! | a refusal by the provider | an error, without a retry |
+//! | a reason for the end that is a failure of the server | as status 503: retried, then an error |
+//! | no text, no call, and a reason that is not known | retried once, then an error |
 
 use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
@@ -17,7 +19,7 @@ use super::refusal::Refusal;
 use crate::llm::capability::IN_TEXT;
 use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
-use crate::types::{Cause, Usage};
+use crate::types::{Cause, Ending, FinishReason, Usage};
 
 /// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
@@ -33,6 +35,8 @@ pub(super) struct Incoming<'a> {
     /// Whether text was reported that a new attempt makes void.
     shown: bool,
     stripper: ReasoningStripper,
+    /// Whether an empty answer for an unknown reason was asked for again.
+    asked_again: bool,
     attempt: Attempt,
 }
 
@@ -43,6 +47,8 @@ struct Attempt {
     progress: Progress,
     /// Why the stream is not a completion.
     fault: Option<Fault>,
+    /// Whether the text reached a stop, at which it is cut on this side.
+    stopped: bool,
     /// The result, if the status was 2xx.
     result: Option<Result<Decoded, Fault>>,
 }
@@ -79,8 +85,8 @@ impl<'a> Incoming<'a> {
         redactor: StreamRedactor<'a>,
     ) -> Self {
         let (stripper, attempt) = (ReasoningStripper::new(false, ""), Attempt::default());
-        let (wanted, shown, label, estimate) = (false, false, String::new(), 0);
-        Self { interface, on_event, redactor, wanted, label, estimate, shown, stripper, attempt }
+        let (wanted, shown, asked_again, label, estimate) = (false, false, false, String::new(), 0);
+        Self { interface, on_event, redactor, wanted, label, estimate, shown, stripper, asked_again, attempt }
     }
 
     /// Describes the next request: whether it asks for a stream, the label that the model continues, and how many tokens
@@ -94,6 +100,36 @@ impl<'a> Incoming<'a> {
     /// The result of the last answer; `None` unless its status was 2xx.
     pub(super) fn take(&mut self) -> Option<Result<Decoded, Fault>> {
         self.attempt.result.take()
+    }
+
+    /// Whether the text of the last answer was cut at a stop on this side.
+    pub(super) fn stopped(&self) -> bool {
+        self.attempt.stopped
+    }
+
+    /// Puts what the model wrote in the place of the text, where the server could not read it.
+    pub(super) fn replaced(&mut self, written: &str) -> String {
+        if let Some(on_event) = self.on_event
+            && std::mem::take(&mut self.shown)
+        {
+            on_event(StreamEvent::Restarted);
+        }
+        self.redactor.clear();
+        self.stripper = ReasoningStripper::new(false, "");
+        self.push(written);
+        self.finish();
+        self.redactor.text().to_owned()
+    }
+
+    /// The completion, unless its reason for the end says that it is none.
+    fn ended(decoded: Decoded) -> Result<Decoded, Fault> {
+        let Some(reason) = decoded.finish_reason.as_deref() else { return Ok(decoded) };
+        let is_empty = decoded.text.trim().is_empty() && decoded.calls.is_empty();
+        match FinishReason::ending(reason) {
+            Some(Ending::Failed) => Err(Fault::Reported(Refusal::of_finish(reason))),
+            None | Some(Ending::Unclear) if is_empty => Err(Fault::Unexplained(reason.to_owned())),
+            _ => Ok(decoded),
+        }
     }
 
     /// Adds a piece to the text. Returns whether the text has ended.
@@ -123,6 +159,7 @@ impl<'a> Incoming<'a> {
         let piece = self.interface.decode_event(data, &mut self.attempt.progress)?;
         if self.push(&piece) {
             self.attempt.progress.rest.finish_reason = Some(STOPPED.to_owned());
+            self.attempt.stopped = true;
             return Ok(Heard::Enough);
         }
         Ok(self.attempt.heard())
@@ -204,13 +241,15 @@ impl Listener for Incoming<'_> {
                 && self.push(&decoded.text)
             {
                 decoded.finish_reason = Some(STOPPED.to_owned());
+                self.attempt.stopped = true;
             }
             decoded
         };
-        let result = result.map(|decoded| self.complete(decoded));
+        let result = result.map(|decoded| self.complete(decoded)).and_then(Self::ended);
         let usable = match &result {
             Ok(_) | Err(Fault::Withheld(_)) => true,
             Err(Fault::Broken(_)) => false,
+            Err(Fault::Unexplained(_)) => std::mem::replace(&mut self.asked_again, true),
             Err(Fault::Reported(refusal)) => !refusal.cause(refusal.status()).is_passing(),
         };
         self.attempt.result = Some(result);
@@ -218,8 +257,9 @@ impl Listener for Incoming<'_> {
     }
 
     fn is_final(&self, answer: &Answer) -> bool {
-        // A spent account is reported like a server that is busy.
-        Refusal::read(&answer.body).cause(answer.status) == Cause::Quota
+        let refusal = Refusal::read(&answer.body);
+        // A spent account is reported like a server that is busy; a call that cannot be read is the model's answer.
+        refusal.malformed.is_some() || refusal.cause(answer.status) == Cause::Quota
     }
 
     fn estimate(&self) -> u64 {

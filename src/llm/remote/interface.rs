@@ -55,6 +55,10 @@ pub(in crate::llm) trait Interface: Send + Sync {
     fn thinks_in_text(&self) -> bool {
         false
     }
+    /// The limit of tokens that a request has; nothing if it has none.
+    fn limit(&self, decoding: &Decoding, _refused: RequestOptions) -> Option<u32> {
+        Some(decoding.most_tokens())
+    }
     /// The name of the setting that limits the length.
     fn limit_name(&self, refused: RequestOptions) -> &'static str;
 }

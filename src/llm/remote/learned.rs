@@ -4,7 +4,7 @@
 //! out: the refusal is an error then.
 
 use super::refusal::Refusal;
-use crate::types::{RequestOption, RequestOptions};
+use crate::types::{Cause, RequestOption, RequestOptions};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a server has refused so far, or is known to refuse. Clones share it.
@@ -49,7 +49,8 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
         CacheControl, Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP,
         Whole,
     };
-    if !matches!(status, 400 | 422) {
+    // What does not fit, or comes too fast, would be refused without the setting too.
+    if !matches!(status, 400 | 422) || matches!(refusal.cause(status), Cause::ContextOverflow | Cause::RateLimit) {
         return None;
     }
     let text = refusal.message.to_ascii_lowercase();
@@ -61,10 +62,11 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
     // Which of two settings that exclude each other is to go is for a person to say.
     let excluded = temperature && top_p && words.contains(&"both");
     let stream = names(&["stream", "streaming"]);
+    let limits = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
     let whole = stream && (text.contains("only support") || text.contains("non-stream"));
     // Messages often name streams along with an option that streams do not allow, which comes first.
     let candidates = [
-        (MaxTokens, names(&["max_completion_tokens"]) || names(&["max_tokens", "max_output_tokens"]) && unknown),
+        (MaxTokens, names(&limits[..1]) && !text.contains("too large") || names(&limits[1..]) && unknown),
         (StreamUsage, names(&["stream_options", "include_usage"])),
         (TopP, top_p && !excluded),
         (Temperature, temperature && unknown && !excluded),
@@ -120,6 +122,9 @@ mod tests {
             |name: &str| serde_json::json!({"detail": [{"loc": ["body", name], "msg": "extra fields not permitted"}]});
         let newer = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
         let large = "max_tokens is too large: 5000. This model supports at most 4096 tokens";
+        let larger = "'max_tokens' or 'max_completion_tokens' is too large: 512. This model's maximum context length is 2048 tokens and your request has 1800 input tokens (512 > 2048 - 1800). None";
+        let own = "max_completion_tokens is too large: 99999. This model supports at most 16384 completion tokens";
+        let full = "`stop` and prompt: this model's maximum context length is 9 tokens";
         let verify = "Your organization must be verified to stream this model.";
         let fixed = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.";
         let summary = "Your organization must be verified to generate reasoning summaries.";
@@ -135,6 +140,10 @@ mod tests {
             (400, openai(newer, "max_tokens", ""), Some(MaxTokens)),
             (400, openai("no", "max_tokens", "unsupported_parameter"), Some(MaxTokens)),
             (400, openai(large, "max_tokens", ""), None),
+            (400, openai(larger, "", ""), None),
+            (400, openai(own, "", ""), None),
+            (400, openai(full, "stop", ""), None),
+            (400, openai("no `seed` is supported here", "", "context_length_exceeded"), None),
             (400, openai("maximum context length is 4097 tokens", "", ""), None),
             (400, openai(verify, "stream", "unsupported_value"), Some(Stream)),
             (400, openai(summary, "reasoning.summary", "unsupported_value"), Some(Summary)),

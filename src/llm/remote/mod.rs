@@ -40,8 +40,9 @@ pub use learned::LearnedOptions;
 use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, Credential, RetrySettings, redact};
+use crate::types::finish::TOOL_USE_FAILED;
 use crate::types::request::BYTES_PER_TOKEN;
-use crate::types::{Cause, Completion, Decoding, Request, RequestOption};
+use crate::types::{Cause, Completion, Decoding, Ending, FinishReason, Request, RequestOption};
 use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -140,6 +141,15 @@ struct Raw {
     decoded: Decoded,
     attempts: u32,
     elapsed: Duration,
+    /// Whether it has as many tokens as the limit allows, although the server says that it ended by itself.
+    at_limit: bool,
+}
+
+/// Whether a text has as many tokens as the limit allows, although the server says that it ended by itself.
+fn is_at_limit(decoded: &Decoded, limit: Option<u32>) -> bool {
+    let is_answer = decoded.finish_reason.as_deref().and_then(FinishReason::ending) == Some(Ending::Answer);
+    let reached = decoded.usage.zip(limit).is_some_and(|(usage, limit)| usage.completion_tokens >= u64::from(limit));
+    is_answer && reached && decoded.calls.is_empty()
 }
 
 impl Remote {
@@ -187,7 +197,8 @@ impl Remote {
     }
 
     async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
-        let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
+        let Raw { decoded, attempts, elapsed, at_limit } = self.ask(request, on_event).await?;
+        let cause = decoded.finish_reason.as_deref().and_then(Cause::of_finish);
         let secrets = self.secrets.hidden.all();
         Ok(Completion {
             text: redactor::redacted(decoded.text, &request.stop, &secrets),
@@ -200,6 +211,8 @@ impl Remote {
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             attempts,
             cached: false,
+            at_limit,
+            malformed: cause == Some(Cause::MalformedCall),
         })
     }
 
@@ -237,7 +250,12 @@ impl Remote {
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
                         *text = self.secrets.hidden.out_of(text);
                     }
-                    return Ok(Raw { decoded, attempts, elapsed });
+                    let limit = interface.limit(&request.decoding, refused);
+                    let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
+                    return Ok(Raw { decoded, attempts, elapsed, at_limit });
+                }
+                Some(Err(Fault::Unexplained(reason))) => {
+                    return Err(ModelError::Unexplained { attempts, reason: self.shown(&reason) });
                 }
                 Some(Err(Fault::Broken(reason))) => {
                     return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
@@ -249,6 +267,11 @@ impl Remote {
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
                 None => (answer.status, Refusal::read(&answer.body)),
             };
+            if let Some(written) = &refusal.malformed {
+                let text = incoming.replaced(written);
+                let decoded = Decoded { text, finish_reason: Some(TOOL_USE_FAILED.to_owned()), ..Decoded::default() };
+                return Ok(Raw { decoded, attempts, elapsed, at_limit: false });
+            }
             if !self.learned.learn(sent, required, status, &refusal) {
                 return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
             }

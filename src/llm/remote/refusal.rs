@@ -1,12 +1,14 @@
 //! The error message of a server that refuses a request.
 
+use super::answer::MAX_MALFORMED;
 use crate::types::Cause;
+use crate::types::finish::TOOL_USE_FAILED;
 use serde_json::Value;
 
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
-/// How servers say that a prompt does not fit.
-const TOO_LONG: [&str; 9] = [
+/// How servers say that a prompt does not fit, or prompt and answer together.
+const TOO_LONG: [&str; 18] = [
     "context length",
     "context_length",
     "context window",
@@ -15,8 +17,32 @@ const TOO_LONG: [&str; 9] = [
     "context limit",
     "input token count",
     "maximum prompt length",
-    "too long",
+    // vLLM.
+    "maximum model length",
+    "max_model_len",
+    "max_tokens must be at least 1, got -",
+    // TGI.
+    "`max_new_tokens` must be <=",
+    "`inputs` must have less than",
+    // Cohere.
+    "too many tokens",
+    // Moonshot, Zhipu, DashScope.
+    "exceeded model token limit",
+    "prompt exceeds max length",
+    "range of input length",
+    // SGLang.
+    "longer than the model's context",
 ];
+/// What is too long where servers say only that: the prompt, or something else in the request, by the words before it.
+const PROMPT: [&str; 8] = ["prompt", "input", "inputs", "conversation", "context", "messages", "request", "content"];
+const OTHERS: [&str; 6] = ["id", "name", "stop", "array", "key", "tool"];
+/// How many words before `too long` say what is.
+const SUBJECT: usize = 10;
+/// Codes and words of limits per minute, which some servers report as a request that is too large.
+const RATE_CODES: [&str; 2] = ["rate_limit_exceeded", "rate_limit_error"];
+const RATE_WORDS: [&str; 4] = ["tokens per minute", "requests per minute", "tokens per day", "please wait before"];
+/// How deep errors are searched that hold another server's error.
+const DEPTH: u32 = 8;
 /// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
@@ -30,6 +56,8 @@ pub(in crate::llm) struct Refusal {
     kind: Option<String>,
     /// The status that it names itself.
     status: Option<u16>,
+    /// What the model wrote, if the server refuses a call of the model's that it cannot read.
+    pub(super) malformed: Option<String>,
 }
 
 impl Refusal {
@@ -47,10 +75,51 @@ impl Refusal {
         });
         let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
-        let status = inner.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
-        let status = status.filter(|status| (400..600).contains(status));
-        Self { message, param: field("param"), code: field("code"), kind: field("type"), status }
+        let status = ["code", "status_code"].iter().find_map(|name| number(inner.get(*name)?));
+        let malformed = malformed(json, DEPTH);
+        Self { message, param: field("param"), code: field("code"), kind: field("type"), status, malformed }
     }
+
+    /// The refusal that a reason for the end of an answer is.
+    pub(super) fn of_finish(reason: &str) -> Self {
+        let message = format!("the answer ended with `{reason}`");
+        Self { message, param: None, code: None, kind: None, status: Some(503), malformed: None }
+    }
+}
+
+/// A status that an error names, as a number or in digits.
+fn number(value: &Value) -> Option<u16> {
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+}
+
+/// What the model wrote, from Groq's error `tool_use_failed`, also where a proxy quotes it.
+fn malformed(error: &Value, depth: u32) -> Option<String> {
+    let depth = depth.checked_sub(1)?;
+    match error {
+        Value::Object(fields) => {
+            if fields.get("code").is_some_and(|code| code == TOOL_USE_FAILED) {
+                let written = fields.get("failed_generation").and_then(Value::as_str).unwrap_or_default();
+                return Some(written[..written.floor_char_boundary(MAX_MALFORMED)].to_owned());
+            }
+            fields.values().find_map(|value| malformed(value, depth))
+        }
+        Value::Array(items) => items.iter().find_map(|item| malformed(item, depth)),
+        Value::String(text) if text.contains(TOOL_USE_FAILED) => {
+            let mut quoted = serde_json::Deserializer::from_str(&text[text.find('{')?..]).into_iter::<Value>();
+            malformed(&quoted.next()?.ok()?, depth)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a message says of the prompt, and not of something else in the request, that it is too long.
+fn prompt_is_too_long(message: &str) -> bool {
+    let Some((before, _)) = message.split_once("too long") else { return false };
+    let words = before.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let subject: Vec<&str> = words.rev().take(SUBJECT).collect();
+    let is_other = |word: &&str| OTHERS.contains(word) || word.ends_with("_id") || word.ends_with("_name");
+    PROMPT.iter().any(|word| subject.contains(word)) && !subject.iter().any(is_other)
 }
 
 impl Refusal {
@@ -59,7 +128,12 @@ impl Refusal {
     pub(in crate::llm) fn status(&self) -> u16 {
         let of_type = |kind: &String| {
             Some(match kind.as_str() {
-                "invalid_request_error" | "invalid_prompt" | "bio_policy" | "misalignment_policy_violation" => 400,
+                "invalid_request_error"
+                | "invalid_prompt"
+                | "bio_policy"
+                | "misalignment_policy_violation"
+                | "context_length_exceeded"
+                | TOOL_USE_FAILED => 400,
                 "authentication_error" => 401,
                 "billing_error" => 402,
                 "permission_error" => 403,
@@ -87,7 +161,10 @@ impl Refusal {
         if !matches!(status, 400 | 403 | 404 | 413 | 422) {
             return Cause::of_status(status);
         }
-        if called(&["context_length_exceeded"]) || says(&TOO_LONG) {
+        if called(&RATE_CODES) || says(&RATE_WORDS) {
+            return Cause::RateLimit;
+        }
+        if called(&["context_length_exceeded"]) || says(&TOO_LONG) || prompt_is_too_long(&message) {
             return Cause::ContextOverflow;
         }
         let flagged = ["content_filter", "content_policy_violation", "bio_policy", "misalignment_policy_violation"];
@@ -206,12 +283,104 @@ mod tests {
         }
     }
 
+    /// What servers say of a prompt that does not fit, and of other things that are too long or too large.
+    const TOO_LARGE: &[(u16, &str, Cause)] = &[
+        (
+            422,
+            r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3900 `inputs` tokens and 512 `max_new_tokens`","error_type":"validation"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            422,
+            r#"{"error":"Input validation error: `inputs` must have less than 1024 tokens. Given: 2000"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"too many tokens: total number of tokens in the prompt cannot exceed 4081"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs."}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"This model's maximum context length is 4096 tokens. However, you requested 4608 tokens"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"'max_tokens' or 'max_completion_tokens' is too large: 512. This model's maximum context length is 2048 tokens"}"#,
+            Cause::ContextOverflow,
+        ),
+        (400, r#"{"message":"max_tokens must be at least 1, got -26."}"#, Cause::ContextOverflow),
+        (
+            400,
+            r#"{"message":"Input prompt (5000 tokens) is too long and exceeds limit of 4096"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"The prompt (total length 9) is too long to fit into the model (8)"}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"message":"The input (9000 tokens) is longer than the model's context length (8192 tokens)."}"#,
+            Cause::ContextOverflow,
+        ),
+        (400, r#"{"error":{"message":"Input is too long for requested model."}}"#, Cause::ContextOverflow),
+        (
+            400,
+            r#"{"error":{"message":"Invalid 'messages[2].content': string too long. Expected maximum length 9","code":"string_above_max_length"}}"#,
+            Cause::ContextOverflow,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.","code":"string_above_max_length"}}"#,
+            Cause::BadRequest,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Invalid 'input[3].call_id': string too long. Expected a string with maximum length 64"}}"#,
+            Cause::BadRequest,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"Invalid 'stop': array too long. Expected an array with maximum length 4"}}"#,
+            Cause::BadRequest,
+        ),
+        (
+            413,
+            r#"{"error":{"message":"Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7000, please reduce your message size and try again.","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            Cause::RateLimit,
+        ),
+    ];
+
+    #[test]
+    fn a_context_that_is_full_is_told_from_other_things_that_are_too_long() {
+        for (status, body, cause) in TOO_LARGE {
+            assert_eq!(Refusal::read(body.as_bytes()).cause(*status), *cause, "{status} {body}");
+        }
+    }
+
     #[test]
     fn an_error_inside_an_answer_has_the_status_of_its_kind() {
         for (error, status) in [
             (r#"{"type":"overloaded_error","message":"Overloaded"}"#, 529),
             (r#"{"code":"rate_limit_exceeded","message":"no"}"#, 429),
             (r#"{"code":502,"message":"no"}"#, 502),
+            (r#"{"code":"502","message":"no"}"#, 502),
+            (r#"{"code":"x","status_code":400,"message":"no"}"#, 400),
+            (r#"{"code":"context_length_exceeded","message":"no"}"#, 400),
+            (r#"{"code":"tool_use_failed","message":"no"}"#, 400),
             (r#"{"code":"invalid_prompt","message":"no"}"#, 400),
             (r#"{"code":7,"message":"no"}"#, 500),
             (r#"{"message":"no"}"#, 500),

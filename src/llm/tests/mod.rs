@@ -5,6 +5,7 @@ mod cached;
 mod calls;
 mod openai;
 mod reasoning;
+mod reasons;
 mod requests;
 mod responses;
 mod streams;

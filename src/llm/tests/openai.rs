@@ -174,7 +174,7 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
     ] {
         let server = Server::start(vec![whole(message)]).await;
         let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
-        assert!(check.warning.is_some_and(|warning| warning.contains(told)), "{message}: {:?}", check.warning);
+        assert!(check.warning.as_ref().is_some_and(|warning| warning.contains(told)), "{message}: {:?}", check.warning);
     }
     let server = Server::start(vec![whole(r#"{"content":"<think>hm</think>ok"}"#)]).await;
     let answer = named("openai", &server.url, false).complete(&request()).await.expect("an answer");

@@ -20,6 +20,9 @@ const MALFORMED_ARGUMENTS: &str = "malformed_arguments";
 /// Kind of a repair: the model was told to call a function.
 const MISSING_CALL: &str = "missing_call";
 
+/// What the model is told about arguments that are not a JSON object.
+const NOT_JSON: &str = "the arguments are not a JSON object";
+
 /// The conversation about one question.
 #[derive(Debug)]
 pub(super) struct ToolCalls {
@@ -47,6 +50,8 @@ enum Waiting {
     Result(String),
     /// What the model is told about a reply without a call.
     Nudge,
+    /// What it is told about a call that its provider could not read.
+    Unread,
 }
 
 impl ToolCalls {
@@ -117,14 +122,29 @@ impl ToolCalls {
             Ok(resolved) => self.episode.use_tool(thought, action_text, resolved),
             Err((kind, error)) => {
                 self.episode.repaired(kind);
-                let error = match self.episode.setup.frame.said("feedback") {
-                    "" => format!("Error: {error}"),
-                    // The error comes last: it repeats text of the model, which may look like a slot.
-                    feedback => feedback.replace("{error}", &error),
-                };
+                let error = self.told(&error);
                 self.episode.answer_itself(thought, action_text, error)
             }
         }
+    }
+
+    /// What the model is told of an error in its call.
+    fn told(&self, error: &str) -> String {
+        match self.episode.setup.frame.said("feedback") {
+            "" => format!("Error: {error}"),
+            // The error comes last: it repeats text of the model, which may look like a slot.
+            feedback => feedback.replace("{error}", error),
+        }
+    }
+
+    /// A call that the provider could not read is answered like one whose arguments cannot be read, but in a message: it has
+    /// no id. Recordings of earlier versions have no such calls, and their replies are read as before.
+    fn malformed_call(&mut self, text: &str) -> Turn {
+        (self.waiting, self.nudged) = (Waiting::Unread, false);
+        self.episode.repaired(MALFORMED_ARGUMENTS);
+        let error = self.episode.setup.frame.words("not_json", NOT_JSON, &[("argument", "")]);
+        let error = self.told(&error);
+        self.episode.answer_itself(None, text.to_owned(), error)
     }
 
     /// The use of a tool that a call means, or the kind of the fault and its words.
@@ -146,7 +166,7 @@ impl ToolCalls {
             arguments => arguments,
         };
         let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
-            return Err(malformed("not_json", "the arguments are not a JSON object", ""));
+            return Err(malformed("not_json", NOT_JSON, ""));
         };
         let mut resolved = tool.resolve(&arguments, true).map_err(|misfit| match misfit {
             Misfit::Unknown(names) => {
@@ -196,6 +216,9 @@ impl Dialogue for ToolCalls {
             self.messages.push(reply);
         }
         if calls.is_empty() {
+            if call.cause == Some(crate::types::Cause::MalformedCall) {
+                return self.malformed_call(text);
+            }
             return match text {
                 answer if self.native.text_answers && !answer.is_empty() => {
                     self.waiting = Waiting::Model;
@@ -229,6 +252,7 @@ impl Dialogue for ToolCalls {
                 self.nudged = true;
                 self.messages.push(Message::user(text));
             }
+            Waiting::Unread => self.messages.push(Message::user(text)),
             Waiting::Model => {}
         }
         if self.episode.finished() {

@@ -6,7 +6,7 @@
 //! | items `function_call` | calls |
 //! | items `reasoning` | their summary or content is left out of the text, and kept apart; beside calls, all items are kept as they were written, if one of these holds its own content |
 //! | other items and events | nothing |
-//! | `status` | `completed` is `stop` or `tool_calls`; of `incomplete`, `max_output_tokens` is `length`, else as it says |
+//! | `status`, and the reason of `incomplete` | as the table of [`FinishReason`] has it; with calls, `completed` is `tool_calls` |
 //! | `failed`, an `error` | an error, as if the answer had its status |
 //! | `usage` absent or not made of numbers | none |
 
@@ -14,7 +14,8 @@ use super::ENDPOINT;
 use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string, usage};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::{FunctionCall, Usage, Verbatim};
+use crate::types::finish::REFUSAL;
+use crate::types::{FinishReason, FunctionCall, Usage, Verbatim};
 use serde_json::Value;
 
 /// The type of an item with reasoning, and where reasoning is found.
@@ -101,11 +102,9 @@ fn complete(body: &Value, items: Vec<Value>, decoded: &mut Decoded) {
     let refused = items.iter().flat_map(parts).any(|part| part["type"] == "refusal");
     decoded.calls = items.iter().filter_map(call).collect();
     decoded.finish_reason = match (body["status"].as_str(), string(&body["incomplete_details"]["reason"])) {
-        _ if refused => Some("refusal".to_owned()),
-        (_, Some(reason)) if reason == "max_output_tokens" => Some("length".to_owned()),
-        (_, Some(reason)) => Some(reason),
-        (Some("completed"), None) => Some(if decoded.calls.is_empty() { "stop" } else { "tool_calls" }.to_owned()),
-        (status, None) => status.map(str::to_owned),
+        _ if refused => Some(REFUSAL.to_owned()),
+        (Some("completed"), None) if !decoded.calls.is_empty() => Some("tool_calls".to_owned()),
+        (status, reason) => reason.as_deref().or(status).and_then(FinishReason::recorded),
     };
     let counted = &body["usage"];
     decoded.counted_reasoning(&counted[OUTPUT_DETAILS], REASONING_TOKENS);
