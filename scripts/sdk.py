@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from sdk_apis import APIS, Gemini, Messages, Reply, Responses
+from sdk_apis import APIS, FINISH_REASONS, Gemini, Messages, Reply, Responses, lacking
 
 KEY = "sk-test-0123456789"
 # Faults of this file, or of its tables.
@@ -68,16 +68,26 @@ def finish(**more):
 
 def reasons(api):
     """Every reason of the SDK, with a text and without one, whole and streamed."""
+    for reason in lacking(api, FINISH_REASONS):
+        own_faults.append(f"{api.name}: the table of docs/models.md lacks the SDK's reason {reason}")
     for reason, ask in itertools.product(api.reasons, (False, True)):
         if ask and api.finish(reason) is None:
             # A stream that does not say how it ended may have been cut.
             yield Row(api.name, f"reason {reason}", [Reply(ANSWER.text, reason=reason)], [*DIRECT, "--model-attempts", "1"], ask=True,
                       outcome="not_measured", failure="bad_answer")
             continue
-        yield Row(api.name, f"reason {reason}", [Reply(ANSWER.text, reason=reason)], DIRECT, ask=ask, answer="1943")
+        outcome = api.outcome(reason)
+        once = ["--model-attempts", "1"]
+        failed = {"flags": [*DIRECT, *once], "outcome": "not_measured", "failure": "server_error"}
+        measured = {"flags": DIRECT, "answer": "1943"}
+        spoken = failed if outcome == "failure of the server" else measured
+        yield Row(api.name, f"reason {reason}", [Reply(ANSWER.text, reason=reason)], ask=ask, **spoken)
         if api.reasoning:
             silent = [Reply(reasoning="I must think of 1943 first", reason=reason)] * 2
-            yield Row(api.name, f"reason {reason} and no text", silent, ["--max-steps", "3", "--shots", "0"], ask=ask, outcome="format_failure")
+            unknown = {"flags": [*DIRECT, *once], "outcome": "not_measured", "failure": "unknown_reason"}
+            wrong = {"flags": ["--max-steps", "3", "--shots", "0"], "outcome": "format_failure"}
+            empty = {"failure of the server": failed, "not known": unknown}.get(outcome, wrong)
+            yield Row(api.name, f"reason {reason} and no text", silent, ask=ask, **empty)
 
 
 def answers(api):
@@ -416,7 +426,8 @@ def attempt(program, number, row, url, work):
 def compare(scenario, episodes):
     """Holds the record to the scenario."""
     row, api = scenario.row, scenario.api
-    calls = [call for episode in episodes for step in episode["steps"] for call in step["calls"]]
+    # An empty answer for a reason that is not known is recorded, and is none.
+    calls = [call for episode in episodes for step in episode["steps"] for call in step["calls"] if call.get("cause") != "unknown_reason"]
     replies = [] if row.failure else [reply for reply in row.replies if not reply.error] * row.questions
     if len(calls) != len(replies) or len(episodes) != row.questions:
         scenario.fail(f"{len(episodes)} episodes with {len(calls)} calls, not {row.questions} with {len(replies)}")
@@ -490,6 +501,10 @@ def planted():
     tried = 0
     for name, body in bodies.items():
         api, stream = APIS[name], body.get("stream", False)
+        for reason in api.reasons:
+            tried += 1
+            if lacking(api, {row: kept for row, kept in FINISH_REASONS.items() if row != (name, reason)}) != [reason]:
+                own_faults.append(f"self-test, {name}: nobody misses the reason {reason}")
         if api.errors(body, stream):
             own_faults.append(f"self-test, {name}: a good body is refused: {api.errors(body, stream)[:2]}")
         for at, good in enumerate(list(objects(body))):

@@ -5,9 +5,11 @@ Nothing about bodies or reasons is written here that the SDKs say; what is writt
 
 import base64
 import json
+import re
 import sys
 import typing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pydantic
 import typing_extensions
@@ -58,6 +60,22 @@ def literals(annotation):
     if typing.get_origin(annotation) is typing.Literal:
         return list(typing.get_args(annotation))
     return [value for part in typing.get_args(annotation) for value in literals(part)]
+
+
+def finish_reasons():
+    """The table of docs/models.md, which a test of the program holds to the code: (API, reason) to (recorded, outcome)."""
+    text = (Path(__file__).resolve().parent.parent / "docs/models.md").read_text(encoding="utf-8")
+    section = text.split("\n## Finish reasons\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| ([\w.]+) \| `([^`]+)` \| (none|`[^`]+`) \| ([^|]+) \| <https:", section, re.MULTILINE)
+    return {(api, reason): (None if recorded == "none" else recorded.strip("`"), outcome) for api, reason, recorded, outcome in rows}
+
+
+FINISH_REASONS = finish_reasons()
+
+
+def lacking(api, table):
+    """The reasons of an SDK's types that a table lacks."""
+    return [reason for reason in api.reasons if (api.name, reason) not in table]
 
 
 def closed(package):
@@ -119,7 +137,11 @@ class Api:
 
     def finish(self, reason):
         """What is recorded of a reason, as docs/models.md says."""
-        return reason
+        return FINISH_REASONS.get((self.name, reason), (reason, ""))[0]
+
+    def outcome(self, reason):
+        """What the program makes of a reason, as docs/models.md says; a reason that it lacks is a fault of its own."""
+        return FINISH_REASONS.get((self.name, reason), (reason, "not known"))[1]
 
     def ended(self, reply):
         return reply.reason or (self.calling if reply.calls else self.usual)
@@ -252,9 +274,6 @@ class Responses(OpenAi):
     unfinished = [status for status in literals(responses.Response.model_fields["status"].annotation) if status not in ("completed", "incomplete")]
     prefill = False
 
-    def finish(self, reason):
-        return {"completed": "stop", "max_output_tokens": "length"}.get(reason, reason)
-
     def expected(self, reply):
         wanted = super().expected(reply)
         if reply.calls and self.ended(reply) == "completed":
@@ -362,11 +381,6 @@ class Messages(Api):
     reasons = literals(messages.Message.model_fields["stop_reason"].annotation)
     usual, calling = "end_turn", "tool_use"
     failures = {literals(error.model_fields["type"].annotation)[0]: error for error in typing.get_args(typing.get_args(messages.ErrorObject)[0])}
-    documented = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls",
-                  "model_context_window_exceeded": "context_overflow"}
-
-    def finish(self, reason):
-        return self.documented.get(reason, reason)
 
     def blocks(self, reply):
         if reply.hidden:
@@ -438,13 +452,6 @@ class Gemini(Api):
     usual = calling = "STOP"
     prefill = False
     client = genai.Client(api_key="x")._api_client
-    withheld = {"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "IMAGE_SAFETY",
-                "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
-
-    def finish(self, reason):
-        if reason == "FINISH_REASON_UNSPECIFIED":
-            return None
-        return "length" if reason == "MAX_TOKENS" else "content_filter" if reason in self.withheld else reason.lower()
 
     def wants_stream(self, path, body):
         return ":streamGenerateContent" in path and "alt=sse" in path
