@@ -163,6 +163,10 @@ def tool_calls(api):
         Row(api.name, "tools, wrong arguments", [wrong, search(), finish()], answer="1943", repairs=("malformed_arguments",)),
         Row(api.name, "tools, no call", [Reply("I think of 1943."), finish()], answer="1943", repairs=("missing_call",)),
     ]
+    if api.name == "chat":
+        # Exemplars have it too, and without a thought at the step that finishes.
+        rows.append(Row(api.name, "tools, reasoning that is demanded", [search(reasoning="Let me see"), finish()],
+                        ["--shots", "2", "--server", "deepseek"], answer="1943", extra=back))
     if api.name in ("chat", "responses"):
         broken = Reply(calls=[("search", '{"query": "Hafn')])
         rows.append(Row(api.name, "tools, broken arguments", [broken, finish()], answer="1943", repairs=("malformed_arguments",)))

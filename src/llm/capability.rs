@@ -31,7 +31,8 @@
 //! - `dashscope`: streams and their count of tokens: <https://www.alibabacloud.com/help/en/model-studio/stream>;
 //!   prefill: <https://help.aliyun.com/en/model-studio/partial-mode>
 //! - `deepseek`: sixteen stops: <https://api-docs.deepseek.com/api/create-chat-completion>; prefill, at its beta
-//!   address only: <https://api-docs.deepseek.com/guides/chat_prefix_completion>
+//!   address only: <https://api-docs.deepseek.com/guides/chat_prefix_completion>; `reasoning_content` of replies with
+//!   calls: <https://api-docs.deepseek.com/guides/thinking_mode#tool-calls>
 //! - how much to reason: `openai`: `none` to `max`, each model takes some of them:
 //!   <https://developers.openai.com/api/docs/guides/reasoning>; `vllm`: <https://github.com/vllm-project/vllm/issues/22359>
 //!   and <https://docs.vllm.ai/en/latest/features/reasoning_outputs.html>; `sglang`:
@@ -88,6 +89,8 @@ pub struct Capability {
     pub reasoning: &'static [&'static str],
     /// How to say how much to reason.
     pub control: Control,
+    /// Whether it demands `reasoning_content` of each reply with calls while the model reasons, of exemplars too.
+    pub demands_thoughts: bool,
     /// How to have the model continue its own message, if that is possible.
     pub prefill: Option<Prefill>,
 }
@@ -101,6 +104,7 @@ const UNKNOWN: Capability = Capability {
     usual_top_p: None,
     reasoning: &["reasoning_content", "reasoning", IN_TEXT],
     control: Control::Effort,
+    demands_thoughts: false,
     prefill: None,
 };
 
@@ -160,6 +164,7 @@ pub const SERVERS: [Capability; 10] = [
         usual_top_p: Some(1.0),
         reasoning: &["reasoning_content"],
         control: Control::DeepSeek,
+        demands_thoughts: true,
         prefill: Some(Prefill::Field("prefix")),
         ..UNKNOWN
     },

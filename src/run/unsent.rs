@@ -36,6 +36,9 @@ pub(super) fn notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> 
             RequestOption::Stop => "stops are applied here",
             RequestOption::Seed => "repeats may differ",
             RequestOption::CacheControl => "every prompt costs its full price",
+            RequestOption::Thoughts | RequestOption::ThoughtsContent | RequestOption::ThoughtsDetails => {
+                "the model does not see its earlier reasoning again"
+            }
             _ => "the model uses its own",
         };
         format!("note: {model} does not take {name}: requests are sent without it, and {means}")

@@ -23,10 +23,22 @@ pub enum RequestOption {
     Summary,
     /// Which part of the prompt the provider is to keep for later requests.
     CacheControl,
+    /// The reasoning of earlier replies, sent back in the field `reasoning`.
+    Thoughts,
+    /// The same in the field `reasoning_content`.
+    ThoughtsContent,
+    /// The same in the field `reasoning_details`.
+    ThoughtsDetails,
+    /// A message of the model's without `reasoning_content`.
+    Thoughtless,
+    /// A message of the user's right after the result of a call.
+    UserAfterTool,
+    /// A call without a signature.
+    Unsigned,
 }
 
 impl RequestOption {
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 18] = [
         Self::Temperature,
         Self::TopP,
         Self::Seed,
@@ -39,6 +51,12 @@ impl RequestOption {
         Self::Include,
         Self::Summary,
         Self::CacheControl,
+        Self::Thoughts,
+        Self::ThoughtsContent,
+        Self::ThoughtsDetails,
+        Self::Thoughtless,
+        Self::UserAfterTool,
+        Self::Unsigned,
     ];
 
     pub fn name(self) -> &'static str {
@@ -55,20 +73,27 @@ impl RequestOption {
             Self::Include => "include",
             Self::Summary => "reasoning.summary",
             Self::CacheControl => "cache_control",
+            Self::Thoughts => "messages.reasoning",
+            Self::ThoughtsContent => "messages.reasoning_content",
+            Self::ThoughtsDetails => "messages.reasoning_details",
+            Self::Thoughtless => "messages without reasoning_content",
+            Self::UserAfterTool => "a user after a tool",
+            Self::Unsigned => "calls without a signature",
         }
     }
 }
 
 /// A set of options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RequestOptions(u16);
+pub struct RequestOptions(u32);
 
 impl RequestOptions {
-    /// The settings by which a model chooses its words, the stops, and what decides about costs: what a person should know if
-    /// it is not sent.
+    /// The settings by which a model chooses its words, the stops, what decides about costs, and what the model sees of its
+    /// earlier reasoning: what a person should know if it is not sent.
     pub fn told() -> Self {
-        use RequestOption::{CacheControl, Seed, Stop, Temperature, TopP};
-        [Temperature, TopP, Seed, Stop, CacheControl].into_iter().collect()
+        use RequestOption::{CacheControl, Seed, Stop, Temperature, Thoughts, ThoughtsContent, ThoughtsDetails, TopP};
+        let thoughts = [Thoughts, ThoughtsContent, ThoughtsDetails];
+        [Temperature, TopP, Seed, Stop, CacheControl].into_iter().chain(thoughts).collect()
     }
 
     pub fn contains(self, option: RequestOption) -> bool {
@@ -83,6 +108,12 @@ impl RequestOptions {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    /// The options that are in either.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// The options that are not in `other`.
@@ -100,7 +131,7 @@ impl RequestOptions {
         self.iter().map(RequestOption::name).collect()
     }
 
-    fn bit(option: RequestOption) -> u16 {
+    fn bit(option: RequestOption) -> u32 {
         1 << option as u8
     }
 }

@@ -232,7 +232,7 @@ impl Interface for Anthropic {
         watched: bool,
     ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
-        let turns = Turns::of(&request.prompt, ENDPOINT, self.prefill);
+        let turns = Turns::of(&request.prompt, ENDPOINT, self.prefill, refused);
         let taken = |stop: &&str| !refused.contains(RequestOption::Stop) && !stop.trim().is_empty();
         let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(taken).collect();
         let stream = streams(watched, stops.len(), request, refused);
@@ -260,6 +260,7 @@ impl Interface for Anthropic {
             (RequestOption::TopP, body.top_p.is_some()),
             (RequestOption::Stop, !stops.is_empty()),
             (RequestOption::Stream, stream),
+            (RequestOption::UserAfterTool, turns.has_user_after_tool()),
         ];
         Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: turns.label })
     }

@@ -5,13 +5,16 @@
 //! | the prompt | a system instruction and turns of `user` and `model` (see `remote/turns.rs`) |
 //! | stops | as `stopSequences`, at most five; the client applies all of them |
 //! | functions | as `functionDeclarations`; `toolConfig` only where one must be called |
+//! | calls and results | with the call's `id` where the server gave one |
+//! | calls that no model of Gemini's has signed | where it refuses them, with the text that is documented for this |
 //! | how much to reason | as `thinkingConfig`: by a name `thinkingLevel`, by a number of tokens or `off` `thinkingBudget` |
 //! | a seed above 2,147,483,647 | an error |
 //!
 //! Sources: <https://ai.google.dev/api/generate-content>; five stops:
 //! <https://github.com/continuedev/continue/issues/2702>; reasoning: <https://ai.google.dev/gemini-api/docs/thinking>,
 //! <https://github.com/spring-projects/spring-ai/issues/4983>; that it counts against the limit of tokens:
-//! <https://github.com/googleapis/python-genai/issues/2062>.
+//! <https://github.com/googleapis/python-genai/issues/2062>; signatures:
+//! <https://ai.google.dev/gemini-api/docs/thought-signatures>.
 
 mod answer;
 
@@ -24,6 +27,7 @@ use crate::types::{Decoding, Function, Functions, Reasoning, Request, RequestOpt
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
@@ -32,6 +36,10 @@ pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
 const VERSION: &str = "v1beta";
 const MAX_STOPS: usize = 5;
 const ENDPOINT: &str = "generateContent";
+const CALL: &str = "functionCall";
+const SIGNATURE: &str = "thoughtSignature";
+/// What the API takes for the signature of a call that comes from elsewhere.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// A model behind such a server. Sends nothing yet.
 pub fn model(settings: RemoteSettings) -> Result<Remote, ModelError> {
@@ -83,19 +91,50 @@ impl Content {
         (!text.is_empty()).then(|| Self { role: None, parts: vec![json!({ "text": text })] })
     }
 
-    fn of(turn: &Turn) -> Self {
-        let role = if turn.own { "model" } else { "user" };
-        Self { role: Some(role), parts: turn.parts.iter().flat_map(parts).collect() }
+    /// The first call of a turn, which is the one that is signed.
+    fn first_call(&mut self) -> Option<&mut Value> {
+        self.parts.iter_mut().find(|part| part.get(CALL).is_some())
+    }
+
+    fn is_unsigned(&self) -> bool {
+        let mut calls = self.parts.iter().filter(|part| part.get(CALL).is_some());
+        calls.next().is_some_and(|call| call.get(SIGNATURE).is_none())
     }
 }
 
-/// A part of a turn as parts of its content.
-fn parts(part: &Part) -> Vec<Value> {
+/// The turns; `signed` if each turn with calls must have a signature.
+fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
+    let verbatim = turns.said.iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
+        Part::Verbatim(content) => content.as_array(),
+        Part::Text(_) | Part::Call(_) | Part::Result { .. } => None,
+    });
+    let given: HashSet<&str> = verbatim.flatten().filter_map(|part| part[CALL]["id"].as_str()).collect();
+    let content = |turn: &Turn| {
+        let role = if turn.own { "model" } else { "user" };
+        let mut content =
+            Content { role: Some(role), parts: turn.parts.iter().flat_map(|part| parts(part, &given)).collect() };
+        if signed
+            && content.is_unsigned()
+            && let Some(call) = content.first_call()
+        {
+            call[SIGNATURE] = json!(NO_SIGNATURE);
+        }
+        content
+    };
+    turns.said.iter().map(content).collect()
+}
+
+/// A part of a turn as parts of its content; `given` are the ids of calls that the server gave.
+fn parts(part: &Part, given: &HashSet<&str>) -> Vec<Value> {
     match part {
         Part::Text(text) => vec![json!({ "text": text })],
         Part::Call(call) => vec![json!({ "functionCall": { "name": call.name, "args": call.object() } })],
-        Part::Result { name, text, .. } => {
-            vec![json!({ "functionResponse": { "name": name, "response": { "result": text } } })]
+        Part::Result { id, name, text } => {
+            let mut response = json!({ "name": name, "response": { "result": text } });
+            if given.contains(id.as_str()) {
+                response["id"] = json!(id);
+            }
+            vec![json!({ "functionResponse": response })]
         }
         Part::Verbatim(content) => content.as_array().cloned().unwrap_or_default(),
     }
@@ -162,13 +201,14 @@ impl Interface for Gemini {
         watched: bool,
     ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
-        let turns = Turns::of(&request.prompt, ENDPOINT, false);
+        let turns = Turns::of(&request.prompt, ENDPOINT, false, refused);
+        let contents = contents(&turns, refused.contains(RequestOption::Unsigned));
         let (tools, tool_config) = request.functions.as_deref().map(tools).unzip();
         let most = if refused.contains(RequestOption::Stop) { 0 } else { MAX_STOPS };
         let stops = request.stop.len().min(most);
         let body = Body {
             system_instruction: Content::system(&turns.system),
-            contents: turns.said.iter().map(Content::of).collect(),
+            contents,
             tools,
             tool_config: tool_config.flatten(),
             generation_config: Config {
@@ -188,6 +228,7 @@ impl Interface for Gemini {
             (RequestOption::Seed, config.seed.is_some()),
             (RequestOption::Stop, stops > 0),
             (RequestOption::Stream, streams(watched, stops, request, refused)),
+            (RequestOption::Unsigned, body.contents.iter().any(Content::is_unsigned)),
         ];
         Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: String::new() })
     }

@@ -8,12 +8,17 @@
 //! is the user's, the label is the beginning of the model's own, and the server is told to continue it. A conversation
 //! that ends in a message of the model is continued the same way.
 //!
+//! What a server wants of the conversation that others refuse is learned from its refusals: fields of earlier reasoning are
+//! left out, `reasoning_content` is added to messages of the model's that have none, and a message of the model's is put
+//! between the result of a call and a message of the user's.
+//!
 //! Functions are `tools`. `tool_choice` and `parallel_tool_calls` are sent only where they are not what servers do anyway.
 
 use super::{ENDPOINT, Endpoint, reasoning};
 use crate::llm::capability::{Control, Prefill};
 use crate::llm::remote::interface::lines;
 use crate::llm::remote::label;
+use crate::llm::remote::turns::BRIDGE;
 use crate::types::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -24,6 +29,8 @@ pub(super) struct BodyOptions {
     pub(super) stops: usize,
     /// The options to send.
     pub(super) sent: RequestOptions,
+    /// The options that the server refuses.
+    pub(super) refused: RequestOptions,
     /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
     /// How the server is told how much to reason.
@@ -149,8 +156,55 @@ pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
     }
 }
 
+/// The fields of a message with reasoning, and the option that each of them is.
+const THOUGHTS: [(&str, RequestOption); 3] = [
+    ("reasoning", RequestOption::Thoughts),
+    (CONTENT, RequestOption::ThoughtsContent),
+    ("reasoning_details", RequestOption::ThoughtsDetails),
+];
+const CONTENT: &str = "reasoning_content";
+/// What stands for the reasoning of a message that has none: some servers refuse an empty text.
+const NO_THOUGHT: &str = " ";
+
+/// What of a conversation servers may refuse, as far as it is sent. `demanded`: the server wants to see reasoning.
+pub(super) fn said(prompt: &Prompt, refused: RequestOptions, demanded: bool) -> RequestOptions {
+    use RequestOption::{Thoughtless, ThoughtsContent, UserAfterTool};
+    let Prompt::Messages(messages) = prompt else { return RequestOptions::default() };
+    let mut sent: RequestOptions = messages.iter().flat_map(thoughts).map(|(_, _, option)| option).collect();
+    let thoughtless = messages.iter().any(is_thoughtless);
+    let filled = thoughtless && (demanded || refused.contains(Thoughtless));
+    if filled {
+        sent.insert(ThoughtsContent);
+    } else if thoughtless {
+        sent.insert(Thoughtless);
+    }
+    if messages.windows(2).any(|pair| answers_before_user(&pair[0], &pair[1])) {
+        sent.insert(UserAfterTool);
+    }
+    sent.without(refused)
+}
+
+/// The fields of reasoning of a message, with the option that each of them is.
+fn thoughts(message: &Message) -> impl Iterator<Item = (&str, &Value, RequestOption)> {
+    let verbatim = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT);
+    let fields = verbatim.and_then(|verbatim| verbatim.content.as_object()).into_iter().flatten();
+    fields.filter_map(|(name, value)| {
+        let (_, option) = THOUGHTS.iter().find(|(known, _)| known == name)?;
+        Some((name.as_str(), value, *option))
+    })
+}
+
+fn is_thoughtless(message: &Message) -> bool {
+    message.role == Role::Assistant && thoughts(message).all(|(name, ..)| name != CONTENT)
+}
+
+fn answers_before_user(message: &Message, next: &Message) -> bool {
+    message.role == Role::Tool && next.role == Role::User
+}
+
 struct Messages<'a> {
     prompt: &'a Prompt,
+    options: BodyOptions,
     /// Where in the rest of a text prompt the label to continue begins.
     label: Option<usize>,
     /// How the server is told to continue the last message, if that is the model's own.
@@ -166,7 +220,7 @@ impl<'a> Messages<'a> {
             }
             Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),
         };
-        Self { prompt, label, continued: options.prefill.filter(|_| own) }
+        Self { prompt, options, label, continued: options.prefill.filter(|_| own) }
     }
 
     fn write(&self, body: &mut Body) -> serde_json::Result<()> {
@@ -175,8 +229,10 @@ impl<'a> Messages<'a> {
             Prompt::Messages(messages) => {
                 for (at, message) in messages.iter().enumerate() {
                     body.raw(if at > 0 { "," } else { "" });
-                    open(message.role, body)?.value(&message.content)?;
-                    write_calls(message, body)?;
+                    if at > 0 && self.is_bridged(&messages[at - 1], message) {
+                        self.whole(&Message::assistant(BRIDGE), body)?.raw("},");
+                    }
+                    self.whole(message, body)?;
                     self.close(at + 1 == messages.len(), body)?;
                 }
             }
@@ -194,6 +250,27 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
+    /// Whether the server wants the model to say something between these two messages.
+    fn is_bridged(&self, message: &Message, next: &Message) -> bool {
+        self.options.refused.contains(RequestOption::UserAfterTool) && answers_before_user(message, next)
+    }
+
+    /// A message up to its last field.
+    fn whole<'b>(&self, message: &Message, body: &'b mut Body) -> serde_json::Result<&'b mut Body> {
+        open(message.role, body)?.value(&message.content)?;
+        write_calls(message, body)?;
+        for (name, value, _) in thoughts(message).filter(|(.., option)| self.options.sent.contains(*option)) {
+            body.raw(",").value(name)?.raw(":").value(value)?;
+        }
+        let fills = !self.options.sent.contains(RequestOption::Thoughtless)
+            && self.options.sent.contains(RequestOption::ThoughtsContent);
+        if fills && is_thoughtless(message) {
+            let thought = Some(&*message.content).filter(|text| !text.trim().is_empty()).unwrap_or(NO_THOUGHT);
+            body.raw(",").value(CONTENT)?.raw(":").value(thought)?;
+        }
+        Ok(body)
+    }
+
     /// Ends a message; the last one with the field that asks to continue it, if there is one.
     fn close(&self, last: bool, body: &mut Body) -> serde_json::Result<()> {
         if let (true, Some(Prefill::Field(name))) = (last, self.continued) {
@@ -209,8 +286,7 @@ fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
     Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
 }
 
-/// The fields of a message with calls, or with the result of one; and the reasoning before the calls, which some servers
-/// want to see again.
+/// The fields of a message with calls, or with the result of one.
 fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
     if let Some(id) = &message.answers {
         body.raw(",\"tool_call_id\":").value(id)?;
@@ -218,10 +294,6 @@ fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
     if !message.calls.is_empty() {
         let calls: Vec<Value> = message.calls.iter().map(FunctionCall::openai).collect();
         body.raw(",\"tool_calls\":").value(&calls)?;
-    }
-    let verbatim = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT);
-    for (name, value) in verbatim.and_then(|verbatim| verbatim.content.as_object()).into_iter().flatten() {
-        body.raw(",").value(name)?.raw(":").value(value)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use super::remote::answer::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, seed, streams, temperature, top_p};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Request, RequestOption, RequestOptions};
+use crate::types::{Decoding, Reasoning, Request, RequestOption, RequestOptions};
 use body::BodyOptions;
 use secrecy::SecretString;
 
@@ -71,6 +71,10 @@ impl OpenAi {
         let stops = if refused.contains(Stop) { 0 } else { server.stops.min(request.stop.len()) };
         let stream = streams(watched, stops, request, refused);
         let one_call = request.functions.as_ref().is_some_and(|functions| !functions.parallel);
+        // Without a setting the model reasons as it likes.
+        let reasons = decoding.reasoning.is_none_or(Reasoning::is_on);
+        let demanded = server.demands_thoughts && reasons && request.functions.is_some();
+        let said = if endpoint == Endpoint::Chat { body::said(&request.prompt, refused, demanded) } else { [].into() };
         let sent = [
             (Temperature, temperature(decoding, refused).is_some()),
             (TopP, top_p(decoding, server.usual_top_p, refused).is_some()),
@@ -84,7 +88,8 @@ impl OpenAi {
         BodyOptions {
             endpoint,
             stops,
-            sent: sent.into(),
+            sent: RequestOptions::from(sent).with(said),
+            refused,
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
             control: server.control,
         }

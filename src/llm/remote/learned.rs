@@ -46,8 +46,8 @@ impl LearnedOptions {
 /// The sent option that the server refuses, if leaving it out may help.
 fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<RequestOption> {
     use RequestOption::{
-        CacheControl, Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP,
-        Whole,
+        CacheControl, Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Summary, Temperature,
+        Thoughtless, Thoughts, ThoughtsContent, ThoughtsDetails, TopP, Unsigned, UserAfterTool, Whole,
     };
     // What does not fit, or comes too fast, would be refused without the setting too.
     if !matches!(status, 400 | 422) || matches!(refusal.cause(status), Cause::ContextOverflow | Cause::RateLimit) {
@@ -64,6 +64,11 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
     let stream = names(&["stream", "streaming"]);
     let limits = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
     let whole = stream && (text.contains("only support") || text.contains("non-stream"));
+    let says = |all: &[&str]| all.iter().any(|words| text.contains(words));
+    let demanded = !unknown && says(&["missing", "must", "required"]);
+    // Of Mistral, of the templates of its models, and of Anthropic, for which a turn of the user's ends the reasoning.
+    let order =
+        says(&["role 'user' after role 'tool'", "roles must alternate", "expected `thinking` or `redacted_thinking`"]);
     // Messages often name streams along with an option that streams do not allow, which comes first.
     let candidates = [
         (MaxTokens, names(&limits[..1]) && !text.contains("too large") || names(&limits[1..]) && unknown),
@@ -78,6 +83,12 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
         (Stop, names(&["stop", "stop_sequences", "stopsequences"])),
         (Stream, stream),
         (Whole, whole),
+        (Thoughtless, names(&["reasoning_content"]) && demanded),
+        (Thoughts, names(&["reasoning"]) && unknown),
+        (ThoughtsContent, names(&["reasoning_content"]) && unknown),
+        (ThoughtsDetails, names(&["reasoning_details"]) && unknown),
+        (UserAfterTool, order),
+        (Unsigned, names(&["thought_signature", "thoughtsignature"]) && demanded),
     ];
     let is_sent = |option| if option == Whole { !sent.contains(Stream) } else { sent.contains(option) };
     candidates.into_iter().find(|(option, refused)| *refused && is_sent(*option)).map(|(option, _)| option)

@@ -13,9 +13,12 @@
 
 use super::interface::{add_line, lines};
 use super::label;
-use crate::types::{FunctionCall, Message, Prompt, Role};
+use crate::types::{FunctionCall, Message, Prompt, RequestOption, RequestOptions, Role};
 use serde_json::Value;
 use std::collections::HashMap;
+
+/// What the model says between the result of a call and a message of the user's, where an API wants something there.
+pub(in crate::llm) const BRIDGE: &str = "Understood.";
 
 /// A conversation in that form.
 #[derive(Debug, PartialEq, Eq, Default)]
@@ -30,6 +33,8 @@ pub(in crate::llm) struct Turns {
     pub(in crate::llm) prefix: usize,
     /// The label that the model continues, or empty.
     pub(in crate::llm) label: String,
+    /// Whether the result of a call and what the user says next are apart: the model says something between them.
+    bridged: bool,
 }
 
 /// What one speaker says before the other.
@@ -56,9 +61,9 @@ pub(in crate::llm) enum Part {
 }
 
 impl Turns {
-    /// The turns of a prompt for the API of this `endpoint`.
-    pub(in crate::llm) fn of(prompt: &Prompt, endpoint: &str, prefill: bool) -> Self {
-        let mut turns = Self::default();
+    /// The turns of a prompt for the API of this `endpoint`, without what it has `refused`.
+    pub(in crate::llm) fn of(prompt: &Prompt, endpoint: &str, prefill: bool, refused: RequestOptions) -> Self {
+        let mut turns = Self { bridged: refused.contains(RequestOption::UserAfterTool), ..Self::default() };
         match prompt {
             Prompt::Text { prefix, rest } => {
                 let at = label::at(prefix, rest).filter(|_| prefill);
@@ -110,9 +115,19 @@ impl Turns {
         }
     }
 
+    /// Whether the user says something in the turn that has the result of a call.
+    pub(in crate::llm) fn has_user_after_tool(&self) -> bool {
+        let mut pairs = self.said.iter().flat_map(|turn| turn.parts.windows(2));
+        pairs.any(|pair| matches!(pair, [Part::Result { .. }, Part::Text(_)]))
+    }
+
     fn say(&mut self, own: bool, text: &str) {
         if text.trim().is_empty() {
             return;
+        }
+        let answered = |last: &Turn| matches!(last.parts.last(), Some(Part::Result { .. }));
+        if self.bridged && !own && self.said.last().is_some_and(answered) {
+            self.push(true, Part::Text(BRIDGE.to_owned()));
         }
         match self.said.last_mut().filter(|last| last.own == own).and_then(|last| last.parts.last_mut()) {
             Some(Part::Text(last)) => add_line(last, text),
@@ -131,12 +146,12 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::{Part, Turns};
-    use crate::types::{FunctionCall, Message, Prompt, Verbatim};
+    use crate::types::{FunctionCall, Message, Prompt, RequestOptions, Verbatim};
     use serde_json::json;
     use std::sync::Arc;
 
     fn of(messages: &[Message]) -> (String, Vec<(bool, String)>) {
-        let turns = Turns::of(&Prompt::Messages(messages.to_vec()), "messages", true);
+        let turns = Turns::of(&Prompt::Messages(messages.to_vec()), "messages", true, RequestOptions::default());
         assert_eq!(turns.label, "");
         let text = |part: Part| match part {
             Part::Text(text) => text,

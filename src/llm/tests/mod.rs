@@ -3,6 +3,7 @@
 mod answers;
 mod cached;
 mod calls;
+mod demands;
 mod openai;
 mod reasoning;
 mod reasons;

@@ -88,7 +88,7 @@ async fn a_check_shows_which_settings_the_server_honours() {
     assert_eq!(check.stop, Verdict::Ignored);
 }
 
-fn named(name: &str, base: &str, prefill: bool) -> Remote {
+pub(super) fn named(name: &str, base: &str, prefill: bool) -> Remote {
     let server = capability::of(name).expect("a row");
     openai::model(settings(base), OpenAiSettings { endpoint: Endpoint::Chat, server, prefill }).expect("a model")
 }

@@ -16,6 +16,7 @@ fn options(sent: &[RequestOption]) -> BodyOptions {
         endpoint: Endpoint::Chat,
         stops: 4,
         sent: sent.iter().copied().collect(),
+        refused: crate::types::RequestOptions::default(),
         prefill: None,
         control: Control::Effort,
     }
