@@ -2,8 +2,9 @@
 //!
 //! Both readings take `NaN` and the infinities, and the last value of a key that comes twice; half of a surrogate pair
 //! becomes U+FFFD. The lenient one, after the Python package `dirtyjson`, also takes single quotes, keys without
-//! quotes, comments, trailing commas, control characters in strings, and hexadecimal integers. Neither takes `True`,
-//! `None`, words without quotes as values, numbers with leading zeros, or sums.
+//! quotes, comments, trailing commas, control characters in strings, hexadecimal integers, and numbers that begin with a
+//! plus sign, several signs or a point. Neither takes `True`, `None`, words without quotes as values, numbers with leading
+//! zeros, or sums.
 
 use super::{Dict, Item, last_values};
 use crate::types::python::is_word;
@@ -202,11 +203,15 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Option<Item> {
+        let unsigned = self.rest().strip_prefix('-').unwrap_or(self.rest());
+        if self.lenient && unsigned.starts_with(['+', '-', '.']) {
+            return self.literal();
+        }
         let start = self.at;
         let sign = if self.takes("-") { "-" } else { "" };
         if self.lenient && self.takes("0x") {
             let number = u128::from_str_radix(self.run(|c| c.is_ascii_hexdigit()), 16).ok()?;
-            return Some(Item::Int(if number == 0 { "0".to_owned() } else { format!("{sign}{number}") }));
+            return Some(integer(!sign.is_empty(), &number.to_string()));
         }
         let whole = self.digits()?;
         if whole.len() > MAX_DIGITS || whole.len() > 1 && whole.starts_with('0') {
@@ -223,11 +228,42 @@ impl<'a> Reader<'a> {
         if self.at > end {
             return self.text[start..self.at].parse().map(Item::Float).ok();
         }
-        Some(Item::Int(if whole == "0" { "0".to_owned() } else { format!("{sign}{whole}") }))
+        Some(integer(!sign.is_empty(), whole))
+    }
+
+    /// A number as Python writes it, behind any signs. `dirtyjson` hands the longest run of certain characters to Python, in
+    /// which there is nothing else here: the rest would be a sum.
+    fn literal(&mut self) -> Option<Item> {
+        let front = self.run(|c| c.is_ascii_digit() || "+-.".contains(c));
+        let back = self.run(|c| c.is_ascii_digit() || "+-*/()[eEx&|".contains(c));
+        let taken = format!("{front}{back}");
+        // Without a second part, the first gives back the points at its end.
+        let kept = if back.is_empty() { taken.trim_end_matches('.') } else { &taken };
+        self.at -= taken.len() - kept.len();
+        let number = kept.trim_start_matches(['+', '-']);
+        let minus = kept[..kept.len() - number.len()].bytes().filter(|sign| *sign == b'-').count() % 2 == 1;
+        if let Some(digits) = number.strip_prefix("0x") {
+            let number = u128::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
+            return Some(integer(minus, &number.to_string()));
+        }
+        if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) {
+            let zeros = number.bytes().all(|digit| digit == b'0');
+            let is_read = zeros || number.len() <= MAX_DIGITS && !number.starts_with('0');
+            return is_read.then(|| integer(minus, if zeros { "0" } else { number }));
+        }
+        // Rust would read more signs, and words.
+        let begins = number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+        let value: f64 = number.parse().ok().filter(|_| begins)?;
+        Some(Item::Float(if minus { -value } else { value }))
     }
 
     /// One digit or more.
     fn digits(&mut self) -> Option<&'a str> {
         Some(self.run(|c| c.is_ascii_digit())).filter(|digits| !digits.is_empty())
     }
+}
+
+/// A whole number by its digits; zero has no sign.
+fn integer(minus: bool, digits: &str) -> Item {
+    Item::Int(if minus && digits != "0" { format!("-{digits}") } else { digits.to_owned() })
 }

@@ -20,10 +20,34 @@ fn the_lenient_reading_takes_what_models_write() {
     ] {
         assert_eq!(lenient_object(text).map(|dict| dict_repr(&dict)).as_deref(), Some(dict), "{text}");
     }
+    for (number, read) in [
+        ("+1", "1"),
+        ("+0", "0"),
+        ("-+1", "-1"),
+        ("--1", "1"),
+        ("+00", "0"),
+        ("+0x10", "16"),
+        (".5", "0.5"),
+        ("+.5", "0.5"),
+        ("-.5", "-0.5"),
+        ("+1.5", "1.5"),
+        ("+01.5", "1.5"),
+        (".5e3", "500.0"),
+        ("+5.e2", "500.0"),
+        ("+1e-2", "0.01"),
+        ("+1E+2", "100.0"),
+        ("-.0", "-0.0"),
+        ("+1e999", "inf"),
+    ] {
+        let dict = lenient_object(&format!("{{a: {number}, b: [{number}]}}"));
+        assert_eq!(dict.map(|dict| dict_repr(&dict)), Some(format!("{{'a': {read}, 'b': [{read}]}}")), "{number}");
+    }
     for text in ["", "{", "{a}", "{,}", "{:1}", "{a:}", "{a:1 b:2}", "{a:[,]}", "{a:[1", "{-a: 1}", "{a; 1}", "[]"] {
         assert_eq!(lenient_object(text), None, "{text}");
     }
-    for value in ["1 // no end", "1 /* no end", "True", "x", "nullable", "010", "0x", "1.", "-", "2+3", "'\\q'"] {
+    let values = ["1 // no end", "1 /* no end", "True", "x", "nullable", "010", "0x", "1.", "-", "2+3", "'\\q'"];
+    let numbers = "+ . +. +1. +01 +1+2 +Infinity +NaN +0x1F +0x +1e +e5 .5.5 +(1) +1/2".split(' ');
+    for value in values.into_iter().chain(numbers) {
         assert_eq!(lenient_object(&format!("{{a:{value}}}")), None, "{value}");
     }
 }
