@@ -89,6 +89,9 @@ pub(super) struct Args {
     /// File to write, such as x.json, x.csv, x.md, x.tex or x.txt [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace an existing file, whatever it holds [default: only an earlier comparison]; never an input.
+    #[arg(long, requires = "out")]
+    force: bool,
     /// Exit with code 5 if this condition holds, such as "em(new) < em(base)"; may be repeated.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
@@ -179,6 +182,7 @@ impl Args {
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut pairs = args.pairs()?;
     let format = args.format()?;
+    output::check(args, format)?;
     let (verdicts, joined) = judges::read(args)?;
     let (mut sources, figures) = sources(args, &joined)?;
     let mut names = graded::names(&sources);

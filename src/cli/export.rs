@@ -1,6 +1,7 @@
 //! `export`: trajectories of one or more runs in the formats of other programs.
 
 mod chat;
+mod earlier;
 mod filter;
 mod hf;
 mod log;
@@ -9,7 +10,7 @@ mod runs;
 
 use super::failure::{self, Failure};
 use super::metric_files::{MetricFiles, Names, with_judges};
-use super::output_file;
+use super::output_file::{self, Start};
 use super::say::say;
 use crate::export::{
     Atif, Csv, CsvOptions, Export, ExportError, Gzip, Inspect, JsonRows, Jsonl, Layout, Origin, Scored, Table,
@@ -19,7 +20,6 @@ use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::left_out;
 use crate::score::{AnswerScore, Assessment, Tally};
-use crate::store::RunFolder;
 use crate::types::Trajectory;
 use crate::types::text::visible_line;
 use filter::Filter;
@@ -57,6 +57,9 @@ pub(super) struct Args {
     /// parquet with --rows steps).
     #[arg(long)]
     with_prompts: bool,
+    /// Replace an existing file, whatever it holds [default: only an earlier export of the same kind]; never an input.
+    #[arg(long, requires = "out")]
+    force: bool,
     #[command(flatten)]
     metrics: MetricFiles,
     #[command(flatten)]
@@ -102,9 +105,7 @@ const ENDINGS: &[(&str, &[Format])] = &[
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = runs::find(&args.runs)?;
     args.filter.check(&runs)?;
-    if let Some(path) = output_file::named(args.out.as_deref()) {
-        check_place(path, &runs)?;
-    }
+    output_file::named(args.out.as_deref()).map_or(Ok(()), output_file::refuse_file_of_run)?;
     let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
     check_format(args, format)?;
     let judged = JudgedRuns::read(runs.iter().map(|run| run.folder.path()))?;
@@ -121,7 +122,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         return hf::write(&job);
     }
     if let Some(path) = output_file::named(args.out.as_deref()) {
-        let written = output_file::write(path, |file| job.write_file(path, file))?;
+        let is_earlier = |start: &Start| earlier::is_earlier(&job, start);
+        let written = earlier::output(&job, path, &is_earlier).write(|file| job.write_file(path, file))?;
         let shown = visible_line(&path.display().to_string(), 300);
         say(format_args!("{} written to {shown}", written.said(&job)));
         if format == Format::Inspect {
@@ -163,21 +165,6 @@ impl Written {
             _ => episodes,
         }
     }
-}
-
-/// Refuses a file in the folder of one of the runs that would replace part of it, or be read as part of it.
-fn check_place(path: &Path, runs: &[Run]) -> anyhow::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let inside = |run: &Run| {
-        let folder = parent.canonicalize().ok();
-        folder.is_some() && folder == run.folder.path().canonicalize().ok()
-    };
-    if RunFolder::is_own(&name) && runs.iter().any(inside) {
-        let what = format!("`{}` belongs to the run itself", path.display());
-        return Err(Failure::usage(what, "name another file or another folder with --out"));
-    }
-    Ok(())
 }
 
 /// Refuses a format that this build or this output cannot take.
@@ -316,6 +303,12 @@ impl Job<'_> {
         Ok(written)
     }
 
+    /// The table that is exported, where one is, of questions with these further fields.
+    fn layout(&self, meta: Vec<String>) -> Option<Layout> {
+        let (metrics, prompts) = (self.metric_names(), self.args.with_prompts);
+        self.table().map(|table| Layout { table, meta, metrics, prompts })
+    }
+
     /// The names of the metrics from files.
     fn metric_names(&self) -> Vec<String> {
         self.metrics.iter().map(|metric| metric.name.clone()).collect()
@@ -333,7 +326,7 @@ impl Job<'_> {
         meta: Vec<String>,
     ) -> anyhow::Result<Box<dyn Export + 'o>> {
         let metrics = self.metric_names();
-        let Some(table) = self.table() else {
+        let Some(layout) = self.layout(meta) else {
             return Ok(match self.format {
                 Format::Inspect => {
                     let (header, totals) = (log::header(self)?, log::totals(self)?);
@@ -343,7 +336,6 @@ impl Job<'_> {
                 _ => Box::new(Jsonl::new(out, metrics)),
             });
         };
-        let layout = Layout { table, meta, metrics, prompts: self.args.with_prompts };
         Ok(match self.format {
             #[cfg(feature = "parquet")]
             Format::Parquet => Box::new(crate::export::Parquet::new(out, layout).map_err(explain)?),

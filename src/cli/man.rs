@@ -1,6 +1,7 @@
 //! `man`: the manual pages of all commands, made from the same table of flags as `--help`.
 
 use super::failure::{self, Failure};
+use super::output_file::{Force, OutputFile, Start};
 use super::say::say;
 use crate::report::console::stdout;
 use crate::report::counted;
@@ -27,12 +28,16 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         pages.iter().try_for_each(|(_, text)| out.write_all(text.as_bytes()))?;
         return Ok(failure::OK);
     };
-    let written = std::fs::create_dir_all(folder)
-        .and_then(|()| pages.iter().try_for_each(|(file, text)| std::fs::write(folder.join(file), text)));
-    written.map_err(|error| {
+    std::fs::create_dir_all(folder).map_err(|error| {
         let what = format!("cannot write the pages to `{}`: {error}", folder.display());
         Failure::unexpected(what, "name a writable folder with --out")
     })?;
+    for (name, text) in &pages {
+        let is_earlier = |start: &Start| start.text().contains("\n.TH wikitrail");
+        let (path, what, force) = (&*folder.join(name), "a page of this manual", Force::Never("name another folder"));
+        let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs: Vec::new() };
+        file.write(|mut file| Ok(file.write_all(text.as_bytes())?))?;
+    }
     say(format_args!("{} written to {}", counted(pages.len(), "page"), folder.display()));
     Ok(failure::OK)
 }

@@ -22,6 +22,11 @@ pub(super) struct MetricFiles {
 }
 
 impl MetricFiles {
+    /// The files, and the programs as far as they are files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.metric_file.iter().chain(&self.metric_command).map(|typed| named(typed).1)
+    }
+
     /// Reads the files, and asks the programs about the episodes of these runs.
     pub(super) fn read(&self, runs: &[&Path]) -> anyhow::Result<Vec<JoinedMetric>> {
         let mut read: Vec<JoinedMetric> = Vec::new();

@@ -1,4 +1,10 @@
-//! Output files that are complete or absent, and lines of JSON.
+//! Output files that are complete or absent and replace nothing by mistake, and lines of JSON.
+
+mod inputs;
+mod start;
+
+pub(super) use inputs::{of_run, same_file};
+pub(super) use start::Start;
 
 use super::failure::Failure;
 use crate::store::RunFolder;
@@ -8,27 +14,101 @@ use clap::ValueEnum;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Fills `path` through a neighbouring file that takes its name once it is complete, so that a failure leaves an older
-/// file unchanged. A pipe or a device is written directly.
-pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    check(path)?;
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return File::create(path).map_err(anyhow::Error::from).and_then(fill).map_err(|error| explained(path, error));
+/// A file that a person named to be written.
+///
+/// It replaces an existing file if that one is empty or an earlier output of the same kind, and others if the person
+/// insists; a file that the command reads is never replaced. A pipe or a device is written directly.
+pub(super) struct OutputFile<'a> {
+    pub(super) path: &'a Path,
+    /// What is written, such as `a page of wikitrail report`.
+    pub(super) what: &'a str,
+    /// Whether a file that begins like this is an earlier output of the same kind.
+    pub(super) is_earlier: &'a dyn Fn(&Start) -> bool,
+    /// Whether any other file is replaced too.
+    pub(super) force: Force,
+    /// Files that the command reads.
+    pub(super) inputs: Vec<PathBuf>,
+}
+
+/// Whether a file is replaced, whatever it holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Force {
+    /// By `--force`, if it was given.
+    Flag(bool),
+    /// Never; this is what to do instead.
+    Never(&'static str),
+}
+
+impl OutputFile<'_> {
+    /// Refuses what must not be replaced. Commands that take long ask before they begin.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        let Self { path, what, .. } = self;
+        let shown = visible_line(&path.display().to_string(), 300);
+        refuse_file_of_run(path)?;
+        let Some(metadata) = path.metadata().ok().filter(fs::Metadata::is_file) else { return Ok(()) };
+        if self.inputs.iter().any(|input| same_file(input, path)) {
+            return Err(Failure::usage(
+                format!("`{shown}` is an input of this command or of its runs and is never replaced"),
+                "name another file to write",
+            ));
+        }
+        if metadata.len() == 0 || self.force == Force::Flag(true) {
+            return Ok(());
+        }
+        let message = match Start::read(path) {
+            Ok(start) if (self.is_earlier)(&start) => return Ok(()),
+            Ok(_) => format!("`{shown}` exists and is not {what}"),
+            Err(error) => format!("`{shown}` exists, and it cannot be read: {error}"),
+        };
+        Err(Failure::usage(
+            message,
+            match self.force {
+                Force::Flag(_) => "name another file, or replace this one with --force",
+                Force::Never(instead) => instead,
+            },
+        ))
     }
-    let (created, part) = create_beside(path).map_err(|error| explained(path, error.into()))?;
-    let complete = |result| -> anyhow::Result<T> {
-        File::open(&part)?.sync_all()?;
-        fs::rename(&part, path)?;
-        Ok(result)
+
+    /// Fills the file through a neighbouring one that takes its name once it is complete, so that a failure leaves an older
+    /// file unchanged.
+    pub(super) fn write<T>(&self, fill: impl FnOnce(File) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        self.check()?;
+        let path = self.path;
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return File::create(path)
+                .map_err(anyhow::Error::from)
+                .and_then(fill)
+                .map_err(|error| explained(path, error));
+        }
+        let (created, part) = create_beside(path).map_err(|error| explained(path, error.into()))?;
+        let complete = |result| -> anyhow::Result<T> {
+            File::open(&part)?.sync_all()?;
+            fs::rename(&part, path)?;
+            Ok(result)
+        };
+        let written = fill(created).and_then(complete);
+        written.map_err(|error| {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&part);
+            explained(path, error)
+        })
+    }
+}
+
+/// Refuses a file that nothing but a run itself writes, also where a link leads to it.
+pub(super) fn refuse_file_of_run(path: &Path) -> anyhow::Result<()> {
+    let is_own = |path: &Path| {
+        let (folder, name) = (path.parent().map(RunFolder::at), path.file_name().and_then(|name| name.to_str()));
+        folder.is_some_and(|folder| folder.exists()) && name.is_some_and(RunFolder::is_own)
     };
-    let written = fill(created).and_then(complete);
-    written.map_err(|error| {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&part);
-        explained(path, error)
-    })
+    if is_own(path) || path.canonicalize().is_ok_and(|path| is_own(&path)) {
+        let message =
+            format!("`{}` is a file of a run, which would be lost", visible_line(&path.display().to_string(), 300));
+        return Err(Failure::usage(message, "name another file to write"));
+    }
+    Ok(())
 }
 
 /// The file that `--out` names; `-` is standard output, as is no `--out`.
@@ -78,16 +158,6 @@ pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
     }
 }
 
-/// Refuses the files of a run: nothing but the run itself writes them.
-fn check(path: &Path) -> anyhow::Result<()> {
-    let (folder, name) = (path.parent().map(RunFolder::at), path.file_name().and_then(|name| name.to_str()));
-    if folder.is_some_and(|folder| folder.exists()) && name.is_some_and(RunFolder::is_own) {
-        let message = format!("`{}` is a file of a run, which would be lost", path.display());
-        return Err(Failure::usage(message, "name another file to write"));
-    }
-    Ok(())
-}
-
 /// Writes a value as JSON on a line of its own.
 pub(super) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
@@ -107,22 +177,4 @@ fn explained(path: &Path, error: anyhow::Error) -> anyhow::Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::write;
-    use std::io::Write as _;
-
-    #[test]
-    fn a_failed_write_leaves_the_older_file_and_no_other() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("out.jsonl");
-        write(&path, |mut out| Ok(out.write_all(b"one")?)).expect("written");
-        let failed = write(&path, |mut out| {
-            out.write_all(b"two")?;
-            Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull).into())
-        });
-        assert!(failed.expect_err("full").to_string().starts_with("cannot write `"));
-        assert_eq!(std::fs::read(&path).expect("there"), b"one");
-        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
-        assert!(write(std::path::Path::new("/"), |_| Ok(())).is_err());
-    }
-}
+mod tests;

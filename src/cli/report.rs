@@ -1,12 +1,13 @@
 //! `report`: runs as a page in one file, and their charts as SVG.
 
 use super::failure::{self, Failure};
-use super::output_file;
+use super::output_file::{Force, OutputFile, Start, of_run};
 use super::say::say;
 use crate::graded::{Results, RunRef, runs};
 use crate::report::console::stdout;
-use crate::report::page::{Episodes, Limits, figures, page};
-use crate::types::text::{counted, shell_word};
+use crate::report::page::{Episodes, Limits, figures, is_figure, is_page, page};
+use crate::store::RunFolder;
+use crate::types::text::{counted, shell_word, visible_line};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +16,15 @@ pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// File to write; `-` is stdout [default: report.html].
+    /// File to write, which ends in .html; `-` is stdout [default: report.html].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Also write the charts as SVG files into this folder; without --out, write nothing else.
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// Replace an existing file, whatever it holds [default: only an earlier page or chart]; never an input.
+    #[arg(long)]
+    force: bool,
     /// Episodes whose steps the page has; the scores are always those of all.
     #[arg(long, value_enum, default_value_t = Choice::All)]
     episodes: Choice,
@@ -45,7 +49,13 @@ enum Choice {
 const USUAL: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let results = Results::of(&runs(&args.runs)?, true)?;
+    let default = args.figures.is_none().then(|| PathBuf::from("report.html"));
+    let out = args.out.clone().or(default);
+    let runs = runs(&args.runs)?;
+    let (force, inputs) = (Force::Flag(args.force), inputs(&runs));
+    let is_page = |start: &Start| is_page(start.text());
+    let file = out.as_deref().map(|path| page_file(path, force, inputs.clone(), &is_page)).transpose()?;
+    let results = Results::of(&runs, true)?;
     if results.groups.is_empty() {
         return Err(Failure::bad_input(
             "no run has a finished episode yet",
@@ -54,18 +64,67 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
     results.notes.iter().for_each(say);
     if let Some(folder) = &args.figures {
-        write_figures(&results, folder)?;
+        write_figures(&results, folder, force, &inputs)?;
     }
-    let default = args.figures.is_none().then(|| PathBuf::from("report.html"));
-    let Some(out) = args.out.clone().or(default) else { return Ok(failure::OK) };
+    let Some(file) = file else { return Ok(failure::OK) };
     let episodes = match args.episodes {
         Choice::All => Episodes::All,
         Choice::Wrong => Episodes::Wrong,
         Choice::Flips => Episodes::Flips,
         Choice::None => Episodes::None,
     };
-    write(&results, &Limits { episodes, most: args.max_size }, &out)?;
+    write(&results, &Limits { episodes, most: args.max_size }, &file)?;
     Ok(failure::OK)
+}
+
+/// The files that the runs are read from, and those that they were made from.
+fn inputs(runs: &[RunRef]) -> Vec<PathBuf> {
+    let manifests = runs.iter().filter_map(|run| RunFolder::at(&run.path).manifest().ok());
+    manifests.flat_map(|manifest| of_run(&manifest)).chain(runs.iter().map(|run| run.path.clone())).collect()
+}
+
+/// Endings of files that other commands write, and what to type for them; `{}` is the file.
+const OTHER_ENDINGS: &[(&[&str], &str)] = &[
+    (&["pdf"], "write a page that ends in .html, open it in a browser and print it to PDF"),
+    (&["csv", "jsonl", "gz", "parquet"], "write a table with `wikitrail export RUN --out {}`"),
+    (&["md", "tex", "txt", "json"], "write tables with `wikitrail compare RUN --out {}`"),
+    (&["svg", "png"], "write the charts as SVG with `wikitrail report RUN --figures FOLDER`"),
+];
+
+/// The file of a page, which must end in .html and replace nothing but an earlier page.
+fn page_file<'a>(
+    path: &'a Path,
+    force: Force,
+    inputs: Vec<PathBuf>,
+    is_earlier: &'a dyn Fn(&Start) -> bool,
+) -> anyhow::Result<OutputFile<'a>> {
+    let file = OutputFile { path, what: "a page that wikitrail report wrote", is_earlier, force, inputs };
+    // Standard output, pipes and devices have no ending.
+    if path == Path::new("-") || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok(file);
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    if !["html", "htm"].contains(&ending.as_str()) {
+        let name = path.display().to_string();
+        let other = OTHER_ENDINGS.iter().find(|(endings, _)| endings.contains(&ending.as_str()));
+        let hint = other.map_or("name a file that ends in .html", |(_, hint)| *hint);
+        return Err(Failure::usage(
+            format!("`{}` does not end in .html, and a report is a page of HTML", visible_line(&name, 300)),
+            hint.replace("{}", &visible_line(&shell_word(&name), 300)),
+        ));
+    }
+    file.check()?;
+    Ok(file)
+}
+
+/// Refuses a path at which `run --report` cannot write its page, before anything is asked.
+pub(super) fn check(out: &Path) -> anyhow::Result<()> {
+    of_run_file(out, &|start| is_page(start.text())).map(drop)
+}
+
+fn of_run_file<'a>(out: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> anyhow::Result<OutputFile<'a>> {
+    let instead = "name another file with --report, or write the page later: wikitrail report RUN --out FILE";
+    page_file(out, Force::Never(instead), Vec::new(), is_earlier)
 }
 
 /// The page of runs that have just ended, at the path that was asked for.
@@ -76,16 +135,17 @@ pub(super) fn of_runs<'a>(ended: impl Iterator<Item = &'a Path>, out: &Path) -> 
         say("note: no page is written, as no episode has ended");
         return Ok(());
     }
-    write(&results, &USUAL, out)
+    let is_page = |start: &Start| is_page(start.text());
+    write(&results, &USUAL, &of_run_file(out, &is_page)?)
 }
 
-fn write(results: &Results, limits: &Limits, out: &Path) -> anyhow::Result<()> {
-    let page = page(results, limits, None)?;
+fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>) -> anyhow::Result<()> {
+    let (page, out) = (page(results, limits, None)?, file.path);
     if out == Path::new("-") {
         stdout().write_all(page.html.as_bytes())?;
         return Ok(());
     }
-    output_file::write(out, |mut file| Ok(file.write_all(page.html.as_bytes())?))?;
+    file.write(|mut file| Ok(file.write_all(page.html.as_bytes())?))?;
     let left_out = match page.left_out {
         0 => String::new(),
         n => format!(", without the steps of {}", counted(n, "question")),
@@ -100,7 +160,7 @@ fn write(results: &Results, limits: &Limits, out: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write_figures(results: &Results, folder: &Path) -> anyhow::Result<()> {
+fn write_figures(results: &Results, folder: &Path, force: Force, inputs: &[PathBuf]) -> anyhow::Result<()> {
     let cannot = |error: std::io::Error| {
         Failure::unexpected(
             format!("cannot create `{}`: {error}", folder.display()),
@@ -110,7 +170,10 @@ fn write_figures(results: &Results, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder).map_err(cannot)?;
     let files = figures(results);
     for (name, text) in &files {
-        output_file::write(&folder.join(name), |mut file| Ok(file.write_all(text.as_bytes())?))?;
+        let is_earlier = |start: &Start| is_figure(start.text());
+        let (path, what, inputs) = (&*folder.join(name), "a chart that wikitrail report wrote", inputs.to_vec());
+        let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs };
+        file.write(|mut file| Ok(file.write_all(text.as_bytes())?))?;
     }
     say(format_args!("{} written to {}", counted(files.len(), "chart"), shell_word(&folder.display().to_string())));
     Ok(())

@@ -65,6 +65,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     args.given = (person.results(), given);
     let mut experiment = args.experiment()?;
     confirm(&mut experiment, &origin, &typed, &person, args.confirm)?;
+    report.as_deref().map_or(Ok(()), report::check)?;
     let shown = Shown { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
     carry_out(&experiment, shown).await
 }

@@ -25,6 +25,11 @@ pub struct FigureRow<'a> {
     pub value: f64,
 }
 
+/// Whether a line is the header of such a table.
+pub fn is_figures_header(line: &str) -> bool {
+    line == COLUMNS.join(",")
+}
+
 pub struct FiguresCsv<W: Write> {
     sheet: Sheet<W>,
 }

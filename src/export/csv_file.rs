@@ -45,6 +45,12 @@ impl<W: Write> Export for Csv<W> {
     }
 }
 
+/// The names in the first line of a table.
+pub fn header(line: &str) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new().from_reader(line.as_bytes());
+    reader.headers().map(|names| names.iter().map(str::to_owned).collect()).unwrap_or_default()
+}
+
 /// Rows of cells under a header.
 pub(super) struct Sheet<W: Write> {
     writer: csv::Writer<W>,

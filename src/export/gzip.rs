@@ -2,8 +2,9 @@
 
 use super::ExportError;
 use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
 
 /// Packs what is written. Without [`finish`](Self::finish) the file has no end.
 #[derive(Debug)]
@@ -30,4 +31,11 @@ impl<W: Write> Write for Gzip<W> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// What a file holds, unpacked if it begins as a packed one does.
+pub fn unpacked<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    let mut source = BufReader::new(source);
+    let is_packed = source.fill_buf()?.starts_with(&[0x1f, 0x8b]);
+    Ok(if is_packed { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) })
 }

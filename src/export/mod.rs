@@ -22,9 +22,9 @@ mod turns;
 
 pub use atif::Atif;
 pub use chat::Chat;
-pub use csv_figures::{FigureRow, FiguresCsv};
-pub use csv_file::{Csv, CsvOptions, MAX_CELL_CHARS};
-pub use gzip::Gzip;
+pub use csv_figures::{FigureRow, FiguresCsv, is_figures_header};
+pub use csv_file::{Csv, CsvOptions, MAX_CELL_CHARS, header};
+pub use gzip::{Gzip, unpacked};
 pub use hf::{Hf, HfSource};
 pub use inspect::{Inspect, LogHeader, LogTotals};
 pub use json_rows::JsonRows;

@@ -96,6 +96,16 @@ impl Layout {
         own.into_iter().chain(origin::RUN).chain(origin::SETTINGS.iter().map(|(column, _)| column.clone()))
     }
 
+    /// Whether these are the names of such a table's columns, whatever fields its questions had: nobody has added one.
+    pub fn is_header(&self, names: &[String]) -> bool {
+        let fixed: Vec<Column> = Self::from(self.table).columns().collect();
+        let is_fixed = |name: &str| fixed.iter().any(|column| column.name == name);
+        let is_further = |name: &String| {
+            name.starts_with("meta.") || name == "prompt_text" || (self.metrics.contains(name) && !is_fixed(name))
+        };
+        names.iter().filter(|name| !is_further(name)).eq(fixed.iter().map(|column| &*column.name))
+    }
+
     /// Gives the rows of one trajectory to `sink`, each with one cell per column.
     pub(super) fn rows(&self, scored: &Scored<'_>, sink: Sink<'_>) -> Result<(), ExportError> {
         let origin = scored.origin.cells();

@@ -68,6 +68,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     if !lines.is_empty() {
         blocks.push(Block::Lines { title: "notes".to_owned(), lines });
     }
+    // `is_title` recognises it.
     let title = format!(
         "{} on {} of {}",
         names.join(" vs "),
@@ -75,6 +76,22 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         thousands(comparison.questions)
     );
     Sheet { title, blocks }
+}
+
+/// Whether this is the title of a comparison: names on so many shared questions of so many.
+pub(crate) fn is_title(line: &str) -> bool {
+    let is_number = |word: Option<&str>| {
+        word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == ','))
+    };
+    let Some((names, counts)) = line.trim_end().rsplit_once(" on ") else { return false };
+    let mut words = counts.split(' ');
+    !names.is_empty()
+        && is_number(words.next())
+        && words.next() == Some("shared")
+        && words.next().is_some_and(|word| matches!(word, "question" | "questions"))
+        && words.next() == Some("of")
+        && is_number(words.next())
+        && words.next().is_none()
 }
 
 /// Questions that are not compared, with the first of their ids.

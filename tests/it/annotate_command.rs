@@ -140,7 +140,7 @@ fn exports_and_merged_folders_keep_what_people_said() {
     assert_eq!(judged[0]["annotations"][1]["by"], "cleo");
     let table = dir.wikitrail(&["export", "m", "--format", "csv"]).ok().stdout;
     assert!(table.contains("anna|cleo,false|true,search|,2|,"), "{table}");
-    dir.wikitrail(&["export", "m", "--out", "m/annotations.jsonl"]).refused(2, &["belongs to the run itself"]);
+    dir.wikitrail(&["export", "m", "--out", "m/annotations.jsonl"]).refused(2, &["is a file of a run"]);
 }
 
 #[test]

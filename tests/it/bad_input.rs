@@ -120,7 +120,7 @@ fn an_export_never_replaces_the_run_itself() {
             .current_dir(bench.path(folder))
             .output()
             .expect("wikitrail runs");
-        Ran::from(&output).refused(2, &["belongs to the run"]);
+        Ran::from(&output).refused(2, &["is a file of a run"]);
     }
     assert_eq!(bench.read(RECORDS), before);
     assert!(!bench.path("r/trajectories-x.jsonl").exists());

@@ -122,7 +122,7 @@ fn a_pack_replaces_nothing_unasked_and_a_killed_one_leaves_no_file_of_its_name()
     let dir = built();
     dir.write("there.jsonl", "mine");
     let pack = |args: &[&str]| dir.wikitrail(&[&["corpus", "pack", "c", "--out"], args].concat());
-    pack(&["there.jsonl"]).refused(2, &["`there.jsonl` exists already", "--force"]);
+    pack(&["there.jsonl"]).refused(2, &["`there.jsonl` exists and is not an empty file", "--force"]);
     pack(&["c"]).refused(2, &["`c` is a folder"]);
     pack(&["no/folder.jsonl"]).refused(1, &["cannot write `no/folder.jsonl`"]);
     assert_eq!(read(dir.path("there.jsonl")), "mine");

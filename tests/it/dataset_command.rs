@@ -287,11 +287,11 @@ fn convert_refuses_its_input_and_keeps_an_older_file_when_it_fails() {
     let output = wikitrail(dir.path(), &["dataset", "convert", "q.csv"]);
     let line = r#"{"id":"q-0","dataset":"q","index":0,"question":"Who?","answers":["me"],"answer_kind":"span","answerable":true}"#;
     assert_eq!(output.stdout, format!("{line}\n"));
-    std::fs::write(dir.path().join("old.jsonl"), "old").expect("written");
+    std::fs::write(dir.path().join("old.jsonl"), format!("{line}\n")).expect("written");
     std::fs::write(dir.path().join("bad.jsonl"), "{\"question\": 1}\n").expect("written");
     let output = wikitrail(dir.path(), &["dataset", "convert", "bad.jsonl", "--out", "old.jsonl"]);
     output.refused(3, &["bad.jsonl", "line 1", "`question`"]);
-    assert_eq!(std::fs::read(dir.path().join("old.jsonl")).expect("there"), b"old");
+    assert_eq!(std::fs::read_to_string(dir.path().join("old.jsonl")).expect("there"), format!("{line}\n"));
     wikitrail(dir.path(), &["dataset", "convert", "q.csv", "--out", "no/x.jsonl"]).refused(1, &["no/x.jsonl"]);
     assert_eq!(names(dir.path()), ["bad.jsonl", "old.jsonl", "q.csv"]);
 }

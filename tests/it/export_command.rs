@@ -110,7 +110,7 @@ fn what_cannot_be_exported_is_refused() {
         (&["e", "--correct", "--wrong"], 2, "cannot be used with"),
         (&[], 2, "<RUN>"),
         (&["e", "nowhere"], 3, "manifest.json"),
-        (&["e", "--out", "e/two/trajectories-x.jsonl"], 2, "belongs to the run"),
+        (&["e", "--out", "e/two/trajectories-x.jsonl"], 2, "is a file of a run"),
     ] {
         let output = wikitrail(folder.path(), &[&["export"], args].concat());
         assert_eq!(output.code, Some(code), "{args:?}: {}", output.stderr);

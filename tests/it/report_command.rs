@@ -207,7 +207,9 @@ fn no_output_takes_the_place_of_a_run_s_file() {
     let before = dir.read("one/trajectories.jsonl");
     for name in ["trajectories.jsonl", "manifest.json", "annotations.jsonl"] {
         let out = format!("one/{name}");
-        dir.wikitrail(&["report", "one", "--out", &out]).refused(2, &["a file of a run"]);
+        dir.wikitrail(&["report", "one", "--out", &out]).refused(2, &["does not end in .html"]);
+        let export = ["export", "one", "--out", &out, "--force"];
+        dir.wikitrail(&export).refused(2, &["a file of a run"]);
     }
     assert_eq!(dir.read("one/trajectories.jsonl"), before);
     dir.wikitrail(&["report", "one", "--out", "one/page.html"]).ok();

@@ -1,15 +1,19 @@
 //! Writes a comparison in the requested format.
 
 use super::Args;
-use crate::cli::output_file;
+use crate::cli::output_file::{self, Force, OutputFile, Start, of_run};
 use crate::cli::say::say;
-use crate::export::{CsvOptions, FigureRow, FiguresCsv};
+use crate::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
+use crate::graded::runs;
 use crate::report::View;
+use crate::report::comparison::is_title;
 use crate::report::console::stdout;
 use crate::report::sheet::{Sheet, latex, markdown, terminal};
+use crate::store::RunFolder;
 use crate::types::text::visible_line;
 use serde_json::Value;
 use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
@@ -34,6 +38,41 @@ impl Format {
         (".csv", &[Self::Csv]),
         (".json", &[Self::Json]),
     ];
+
+    /// Whether a file that begins like this is an earlier comparison in this format.
+    fn is_earlier(self, start: &Start) -> bool {
+        let text = start.text();
+        // A long title takes several lines of a terminal.
+        let first = || text.replace("\r\n", "\n").split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        match self {
+            Self::Table => is_title(&first()),
+            Self::Markdown => start.line().strip_prefix("## ").is_some_and(is_title),
+            Self::Latex => {
+                let mut lines = text.lines();
+                lines.next() == Some("% \\usepackage{booktabs}")
+                    && lines.next().and_then(|line| line.strip_prefix("% ")).is_some_and(is_title)
+            }
+            Self::Csv => is_figures_header(start.line()),
+            Self::Json => start.line().starts_with(r#"{"settings":{"level":"#) && start.line().contains(r#""shared":"#),
+        }
+    }
+}
+
+/// Refuses what must not be replaced, before anything is computed.
+pub(super) fn check(args: &Args, format: Format) -> anyhow::Result<()> {
+    let is_earlier = |start: &Start| format.is_earlier(start);
+    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| file(args, path, &is_earlier).check())
+}
+
+fn file<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
+    let mut inputs: Vec<PathBuf> = args.from_csv.iter().chain(&args.holdout).cloned().collect();
+    inputs.extend(args.metrics.files().map(PathBuf::from));
+    for run in runs(&[&args.runs[..], &args.dev].concat()).unwrap_or_default() {
+        inputs.extend(RunFolder::at(&run.path).manifest().iter().flat_map(of_run));
+        inputs.push(run.path);
+    }
+    let what = "a comparison that wikitrail compare wrote in this format";
+    OutputFile { path, what, is_earlier, force: Force::Flag(args.force), inputs }
 }
 
 pub(super) fn write(
@@ -52,7 +91,8 @@ pub(super) fn write(
     match output_file::named(args.out.as_deref()) {
         None => stdout().write_all(&text)?,
         Some(path) => {
-            output_file::write(path, |mut file| Ok(file.write_all(&text)?))?;
+            let is_earlier = |start: &Start| format.is_earlier(start);
+            file(args, path, &is_earlier).write(|mut file| Ok(file.write_all(&text)?))?;
             say(format_args!("comparison written to {}", visible_line(&path.display().to_string(), 300)));
         }
     }

@@ -2,14 +2,14 @@
 
 use super::{manifest, megabytes, unusable, warn_of_license};
 use crate::cli::failure::{self, Failure};
-use crate::cli::output_file;
+use crate::cli::output_file::{Force, OutputFile};
 use crate::report::console::stdout;
 use crate::report::progress::stage_bar;
 use crate::report::{counted, thousands};
 use crate::types::text::{shell_word, visible_line};
 use crate::wiki::corpus::{PackError, Packing, pack};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct PackArgs {
@@ -38,18 +38,21 @@ pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
         let message = format!("cannot write `{shown}`: .{ending} is not supported");
         return Err(Failure::usage(message, "end the name with .jsonl.zst, .jsonl.gz or .jsonl"));
     }
-    if args.out.is_file() && !args.force {
-        return Err(Failure::usage(
-            format!("`{shown}` exists already"),
-            "name another file, or replace it with --force",
-        ));
-    }
+    let file = OutputFile {
+        path: &args.out,
+        what: "an empty file",
+        // Packing takes long, and so does fetching what an older corpus has: no file of one is replaced unasked.
+        is_earlier: &|_| false,
+        force: Force::Flag(args.force),
+        inputs: files_of(&args.dir),
+    };
+    file.check()?;
     let bar = stage_bar(args.quiet);
     let mut progress = |done: u32| {
         bar.set_message(format!("packing, {} of {} articles", thousands(done), thousands(manifest.articles)));
         bar.tick();
     };
-    let packed = output_file::write(&args.out, |file| {
+    let packed = file.write(|file| {
         pack(&args.dir, Packing::of(&args.out), file, &mut progress).map_err(|error| match error {
             PackError::Corpus(error) => unusable(error),
             PackError::Write(error) => error.into(),
@@ -68,4 +71,10 @@ pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
     )?;
     warn_of_license(&manifest);
     Ok(failure::OK)
+}
+
+/// The files of the corpus that is packed.
+fn files_of(dir: &Path) -> Vec<PathBuf> {
+    let below = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    below(dir).flat_map(|path| below(&path).chain([path.clone()]).collect::<Vec<_>>()).collect()
 }

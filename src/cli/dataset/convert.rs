@@ -1,38 +1,45 @@
 //! `dataset convert`: a file in the canonical form, one question per line.
 
 use super::FileArgs;
-use crate::cli::failure::{self, Failure};
-use crate::cli::output_file;
-use crate::cli::output_file::json_line;
+use crate::cli::failure;
+use crate::cli::output_file::{self, Force, OutputFile, Start, json_line};
 use crate::cli::say::say;
 use crate::report::console::stdout;
 use crate::report::counted;
 use crate::types::Question;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct ConvertArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// File to write; an existing one is replaced once the new one is complete [default: stdout].
+    /// File to write, which replaces an earlier one in this form once it is complete [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace any other file too; never the input.
+    #[arg(long, requires = "out")]
+    force: bool,
 }
 
 pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
-    if let Some(out) = args.out.as_deref().filter(|out| same_file(&args.file.file, out)) {
-        return Err(Failure::usage(format!("`{}` is the input file", out.display()), "name another file with --out"));
-    }
+    let file = output_file::named(args.out.as_deref()).map(|path| OutputFile {
+        path,
+        what: "a dataset that wikitrail dataset convert wrote",
+        is_earlier: &is_canonical,
+        force: Force::Flag(args.force),
+        inputs: vec![args.file.file.clone()],
+    });
+    file.as_ref().map_or(Ok(()), OutputFile::check)?;
     let dataset = args.file.load()?;
-    let Some(path) = output_file::named(args.out.as_deref()) else {
+    let Some(file) = file else {
         lines(&dataset.questions, BufWriter::new(stdout()))?;
         return Ok(failure::OK);
     };
-    output_file::write(path, |file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
+    file.write(|file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
     let (count, left_out) = (dataset.questions.len(), dataset.skipped.len());
     let and = if left_out == 0 { String::new() } else { format!(", {} left out", counted(left_out, "bad record")) };
-    say(format_args!("{} written to {}{and}", counted(count, "question"), path.display()));
+    say(format_args!("{} written to {}{and}", counted(count, "question"), file.path.display()));
     Ok(failure::OK)
 }
 
@@ -41,17 +48,9 @@ fn lines(questions: &[Question], mut out: impl Write) -> io::Result<()> {
     out.flush()
 }
 
-/// Whether two paths name the same file, also through links.
-fn same_file(one: &Path, other: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-        identity(one).is_some_and(|id| Some(id) == identity(other))
-    }
-    #[cfg(not(unix))]
-    {
-        let canonical = |path: &Path| path.canonicalize().ok();
-        canonical(one).is_some_and(|path| Some(path) == canonical(other))
-    }
+/// Whether the first line is what would be written again: a dataset that people wrote in this form has other spaces, or
+/// fewer fields.
+fn is_canonical(start: &Start) -> bool {
+    let question: Option<Question> = serde_json::from_str(start.line()).ok();
+    question.and_then(|question| serde_json::to_string(&question).ok()).is_some_and(|line| line == start.line())
 }

@@ -24,6 +24,7 @@ pub(crate) use index::index;
 use rows::{QuestionRow, rows};
 use sections::Part;
 use serde::Serialize;
+pub(crate) use svg::is_figure;
 
 /// Which episodes the page has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +74,11 @@ pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>) -> R
     let meta = data::meta(results, &digest, repeats, &chunks, live);
     let content = document::Content { results, rows: &rows, limits, meta: &meta, table: &table, chunks: &chunks };
     Ok(Page { html: content.document(live.is_some()), questions: rows.len(), left_out: chunks.left_out() })
+}
+
+/// Whether a file that begins like this is a page of ours.
+pub(crate) fn is_page(start: &str) -> bool {
+    start.starts_with("<!doctype html>\n<html lang=\"en\"><head>") && start.contains(" – wikitrail</title>")
 }
 
 /// The charts of these results as files: their names and contents.

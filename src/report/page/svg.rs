@@ -90,6 +90,12 @@ fn number(value: f64) -> String {
     format!("{value:.1}")
 }
 
+/// Whether a file that begins like this is a chart of ours.
+pub(crate) fn is_figure(start: &str) -> bool {
+    start.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=")
+        && start.contains("<style>text{font:")
+}
+
 /// The style of a picture that is a file of its own.
 pub(super) const STYLE: &str = "<style>text{font:12px sans-serif;fill:#4a505a}text.label{fill:#16181d}line.axis{stroke:#d5d9e0}\
      .zero{stroke:#565d68}.ci{stroke:#0b57b0;stroke-width:2}.pt{fill:#0b57b0}.pt.un{fill:#fff;stroke:#6b7280;stroke-width:2}\
