@@ -1,6 +1,6 @@
 //! Records and typed access to their fields, with errors that name the field and show the value.
 
-use super::{DatasetError, Format, Place};
+use super::{DatasetError, Format, Place, WithoutAnswers};
 use crate::types::excerpt;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -21,6 +21,8 @@ pub(super) struct Records {
     pub(super) format: Option<Format>,
     /// What a person should know of how the file was read.
     pub(super) notes: Vec<String>,
+    /// Of a table without a column of answers.
+    pub(super) without_answers: Option<WithoutAnswers>,
 }
 
 impl Records {

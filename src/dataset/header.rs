@@ -148,18 +148,58 @@ fn sentences(names: &[&str], renamed: &[(usize, &str)], what: &str) -> Vec<Strin
     case.into_iter().chain(other).collect()
 }
 
-/// What is said of a table without a column of answers.
-pub(super) fn without_answers(header: &[String], columns: &Columns) -> Option<String> {
-    let known = ["answer", "answers", "possible_answers", "aliases"];
-    if columns.answer.is_some() || header.iter().any(|cell| known.contains(&cell.as_str())) {
-        return None;
+/// Columns or keys that hold answers.
+const ANSWERS: [&str; 4] = ["answer", "answers", "possible_answers", "aliases"];
+/// What a column or a key of gold answers is often called.
+const LIKE_ANSWERS: [&str; 4] = ["answer", "gold", "label", "target"];
+
+/// A table or records without answers, under whatever name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithoutAnswers {
+    /// `column` or `key`.
+    what: &'static str,
+    /// Columns or keys that nothing is read from, in the file's order.
+    unused: Vec<String>,
+}
+
+impl WithoutAnswers {
+    /// Of columns or keys with these names.
+    pub(super) fn of<'n>(
+        what: &'static str,
+        names: impl Iterator<Item = &'n str> + Clone,
+        known: &[&str],
+        columns: &Columns,
+    ) -> Option<Self> {
+        if columns.answer.is_some() || names.clone().any(|name| ANSWERS.contains(&name)) {
+            return None;
+        }
+        let question = columns.question.as_deref().unwrap_or("question");
+        let used = |name: &str| {
+            name == question || Some(name) == columns.id.as_deref() || OURS.contains(&name) || known.contains(&name)
+        };
+        Some(Self { what, unused: names.filter(|name| !used(name)).map(str::to_owned).collect() })
     }
-    let question = columns.question.as_deref().unwrap_or("question");
-    let used = |cell: &str| cell == question || Some(cell) == columns.id.as_deref() || OURS.contains(&cell);
-    let others: Vec<String> =
-        header.iter().filter(|cell| !used(cell)).take(8).map(|cell| format!("`{}`", excerpt(cell))).collect();
-    let unused = if others.is_empty() { String::new() } else { format!("; unused columns: {}", others.join(", ")) };
-    Some(format!("no column `answer`: nothing can be scored unless --answer-column names it{unused}"))
+
+    /// The one that probably holds the answers: the only unused one, or one that is called like them.
+    pub fn guess(&self) -> Option<&str> {
+        let is_like = |word: &str| self.unused.iter().find(|name| name.to_lowercase().contains(word));
+        let only = self.unused.first().filter(|_| self.unused.len() == 1);
+        only.or_else(|| LIKE_ANSWERS.iter().find_map(|word| is_like(word))).map(String::as_str)
+    }
+
+    /// `no column `answer``, and what there is instead.
+    pub fn shown(&self) -> (String, String) {
+        let unused: Vec<String> = self.unused.iter().take(8).map(|name| format!("`{}`", excerpt(name))).collect();
+        let list =
+            if unused.is_empty() { String::new() } else { format!("; unused {}s: {}", self.what, unused.join(", ")) };
+        (format!("no {} `answer`", self.what), list)
+    }
+
+    /// What is said of it.
+    pub(super) fn note(&self) -> String {
+        let (what, unused) = self.shown();
+        format!("{what}: nothing can be scored unless --answer-column names it{unused}")
+    }
 }
 
 pub(super) fn same(name: &str, cell: &str) -> bool {

@@ -8,7 +8,7 @@ use crate::types::{AnswerKind, Question};
 use serde_json::Value;
 
 /// The fields of a question under the names that we write.
-const FIELDS: [&str; 16] = [
+pub(super) const FIELDS: [&str; 16] = [
     "id",
     "dataset",
     "split",

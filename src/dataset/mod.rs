@@ -32,6 +32,7 @@ pub use bytes::{bytes_from, bytes_of, text_of};
 pub use digest::sha256_of_file;
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
+pub use header::WithoutAnswers;
 pub use id_list::{IdList, sha256_of_ids};
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
@@ -57,6 +58,8 @@ pub struct Dataset {
     pub skipped: Vec<DatasetError>,
     /// What a person should know of how the file was read, such as an unusual separator.
     pub notes: Vec<String>,
+    /// Set where the file names no answers at all, which is something else than hidden ones.
+    pub without_answers: Option<WithoutAnswers>,
 }
 
 /// How to read a file. The default detects the format from the first record and refuses a file with a bad record.
@@ -108,11 +111,15 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     (reader.faults, reader.shown) = (records.faults, records.format);
     let encoding = encoding.map(|name| format!("read as {name}"));
     reader.notes = encoding.into_iter().chain(records.notes).collect();
+    reader.without_answers = records.without_answers;
     for record in records.list {
         reader.record(record)?;
     }
     reader.dataset(sha256)
 }
+
+/// Keys of records that are told apart, for what is said of a file without answers.
+const MAX_KEYS: usize = 1000;
 
 struct Reader<'a> {
     file: &'a str,
@@ -132,18 +139,37 @@ struct Reader<'a> {
     /// Records that hold no question.
     bad: Vec<DatasetError>,
     notes: Vec<String>,
+    /// Of a table without a column of answers.
+    without_answers: Option<WithoutAnswers>,
+    /// The keys of all records of our own form, each once, in the order of their first use.
+    keys: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
     fn new(file: &'a str, options: &'a ReadOptions, layout: Layout) -> Self {
         let (questions, faults, bad, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (format, name, seen) = (None, String::new(), HashMap::new());
-        Self { file, options, layout, shown: None, format, name, seen, questions, faults, bad, notes }
+        let (without_answers, keys) = (None, Vec::new());
+        Self {
+            file,
+            options,
+            layout,
+            shown: None,
+            format,
+            name,
+            seen,
+            questions,
+            faults,
+            bad,
+            notes,
+            without_answers,
+            keys,
+        }
     }
 
     /// What was read. A fault is an error, unless bad records are skipped.
     fn dataset(self, sha256: String) -> Result<Dataset, DatasetError> {
-        let Self { file, options, format, name, questions, faults, bad, notes, .. } = self;
+        let Self { file, options, format, name, questions, faults, bad, mut notes, keys, .. } = self;
         let mut skipped: Vec<DatasetError> = faults.into_iter().chain(bad).collect();
         let tolerated = |bad: &DatasetError| {
             options.skip_bad || (options.skip_repeated && matches!(bad.problem, Problem::Duplicate(..)))
@@ -154,7 +180,11 @@ impl<'a> Reader<'a> {
         let Some(format) = format.filter(|_| !questions.is_empty()) else {
             return Err(DatasetError::of_file(file, Problem::Empty));
         };
-        Ok(Dataset { name, format, questions, sha256, skipped, notes })
+        let keys = keys.iter().map(String::as_str);
+        let of_keys = || WithoutAnswers::of("key", keys, &[&jsonl::FIELDS[..], &["meta"]].concat(), &options.columns);
+        let without_answers = self.without_answers.or_else(|| of_keys().filter(|_| format == jsonl::FORMAT));
+        notes.extend(without_answers.as_ref().map(WithoutAnswers::note));
+        Ok(Dataset { name, format, questions, sha256, skipped, notes, without_answers })
     }
 
     fn record(&mut self, mut record: Record) -> Result<(), DatasetError> {
@@ -171,6 +201,11 @@ impl<'a> Reader<'a> {
         if format == jsonl::FORMAT {
             let notes = header::rename_keys(&mut record.fields, columns);
             self.notes.extend(notes.into_iter().filter(|_| is_first));
+            for key in record.fields.keys() {
+                if self.keys.len() < MAX_KEYS && !self.keys.contains(key) {
+                    self.keys.push(key.clone());
+                }
+            }
         }
         let record = &record;
         match format.question(record, columns) {

@@ -3,6 +3,7 @@
 use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record, Records};
+use super::header::WithoutAnswers;
 use super::{Columns, DatasetError, Format, Place, ReadOptions, header, jsonl, records};
 use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
@@ -43,7 +44,9 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOption
     let mut header = header::names(cells);
     let mut notes: Vec<String> = header::said(separator, layout).into_iter().collect();
     let format = format(file, lines.line, &mut header, layout, options, &mut notes)?;
-    let mut found = Records { layout, notes, format: Some(format), ..Records::default() };
+    let names = header.iter().map(String::as_str);
+    let without_answers = WithoutAnswers::of("column", names, &[], &options.columns).filter(|_| format.is_general());
+    let mut found = Records { layout, notes, format: Some(format), without_answers, ..Records::default() };
     let mut number = 0;
     for row in reader.records() {
         let row = row.map_err(|error| table_error(file, lines.line, &error))?;
@@ -111,7 +114,6 @@ fn format(
         return Ok(own);
     }
     notes.extend(header::rename(header, columns));
-    notes.extend(header::without_answers(header, columns));
     let question = Some(columns.question.as_deref().unwrap_or("question"));
     for column in [question, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
         if !header.iter().any(|name| name == column) {

@@ -36,6 +36,9 @@ pub(super) fn settings(notes: &mut Notes<'_>, table: &Table<'_>, besides: &[&'st
 /// Reads `[matrix]`.
 pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>, find: Find<'_>) -> Vec<Dimension> {
     let mut dimensions: Vec<Dimension> = Vec::new();
+    if notes.entries(table).is_empty() {
+        notes.note(table.line(), ProblemKind::Empty(table.name().to_owned()));
+    }
     for entry in notes.entries(table) {
         let Some(key) = variant_setting(entry.key) else {
             notes.unknown_key(table, entry, &setting_names());

@@ -327,6 +327,8 @@ settings! {
     question_column: String = Text, "NAME", { default: "question" }
     /// Column or key that holds the answer (csv, tsv, jsonl).
     answer_column: String = Text, "NAME", { default: "answer" }
+    /// Run a file whose columns or keys name no answers, without scores.
+    unscored: bool = Switch, "", {}
     /// Column or key that holds the id (csv, tsv, jsonl).
     id_column: String = Text, "NAME", { default: "id" }
     /// Maximum number of questions, after filters and shuffle.

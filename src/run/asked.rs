@@ -2,11 +2,12 @@
 
 use super::error::RunError;
 use super::evidence;
+use super::model::is_on;
 use super::questions;
 use crate::dataset::{self, Dataset};
 use crate::experiment::{DatasetSettings, DatasetSpec, shipped};
 use crate::store::RunFolder;
-use crate::types::text::counted;
+use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{DatasetRecord, Question, Selection};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +20,38 @@ pub(super) struct Asked {
     pub(super) notes: Vec<String>,
 }
 
+/// What was asked under the same name before. Older programs asked more than this one does, and what they began goes on.
+pub(super) enum Earlier {
+    /// Nothing.
+    Nothing,
+    /// What the run in the folder was begun with.
+    Run(Box<DatasetRecord>),
+    /// The episodes that are branched off.
+    Branched,
+}
+
+impl Earlier {
+    /// Of the run in a folder, if there is one.
+    pub(super) fn of(folder: Option<&Path>) -> Self {
+        let manifest = folder.and_then(|folder| RunFolder::open(folder).ok()?.manifest().ok());
+        manifest.map_or(Self::Nothing, |manifest| Self::Run(Box::new(manifest.dataset)))
+    }
+
+    /// Whether all questions were asked because this file of ids was empty.
+    fn had_no_ids(&self, path: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Run(record) => record.selection.ids.is_empty() && record.ids_file.as_deref() == Some(path),
+            Self::Branched => true,
+        }
+    }
+}
+
 impl Asked {
     /// Reads the dataset's file and selects from it. Where the file is not here, as in a folder that was copied to another
     /// machine, a run that is resumed asks what its `folder` holds.
-    pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>) -> Result<Self, RunError> {
-        let selection = questions::selection(&spec.settings)?;
+    pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>, earlier: &Earlier) -> Result<Self, RunError> {
+        let selection = questions::selection(&spec.settings, |path| earlier.had_no_ids(path))?;
         let piped = questions::is_stdin(&spec.path);
         let is_here = !piped && (spec.path.exists() || shipped::file(&spec.path.display().to_string()).is_some());
         if let Some(kept) = folder.filter(|_| !is_here).and_then(|folder| kept(folder, spec, &selection)) {
@@ -33,6 +61,9 @@ impl Asked {
             Some(folder) if piped => not_piped(folder, &error),
             _ => error,
         })?;
+        if matches!(earlier, Earlier::Nothing) && !is_on(spec.settings.unscored) {
+            refuse_unscored(&dataset, spec)?;
+        }
         let notes = notes(&dataset, spec);
         let all = dataset.questions.len();
         let questions = dataset::select(dataset.questions, &selection)?;
@@ -49,6 +80,24 @@ impl Asked {
         };
         Ok(Self { questions, record, notes })
     }
+}
+
+/// Refuses a file without answers where it probably has some under a name that is not ours: nobody wants to pay for answers
+/// that nothing can be said of.
+fn refuse_unscored(dataset: &Dataset, spec: &DatasetSpec) -> Result<(), RunError> {
+    let Some((without, guess)) = dataset.without_answers.as_ref().and_then(|without| Some((without, without.guess()?)))
+    else {
+        return Ok(());
+    };
+    let (what, unused) = without.shown();
+    let named = shell_word(&visible_line(guess, 80));
+    Err(RunError::input(
+        format!("{}: {what}, so nothing can be scored{unused}", questions::shown(&spec.path)),
+        format!(
+            "did you mean --answer-column {named}? --unscored runs it without scores (in an experiment file: `answer_column` \
+             and `unscored` of the dataset)"
+        ),
+    ))
 }
 
 /// The questions in a run's folder, if they are what these settings select.

@@ -1,6 +1,6 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
-use super::asked::Asked;
+use super::asked::{Asked, Earlier};
 use super::breaker::{Breaker, Breakers};
 use super::error::RunError;
 use super::pace::Pacer;
@@ -60,7 +60,9 @@ impl Job {
         let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
         let resumed = out.as_deref().filter(|_| experiment.output.resume);
         let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
-        let Asked { mut questions, mut record, notes } = Asked::of(ordered.as_ref().unwrap_or(spec), resumed)?;
+        let earlier = if experiment.forks.is_empty() { Earlier::of(out.as_deref()) } else { Earlier::Branched };
+        let Asked { mut questions, mut record, notes } =
+            Asked::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
         if !experiment.forks.is_empty() {
             questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
             refuse_lost(&experiment.forks, &questions, &record)?;

@@ -71,10 +71,15 @@ fn from_stdin(options: &ReadOptions) -> Result<Dataset, RunError> {
     Ok(dataset::load(STDIN, &bytes, options)?)
 }
 
-/// Which questions the settings select; reads the file of ids.
-pub(super) fn selection(settings: &DatasetSettings) -> Result<Selection, RunError> {
+/// Which questions the settings select; reads the file of ids, which must hold some unless it is `known` to have held none.
+pub(super) fn selection(settings: &DatasetSettings, known: impl Fn(&str) -> bool) -> Result<Selection, RunError> {
+    let listed = settings.ids.as_deref().map_or(Ok(Vec::new()), |path| ids(Path::new(path)))?;
+    if let Some(path) = settings.ids.as_deref().filter(|path| listed.is_empty() && !known(path)) {
+        let message = format!("the file of ids `{path}` holds no id, so it selects no question");
+        return Err(RunError::input(message, "write one id a line, or omit --ids to ask all questions"));
+    }
     Ok(Selection {
-        ids: settings.ids.as_deref().map_or(Ok(Vec::new()), |path| ids(Path::new(path)))?,
+        ids: listed,
         types: settings.types.iter().flatten().flat_map(|types| types.split(',')).map(str::to_owned).collect(),
         shuffle: settings.shuffle,
         shuffle_like_paper: settings.shuffle_like_paper,

@@ -148,12 +148,100 @@ fn tables_are_read_as_people_have_them() {
 fn a_table_without_answers_names_its_other_columns() {
     let dir = tempfile::tempdir().expect("a folder");
     std::fs::write(dir.path().join("q.csv"), "question,Expected,e\u{1b}[31m\nWho?,Lem,x\n").expect("written");
-    let output = wikitrail(dir.path(), &["run", "q.csv", "--dry-run"]).ok();
+    let output = wikitrail(dir.path(), &["run", "q.csv", "--dry-run", "--unscored"]).ok();
     let note = "note: q.csv: no column `answer`: nothing can be scored unless --answer-column names it; unused columns: `Expected`, \
                 `e\\u{1b}[31m`\n";
     assert!(output.stderr.contains(note), "{}", output.stderr);
     let named = wikitrail(dir.path(), &["run", "q.csv", "--dry-run", "--answer-column", "Expected"]).ok();
     assert!(!named.stderr.contains("note: q.csv"), "{}", named.stderr);
+}
+
+#[test]
+fn a_file_whose_answers_have_another_name_is_not_run_unscored_by_mistake() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let cases = [
+        ("a.csv", "Question;Gold answers;Level\nWho?;Lem;easy\n", "--answer-column 'Gold answers'"),
+        ("b.csv", "question,note\nWho?,Lem\n", "--answer-column note"),
+        ("c.tsv", "question\tsource\tTARGET_1\nWho?\tweb\tLem\n", "--answer-column TARGET_1"),
+        (
+            "d.jsonl",
+            "{\"question\": \"Who?\"}\n{\"question\": \"What?\", \"gold\": \"Lem\", \"n\": 1}\n",
+            "--answer-column gold",
+        ),
+        ("e.json", "[{\"question\": \"Who?\", \"reference\": \"Lem\"}]", "--answer-column reference"),
+    ];
+    for (name, text, meant) in cases {
+        std::fs::write(dir.path().join(name), text).expect("written");
+        let what = if name.ends_with("sv") { "no column `answer`" } else { "no key `answer`" };
+        let words = [name, what, "nothing can be scored; unused", "did you mean", meant, "--unscored"];
+        for flags in [&["--dry-run"][..], &["--quiet", "--out=refused"]] {
+            wikitrail(dir.path(), &[&["run", name], flags].concat()).refused(3, &words);
+        }
+        assert!(!dir.path().join("refused").exists());
+        wikitrail(dir.path(), &["run", name, "--dry-run", "--unscored"]).ok();
+        let (flag, column) = meant.split_once(' ').expect("a flag");
+        wikitrail(dir.path(), &["run", name, "--dry-run", flag, column.trim_matches('\'')]).ok();
+        // What describes a file takes it as it is.
+        let info = wikitrail(dir.path(), &["dataset", "info", name]).ok();
+        assert!(info.stderr.contains(what), "{}", info.stderr);
+        let file = format!("name = \"x\"\n[[dataset]]\npath = \"{name}\"\n");
+        std::fs::write(dir.path().join("x.toml"), &file).expect("written");
+        wikitrail(dir.path(), &["run", "x.toml", "--dry-run"]).refused(3, &words);
+        std::fs::write(dir.path().join("x.toml"), file + "unscored = true\n").expect("written");
+        wikitrail(dir.path(), &["run", "x.toml", "--dry-run"]).ok();
+    }
+    for (name, text) in [
+        ("only.csv", "question\nWho?\n"),
+        ("fields.csv", "question,type,level\nWho?,bridge,hard\n"),
+        ("many.csv", "question,source,note\nWho?,web,x\n"),
+        ("hidden.csv", "question,answer,note\nWho?,,x\n"),
+        ("hidden.jsonl", "{\"question\": \"Who?\", \"answer\": null, \"gold\": \"x\"}\n"),
+        ("own.jsonl", "{\"question\": \"Who?\", \"answers\": [], \"meta\": {\"gold\": 1}}\n"),
+    ] {
+        std::fs::write(dir.path().join(name), text).expect("written");
+        wikitrail(dir.path(), &["run", name, "--dry-run"]).ok();
+    }
+}
+
+/// What was begun with an older program goes on with this one.
+#[test]
+fn an_unscored_run_and_one_with_an_empty_file_of_ids_are_resumed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("written");
+    write("q.csv", "question,gold\nWho?,Lem\nWhat?,It\n");
+    write("some.ids", "q-0\nq-1\n");
+    wikitrail(dir.path(), &["run", "q.csv", "--unscored", "--ids=some.ids", "--quiet", "--out=old"]).ok();
+    let path = dir.path().join("old/manifest.json");
+    let mut manifest: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&path).expect("a manifest")).expect("JSON");
+    manifest["dataset"]["selection"].as_object_mut().expect("an object").remove("ids");
+    let line = manifest["command_line"].as_array_mut().expect("a list");
+    line.retain(|word| word != "--unscored");
+    std::fs::write(&path, manifest.to_string()).expect("written");
+    write("some.ids", "# none\n\n");
+    wikitrail(dir.path(), &["run", "--resume", "--out=old", "--quiet"]).ok();
+    wikitrail(dir.path(), &["run", "q.csv", "--ids=some.ids", "--resume", "--out=old", "--quiet"]).ok();
+    wikitrail(dir.path(), &["run", "q.csv", "--unscored", "--ids=some.ids", "--out=new"])
+        .refused(3, &["`some.ids` holds no id"]);
+}
+
+#[test]
+fn a_selection_without_questions_is_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("written");
+    for text in ["", "\n \n", "# nothing\n", "\u{feff}"] {
+        write("empty.ids", text);
+        wikitrail(dir.path(), &["run", "--ids=empty.ids", "--out=x"])
+            .refused(3, &["`empty.ids` holds no id", "omit --ids"]);
+        write("x.toml", "name = \"x\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nids = \"empty.ids\"\n");
+        wikitrail(dir.path(), &["run", "x.toml", "--out=x"]).refused(3, &["`empty.ids` holds no id"]);
+    }
+    wikitrail(dir.path(), &["run", "--limit=0", "--out=x"]).refused(3, &["leaves no question"]);
+    write("x.toml", "name = \"x\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\n[matrix]\n");
+    wikitrail(dir.path(), &["run", "x.toml", "--out=x"]).refused(3, &["x.toml:4: `matrix` is empty"]);
+    assert!(!dir.path().join("x").exists());
+    let shard = wikitrail(dir.path(), &["run", "--limit=1", "--shard=1/9", "--out=x"]).ok();
+    assert!(shard.stderr.contains("shard 1/9: 0 of 1 episode"), "{}", shard.stderr);
 }
 
 #[test]
