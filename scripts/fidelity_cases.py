@@ -17,6 +17,17 @@ def words(rng, most=5):
     return " ".join(rng.choice(WORDS) for _ in range(rng.randint(0, most)))
 
 
+NUMBERS = ["0", "7", "-3", "12.5", "1e-07", "100000000000000000000", "1e5", "-0.0", "1E+2"]
+
+
+def odd_number(rng):
+    """A number as a lenient reader may take it: with a plus sign or several signs, without digits before or behind the point."""
+    sign = rng.choice(["", "+", "-", "+", "-", "--", "+-", "-+", "++"])
+    whole, fraction = rng.choice(["0", "1", "5", "12", "007", "00", ""]), rng.choice(["", "", ".", ".5", ".25", ".0"])
+    number = rng.choice([whole + fraction, whole + fraction, "0x10", "0x1F", "0x", "Infinity", "NaN"])
+    return sign + number + rng.choice(["", "", "", "e5", "E+2", "e-3", "e", "."])
+
+
 def plain_json(rng, depth=0):
     """A value, in JSON or in something that a lenient reader takes for it."""
     kind = rng.randrange(12 if depth < 2 else 8)
@@ -24,7 +35,7 @@ def plain_json(rng, depth=0):
         text = words(rng, 3).replace('"', "")
         return '"' + text + rng.choice(["", "", "", "\\n", "\\u00e9", '\\"', "\\\\", "{", "}", "//", "'", "\n"]) + '"'
     if kind < 6:
-        return str(rng.choice([0, 7, -3, 12.5, 1e-7, 100000000000000000000, "1e5", "-0.0", "1E+2"]))
+        return rng.choice(NUMBERS) if rng.random() < 0.5 else odd_number(rng)
     if kind == 6:
         return rng.choice(["true", "false", "null"])
     if kind == 7:
