@@ -30,9 +30,9 @@ pub enum Approach {
     Answer(Answering),
     /// `cot-sc`.
     Vote(Answering, Voting),
-    /// `react->cot-sc`.
+    /// `react-cot-sc`.
     ActThenVote(Acting, Answering, Voting),
-    /// `cot-sc->react`.
+    /// `cot-sc-react`.
     VoteThenAct(Answering, Voting, Acting),
 }
 

@@ -9,7 +9,8 @@ use crate::experiment::defaults::default_setting;
 use crate::experiment::{
     Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
 };
-use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use crate::types::Method;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
@@ -212,6 +213,10 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
             let arg = arg.value_parser(PossibleValuesParser::new(words).map(Value::from));
             if several { arg.action(ArgAction::Append).value_delimiter(',') } else { arg }
         }
+        Kind::Method => {
+            let arg = arg.value_parser(method().map(|method| Value::from(method.name())));
+            if several { arg.action(ArgAction::Append).value_delimiter(',') } else { arg }
+        }
         Kind::Texts | Kind::Urls => arg.value_parser(checked).action(ArgAction::Append).value_delimiter(','),
         Kind::Options => arg.value_parser(option).action(ArgAction::Append),
         // They are read later: a message of this place would repeat them, and they may hold a secret.
@@ -226,6 +231,13 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
     }
+}
+
+/// A method by the name that is typed, or by the name in records, which is not offered.
+pub(super) fn method() -> impl TypedValueParser<Value = Method> {
+    let name = |method: Method| PossibleValue::new(method.typed()).alias(method.name());
+    let known = |name: String| Method::parse(&name).ok_or("no such method");
+    PossibleValuesParser::new(Method::ALL.map(name)).try_map(known)
 }
 
 /// Whether a group has a setting of this name.
@@ -322,6 +334,15 @@ mod tests {
 
     fn typed(line: &str) -> Result<Program, clap::Error> {
         Program::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn a_method_has_a_name_for_shells_and_its_older_one() {
+        let program = typed("x --method react-cot-sc,react->cot-sc,act").expect("sound");
+        let methods = program.variant.list("method");
+        assert_eq!(methods, ["react->cot-sc", "react->cot-sc", "act"].map(Value::from));
+        let refused = typed("x --method cot-sc-").expect_err("no method").to_string();
+        assert!(refused.contains("cot-sc-react") && !refused.contains("->"), "{refused}");
     }
 
     #[test]

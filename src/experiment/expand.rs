@@ -237,7 +237,7 @@ pub(super) fn short(assignment: &Assignment) -> String {
         Kind::Prompt => Some(prompt_name(&value)),
         Kind::Path => stem(&value),
         Kind::Source => last(&value, &[':', '/', '@']),
-        Kind::Choice(_) | Kind::Texts | Kind::Urls | Kind::Options => Some(value.clone()),
+        Kind::Choice(_) | Kind::Method | Kind::Texts | Kind::Urls | Kind::Options => Some(value.clone()),
         _ if assignment.setting.name == "model" => last(&value, &[':', '/']),
         _ => Some(format!("{}={value}", assignment.setting.name)),
     };

@@ -67,7 +67,7 @@ impl ProductError {
 fn unused_hint(setting: &Setting) -> &'static str {
     match setting.applies {
         Applies::Vote => "votes are held by cot-sc and the two back-offs",
-        Applies::Majority => "it is for --method 'cot-sc->react'",
+        Applies::Majority => "it is for --method cot-sc-react",
         Applies::Direct => "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
         Applies::Server => "it is about a server, and baseline needs none; name a model such as --model openai:NAME",
         _ => "add --wiki api or --wiki html",

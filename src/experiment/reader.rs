@@ -7,6 +7,7 @@ use super::settings::{DATASET_SETTINGS, VARIANT_SETTINGS};
 pub(super) use crate::prompt::{Entry, Reader as Notes, Table};
 use crate::prompt::{Fault, quoted};
 use crate::protocol;
+use crate::types::Method;
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::DeValue;
@@ -92,6 +93,14 @@ impl Notes<'_> {
                 let what = setting.name.rsplit('_').next().unwrap_or(setting.name);
                 self.known(name, line, &word, what, words)?;
                 Value::from(word)
+            }
+            Kind::Method => {
+                let word = self.text(name, value)?;
+                let method = Method::parse(&word);
+                if method.is_none() {
+                    self.known(name, line, &word, "method", &Method::TYPED)?;
+                }
+                Value::from(method?.name())
             }
             _ => Value::from(self.text(name, value)?),
         };

@@ -20,6 +20,8 @@ pub enum Kind {
     Urls,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// A method, by either name; the value is the name in records.
+    Method,
     /// Two amounts in US dollars a million tokens, such as `0.15/0.60`.
     Price,
     /// A number of this range, both ends included.
@@ -177,6 +179,7 @@ impl Kind {
             Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a string".to_owned(),
             Self::Texts | Self::Urls => "a string or a list of strings".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Method => format!("one of {}", Method::TYPED.join(", ")),
             Self::Price => "two or three amounts such as \"0.15/0.60\"".to_owned(),
             Self::Number(low, f64::MAX) if low > 0.0 => "a number above 0".to_owned(),
             Self::Number(low, high) if low > 0.0 => format!("a number above 0, up to {high}"),
@@ -196,6 +199,7 @@ impl Kind {
     pub(super) fn holds(self, value: &Value) -> bool {
         match self {
             Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Self::Method => value.as_str().is_some_and(|text| Method::parse(text).is_some()),
             Self::Reasoning => value.as_str().is_some_and(|text| Reasoning::parse(text).is_some()),
             Self::Price => value.as_str().is_some_and(|text| price(text).is_some()),
             Self::Number(low, high) => value.as_f64().is_some_and(|number| (low..=high).contains(&number)),

@@ -9,7 +9,7 @@ use super::setting::Kind::{
 use super::setting::{Applies, Assignment, Effect, Setting, by_name, shown};
 use crate::prompt::ExemplarOrder;
 use crate::protocol;
-use crate::types::{Method, Reasoning, Variant, WikiKind, WikiName, has_prefill};
+use crate::types::{Reasoning, Variant, WikiKind, WikiName, has_prefill};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -62,7 +62,6 @@ macro_rules! settings {
 
 const PROTOCOLS: &[&str] = &protocol::IDS;
 const ORDERS: &[&str] = &ExemplarOrder::NAMES;
-const METHODS: &[&str] = &Method::NAMES;
 /// A test of `run` holds this to the servers that `llm` knows.
 const SERVERS: &[&str] =
     &["auto", "openai", "vllm", "sglang", "llama.cpp", "ollama", "tgi", "openrouter", "dashscope", "deepseek"];
@@ -135,7 +134,7 @@ settings! {
     ["Method"]
 
     /// Prompting method. Several joined by commas make a variant each.
-    method: String = Choice(METHODS), "NAME", {
+    method: String = Kind::Method, "NAME", {
         default: "react",
         recorded: Some(|variant| Some(variant.method.clone())),
     }
@@ -149,7 +148,7 @@ settings! {
         default: "0.7", applies: Applies::Vote,
         recorded: Some(|variant| Some(variant.voting?.temperature.to_string())),
     }
-    /// Share of the samples below which `cot-sc->react` asks the agent.
+    /// Share of the samples below which `cot-sc-react` asks the agent.
     majority: f64 = Number(0.0, 1.0), "SHARE", {
         default: "0.5", applies: Applies::Majority,
         recorded: Some(|variant| Some(variant.voting?.majority.to_string())),

@@ -355,3 +355,12 @@ fn all_mistakes_are_listed_at_once() {
     let said = read("name = \"x\"\nfoo = 1\n[settings]\nprotocl = 1\nmethod = \"x\"").expect_err("wrong");
     assert!(said.starts_with("4 problems\n") && said.contains("x.toml:2:") && said.contains("x.toml:5:"), "{said}");
 }
+
+#[test]
+fn a_method_is_read_by_either_name_and_variants_keep_that_of_records() {
+    for typed in ["cot-sc->react", "cot-sc-react"] {
+        let experiment = variants(&format!("[matrix]\nmethod = [\"act\", \"{typed}\"]\n"));
+        assert_eq!(names(&experiment), ["act", "cot-sc->react"]);
+        assert_eq!(words(&experiment.variants[1]), "--method=cot-sc->react");
+    }
+}

@@ -89,7 +89,7 @@ pub(crate) use spending::Spending;
 pub use summary::Summary;
 pub(crate) use summary::{Item, VariantScore, left_out};
 pub(crate) use unfinished::UnfinishedShard;
-pub(crate) use variant::{find_method, find_protocol};
+pub(crate) use variant::find_protocol;
 #[cfg(feature = "serve")]
 pub(crate) use wiki::open_corpus;
 

@@ -81,9 +81,9 @@ pub(crate) fn find_protocol(
     found.map_err(|error| RunError::usage(&error, error.hint()))
 }
 
-pub(crate) fn find_method(name: &str) -> Result<Method, RunError> {
+fn find_method(name: &str) -> Result<Method, RunError> {
     Method::parse(name).ok_or_else(|| {
-        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::NAMES.join(", ")))
+        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::TYPED.join(", ")))
     })
 }
 

@@ -33,7 +33,7 @@ impl Method {
     pub const ALL: [Self; 7] =
         [Self::Standard, Self::Cot, Self::CotSc, Self::Act, Self::React, Self::CotScThenReact, Self::ReactThenCotSc];
 
-    /// The names of all methods, in the same order.
+    /// The names of all methods in records, in the same order.
     pub const NAMES: [&str; 7] = {
         let mut names = [""; 7];
         let mut i = 0;
@@ -44,6 +44,27 @@ impl Method {
         names
     };
 
+    /// The names of all methods as they are typed, in the same order.
+    pub const TYPED: [&str; 7] = {
+        let mut names = [""; 7];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Self::ALL[i].typed();
+            i += 1;
+        }
+        names
+    };
+
+    /// The name as it is typed: a shell takes the `>` of records for a redirection.
+    pub const fn typed(self) -> &'static str {
+        match self {
+            Self::ReactThenCotSc => "react-cot-sc",
+            Self::CotScThenReact => "cot-sc-react",
+            other => other.name(),
+        }
+    }
+
+    /// The name in records and in names of variants.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -56,8 +77,9 @@ impl Method {
         }
     }
 
+    /// Reads either name.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|method| method.name() == name)
+        Self::ALL.into_iter().find(|method| [method.name(), method.typed()].contains(&name))
     }
 
     /// The part that uses tools, [`Method::Act`] or [`Method::React`]; none for direct methods.
@@ -92,7 +114,7 @@ pub struct Voting {
     pub samples: u32,
     /// Sampling temperature of each, 0 to 2.
     pub temperature: f64,
-    /// Share of the samples that the majority must have, 0 to 1; with less, `cot-sc->react` asks the agent.
+    /// Share of the samples that the majority must have, 0 to 1; with less, `cot-sc-react` asks the agent.
     pub majority: f64,
 }
 

@@ -66,8 +66,11 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
             json!({ "a": of(&a), "b": of(&b), "equal": equal, "removed": removed, "added": added, "diff": plain });
         json_line(&mut stdout(), &line)?;
     } else if equal {
-        let how =
-            if args.source { String::new() } else { format!(" under {}, {}", args.how.protocol, args.how.method) };
+        let how = if args.source {
+            String::new()
+        } else {
+            format!(" under {}, {}", args.how.protocol, args.how.method.typed())
+        };
         say(format_args!("no difference{how}"));
     } else if View::of_stdout().colour {
         stdout().styled().write_all(coloured(&a, &b, &diff).as_bytes())?;

@@ -1,12 +1,12 @@
 //! A prompt rendered as flags say, and the first request that is made from it.
 
 use super::super::failure::Failure;
-use super::super::flags::options;
+use super::super::flags::{method, options};
 use crate::experiment::shipped;
 use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
 use crate::protocol::direct::Direct;
 use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
-use crate::run::{find_method, find_protocol};
+use crate::run::find_protocol;
 use crate::types::{Decoding, Method, Question, Request};
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(super) struct How {
     #[arg(long, value_name = "FILE")]
     pub(super) texts: Option<String>,
     /// Prompting method; of two in a row, the first.
-    #[arg(long, value_name = "NAME", default_value = "react", value_parser = Method::NAMES)]
-    pub(super) method: String,
+    #[arg(long, value_name = "NAME", default_value = "react", value_parser = method())]
+    pub(super) method: Method,
     /// Label before the question [default: the prompt's].
     #[arg(long, value_name = "LABEL")]
     pub(super) question_label: Option<String>,
@@ -54,7 +54,7 @@ impl How {
     pub(super) fn preview(&self, prompt: &str) -> anyhow::Result<Preview> {
         let options = options(&self.option)?;
         let protocol = find_protocol(&self.protocol, &options, None)?;
-        let method = match find_method(&self.method)? {
+        let method = match self.method {
             Method::ReactThenCotSc => Method::React,
             Method::CotSc | Method::CotScThenReact => Method::Cot,
             method => method,

@@ -62,7 +62,7 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
     if args.json {
         let (key, content) = request.prompt.to_json();
         let mut line = json!({
-            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method,
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method.name(),
             "question": args.question, "sha256": sha256, "chars": chars, "stop": request.stop, key: content,
         });
         if let Some(functions) = &request.functions {
@@ -104,7 +104,7 @@ fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {
     let mut out = stdout();
     if args.json {
         let line = json!({
-            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method,
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method.name(),
             "sha256": sha256, "chars": chars, "exemplars": exemplars, "text": text,
         });
         writeln!(out, "{line}")?;
