@@ -104,17 +104,14 @@ fn a_call_that_the_provider_cannot_read_is_measured_and_recorded() {
     let failed = json!({"error": {"message": "Failed to call a function.", "type": "invalid_request_error",
         "code": "tool_use_failed", "failed_generation": wrote}});
     for flags in [&["--protocol", "tools"][..], &["--protocol", "tools", "--option", "answer=text"]] {
-        let (failed, finish) = (failed.clone(), finish.clone());
-        let server = Server::start(move |n, request, stream| match n {
-            0 => server::refuse(stream, &failed),
-            _ => {
-                assert!(request.contains("<function=search"), "the model sees what it wrote: {request}");
-                if request.contains("\"name\":\"finish\"") {
-                    server::json(stream, &finish);
-                } else {
-                    server::json(stream, &said("yes", "stop"));
-                }
+        let (failed, finish, answer) = (failed.clone(), finish.clone(), said("yes", "stop"));
+        let server = Server::start(move |n, request, stream| {
+            if n == 0 {
+                return server::refuse(stream, &failed);
             }
+            assert!(request.contains("<function=search"), "the model sees what it wrote: {request}");
+            let calls = request.contains("\"name\":\"finish\"");
+            server::json(stream, if calls { &finish } else { &answer });
         });
         let dir = folder(1);
         let ran = run(&dir, &server.url, &[flags, &["--shots", "0"]].concat()).ok();

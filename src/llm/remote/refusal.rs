@@ -57,7 +57,7 @@ pub(in crate::llm) struct Refusal {
     /// The status that it names itself.
     status: Option<u16>,
     /// What the model wrote, if the server refuses a call of the model's that it cannot read.
-    pub(super) malformed: Option<String>,
+    pub(super) malformed: Option<Box<str>>,
 }
 
 impl Refusal {
@@ -94,13 +94,13 @@ fn number(value: &Value) -> Option<u16> {
 }
 
 /// What the model wrote, from Groq's error `tool_use_failed`, also where a proxy quotes it.
-fn malformed(error: &Value, depth: u32) -> Option<String> {
+fn malformed(error: &Value, depth: u32) -> Option<Box<str>> {
     let depth = depth.checked_sub(1)?;
     match error {
         Value::Object(fields) => {
             if fields.get("code").is_some_and(|code| code == TOOL_USE_FAILED) {
                 let written = fields.get("failed_generation").and_then(Value::as_str).unwrap_or_default();
-                return Some(written[..written.floor_char_boundary(MAX_MALFORMED)].to_owned());
+                return Some(written[..written.floor_char_boundary(MAX_MALFORMED)].into());
             }
             fields.values().find_map(|value| malformed(value, depth))
         }

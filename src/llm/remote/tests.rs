@@ -107,7 +107,7 @@ fn read(model: &Remote, rubble: &mut Rubble, body: Vec<u8>) {
             assert!(decoded.usage.is_none_or(|usage| usage.total() <= 1 << 42), "{:?}", decoded.usage);
         }
         Some(Err(Fault::Broken(reason) | Fault::Withheld(reason) | Fault::Unexplained(reason))) => {
-            assert!(answer.ok() && !reason.is_empty())
+            assert!(answer.ok() && !reason.is_empty());
         }
         Some(Err(Fault::Reported(refusal))) => {
             assert!(answer.ok());
