@@ -2,6 +2,7 @@
 //! of a client is in the handle that it gets with each answer and sends back. Over stdio there is one client, and its last handle is
 //! kept.
 
+use super::batch;
 use super::reply::LONGEST_BODY;
 use super::shelf::Shelf;
 use super::tools::{self, Told, Untold};
@@ -46,8 +47,14 @@ pub(super) fn over_http(shelf: &Shelf) -> StreamableHttpService<Handler, LocalSe
 /// Serves one client over standard input and output, until it hangs up.
 pub(crate) async fn over_stdio(corpus: Corpus, compat: Compat) -> io::Result<()> {
     let handler = Handler { shelf: Shelf::new(Arc::new(corpus), compat), last: Some(Arc::default()) };
-    let service = rmcp::serve_server(handler, rmcp::transport::stdio()).await.map_err(io::Error::other)?;
-    service.waiting().await.map(|_| ()).map_err(io::Error::other)
+    let (stdin, stdout) = rmcp::transport::stdio();
+    let (input, output, ended) = batch::between(stdin, stdout);
+    let served = match rmcp::serve_server(handler, (input, output)).await {
+        Ok(service) => service.waiting().await.map(|_| ()).map_err(io::Error::other),
+        Err(error) => Err(io::Error::other(error)),
+    };
+    ended.await;
+    served
 }
 
 impl ServerHandler for Handler {

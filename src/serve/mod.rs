@@ -12,10 +12,13 @@
 //! | `mediawiki` | the Action API, search page, articles and REST, as clients of Wikipedia call them |
 //! | `retrieve` | Search-R1's retriever |
 //! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
+//! | `batch` | several messages in one, which one version of that protocol has |
 //! | `tools` | what the tool of MCP does |
 //! | `view` | runs in a browser |
 //! | `handle` | the state of a session, in the hands of the client |
 
+#[cfg(feature = "mcp")]
+mod batch;
 mod clients;
 mod guard;
 #[cfg(feature = "mcp")]

@@ -216,7 +216,8 @@ fn router(parts: &[Part], shelf: Shelf) -> Router {
     }
     #[cfg(feature = "mcp")]
     if parts.contains(&Part::Mcp) {
-        router = router.route_service("/mcp", super::mcp::over_http(&shelf));
+        let tool = Router::new().route_service("/mcp", super::mcp::over_http(&shelf));
+        router = router.merge(tool.layer(middleware::from_fn(super::batch::over_http)));
         served.push("/mcp");
     }
     let nothing = format!("there is nothing here; this server has {}", served.join(", "));

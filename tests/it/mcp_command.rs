@@ -156,3 +156,121 @@ fn each_request_over_http_stands_for_itself() {
     let evil = "POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
     assert_eq!(served.raw(evil.as_bytes()).status, 403);
 }
+
+/// What a process writes when it reads these lines: this many, or more.
+fn lines_over_stdio(version: &str, messages: &[&str], expected: usize) -> Vec<Value> {
+    let dir = WorkDir::new();
+    dir.write("mine/articles.jsonl", LINES);
+    let mut command = dir.command(&["mcp", "corpus:mine"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("wikitrail starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut answers = String::new();
+    writeln!(stdin, "{}", hello(version)).expect("it reads");
+    std::io::BufRead::read_line(&mut stdout, &mut answers).expect("it answers");
+    writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).expect("it reads");
+    for message in messages {
+        writeln!(stdin, "{message}").expect("it reads");
+    }
+    // The process ends with its input, so a last message has to be answered first.
+    writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": "end", "method": "ping"})).expect("it reads");
+    let (mut ended, mut read) = (false, 0);
+    while !ended || read < expected {
+        let mut line = String::new();
+        assert!(std::io::BufRead::read_line(&mut stdout, &mut line).expect("it answers") > 0, "{answers}");
+        if line.contains("\"end\"") {
+            ended = true;
+        } else {
+            read += 1;
+            answers.push_str(&line);
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    lines(&answers)[1..].to_vec()
+}
+
+/// A batch with a search, a lookup in what it opened, a notification, an unknown method and what is no message.
+fn mixed() -> String {
+    let mixed = json!([
+        call(1, "search", &json!({"query": "Ada Byron"})),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}},
+        call(1, "lookup", &json!({"keyword": "ada"})),
+        {"jsonrpc": "2.0", "id": "x", "method": "no/such"},
+        {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": [1]},
+        hello("2025-03-26"),
+        7,
+    ]);
+    // A number that no program holds.
+    mixed.to_string().replacen("\"id\":1,", &format!("\"id\":1{},", "0".repeat(40)), 1)
+}
+
+#[test]
+fn a_batch_is_answered_as_a_batch_where_the_protocol_has_them() {
+    let batch = mixed();
+    let after = call(9, "search", &json!({"query": "London"})).to_string();
+    let answers = lines_over_stdio("2025-03-26", &[&batch, "[]", "[7", &after], 4);
+    let [whole, empty, broken, last] = &answers[..] else { panic!("{answers:?}") };
+    let of = |at: usize| (whole[at]["id"].to_string(), whole[at]["error"]["code"].as_i64());
+    assert_eq!(whole.as_array().map(Vec::len), Some(6), "{whole}");
+    assert!(text(&whole[0]).starts_with("Ada wrote programs."), "{whole}");
+    assert_eq!(text(&whole[1]), "(Result 1 / 3) Ada wrote programs.", "one after the other");
+    assert_eq!(of(1), ("1".to_owned(), None));
+    assert_eq!(of(2), ("\"x\"".to_owned(), Some(-32601)));
+    assert_eq!(of(3).0, "5");
+    assert!(whole[3]["error"].is_object(), "{whole}");
+    assert_eq!(of(4), ("0".to_owned(), Some(-32600)));
+    assert_eq!(of(5), ("null".to_owned(), Some(-32600)));
+    assert_eq!((&empty["error"]["code"], &empty["id"]), (&json!(-32600), &Value::Null));
+    assert_eq!(broken["error"]["code"], -32700);
+    assert_eq!(last["id"], 9);
+    // Notifications alone are not answered.
+    let silent = json!([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}}]);
+    assert!(lines_over_stdio("2025-03-26", &[&silent.to_string()], 0).is_empty());
+}
+
+#[test]
+fn no_request_of_a_batch_waits_where_the_protocol_has_none() {
+    let batch = json!([call(1, "search", &json!({"query": "London"})), call(2, "search", &json!({"query": "London"}))]);
+    for version in ["2025-06-18", "2025-11-25"] {
+        let answers = lines_over_stdio(version, &[&batch.to_string()], 2);
+        let of = |at: usize| (answers[at]["id"].clone(), answers[at]["error"]["code"].clone());
+        assert_eq!([of(0), of(1)], [(json!(1), json!(-32600)), (json!(2), json!(-32600))]);
+        let why = "only protocol version 2025-03-26 has batches";
+        assert_eq!((answers.len(), &answers[0]["error"]["message"]), (2, &json!(why)));
+    }
+}
+
+#[test]
+fn a_batch_over_http_is_answered_as_a_batch() {
+    let dir = WorkDir::new();
+    dir.write("mine/articles.jsonl", LINES);
+    let served = Served::start(dir.root(), &["corpus:mine", "--quiet", "--only", "mcp"]);
+    let send = |headers: &str, body: &str| {
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+            served.host(),
+            body.len()
+        );
+        served.raw(request.as_bytes())
+    };
+    // A client of that version names none.
+    for headers in ["", "MCP-Protocol-Version: 2025-03-26\r\n"] {
+        let answer = send(headers, &mixed());
+        assert_eq!(answer.status, 200);
+        let whole = answer.json();
+        assert_eq!(whole.as_array().map(Vec::len), Some(6), "{whole}");
+        assert!(text(&whole[0]).starts_with("Ada wrote programs."), "{whole}");
+        assert_eq!(whole[1]["result"]["isError"], true, "each request over HTTP stands for itself");
+        assert_eq!((&whole[2]["error"]["code"], &whole[5]["id"]), (&json!(-32601), &Value::Null));
+    }
+    let silent = json!([{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 77}}]);
+    assert_eq!(send("", &silent.to_string()).status, 202);
+    let refused = send("MCP-Protocol-Version: 2025-11-25\r\n", &mixed());
+    let told: Value = serde_json::from_str(&refused.body).expect("JSON");
+    assert_eq!((refused.status, &told[0]["error"]["code"]), (400, &json!(-32600)));
+    let many = vec![call(1, "search", &json!({"query": "London"})); 101];
+    assert_eq!(send("", &json!(many).to_string()).status, 400);
+    assert_eq!(send("", "[]").status, 400);
+}
