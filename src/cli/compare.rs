@@ -28,6 +28,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]

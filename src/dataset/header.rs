@@ -187,7 +187,7 @@ impl WithoutAnswers {
         only.or_else(|| LIKE_ANSWERS.iter().find_map(|word| is_like(word))).map(String::as_str)
     }
 
-    /// `no column `answer``, and what there is instead.
+    /// What is missing, and what there is instead.
     pub fn shown(&self) -> (String, String) {
         let unused: Vec<String> = self.unused.iter().take(8).map(|name| format!("`{}`", excerpt(name))).collect();
         let list =
