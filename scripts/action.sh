@@ -114,6 +114,8 @@ run() {
     cat "$work/errors" >&2
     # 4: finished, but some episodes were not measured; whatever was measured is compared.
     if [ "$code" != 0 ]; then
+        # Why episodes were not measured is among the scores, which a quiet run does not print.
+        [ "$code" != 4 ] || "$program" score -- "$work/run" </dev/null 2>/dev/null | grep 'not measured' >>"$work/errors" || true
         explain "\`run\` ended with exit code $code" "$work/errors"
         [ "$code" = 4 ] || return "$code"
     fi

@@ -98,6 +98,19 @@ fn a_run_that_is_refused_is_explained_in_the_summary() {
     assert_eq!(outputs(&dir), []);
 }
 
+#[test]
+fn the_summary_says_why_episodes_were_not_measured() {
+    let dir = runner();
+    dir.run(&["--limit", "4", "--record", "tape", "--quiet", "--out", "earlier"]).ok();
+    let inputs = [("ACTION_RUN", "--limit=4\n--method=react,act\n--quiet"), ("ACTION_REPLAY", "tape")];
+    assert_eq!(action(&dir, "run", &inputs).code, Some(4));
+    let summary = dir.read("summary");
+    assert!(
+        summary.contains("    not measured (4): model: the recording `tape` has no such model request"),
+        "{summary}"
+    );
+}
+
 /// Nothing that a workflow gives is run, splits into other arguments or outputs, or becomes Markdown.
 #[test]
 fn hostile_inputs_stay_text() {
