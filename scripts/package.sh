@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# One archive of a release: the program, its completions and manual pages, the licences; and its SHA-256 sum beside it.
+# One archive of a release: the program, its completions and manual pages, its licences and those of its crates; and its SHA-256 sum
+# beside it.
 set -euo pipefail
 
 usage() {
@@ -32,6 +33,9 @@ suffix=
 case $target in *windows*) suffix=.exe program=${program%.exe}.exe ;; esac
 cp "$program" "$work/$name/wikitrail$suffix"
 cp "$here"/{README.md,CHANGELOG.md,LICENSE-MIT,LICENSE-APACHE} "$work/$name"
+python=python3
+command -v python3 >/dev/null || python=python
+"$python" "$here/scripts/third_party.py" "$target" >"$work/$name/THIRD-PARTY.txt"
 for shell in bash zsh fish elvish powershell; do
     case $shell in
     zsh) file=_wikitrail ;;

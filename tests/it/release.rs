@@ -85,6 +85,16 @@ fn an_archive_has_program_completions_manual_licences_and_a_sum() {
     for file in ["wikitrail", "README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "man/wikitrail-run.1"] {
         assert!(dir.path(&format!("{name}/{file}")).is_file(), "{file}");
     }
+    let theirs = dir.read(&format!("{name}/THIRD-PARTY.txt"));
+    for text in [
+        "\nserde 1.",
+        "\ncssparser 0.",
+        "    source: https://crates.io/crates/cssparser/",
+        "Mozilla Public License",
+        "Permission is hereby granted",
+    ] {
+        assert!(theirs.contains(text), "{text}");
+    }
     for (shell, file) in [
         ("bash", "wikitrail.bash"),
         ("zsh", "_wikitrail"),
