@@ -98,7 +98,7 @@ fn agent(model: Arc<dyn Model>, source: &Arc<dyn Source>) -> Agent {
 }
 
 fn episodes() -> Vec<Episode> {
-    let variant = Arc::new(Variant { max_steps: MAX_STEPS, ..variant("main") });
+    let variant = Arc::new(Variant { max_steps: Some(MAX_STEPS), ..variant("main") });
     let of = |question| Episode {
         fork: None,
         question: Arc::new(question),

@@ -27,8 +27,8 @@ class VariantScores(TypedDict):
     f1_t: list[float] | None
     questions: int
     outcomes: dict[str, int]
-    steps: int
-    calls: int
+    steps: int | None
+    calls: int | None
     usage: Usage
     cost_usd: float | None
 '''

@@ -141,6 +141,7 @@ class Episode(TypedDict):
     question: str  # the text put to the agent
     answers: list[str]  # gold answers, the official one first; empty when hidden
     steps: list[Step]
+    steps_recorded: NotRequired[Literal[False]]  # false where another program ran the episode and its steps are not known; absent otherwise
     answer: str | None  # the answer given
     outcome: Literal['finished', 'step_limit', 'format_failure', 'context_overflow', 'budget', 'not_measured']
     detail: NotRequired[str]  # the reason, where the outcome needs one
@@ -149,13 +150,25 @@ class Episode(TypedDict):
     cost_usd: NotRequired[float]  # cost in US dollars, where prices are known
     started_at: str | Literal['']  # RFC 3339 in UTC; empty in imported runs, whose time is not known
     wall_ms: int  # duration in milliseconds, waiting included
-    compat: Literal['paper', 'fixed']
+    compat: Literal['paper', 'fixed', None]  # null in imported runs, whose tools are not known
     repairs: list[EpisodeRepairs]
     votes: NotRequired[list[EpisodeVotes]]  # most first, ties by first seen
     branch: NotRequired[EpisodeBranch]  # The episode that this one branches off
     key: str  # SHA-256 over everything that decides the episode
     run: str  # name of the run's folder
     score: EpisodeScore | None  # null where it was not measured or the gold is hidden
+
+
+class Log(TypedDict):
+    """What a log of another program says of its run."""
+
+    path: str  # the file as it was named
+    sha256: str  # of its bytes
+    variant: str  # the variant that its answers are
+    status: NotRequired[str]  # how its run ended, in its own words
+    planned: NotRequired[int]  # episodes that it planned
+    samples: int  # samples that it has
+    said: NotRequired[dict[str, Any]]  # what it says of task, solver and settings, as it has them
 
 
 class Voting(TypedDict):
@@ -178,11 +191,11 @@ class Price(TypedDict):
 
 
 class Decoding(TypedDict):
-    """Sampling settings."""
+    """Sampling settings; null in imported runs, where they are not known."""
 
-    temperature: float
-    top_p: float
-    max_tokens: int  # tokens of a reply at most
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None  # tokens of a reply at most
     seed: NotRequired[int]  # seed for servers that take one
     reasoning: NotRequired[Literal['off', 'low', 'medium', 'high'] | int]  # how much to reason, by a name or up to a number of tokens; absent for the model's own way
     extra_body: NotRequired[dict[str, Any]]  # fields that are added to the body of each request; absent if none are
@@ -195,10 +208,10 @@ class Variant(TypedDict):
     protocol: str  # id of the protocol
     protocol_version: NotRequired[int]  # version of the protocol, absent for the first
     options: NotRequired[dict[str, Any]]  # options of the protocol
-    method: Literal['standard', 'cot', 'cot-sc', 'act', 'react', 'react->cot-sc', 'cot-sc->react']
+    method: Literal['standard', 'cot', 'cot-sc', 'act', 'react', 'react->cot-sc', 'cot-sc->react', 'unknown']
     voting: NotRequired[Voting]
     oracle_context: NotRequired[Literal[True]]  # the gold paragraphs were shown
-    max_steps: int  # step limit
+    max_steps: int | None  # step limit; null in imported runs, where it is not known
     prompt: str  # as named
     prompt_sha256: str | Literal['']  # of the rendered prompt; empty in imported runs, whose prompt is not known
     direct_prompt_sha256: NotRequired[str]
@@ -209,14 +222,14 @@ class Variant(TypedDict):
     exemplar_seed: NotRequired[int]  # of the order `shuffled`
     question_label: str  # label before the question
     model: str  # as named
-    endpoint: Literal['chat', 'chat+prefill', 'completions', 'messages', 'messages+prefill', 'generateContent', 'none']
+    endpoint: Literal['chat', 'chat+prefill', 'completions', 'messages', 'messages+prefill', 'generateContent', 'none', 'unknown']
     base_url: NotRequired[str]  # of several, joined by `,`
     price: NotRequired[Price]
     decoding: Decoding
     direct_max_tokens: NotRequired[int]  # of the direct part of a back-off
     wiki: str  # as named
     wiki_origin: NotRequired[str]  # base URL of the site, address of the retriever, or identity of the corpus
-    compat: Literal['paper', 'fixed']
+    compat: Literal['paper', 'fixed', None]  # null in imported runs, whose tools are not known
     wording: NotRequired[Literal['chinese']]
     not_sent: NotRequired[list[Literal['temperature', 'top_p', 'seed', 'stop', 'cache_control']]]  # options that the model's server refuses, or that the provider does not know: requests were sent without them
     settings: NotRequired[dict[str, Any]]  # Settings without a field of their own, by name, where they were set
@@ -311,9 +324,10 @@ class Manifest(TypedDict):
     git_revision: str | None  # of the folder it was started in
     command_line: list[str]
     defaults: NotRequired[dict[str, Any]]  # settings that no flag gave when the run was started, by name: from settings files and environment variables
-    started_at: str  # RFC 3339 in UTC
+    started_at: str | None  # RFC 3339 in UTC; null in imported runs, where it is not known
     ended_at: str | None  # RFC 3339 in UTC; null while it runs
     active_ms: NotRequired[int]  # time over all parts, in milliseconds
+    logs: NotRequired[list[Log]]  # the logs of another program that the episodes were imported from
     limit_history: NotRequired[list[LimitHistory]]  # what was learned about how many requests a server bears at once, per part of the run and server
     paid: NotRequired[dict[str, Any]]  # what each variant has cost by the end of the last part that ended by itself, episodes that were cut short or run again included; by the variant's name
 
@@ -332,8 +346,8 @@ class VariantScores(TypedDict):
     f1_t: list[float] | None
     questions: int
     outcomes: dict[str, int]
-    steps: int
-    calls: int
+    steps: int | None
+    calls: int | None
     usage: Usage
     cost_usd: float | None
 
@@ -354,7 +368,7 @@ class QuestionRow(TypedDict):
     recall: float | None  # recall over words, 0 to 1
     outcome: str | None  # `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget` or `not_measured`; says nothing about right or wrong. The last two are no measurement, and `--resume` does them again
     detail: str | None  # the reason, where the outcome needs one
-    steps: int | None  # number of steps, samples of a vote left out
+    steps: int | None  # number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them
     calls: int | None  # number of model calls
     bad_calls: int | None  # replies without an action, mended by a further call (the paper's `n_badcalls`)
     cut_calls: int | None  # calls that the limit of tokens cut, or that did not fit into the model's context
@@ -380,7 +394,7 @@ class QuestionRow(TypedDict):
     cost_usd: float | None  # cost in US dollars; empty where no price is known
     wall_ms: int | None  # duration in milliseconds, waiting included
     started_at: str | None  # begin, RFC 3339 in UTC
-    compat: str | None  # semantics of the Wikipedia tool, `paper` or `fixed`
+    compat: str | None  # semantics of the Wikipedia tool, `paper` or `fixed`; empty where another program had a tool of its own
     key: str | None  # SHA-256 over everything that decides the episode
     cached_tokens: int | None  # tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
     cache_write_tokens: int | None  # tokens of the prompts that the provider kept for later requests
@@ -408,7 +422,7 @@ class QuestionRow(TypedDict):
     prompt: str | None  # the prompt as it was named
     rendered_prompt_sha256: str | None  # SHA-256 of the rendered prompt in the run's folder `prompts`; other shots or another order of exemplars have another
     question_label: str | None  # label before the question
-    max_steps: int | None  # step limit
+    max_steps: int | None  # step limit; empty, like the next three, where the log of another program does not say it
     temperature: float | None  # sampling temperature
     top_p: float | None  # nucleus sampling mass
     max_tokens: int | None  # tokens of a reply at most
@@ -463,7 +477,7 @@ class StepRow(TypedDict):
     prompt: str | None  # the prompt as it was named
     rendered_prompt_sha256: str | None  # SHA-256 of the rendered prompt in the run's folder `prompts`; other shots or another order of exemplars have another
     question_label: str | None  # label before the question
-    max_steps: int | None  # step limit
+    max_steps: int | None  # step limit; empty, like the next three, where the log of another program does not say it
     temperature: float | None  # sampling temperature
     top_p: float | None  # nucleus sampling mass
     max_tokens: int | None  # tokens of a reply at most

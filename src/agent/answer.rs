@@ -178,7 +178,7 @@ impl<'a> Running<'a> {
 
     /// The surroundings of the agent's dialogue, or of that of sample `sample` (from 0) of a vote.
     fn context(&mut self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
-        let compat = self.episode.variant.compat;
+        let compat = self.episode.variant.compat.unwrap_or_default();
         let session = Session::new(Arc::clone(&self.agent.source), compat, self.agent.session);
         let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
         let copied = self.episode.fork.as_deref().map(Copied::of);

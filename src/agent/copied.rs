@@ -109,7 +109,7 @@ impl Agent {
     async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
         let approach = self.approach.repeated(episode.repeat);
         let Some(acting) = approach.acting() else { return Ok(()) };
-        let session = Session::new(Arc::clone(&self.source), episode.variant.compat, self.session);
+        let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
         let copied = Some(Copied::of(fork));
         let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
         let (mut dialogue, mut log) = (acting.dialogue(), Log::default());

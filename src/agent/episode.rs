@@ -29,6 +29,7 @@ impl Episode {
             question: self.question.question.clone(),
             answers: self.question.answers.clone(),
             steps: Vec::new(),
+            steps_recorded: true,
             answer: None,
             outcome: Outcome::NotMeasured,
             detail: Some(detail.into()),

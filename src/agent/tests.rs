@@ -79,7 +79,7 @@ fn approach(method: Method, voting: Voting, seed: Option<u64>) -> Approach {
 }
 
 pub(super) fn episode(method: Method) -> Episode {
-    let variant = Variant { method: method.name().to_owned(), max_steps: 2, ..variant("main") };
+    let variant = Variant { method: method.name().to_owned(), max_steps: Some(2), ..variant("main") };
     let question = Arc::new(Question::new("q", "Who?", vec!["Ada".to_owned()]));
     Episode { question, variant: Arc::new(variant), repeat: 0, key: "k".to_owned(), fork: None }
 }

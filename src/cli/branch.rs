@@ -173,7 +173,7 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         edited.settings.protocol.clone_from(&args.protocol);
         edited.settings.option = None;
         // The step limit of the run: another one would be another edit.
-        edited.settings.max_steps = edited.settings.max_steps.or(recorded.map(|variant| variant.max_steps));
+        edited.settings.max_steps = edited.settings.max_steps.or(recorded.and_then(|variant| variant.max_steps));
     }
     // Two other variants are no longer what the run was to decide; its questions are still those in its order.
     if experiment.stop_when.take().is_some() {

@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::say::say;
 use crate::report::console::stdout;
 use crate::report::thousands;
-use crate::run::{InspectImport, Recorded, import_inspect, import_notebook};
+use crate::run::{AnswerFrom, InspectImport, Recorded, import_inspect, import_notebook};
 use crate::types::text::{counted, shell_word, visible_line};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const NAMED: usize = 20;
 pub(super) enum Command {
     /// Episodes that the paper's notebooks recorded.
     ReactNotebook(Args),
-    /// The answers in a log of Inspect: of somebody else's agent.
+    /// The answers in logs of Inspect: of somebody else's agent.
     Inspect(InspectArgs),
 }
 
@@ -33,18 +33,32 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct InspectArgs {
-    /// The log, in the JSON form: `inspect log convert LOG --to json --output-dir DIR` writes it.
-    #[arg(value_name = "LOG")]
-    log: PathBuf,
+    /// Logs, `.eval` or `.json`, and folders of logs: each log is a variant.
+    #[arg(required = true, value_name = "LOG")]
+    logs: Vec<PathBuf>,
     /// The new run folder.
     #[arg(long, value_name = "RUN")]
     out: PathBuf,
-    /// A run over the same questions: those with the same text get its ids, gold answers and metric, so that both can be compared.
+    /// A run over the same questions. Samples that match by id or by the question's text get its ids, gold answers and metric, so
+    /// that both can be compared.
     #[arg(long, value_name = "RUN")]
     like: Option<PathBuf>,
-    /// Take the answer that this scorer read from the output [default: the whole output].
+    /// Name of the variant [default: inspect; of several logs, their tasks].
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// What the answer is: the argument of the last `submit` call, or the whole output [default: submit, and the output of
+    /// samples without it].
+    #[arg(long, value_name = "FROM", conflicts_with = "scorer")]
+    answer: Option<Answer>,
+    /// Take the answer that this scorer read from the output.
     #[arg(long, value_name = "NAME")]
     scorer: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Answer {
+    Submit,
+    Output,
 }
 
 pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
@@ -54,23 +68,47 @@ pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
     }
 }
 
-fn inspect(InspectArgs { log, out: target, like, scorer }: &InspectArgs) -> anyhow::Result<u8> {
-    let command_line = without_secrets(std::env::args_os());
-    let (like, scorer) = (like.as_deref(), scorer.as_deref());
-    let imported = import_inspect(&InspectImport { log, out: target, scorer, like, command_line })?;
+fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
+    let answer = match (&args.scorer, args.answer) {
+        (Some(name), _) => AnswerFrom::Scorer(name),
+        (None, Some(Answer::Submit)) => AnswerFrom::Submit,
+        (None, Some(Answer::Output)) => AnswerFrom::Output,
+        (None, None) => AnswerFrom::Either,
+    };
+    let imported = import_inspect(&InspectImport {
+        logs: &args.logs,
+        out: &args.out,
+        answer,
+        variant: args.variant.as_deref(),
+        like: args.like.as_deref(),
+        command_line: without_secrets(std::env::args_os()),
+    })?;
     left_out(&imported.skipped, "sample");
-    let folder = shell_word(&target.display().to_string());
+    for note in imported.notes.iter().take(NAMED) {
+        say(format_args!("{}", visible_line(note, 500)));
+    }
+    if imported.notes.len() > NAMED {
+        say(format_args!("note: {} more", counted(imported.notes.len() - NAMED, "remark")));
+    }
+    let folder = shell_word(&args.out.display().to_string());
     let mut out = stdout();
     let measured = match imported.not_measured {
         0 => String::new(),
         count => format!(", {} of them not measured", thousands(count)),
     };
     writeln!(out, "{folder}: {}{measured}", counted(imported.episodes, "episode"))?;
-    for (name, right) in imported.claims.iter().take(NAMED) {
-        writeln!(out, "right by the log's `{}`: {}", visible_line(name, 80), thousands(*right))?;
+    let several = imported.variants.len() > 1;
+    if several {
+        let names: Vec<String> = imported.variants.iter().take(NAMED).map(|name| visible_line(name, 80)).collect();
+        let more = if imported.variants.len() > NAMED { ", …" } else { "" };
+        writeln!(out, "variants: {}{more}", names.join(", "))?;
+    }
+    for ((variant, scorer), right) in imported.claims.iter().take(NAMED) {
+        let of = if several { format!("{}: ", visible_line(variant, 80)) } else { String::new() };
+        writeln!(out, "{of}right by the log's `{}`: {}", visible_line(scorer, 80), thousands(*right))?;
     }
     writeln!(out, "next:\n  wikitrail score {folder}")?;
-    if let Some(like) = like {
+    if let Some(like) = &args.like {
         writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
     }
     Ok(failure::OK)

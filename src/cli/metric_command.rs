@@ -96,7 +96,7 @@ fn write(input: ChildStdin, runs: &[&Path]) -> Result<usize, RunError> {
                 "golds": trajectory.answers,
                 "em": graded.score.map(|score| score.em),
                 "f1": graded.score.map(|score| score.f1),
-                "steps": trajectory.steps.len(),
+                "steps": trajectory.has_steps().then_some(trajectory.steps.len()),
             });
             episodes += 1;
             match writeln!(input, "{line}") {

@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn variants_are_shown_by_what_differs_and_what_they_use() {
-        let react = Variant { max_steps: 5, ..variant("a") };
+        let react = Variant { max_steps: Some(5), ..variant("a") };
         let cot = Variant { method: "cot".to_owned(), prompt: "x/short.toml".to_owned(), ..variant("b") };
         let set = [("top_k".to_owned(), 3.into())].into();
         let other = Variant { settings: set, ..variant("c") };

@@ -9,6 +9,7 @@ use super::setting::Kind::{
 use super::setting::{Applies, Assignment, Effect, Setting, by_name, shown};
 use crate::prompt::ExemplarOrder;
 use crate::protocol;
+use crate::types::manifest::UNKNOWN;
 use crate::types::{Reasoning, Variant, WikiKind, WikiName, has_prefill};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -126,7 +127,7 @@ settings! {
     /// Steps before an episode ends without an answer.
     max_steps: usize = Whole(1, 100), "N", {
         default: "the protocol's", applies: Applies::Protocol,
-        recorded: Some(|variant| Some(variant.max_steps.to_string())),
+        recorded: Some(|variant| Some(or_unknown(variant.max_steps))),
     }
     /// Cut each observation of a search or lookup after N characters, for models with a small context.
     observation_chars: usize = Whole(1, 1_000_000), "N", { default: "whole observations", applies: Applies::Tool }
@@ -166,30 +167,29 @@ settings! {
     /// Sampling temperature, 0 to 2.
     temperature: f64 = Number(0.0, 2.0), "T", {
         default: "0",
-        recorded: Some(|variant| Some(variant.decoding.temperature.to_string())),
+        recorded: Some(|variant| Some(or_unknown(variant.decoding.temperature))),
     }
     /// Nucleus sampling mass, above 0 and up to 1.
     top_p: f64 = Number(f64::MIN_POSITIVE, 1.0), "P", {
         default: "1",
-        recorded: Some(|variant| Some(variant.decoding.top_p.to_string())),
+        recorded: Some(|variant| Some(or_unknown(variant.decoding.top_p))),
     }
     /// Maximum number of tokens in a completion.
     max_tokens: u32 = Whole(1, 4_294_967_295), "N", {
         default: "the protocol's, such as 100 for react-paper; 256 for direct methods",
-        recorded: Some(|variant| Some(variant.decoding.max_tokens.to_string())),
+        recorded: Some(|variant| Some(or_unknown(variant.decoding.max_tokens))),
     }
     /// Seed sent to servers that take one; each sample of a vote adds its number to it, each repeat 1,000.
     seed: u64 = Whole(0, u64::MAX), "SEED", {
         default: "none",
-        recorded: Some(|variant| Some(variant.decoding.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string()))),
+        recorded: Some(|variant| Some(or_usual(variant, variant.decoding.seed, "none"))),
     }
     /// How much a model that reasons is to do so: off, low, medium, high, or up to a number of tokens, which come on top of
     /// --max-tokens. Others ignore it.
     reasoning: Reasoning = Kind::Reasoning, "off|low|medium|high|TOKENS", {
         default: "the model's own",
         recorded: Some(|variant| {
-            let reasoning = variant.decoding.reasoning;
-            Some(reasoning.map_or_else(|| "the model's own".to_owned(), |reasoning| reasoning.to_string()))
+            Some(or_usual(variant, variant.decoding.reasoning, "the model's own"))
         }),
     }
 
@@ -280,7 +280,7 @@ settings! {
     /// Semantics of the tool: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
     compat: String = Choice(&["paper", "fixed"]), "MODE", {
         default: "fixed", applies: Applies::Tool,
-        recorded: Some(|variant| Some(variant.compat.name().to_owned())),
+        recorded: Some(|variant| Some(variant.compat_name().to_owned())),
     }
     /// Language of the tool's own messages.
     wording: String = Choice(&["english", "chinese"]), "LANGUAGE", {
@@ -340,6 +340,16 @@ settings! {
     shuffle: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order", conflicts: &["shuffle_like_paper"] }
     /// Shuffle as Python's `random.Random(SEED).shuffle` does; the paper's seed is 233.
     shuffle_like_paper: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order" }
+}
+
+fn or_unknown(value: Option<impl ToString>) -> String {
+    value.map_or_else(|| UNKNOWN.to_owned(), |value| value.to_string())
+}
+
+/// What is usual where it was not set; it is not known either if another program says less than all.
+fn or_usual(variant: &Variant, value: Option<impl ToString>, usual: &str) -> String {
+    let usual = if variant.decoding.known().is_some() { usual } else { UNKNOWN };
+    value.map_or_else(|| usual.to_owned(), |value| value.to_string())
 }
 
 /// The site that pages come from.

@@ -48,15 +48,16 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
     for (at, step) in steps.iter_mut().enumerate() {
         step["step_id"] = json!(at + 1);
     }
-    let Usage { prompt_tokens, completion_tokens, cached_tokens, .. } = recorded.usage;
+    let usage = |of: fn(Usage) -> u64| recorded.counted_usage().map(of);
     json!({
         "schema_version": VERSION,
         "session_id": scored.origin.run(),
         "trajectory_id": recorded.key,
         "agent": agent(scored),
         "final_metrics": {
-            "total_prompt_tokens": prompt_tokens, "total_completion_tokens": completion_tokens,
-            "total_cached_tokens": cached_tokens, "total_cost_usd": recorded.cost_usd, "total_steps": steps.len(),
+            "total_prompt_tokens": usage(|usage| usage.prompt_tokens),
+            "total_completion_tokens": usage(|usage| usage.completion_tokens),
+            "total_cached_tokens": usage(|usage| usage.cached_tokens), "total_cost_usd": recorded.cost_usd, "total_steps": steps.len(),
         },
         "steps": steps,
         "extra": {
@@ -65,7 +66,7 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
             "answers": recorded.answers, "answer": recorded.answer, "outcome": recorded.outcome,
             "detail": recorded.detail, "failure": recorded.failure, "score": scored.score.map(|_| scored.numbers()),
             "metrics": scored.named_metrics(metrics), "votes": recorded.votes, "repairs": recorded.repairs,
-            "branch": recorded.branch, "wall_ms": recorded.wall_ms,
+            "branch": recorded.branch, "wall_ms": recorded.timed_ms(), "steps_recorded": recorded.has_steps(),
         },
     })
 }

@@ -131,7 +131,7 @@ impl<'a, W: Write> Inspect<'a, W> {
     /// A run that is still going, or was killed, has no end; one that was stopped lacks episodes.
     fn status(&self) -> &'static str {
         match self.header.planned {
-            _ if self.header.origin.manifest().ended_at.is_none() => "started",
+            _ if !self.header.origin.manifest().has_ended() => "started",
             Some(planned) if self.totals.samples < planned => "cancelled",
             _ => "success",
         }
@@ -198,7 +198,7 @@ fn config(variant: Option<&Variant>) -> Value {
     let Some(Variant { decoding, not_sent, .. }) = variant else { return json!({}) };
     let sent = |name: &str| !not_sent.iter().any(|other| other == name);
     json!({
-        "temperature": sent("temperature").then_some(decoding.temperature), "top_p": sent("top_p").then_some(decoding.top_p),
+        "temperature": decoding.temperature.filter(|_| sent("temperature")), "top_p": decoding.top_p.filter(|_| sent("top_p")),
         "max_tokens": decoding.max_tokens, "seed": decoding.seed.filter(|_| sent("seed")),
     })
 }

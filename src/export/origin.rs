@@ -19,16 +19,20 @@ pub(super) const SETTINGS: &[(Column, Content)] = &[
     (Column::text("prompt"), |variant| Cell::text(&variant.prompt)),
     (Column::text("rendered_prompt_sha256"), |variant| Cell::Name(&variant.prompt_sha256)),
     (Column::text("question_label"), |variant| Cell::text(&variant.question_label)),
-    (Column::integer("max_steps"), |variant| Cell::count(variant.max_steps)),
-    (Column::real("temperature"), |variant| Cell::Real(variant.decoding.temperature)),
-    (Column::real("top_p"), |variant| Cell::Real(variant.decoding.top_p)),
-    (Column::integer("max_tokens"), |variant| Cell::Integer(variant.decoding.max_tokens.into())),
+    (Column::integer("max_steps"), |variant| Cell::of(variant.max_steps, Cell::count)),
+    (Column::real("temperature"), |variant| Cell::of(variant.decoding.temperature, Cell::Real)),
+    (Column::real("top_p"), |variant| Cell::of(variant.decoding.top_p, Cell::Real)),
+    (Column::integer("max_tokens"), |variant| {
+        Cell::of(variant.decoding.max_tokens, |tokens| Cell::Integer(tokens.into()))
+    }),
     // A text, because a signed column of 64 bits does not hold every seed.
     (Column::text("seed"), |variant| Cell::of(variant.decoding.seed, |seed| Cell::Text(Cow::Owned(seed.to_string())))),
     (Column::text("wiki"), |variant| Cell::text(&variant.wiki)),
     (Column::text("wiki_origin"), |variant| Cell::of(variant.wiki_origin.as_deref(), Cell::text)),
     (Column::text("wording"), |variant| {
-        Cell::Name(if variant.wording == Wording::English { "english" } else { "chinese" })
+        Cell::of(variant.compat, |_| {
+            Cell::Name(if variant.wording == Wording::English { "english" } else { "chinese" })
+        })
     }),
 ];
 

@@ -60,7 +60,7 @@ pub(super) const COLUMNS: &[QuestionColumn] = &[
     figure(&figure::COST_USD),
     figure(&figure::WALL_MS),
     text("started_at", |scored| Cell::Name(&scored.trajectory.started_at)),
-    text("compat", |scored| Cell::Name(scored.trajectory.compat.name())),
+    text("compat", |scored| Cell::of(scored.trajectory.compat, |compat| Cell::Name(compat.name()))),
     text("key", |scored| Cell::Name(&scored.trajectory.key)),
     figure(&figure::CACHED_TOKENS),
     figure(&figure::CACHE_WRITE_TOKENS),

@@ -5,6 +5,7 @@ use crate::compare::Unit;
 use crate::compare::number::value;
 use crate::graded::{Group, Origin, Results, Source, Standing};
 use crate::score::figure;
+use crate::types::manifest::empty_as_null;
 use crate::types::text::counted;
 use crate::types::{Notes, Stopping};
 use serde::Serialize;
@@ -19,7 +20,8 @@ pub(crate) struct Entry {
     pub(crate) run: String,
     /// The run's folder.
     pub(crate) path: String,
-    /// When the run began, RFC 3339 in UTC.
+    /// When the run began, RFC 3339 in UTC; `null` where another program did not say it.
+    #[serde(serialize_with = "empty_as_null")]
     pub(crate) started_at: String,
     pub(crate) dataset: String,
     pub(crate) model: String,

@@ -132,12 +132,12 @@ impl RunSummary {
             vec![
                 name.clone(),
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
-                thousands(score.calls),
-                thousands(score.bad_calls),
-                thousands(score.usage.prompt_tokens),
-                thousands(score.usage.completion_tokens),
+                score.calls.map_or_else(dash, thousands),
+                score.bad_calls.map_or_else(dash, thousands),
+                score.counted_usage().map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
+                score.counted_usage().map_or_else(dash, |usage| thousands(usage.completion_tokens)),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
-                episode_ms.map_or_else(dash, duration),
+                episode_ms.filter(|ms| score.steps.is_some() || *ms > 0).map_or_else(dash, duration),
             ]
         };
         table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)

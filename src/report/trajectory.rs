@@ -9,7 +9,7 @@ pub(crate) mod verdict;
 use super::number::duration;
 use super::view::View;
 use crate::types::text::{counted, visible_line};
-use crate::types::{Outcome, Provenance, Step, Trajectory, Usage};
+use crate::types::{Compat, Outcome, Provenance, Step, Trajectory, Usage};
 use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
 pub(crate) use verdict::Verdict;
@@ -41,7 +41,7 @@ pub(crate) fn heading(name: &str, view: &View) -> String {
 
 fn head(page: &mut Page, trajectory: &Trajectory) {
     let Trajectory { id, variant, repeat, compat, .. } = trajectory;
-    page.field("id", &format!("{id} (variant {variant}, repeat {repeat}, {})", compat.name()), BOLD);
+    page.field("id", &format!("{id} (variant {variant}, repeat {repeat}{})", semantics(*compat)), BOLD);
     page.field("question", &trajectory.question, BOLD);
     gold(page, trajectory);
     answer(page, trajectory);
@@ -151,6 +151,11 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     page.field("sum", &format!("{}{from}", sum(trajectory)), DIM);
 }
 
+/// The semantics of the tool behind a comma, where they are known.
+fn semantics(compat: Option<Compat>) -> String {
+    compat.map(|compat| format!(", {}", compat.name())).unwrap_or_default()
+}
+
 /// The votes of a majority.
 pub(in crate::report) fn votes(trajectory: &Trajectory) -> Option<String> {
     let votes: Vec<String> =
@@ -167,14 +172,15 @@ pub(in crate::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
 
 /// Steps, calls, tokens, cost and duration.
 pub(in crate::report) fn sum(trajectory: &Trajectory) -> String {
-    let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
-    format!(
-        "{}, {}, {}{cost}, {}",
-        counted(trajectory.agent_steps().count(), "step"),
-        counted(trajectory.call_count(), "call"),
-        tokens(trajectory.usage),
-        duration(trajectory.wall_ms),
-    )
+    let mut parts = if trajectory.has_steps() {
+        vec![counted(trajectory.agent_steps().count(), "step"), counted(trajectory.call_count(), "call")]
+    } else {
+        vec!["steps not recorded".to_owned()]
+    };
+    parts.extend(trajectory.counted_usage().map(tokens));
+    parts.extend(trajectory.cost_usd.map(|cost| format!("{cost:.4} USD")));
+    parts.extend(trajectory.timed_ms().map(duration));
+    parts.join(", ")
 }
 
 #[cfg(test)]

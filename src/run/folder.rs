@@ -285,7 +285,7 @@ fn about(manifest: &Manifest) -> Option<String> {
         questions::shown(Path::new(&dataset.path)),
         each(|variant| &variant.model),
         each(|variant| &variant.wiki),
-        each(|variant| variant.compat.name()),
+        each(Variant::compat_name),
     ))
 }
 

@@ -4,6 +4,7 @@ use super::model::key_variable;
 use crate::experiment::{VariantSettings, extra};
 use crate::llm::{ModelError, UNKNOWN_REASON_HINT, refused_setting};
 use crate::score::{Shortfall, Shortfalls};
+use crate::types::manifest::UNKNOWN;
 use crate::types::text::printable;
 use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant, WikiKind, WikiName};
 use std::collections::BTreeMap;
@@ -77,9 +78,10 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
 
 /// What happened to calls that fell short, each kind with its remedy.
 pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
+    let whole = variant.decoding.max_tokens.map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string());
     let limit = match variant.direct_max_tokens {
-        Some(direct) => format!("{}, and {direct} in the direct part", variant.decoding.max_tokens),
-        None => variant.decoding.max_tokens.to_string(),
+        Some(direct) => format!("{whole}, and {direct} in the direct part"),
+        None => whole,
     };
     let less = match variant.decoding.reasoning {
         _ if calls.in_reasoning == 0 || variant.endpoint == "completions" => String::new(),

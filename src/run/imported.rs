@@ -1,16 +1,22 @@
 //! What a manifest says of episodes that another program recorded.
 
-use super::revision::git_revision;
-use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::{Compat, DatasetRecord, Decoding, Manifest, Variant, Wording};
+use crate::types::manifest::{MANIFEST_VERSION, UNKNOWN};
+use crate::types::{DatasetRecord, DecodingRecord, Manifest, Variant, Wording};
 use std::collections::BTreeMap;
 
-/// The manifest of one variant's episodes.
-pub(super) fn manifest(variant: Variant, dataset: DatasetRecord, repeats: u32, command_line: Vec<String>) -> Manifest {
-    let now = jiff::Timestamp::now().to_string();
+/// What to do where the folder holds a run already.
+pub(super) const NEW_FOLDER: &str = "name a new folder with --out";
+
+/// The manifest of these variants' episodes.
+pub(super) fn manifest(
+    variants: Vec<Variant>,
+    dataset: DatasetRecord,
+    repeats: u32,
+    command_line: Vec<String>,
+) -> Manifest {
     Manifest {
         v: MANIFEST_VERSION,
-        variants: vec![variant],
+        variants,
         retired: Vec::new(),
         stop_when: None,
         stop_looked: 0,
@@ -18,10 +24,11 @@ pub(super) fn manifest(variant: Variant, dataset: DatasetRecord, repeats: u32, c
         experiment: None,
         dataset,
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-        git_revision: git_revision(),
+        git_revision: None,
         command_line,
-        started_at: now.clone(),
-        ended_at: Some(now),
+        started_at: String::new(),
+        ended_at: None,
+        logs: Vec::new(),
         defaults: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
@@ -31,7 +38,7 @@ pub(super) fn manifest(variant: Variant, dataset: DatasetRecord, repeats: u32, c
 
 /// A variant of which only the model is known.
 pub(super) fn variant(name: &str, model: String) -> Variant {
-    let unknown = || "unknown".to_owned();
+    let unknown = || UNKNOWN.to_owned();
     Variant {
         name: name.to_owned(),
         protocol: unknown(),
@@ -40,7 +47,7 @@ pub(super) fn variant(name: &str, model: String) -> Variant {
         method: unknown(),
         voting: None,
         oracle_context: false,
-        max_steps: 0,
+        max_steps: None,
         prompt: unknown(),
         prompt_sha256: String::new(),
         direct_prompt_sha256: None,
@@ -49,17 +56,17 @@ pub(super) fn variant(name: &str, model: String) -> Variant {
         shots: None,
         exemplar_order: None,
         exemplar_seed: None,
-        question_label: "Question".to_owned(),
+        question_label: unknown(),
         model,
-        endpoint: "none".to_owned(),
+        endpoint: unknown(),
         base_url: None,
         price: None,
-        decoding: Decoding::default(),
+        decoding: DecodingRecord::default(),
         not_sent: Vec::new(),
         direct_max_tokens: None,
         wiki: unknown(),
         wiki_origin: None,
-        compat: Compat::Paper,
+        compat: None,
         wording: Wording::default(),
         settings: BTreeMap::new(),
     }

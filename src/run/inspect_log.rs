@@ -1,43 +1,44 @@
-//! A run folder of the answers in a log of Inspect (`inspect_ai`), the JSON form.
+//! A run folder of the answers in logs of Inspect (`inspect_ai`).
 
+mod file;
+mod like;
+mod packed;
+mod said;
 mod sample;
 
+pub(crate) use sample::AnswerFrom;
+
 use super::error::RunError;
+use super::evidence::kept;
 use super::imported;
 use super::merge::refuse_target;
 use crate::store::{RunFolder, StoreError};
-use crate::types::bounded::read_at_most;
-use crate::types::json_error;
-use crate::types::text::{printable, shell_word, visible_line};
-use crate::types::{DatasetRecord, Manifest, Question, Selection, Trajectory, sha256_hex};
+use crate::types::text::{printable, thousands, visible_line};
+use crate::types::{
+    DatasetRecord, LogRecord, Manifest, Question, Selection, Trajectory, Variant, json_error, sha256_hex,
+};
+use file::{Head, Take, shown};
+use like::{Asked, Match};
+use said::Said;
 use sample::Sample;
-use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
-use serde_json::Value;
-use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-/// Name of the variant of all answers.
-const VARIANT: &str = "inspect";
+/// Name of the variant of all answers of one log, and the format of its questions.
+const INSPECT: &str = "inspect";
 
-/// The largest log, in bytes.
-const LARGEST_LOG: u64 = 1 << 30;
-
-/// The largest sample, its messages and events included, in bytes.
-const LARGEST_SAMPLE: usize = 64 << 20;
-
-/// The most samples of one log.
-const MOST_SAMPLES: usize = 1_000_000;
+/// The longest name of a variant, in characters.
+const MAX_NAME: usize = 80;
 
 /// What to import, and how.
 #[derive(Debug)]
 pub(crate) struct Import<'a> {
-    pub(crate) log: &'a Path,
+    /// Logs, and folders of logs.
+    pub(crate) logs: &'a [PathBuf],
     pub(crate) out: &'a Path,
-    /// The scorer that read the answers from the outputs.
-    pub(crate) scorer: Option<&'a str>,
+    pub(crate) answer: AnswerFrom<'a>,
+    /// The name of the variant, of a single log.
+    pub(crate) variant: Option<&'a str>,
     /// The run whose questions were asked: its ids and golds are taken.
     pub(crate) like: Option<&'a Path>,
     pub(crate) command_line: Vec<String>,
@@ -48,240 +49,322 @@ pub(crate) struct Import<'a> {
 pub(crate) struct Imported {
     pub(crate) episodes: usize,
     pub(crate) not_measured: usize,
-    /// Of each first scorer how many it has as right.
-    pub(crate) claims: BTreeMap<String, usize>,
+    /// Of each variant and its first scorer how many it has as right.
+    pub(crate) claims: BTreeMap<(String, String), usize>,
+    /// The variants, in the order of the logs.
+    pub(crate) variants: Vec<String>,
+    /// What a person should know of the logs, a sentence each.
+    pub(crate) notes: Vec<String>,
     /// Samples that are left out, and why.
     pub(crate) skipped: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Log<'a> {
-    version: u64,
-    eval: Value,
-    #[serde(borrow, default)]
-    samples: Option<Samples<'a>>,
-}
-
-/// The samples, each to be read by itself, so that a bad one costs no other.
-struct Samples<'a>(Vec<&'a RawValue>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Samples<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
-
-        impl<'de> Visitor<'de> for Each {
-            type Value = Samples<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a list of samples")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Samples<'de>, A::Error> {
-                let mut samples = Vec::new();
-                while let Some(sample) = list.next_element()? {
-                    if samples.len() == MOST_SAMPLES {
-                        return Err(A::Error::custom(format!("more than {MOST_SAMPLES} samples")));
-                    }
-                    samples.push(sample);
-                }
-                Ok(Samples(samples))
-            }
-        }
-
-        deserializer.deserialize_seq(Each)
-    }
-}
-
-/// Writes the answers of a log into a new folder.
+/// Writes the answers of logs into a new folder.
 pub(crate) fn import(wanted: &Import<'_>) -> Result<Imported, RunError> {
-    refuse_target(&RunFolder::at(wanted.out))?;
+    refuse_target(&RunFolder::at(wanted.out), imported::NEW_FOLDER)?;
+    let (logs, left_out) = file::logs(wanted.logs)?;
+    if let Some(name) = wanted.variant.filter(|_| logs.len() > 1) {
+        return Err(RunError::usage(
+            format!("--variant {name} names one variant, and there are {} logs", logs.len()),
+            "leave it out: each log is a variant that is named after its task",
+        ));
+    }
     let asked = wanted.like.map(Asked::read).transpose()?;
-    let mut bytes = read(wanted.log)?;
-    let sha256 = sha256_hex([bytes.as_slice()]);
-    without_constants(&mut bytes);
-    let shown = visible_line(&wanted.log.display().to_string(), 300);
-    let not_a_log = |why: &str| {
-        let hint =
-            "name a log of Inspect, version 2, as `inspect log convert LOG --to json --output-dir DIR` writes it";
-        RunError::input(format!("`{shown}` is not a log of Inspect: {why}"), hint)
-    };
-    let log: Log<'_> = serde_json::from_slice(&bytes).map_err(|error| not_a_log(&json_error::in_file(&error)))?;
-    if log.version > 2 {
-        return Err(not_a_log(&format!("its version is {}", log.version)));
-    }
-    let mut found = Found { scorer: wanted.scorer, asked, ..Found::default() };
-    for (at, text) in log.samples.map(|samples| samples.0).unwrap_or_default().into_iter().enumerate() {
-        if let Err(why) = found.add(text.get()) {
-            found.said.skipped.push(format!("{shown}: sample {}: {}", at + 1, visible_line(&why, 300)));
+    let mut found = Found { wanted, alone: logs.len() == 1, asked, ..Found::new(wanted) };
+    found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
+    for log in &logs {
+        found.log = shown(log);
+        let known = found.variants.len();
+        let read = file::read(log, &mut found).and_then(|()| found.end_of_log(log));
+        match read {
+            // Among several, one without an answer costs no other.
+            Err(error) if !found.alone && !found.has_episodes_behind(known) => {
+                found.variants.truncate(known);
+                found.done.notes.push(format!("warning: {error}; left out"));
+            }
+            read => read?,
         }
     }
-    if found.episodes.is_empty() {
-        let why = found.said.skipped.first().map_or("it has no samples", String::as_str);
+    if found.logs.is_empty() {
+        let why = found.done.notes.first().map_or("", String::as_str);
         return Err(RunError::input(
-            format!("`{shown}` holds no answer: {why}"),
-            "name a log with its samples: `inspect eval --log-samples` keeps them",
+            format!("the logs hold no answer: {why}"),
+            "name logs that Inspect wrote, with their samples",
         ));
     }
-    found.write(wanted, &log.eval, sha256)
+    found.write()
 }
 
-/// The log's bytes. The packed form is known by its first two.
-fn read(path: &Path) -> Result<Vec<u8>, RunError> {
-    let shown = visible_line(&path.display().to_string(), 300);
-    let cannot = |error: std::io::Error| RunError::input(format!("cannot read `{shown}`: {error}"), "check the path");
-    let bytes = File::open(path).and_then(|file| read_at_most(file, LARGEST_LOG)).map_err(cannot)?;
-    if bytes.starts_with(b"PK") {
-        let word = shell_word(&shown);
-        return Err(RunError::input(
-            format!("`{shown}` is a packed log, and the JSON form is needed"),
-            format!("write it: inspect log convert {word} --to json --output-dir json"),
-        ));
-    }
-    Ok(bytes)
+/// What the logs hold.
+struct Found<'a> {
+    wanted: &'a Import<'a>,
+    /// Whether there is one log.
+    alone: bool,
+    asked: Option<Asked>,
+    /// The log that is being read: its path for a person, and what it says.
+    log: String,
+    said: Option<Said>,
+    variants: Vec<Variant>,
+    logs: Vec<LogRecord>,
+    /// What the logs say of dataset, revision and times.
+    heads: Vec<Said>,
+    episodes: Vec<Trajectory>,
+    /// The questions, by id.
+    questions: HashMap<String, Question>,
+    order: Vec<String>,
+    seen: HashSet<(String, String, u32)>,
+    scorers: BTreeSet<String>,
+    /// Samples that were matched by their id alone.
+    by_id_alone: usize,
+    done: Imported,
 }
 
-/// Python writes NaN and infinities, which JSON does not have: they become empty texts of the same length. No figure that is
-/// read here is one.
-fn without_constants(bytes: &mut [u8]) {
-    let (mut at, mut in_text) = (0, false);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' if in_text => at += 1,
-            b'"' => in_text = !in_text,
-            b'N' | b'I' | b'-' if !in_text => {
-                let constants: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
-                if let Some(constant) = constants.into_iter().find(|constant| bytes[at..].starts_with(constant)) {
-                    let end = at + constant.len();
-                    bytes[at..end].fill(b' ');
-                    bytes[at..at + 2].fill(b'"');
-                    at = end - 1;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-}
-
-/// The questions of another run.
-struct Asked {
-    dataset: DatasetRecord,
-    /// By text: id, position, golds.
-    questions: HashMap<String, Vec<(String, usize, Vec<String>)>>,
-}
-
-impl Asked {
-    fn read(path: &Path) -> Result<Self, RunError> {
-        let folder = RunFolder::open(path)?;
-        let dataset = folder.manifest()?.dataset;
-        let mut questions: HashMap<String, Vec<(String, usize, Vec<String>)>> = HashMap::new();
-        let mut known = HashSet::new();
-        for trajectory in folder.records()?.iter() {
-            let Trajectory { id, index, question, answers, .. } = trajectory?;
-            if known.insert(id.clone()) {
-                questions.entry(question.trim().to_owned()).or_default().push((id, index, answers));
-            }
-        }
-        Ok(Self { dataset, questions })
-    }
-
-    /// Gives an episode the id, the position and the golds that the run has for its question.
-    fn name(&self, episode: &mut Trajectory) -> Result<(), String> {
-        let same = self.questions.get(episode.question.trim()).map(Vec::as_slice).unwrap_or_default();
-        let found = match same {
-            [one] => Some(one),
-            several => several.iter().find(|(id, ..)| *id == episode.id),
+impl Take for Found<'_> {
+    fn head(&mut self, head: Head) -> Result<(), RunError> {
+        let said = Said::of(head);
+        let name = match self.wanted.variant {
+            Some(name) => printable(name, MAX_NAME),
+            None if self.alone => INSPECT.to_owned(),
+            None => self.free_name(said.task.as_deref().unwrap_or(INSPECT)),
         };
-        let (id, index, answers) = found.ok_or("the run of --like has no such question")?;
-        (episode.id, episode.index, episode.answers) = (id.clone(), *index, answers.clone());
+        if name.trim().is_empty() {
+            return Err(RunError::usage("--variant names nothing", "give the variant a name"));
+        }
+        if let Some(first) = self.heads.first()
+            && (first.dataset.is_some() && said.dataset.is_some() && first.dataset != said.dataset
+                || first.epochs.unwrap_or(1) != said.epochs.unwrap_or(1))
+        {
+            let message = format!(
+                "`{}` is over another dataset, or has another number of epochs, than the logs before it",
+                self.log
+            );
+            return Err(RunError::input(message, "import it into a folder of its own"));
+        }
+        self.variants.push(said.variant(&name));
+        self.said = Some(said);
         Ok(())
     }
+
+    fn sample(&mut self, place: &str, text: Result<&str, String>) {
+        if let Err(why) = text.and_then(|text| self.add(text)) {
+            self.done.skipped.push(format!("{}: {place}: {}", self.log, visible_line(&why, 300)));
+        }
+    }
 }
 
-/// What the log holds.
-#[derive(Default)]
-struct Found<'a> {
-    scorer: Option<&'a str>,
-    asked: Option<Asked>,
-    episodes: Vec<Trajectory>,
-    /// Position of each question by its id, with its text.
-    questions: HashMap<String, (usize, String)>,
-    seen: HashSet<(String, u32)>,
-    said: Imported,
-}
+impl<'a> Found<'a> {
+    fn new(wanted: &'a Import<'a>) -> Self {
+        Self {
+            wanted,
+            alone: true,
+            asked: None,
+            log: String::new(),
+            said: None,
+            variants: Vec::new(),
+            logs: Vec::new(),
+            heads: Vec::new(),
+            episodes: Vec::new(),
+            questions: HashMap::new(),
+            order: Vec::new(),
+            seen: HashSet::new(),
+            scorers: BTreeSet::new(),
+            by_id_alone: 0,
+            done: Imported::default(),
+        }
+    }
 
-impl Found<'_> {
+    /// Whether a variant behind the first `known` ones has an episode.
+    fn has_episodes_behind(&self, known: usize) -> bool {
+        let last = self.episodes.last();
+        last.is_some_and(|last| self.variants[known..].iter().any(|variant| variant.name == last.variant))
+    }
+
+    /// A name that no variant has.
+    fn free_name(&self, task: &str) -> String {
+        let task = printable(task, MAX_NAME);
+        let is_free = |name: &String| self.variants.iter().all(|variant| variant.name != *name);
+        let numbered = (2..).map(|number| format!("{task}-{number}"));
+        std::iter::once(task.clone()).chain(numbered).find(is_free).unwrap_or(task)
+    }
+
     /// Takes a sample as an episode, or says why it is none.
     fn add(&mut self, text: &str) -> Result<(), String> {
-        if text.len() > LARGEST_SAMPLE {
-            return Err(format!("it is larger than {} MiB", LARGEST_SAMPLE >> 20));
-        }
+        let (Some(said), Some(variant)) = (&self.said, self.variants.last()) else { return Ok(()) };
         let sample: Sample = serde_json::from_str(text).map_err(|error| json_error::in_line(&error))?;
-        let mut episode = sample.episode(VARIANT, self.scorer)?;
-        let next = self.questions.len();
-        match &self.asked {
-            Some(asked) => asked.name(&mut episode)?,
-            None => episode.index = self.questions.get(&episode.id).map_or(next, |(index, _)| *index),
-        }
-        let name = (episode.id.clone(), episode.repeat);
+        self.scorers.extend(sample.scorers().cloned());
+        let mut episode = sample.episode(&variant.name, self.wanted.answer, &said.submit)?;
+        let question = if let Some(asked) = &self.asked {
+            let (question, how) = asked.find(&episode.id, &episode.question)?;
+            self.by_id_alone += usize::from(how == Match::IdAlone);
+            question.clone()
+        } else {
+            let next = said.ids.len() + self.order.len();
+            let known = self.questions.get(&episode.id).map(|question| question.index);
+            let index = said.ids.get(&episode.id).copied().or(known).unwrap_or(next);
+            let question = Question::new(&episode.id, &episode.question, episode.answers.clone());
+            Question { index, meta: sample.meta(), ..question }
+        };
+        let name = (variant.name.clone(), question.id.clone(), episode.repeat);
         if self.seen.contains(&name) {
-            return Err(format!("another sample has its id and epoch: {}, {}", name.0, name.1 + 1));
+            return Err(format!("another sample has its id and epoch: {}, {}", name.1, name.2 + 1));
         }
-        let known = self.questions.entry(episode.id.clone());
-        if known.or_insert_with(|| (episode.index, episode.question.clone())).1 != episode.question {
-            return Err(format!("another sample with the id {} has another question", episode.id));
+        if let Some(known) = self.questions.get(&question.id) {
+            if known.question != question.question {
+                return Err(format!("another sample with the id {} has another question", question.id));
+            }
+            if known.answers != question.answers {
+                return Err(format!("another sample with the id {} has other gold answers", question.id));
+            }
+        } else {
+            self.order.push(question.id.clone());
+            self.questions.insert(question.id.clone(), question.clone());
         }
-        episode.key = sha256_hex([VARIANT.as_bytes(), b"\n", text.as_bytes()]);
+        episode.key = sha256_hex([variant.name.as_bytes(), b"\n", text.as_bytes()]);
+        let Question { id, index, question, answers, .. } = question;
+        (episode.id, episode.index, episode.question, episode.answers) = (id, index, question, answers);
         self.seen.insert(name);
-        self.said.episodes += 1;
-        self.said.not_measured += usize::from(!episode.measured());
+        self.done.episodes += 1;
+        self.done.not_measured += usize::from(!episode.measured());
         if let Some((scorer, right)) = sample.claim() {
-            *self.said.claims.entry(scorer.to_owned()).or_default() += usize::from(right);
+            let claim = (variant.name.clone(), scorer.to_owned());
+            *self.done.claims.entry(claim).or_default() += usize::from(right);
         }
         self.episodes.push(episode);
         Ok(())
     }
 
-    fn write(self, wanted: &Import<'_>, eval: &Value, sha256: String) -> Result<Imported, RunError> {
-        let manifest = self.manifest(wanted, eval, sha256);
-        let name = &manifest.dataset.name;
-        let question = |episode: &Trajectory| Question {
-            dataset: name.clone(),
-            index: episode.index,
-            ..Question::new(&episode.id, &episode.question, episode.answers.clone())
+    /// Says what is missing in the log that was read, and keeps what it said.
+    fn end_of_log(&mut self, path: &Path) -> Result<(), RunError> {
+        let (Some(said), Some(variant)) = (self.said.take(), self.variants.last()) else { return Ok(()) };
+        let of_log: Vec<&Trajectory> = self.episodes.iter().filter(|episode| episode.variant == variant.name).collect();
+        if of_log.is_empty() {
+            return Err(self.no_answer());
+        }
+        let samples = of_log.len();
+        if let AnswerFrom::Scorer(scorer) = self.wanted.answer
+            && !self.scorers.contains(scorer)
+        {
+            return Err(self.no_scorer(scorer));
+        }
+        if let Some(why) = said.unfinished() {
+            self.done.notes.push(format!("warning: {}: {why}", self.log));
+        }
+        if let Some(planned) = said.planned.filter(|planned| *planned > samples) {
+            let (samples, planned) = (thousands(samples as u64), thousands(planned as u64));
+            self.done.notes.push(format!("warning: {}: {samples} of {planned} episodes are imported", self.log));
+        }
+        let ended =
+            of_log.iter().filter(|one| one.detail.as_ref().is_some_and(|why| why.starts_with("limit: "))).count();
+        if ended > 0 {
+            let (ended, samples) = (thousands(ended as u64), thousands(samples as u64));
+            self.done.notes.push(format!("note: {}: {ended} of {samples} episodes ended at a limit", self.log));
+        }
+        self.logs.push(said.record(path, &variant.name, samples));
+        self.done.variants.push(variant.name.clone());
+        self.heads.push(said);
+        Ok(())
+    }
+
+    fn no_answer(&self) -> RunError {
+        if let AnswerFrom::Scorer(scorer) = self.wanted.answer
+            && !self.scorers.is_empty()
+            && !self.scorers.contains(scorer)
+        {
+            return self.no_scorer(scorer);
+        }
+        let log = &self.log;
+        let (why, hint) = match self.done.skipped.last() {
+            None => (
+                "it has no samples".to_owned(),
+                "name a log with its samples: `inspect eval` leaves them out with --no-log-samples",
+            ),
+            Some(why) if why.contains("--like") => {
+                let why = why.strip_prefix(&format!("{log}: ")).unwrap_or(why).to_owned();
+                (
+                    why,
+                    "--like matches by id, then by the question's text in the input: name a run over the same questions, or leave it out",
+                )
+            }
+            Some(why) => (
+                why.strip_prefix(&format!("{log}: ")).unwrap_or(why).to_owned(),
+                "name a log that Inspect wrote, with its samples",
+            ),
         };
-        let mut written = HashSet::new();
-        let first = |episode: &&Trajectory| written.insert(episode.id.clone());
-        RunFolder::build(wanted.out, |new| {
+        RunError::input(format!("`{log}` holds no answer: {why}"), hint)
+    }
+
+    fn no_scorer(&self, scorer: &str) -> RunError {
+        let known: Vec<String> = self.scorers.iter().map(|name| visible_line(name, 80)).collect();
+        let hint = if known.is_empty() {
+            "it has no scores: leave --scorer out".to_owned()
+        } else {
+            format!("its scorers are {}", known.join(", "))
+        };
+        RunError::input(format!("`{}` has no scorer `{}`", self.log, visible_line(scorer, 80)), hint)
+    }
+
+    fn write(mut self) -> Result<Imported, RunError> {
+        if self.by_id_alone > 0 {
+            let count = thousands(self.by_id_alone as u64);
+            self.done.notes.push(format!("note: {count} samples were matched by their id alone: their text has another question than the run of --like"));
+        }
+        let manifest = self.manifest();
+        let name = &manifest.dataset.name;
+        let mut questions: Vec<&Question> = self.order.iter().filter_map(|id| self.questions.get(id)).collect();
+        questions.sort_by_key(|question| question.index);
+        let questions = questions.into_iter().map(|question| Question { dataset: name.clone(), ..kept(question) });
+        RunFolder::build(self.wanted.out, |new| {
             new.write_manifest(&manifest)?;
-            new.write_questions(self.episodes.iter().filter(first).map(question))?;
+            new.write_questions(questions)?;
             let lock = new.lock(None)?;
             let mut appender = new.appender(&lock)?;
             appender.append(self.episodes.iter())?;
             Ok::<(), StoreError>(())
         })?;
-        Ok(self.said)
+        Ok(self.done)
     }
 
-    fn manifest(&self, wanted: &Import<'_>, eval: &Value, sha256: String) -> Manifest {
-        let text = |value: &Value| value.as_str().map(|text| printable(text, 200)).filter(|text| !text.is_empty());
-        let count = self.questions.len();
+    fn manifest(&mut self) -> Manifest {
+        let count = self.order.len();
+        let first = self.heads.first();
+        let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
+        let repeats = repeats.max(first.and_then(|said| said.epochs).unwrap_or(1));
+        let selected = self.heads.iter().filter_map(|said| said.selected).max().unwrap_or(count).max(count);
+        let paths: Vec<String> = self.logs.iter().map(|log| log.path.clone()).collect();
+        let digests: Vec<&str> = self.logs.iter().map(|log| log.sha256.as_str()).collect();
         let own = || DatasetRecord {
-            name: text(&eval["dataset"]["name"]).unwrap_or_else(|| VARIANT.to_owned()),
-            path: wanted.log.display().to_string(),
-            format: VARIANT.to_owned(),
+            name: self.heads.iter().find_map(|said| said.dataset.clone()).unwrap_or_else(|| INSPECT.to_owned()),
+            path: paths.join(", "),
+            format: INSPECT.to_owned(),
             columns: BTreeMap::new(),
-            sha256,
-            questions: count,
+            sha256: if let [one] = &digests[..] {
+                (*one).to_owned()
+            } else {
+                sha256_hex([digests.join("\n").as_bytes()])
+            },
+            questions: selected,
             selection: Selection::default(),
             ids_file: None,
-            selected: count,
+            selected,
         };
-        let dataset = self.asked.as_ref().map_or_else(own, |asked| asked.dataset.clone());
-        let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
-        let model = text(&eval["model"]).unwrap_or_else(|| "unknown".to_owned());
-        let mut variant = imported::variant(VARIANT, model);
-        variant.prompt = text(&eval["task"]).unwrap_or(variant.prompt);
-        imported::manifest(variant, dataset, repeats, wanted.command_line.clone())
+        let dataset = self.asked.as_ref().map_or_else(own, |asked| DatasetRecord { selected, ..asked.dataset.clone() });
+        let known = imported::manifest(Vec::new(), dataset, repeats, self.wanted.command_line.clone());
+        let same = |of: fn(&Said) -> &Option<String>| {
+            let all: BTreeSet<&Option<String>> = self.heads.iter().map(of).collect();
+            if all.len() == 1 { all.into_iter().next().cloned().flatten() } else { None }
+        };
+        Manifest {
+            variants: self.variants.clone(),
+            git_revision: same(|said| &said.revision),
+            started_at: self.heads.iter().filter_map(|said| said.started_at.clone()).min().unwrap_or_default(),
+            ended_at: self
+                .heads
+                .iter()
+                .map(|said| said.ended_at.clone())
+                .collect::<Option<Vec<_>>>()
+                .and_then(|all| all.into_iter().max()),
+            logs: self.logs.clone(),
+            ..known
+        }
     }
 }

@@ -225,6 +225,7 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Varia
         defaults: experiment.output.defaults.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         ended_at: None,
+        logs: Vec::new(),
         active_ms: 0,
         limit_history: Vec::new(),
         paid: BTreeMap::new(),

@@ -45,7 +45,7 @@ struct Source {
 /// of one run, and are not changed.
 pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result<Merged, RunError> {
     let target = RunFolder::at(out);
-    refuse_target(&target)?;
+    refuse_target(&target, "name a new folder with --out; a merged run can be merged again")?;
     let sources = sources(paths)?;
     // Nobody writes them meanwhile, as far as that can be had.
     let _still = sources.iter().map(|source| source.folder.hold_still()).collect::<Result<Vec<_>, _>>()?;
@@ -77,15 +77,15 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
     Ok(Merged { folder: out.to_owned(), planned, episodes, measured, copies, settled, notes })
 }
 
-/// The new folder must not be there, or be empty.
-pub(super) fn refuse_target(target: &RunFolder) -> Result<(), RunError> {
+/// The new folder must not be there, or be empty; the hint says what else to do.
+pub(super) fn refuse_target(target: &RunFolder, hint: &str) -> Result<(), RunError> {
     let path = target.path();
     if path.is_symlink() {
         return Err(RunError::input(format!("`{}` is a symbolic link", path.display()), NOT_OWN_HINT));
     }
     match recorded(target)? {
         None => Ok(()),
-        Some(_) => Err(holds_a_run(path, "name a new folder with --out; a merged run can be merged again")),
+        Some(_) => Err(holds_a_run(path, hint)),
     }
 }
 

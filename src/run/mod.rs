@@ -12,7 +12,7 @@
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `merge` | one folder from several of the same run |
 //! | `judging` | asking judges about the answers of a run |
-//! | `inspect_log` | a folder of the answers in a log of Inspect |
+//! | `inspect_log` | a folder of the answers in logs of Inspect |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
@@ -76,7 +76,7 @@ pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
-pub(crate) use inspect_log::{Import as InspectImport, import as import_inspect};
+pub(crate) use inspect_log::{AnswerFrom, Import as InspectImport, import as import_inspect};
 pub use interrupts::Interrupts;
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};

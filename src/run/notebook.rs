@@ -10,11 +10,22 @@ use crate::store::{RunFolder, StoreError};
 use crate::types::bounded::lines;
 use crate::types::json_error;
 use crate::types::text::{printable, visible_line};
-use crate::types::{AnswerKind, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, sha256_hex};
+use crate::types::{
+    AnswerKind, Compat, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, sha256_hex,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+
+/// The largest file of recorded episodes, in bytes.
+const MAX_FILE: u64 = 1 << 30;
+
+/// The most lines that are left out.
+const MAX_SKIPPED: usize = 10_000;
+
+const EPISODES: &str =
+    "name files with one recorded episode per line, in the form of the paper's notebooks (`wikitrail docs formats`)";
 
 /// What was imported.
 #[derive(Debug)]
@@ -45,17 +56,14 @@ struct Found {
 /// the episode's position in the recorded run.
 pub(crate) fn import(files: &[PathBuf], out: &Path, command_line: Vec<String>) -> Result<Recorded, RunError> {
     let target = RunFolder::at(out);
-    refuse_target(&target)?;
+    refuse_target(&target, imported::NEW_FOLDER)?;
     let mut found = Found::default();
     for file in files {
         found.read(file)?;
     }
     if found.episodes.is_empty() {
         let first = found.skipped.first().map_or_else(|| "they are empty".to_owned(), Clone::clone);
-        return Err(RunError::input(
-            format!("the files hold no recorded episode: {first}"),
-            "name files with one recorded episode per line, in the form of the paper's notebooks (`wikitrail docs formats`)",
-        ));
+        return Err(RunError::input(format!("the files hold no recorded episode: {first}"), EPISODES));
     }
     let dataset = found.dataset_name();
     let manifest = found.manifest(files, dataset, command_line);
@@ -88,9 +96,18 @@ impl Found {
         let shown = path.display().to_string();
         let cannot =
             |error: std::io::Error| RunError::input(format!("cannot read `{shown}`: {error}"), "check the path");
-        let file = File::open(path).map_err(cannot)?;
+        let mut file = BufReader::new(File::open(path).map_err(cannot)?);
+        // A device such as /dev/zero has no end.
+        if file.fill_buf().map_err(cannot)?.first() == Some(&0) {
+            return Err(RunError::input(format!("`{shown}` begins with a NUL byte"), "name a text file"));
+        }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        for (number, line) in lines(BufReader::new(file)).enumerate() {
+        let mut source = file.take(MAX_FILE + 1);
+        for (number, line) in lines(&mut source).enumerate() {
+            if self.skipped.len() > MAX_SKIPPED {
+                let message = format!("`{shown}`: more than {MAX_SKIPPED} lines are no recorded episodes");
+                return Err(RunError::input(message, EPISODES));
+            }
             let line = match line {
                 Ok(line) => line,
                 Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
@@ -105,6 +122,9 @@ impl Found {
             if let Err(why) = self.add(&stem, &line) {
                 self.skipped.push(format!("{shown}:{}: {}", number + 1, visible_line(&why, 300)));
             }
+        }
+        if source.limit() == 0 {
+            return Err(cannot(std::io::Error::other(format!("it is larger than {} GiB", MAX_FILE >> 30))));
         }
         Ok(())
     }
@@ -162,7 +182,7 @@ impl Found {
             ids_file: None,
             selected: count,
         };
-        imported::manifest(self.variant(), dataset, 1, command_line)
+        imported::manifest(vec![self.variant()], dataset, 1, command_line)
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
@@ -172,7 +192,8 @@ impl Found {
         Variant {
             protocol: "react-paper".to_owned(),
             method: Method::React.name().to_owned(),
-            max_steps: MAX_STEPS,
+            max_steps: Some(MAX_STEPS),
+            compat: Some(Compat::Paper),
             question_label: if claims { "Claim" } else { "Question" }.to_owned(),
             ..imported::variant(VARIANT, models.join("; "))
         }

@@ -5,6 +5,7 @@ use super::evidence;
 use crate::agent::{Acting, Answering, Approach, replay};
 use crate::protocol::{self, Frame, Layout, Options, Setup};
 use crate::store::RunFolder;
+use crate::types::manifest::UNKNOWN;
 use crate::types::{Manifest, Method, Question, RebuiltPrompt, Trajectory, Variant};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -76,9 +77,9 @@ fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError>
         Ok(Arc::new(Setup {
             frame,
             question_label: variant.question_label.clone(),
-            max_steps: variant.max_steps,
+            max_steps: variant.max_steps.ok_or_else(|| unknown("max_steps", UNKNOWN))?,
             thoughts: method != Method::Act,
-            decoding: variant.decoding.clone(),
+            decoding: variant.decoding.known().ok_or_else(|| unknown("decoding", UNKNOWN))?,
             history: Vec::new(),
         }))
     };

@@ -54,6 +54,7 @@ fn manifest(variant: Variant) -> Manifest {
         command_line: vec![],
         started_at: String::new(),
         ended_at: None,
+        logs: Vec::new(),
         defaults: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
@@ -131,7 +132,7 @@ impl Bench {
 #[tokio::test]
 async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
     let bench = Bench::new();
-    let plan = Plan::new(questions(100), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2, None);
+    let plan = Plan::new(questions(100), &[variant("a"), Variant { max_steps: Some(5), ..variant("b") }], 2, None);
     assert_eq!(plan.against(None).new, 400);
     let (flying, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (f, m) = (Arc::clone(&flying), Arc::clone(&most));
@@ -319,10 +320,14 @@ fn the_key_follows_what_decides_an_episode_and_nothing_else() {
     assert_eq!(base, key(variant("a"), Question { index: 7, ..question() }, 1));
     let changed = [
         key(Variant { model: "openai:x".to_owned(), ..variant("a") }, question(), 1),
-        key(Variant { max_steps: 5, ..variant("a") }, question(), 1),
-        key(Variant { compat: Compat::Paper, ..variant("a") }, question(), 1),
+        key(Variant { max_steps: Some(5), ..variant("a") }, question(), 1),
+        key(Variant { compat: Some(Compat::Paper), ..variant("a") }, question(), 1),
         key(Variant { prompt_sha256: "2".repeat(64), ..variant("a") }, question(), 1),
-        key(Variant { decoding: Decoding { temperature: 0.7, ..Decoding::default() }, ..variant("a") }, question(), 1),
+        key(
+            Variant { decoding: Decoding { temperature: 0.7, ..Decoding::default() }.into(), ..variant("a") },
+            question(),
+            1,
+        ),
         key(variant("a"), Question { question: "Why not?".to_owned(), ..question() }, 1),
         key(variant("a"), question(), 2),
         base,
@@ -348,7 +353,7 @@ fn a_key_is_what_it_always_was() {
 #[tokio::test]
 async fn episodes_of_other_variants_are_left_alone() {
     let bench = Bench::new();
-    let (a, b) = (variant("a"), Variant { max_steps: 5, ..variant("b") });
+    let (a, b) = (variant("a"), Variant { max_steps: Some(5), ..variant("b") });
     bench.run(&Plan::new(questions(10), &[a.clone(), b], 1, None), 3, answer(finished)).await;
     let due = bench.due(&Plan::new(questions(4), &[a], 1, None));
     assert_eq!((due.keep, due.redo, due.new, due.foreign, due.other), (4, 0, 0, 6, 10));
@@ -356,7 +361,7 @@ async fn episodes_of_other_variants_are_left_alone() {
 
 #[test]
 fn variants_of_a_question_stand_next_to_each_other() {
-    let episodes = Plan::new(questions(2), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2, None)
+    let episodes = Plan::new(questions(2), &[variant("a"), Variant { max_steps: Some(5), ..variant("b") }], 2, None)
         .against(None)
         .episodes;
     let place = |episode: &Episode| format!("{}{}{}", episode.question.id, episode.repeat, episode.variant.name);

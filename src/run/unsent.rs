@@ -8,7 +8,7 @@ use crate::types::{Method, RequestOption, RequestOptions, Variant};
 /// Options that requests of these settings are sent without, as far as is known. Names that an option goes by, and how
 /// answers are transferred, change nothing in them.
 pub(super) fn of(variant: &Variant, learned: &LearnedOptions) -> RequestOptions {
-    let decoding = &variant.decoding;
+    let Some(decoding) = variant.decoding.known() else { return RequestOptions::default() };
     // Native calls need no stops; methods that answer at once have them.
     let acts_only = [Method::Act.name(), Method::React.name()].contains(&variant.method.as_str());
     let has_stops = !(acts_only && variant.protocol == native::ID);
@@ -78,7 +78,7 @@ mod tests {
         let model = anthropic::model(settings, false).expect("a model");
         let typed = [RequestOption::Seed].into_iter().collect();
         let seeded = Decoding { seed: Some(7), typed, ..Decoding::default() };
-        let seeded = Variant { decoding: seeded, ..variant("a") };
+        let seeded = Variant { decoding: seeded.into(), ..variant("a") };
         assert_eq!(of(&seeded, model.learned()).names(), ["seed"]);
         assert!(of(&variant("a"), model.learned()).names().is_empty());
         assert_eq!(

@@ -23,12 +23,12 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// Assesses an episode with the score of its answer; `None` if it was not measured.
+    /// Assesses an episode with the score of its answer; `None` if it was not measured, or its steps are not known.
     ///
     /// `score` decides what is wrong (EM 0), by whichever metric; it is absent if the gold is hidden. `evidence` is
     /// absent if the dataset names none.
     pub fn of(trajectory: &Trajectory, score: Option<AnswerScore>, evidence: Option<&GoldEvidence>) -> Option<Self> {
-        if !trajectory.measured() {
+        if !trajectory.measured() || !trajectory.has_steps() {
             return None;
         }
         let seen = Observed::of(trajectory);

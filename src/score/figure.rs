@@ -13,7 +13,7 @@ pub struct AssessedEpisode<'a> {
     pub trajectory: &'a Trajectory,
     /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent if it was not measured.
+    /// Its trajectory metrics; absent if it was not measured, or its steps are not known.
     pub assessment: Option<&'a Assessment>,
 }
 
@@ -102,24 +102,24 @@ figures! {
     F1 "f1" Higher Share(|episode| Some(episode.score?.f1)) "F1 over words, 0 to 1";
     PRECISION "precision" Higher Share(|episode| Some(episode.score?.precision)) "precision over words, 0 to 1";
     RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
-    STEPS "steps" Neither Count(|episode| count(episode.trajectory.agent_steps()))
-        "number of steps, samples of a vote left out";
-    CALLS "calls" Neither Count(|episode| u64::try_from(episode.trajectory.call_count()).ok())
+    STEPS "steps" Neither Count(|episode| count(known(episode)?.agent_steps()))
+        "number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them";
+    CALLS "calls" Neither Count(|episode| u64::try_from(known(episode)?.call_count()).ok())
         "number of model calls";
     BAD_CALLS "bad_calls" Lower
-        Count(|episode| count(repairs(episode).filter(|repair| repair.is_bad_call())))
+        Count(|episode| count(repairs(episode)?.filter(|repair| repair.is_bad_call())))
         "replies without an action, mended by a further call (the paper's `n_badcalls`)";
-    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).cut()))
+    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(known(episode)?).cut()))
         "calls that the limit of tokens cut, or that did not fit into the model's context";
-    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).declined()))
+    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(known(episode)?).declined()))
         "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
     SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
     LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
     MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)
         "searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error";
-    REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)))
+    REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)?))
         "deviations from the protocol that were mended, bad calls among them";
-    SAMPLES "samples" Neither Count(|episode| u64::try_from(episode.trajectory.sample_count()).ok())
+    SAMPLES "samples" Neither Count(|episode| u64::try_from(known(episode)?.sample_count()).ok())
         "samples that a vote drew, 0 without one";
     GOLD_PAGES_OPENED "gold_pages_opened" Higher Count(|episode| Some(gold(episode)?.pages_opened))
         "gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known";
@@ -143,11 +143,11 @@ figures! {
         "KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0";
     EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment?.retrieval.empty_lookups))
         "lookups answered by `No more results.`; empty when not measured";
-    PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.usage.prompt_tokens))
+    PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.prompt_tokens))
         "tokens of all prompts whose server counted them";
-    COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.usage.completion_tokens))
+    COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.completion_tokens))
         "tokens of all completions whose server counted them";
-    TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.usage.total())) "all tokens, of prompts and completions";
+    TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.total())) "all tokens, of prompts and completions";
     CACHED_TOKENS "cached_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cached_tokens))
         "tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none";
     CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cache_write_tokens))
@@ -156,7 +156,7 @@ figures! {
         "tokens of the completions that were reasoning";
     COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
         "cost in US dollars; empty where no price is known";
-    WALL_MS "wall_ms" Lower Count(|episode| Some(episode.trajectory.wall_ms))
+    WALL_MS "wall_ms" Lower Count(|episode| episode.trajectory.timed_ms())
         "duration in milliseconds, waiting included";
 }
 
@@ -169,16 +169,21 @@ fn counted(tokens: u64) -> Option<u64> {
     Some(tokens).filter(|tokens| *tokens > 0)
 }
 
-fn repairs<'a>(episode: &AssessedEpisode<'a>) -> impl Iterator<Item = &'a Repair> {
-    episode.trajectory.repairs.iter()
+/// The episode, if its steps are known.
+fn known<'a>(episode: &AssessedEpisode<'a>) -> Option<&'a Trajectory> {
+    Some(episode.trajectory).filter(|trajectory| trajectory.has_steps())
+}
+
+fn repairs<'a>(episode: &AssessedEpisode<'a>) -> Option<impl Iterator<Item = &'a Repair>> {
+    Some(known(episode)?.repairs.iter())
 }
 
 fn uses(episode: &AssessedEpisode<'_>, tool: Tool) -> Option<u64> {
-    count(episode.trajectory.steps.iter().filter(|step| step.tool == Some(tool)))
+    count(known(episode)?.steps.iter().filter(|step| step.tool == Some(tool)))
 }
 
 fn missed_searches(episode: &AssessedEpisode<'_>) -> Option<u64> {
-    let steps = episode.trajectory.steps.iter();
+    let steps = known(episode)?.steps.iter();
     count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
 }
 

@@ -63,12 +63,12 @@ pub struct RunScore {
     pub em_bounds: Option<[f64; 2]>,
     /// Episodes by outcome, under the names of [`Outcome::name`]; all outcomes are present.
     pub outcomes: BTreeMap<&'static str, u64>,
-    /// Steps of measured episodes.
-    pub steps: u64,
+    /// Steps of measured episodes; absent, like the next two, where another program did not record them.
+    pub steps: Option<u64>,
     /// Model calls of measured episodes.
-    pub calls: u64,
+    pub calls: Option<u64>,
     /// Calls of measured episodes whose text lacked an action (repairs of kind `missing_action`).
-    pub bad_calls: u64,
+    pub bad_calls: Option<u64>,
     /// Tokens of measured episodes.
     pub usage: Usage,
     /// Cost of measured episodes in US dollars; absent if no price was known.
@@ -92,7 +92,7 @@ impl Tally {
         let outcomes = Outcome::ALL.into_iter().map(|outcome| (outcome.name(), 0)).collect();
         Self {
             rule,
-            score: RunScore { outcomes, ..RunScore::default() },
+            score: RunScore { outcomes, steps: Some(0), calls: Some(0), bad_calls: Some(0), ..RunScore::default() },
             questions: None,
             em_sum: 0.0,
             f1_sum: 0.0,
@@ -142,9 +142,11 @@ impl Tally {
         if let Some(cost) = trajectory.cost_usd {
             total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
         }
-        total.steps += count(trajectory.agent_steps().count());
-        total.calls += count(trajectory.call_count());
-        total.bad_calls += count(trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count());
+        let add =
+            |sum: &mut Option<u64>, n: usize| *sum = sum.filter(|_| trajectory.has_steps()).map(|sum| sum + count(n));
+        add(&mut total.steps, trajectory.agent_steps().count());
+        add(&mut total.calls, trajectory.call_count());
+        add(&mut total.bad_calls, trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count());
         let metric = self.metric_for(&trajectory.answers);
         let Some(score) = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers) else {
             self.score.hidden += 1;
@@ -201,17 +203,22 @@ impl RunScore {
 
     /// Mean steps of a measured episode; absent without one.
     pub fn mean_steps(&self) -> Option<f64> {
-        per(float(self.steps), self.measured)
+        per(float(self.steps?), self.measured)
+    }
+
+    /// Tokens of measured episodes; absent where another program did not count them.
+    pub fn counted_usage(&self) -> Option<Usage> {
+        Some(self.usage).filter(|usage| self.steps.is_some() || usage.total() > 0)
     }
 
     /// Tokens of a measured episode, on average; absent without one.
     pub fn tokens_per_question(&self) -> Option<f64> {
-        per(float(self.usage.total()), self.measured)
+        per(float(self.counted_usage()?.total()), self.measured)
     }
 
     /// The same for each correct answer.
     pub fn tokens_per_correct(&self) -> Option<f64> {
-        per(float(self.usage.total()), self.correct)
+        per(float(self.counted_usage()?.total()), self.correct)
     }
 
     /// Cost of all episodes in US dollars, those without a measurement included, for each measured episode; absent
@@ -227,7 +234,7 @@ impl RunScore {
 
     /// Share of model calls whose text lacked an action; absent without a call.
     pub fn bad_call_rate(&self) -> Option<f64> {
-        per(float(self.bad_calls), self.calls)
+        per(float(self.bad_calls?), self.calls?)
     }
 }
 

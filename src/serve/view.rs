@@ -127,7 +127,7 @@ impl Viewer {
             token: if self.settings.annotate { self.token.to_string() } else { String::new() },
             annotations: format!("{}/annotations", encoded(name)),
             events: format!("{}/events", encoded(name)),
-            ended: manifest.ended_at.is_some(),
+            ended: manifest.has_ended(),
         };
         Ok(page(&results, &LIMITS, Some(&live)).map_err(failed)?.html)
     }

@@ -12,7 +12,7 @@ use crate::types::bounded::{read_at_most, text_at_most};
 use crate::types::json_error::in_file;
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::shard::SHARD_VERSION;
-use crate::types::{Manifest, Question, Shard, ShardRecord};
+use crate::types::{Manifest, Question, Shard, ShardRecord, Variant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashSet};
@@ -88,7 +88,9 @@ impl RunFolder {
         if !path.is_file() {
             return Err(StoreError::NotARun { path: self.path.clone() });
         }
-        read_versioned(&path, MANIFEST_VERSION)
+        let mut manifest: Manifest = read_versioned(&path, MANIFEST_VERSION)?;
+        manifest.variants.iter_mut().for_each(Variant::forget_made_up);
+        Ok(manifest)
     }
 
     /// Writes the manifest if there is none, and says whether it did: of several processes that try at once, one does.

@@ -165,11 +165,16 @@ impl Records {
         line: &mut Vec<u8>,
     ) -> Result<Trajectory, StoreError> {
         self.bytes(place, open, line)?;
-        json(line).map_err(|error| StoreError::Io {
+        let mut trajectory: Trajectory = json(line).map_err(|error| StoreError::Io {
             action: "read",
             path: self.shards[place.shard].path.clone(),
             source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
-        })
+        })?;
+        // Imports of older versions did not say that there are no steps, and made semantics of the tool up.
+        if !trajectory.has_steps() {
+            (trajectory.steps_recorded, trajectory.compat) = (false, None);
+        }
+        Ok(trajectory)
     }
 
     fn bytes(&self, place: &Place, open: &mut Option<(usize, File)>, line: &mut Vec<u8>) -> Result<(), StoreError> {

@@ -1,11 +1,15 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again.
 
-use super::{Compat, Decoding, Paid, Pairs, StopRule, Voting, Wording};
-use serde::{Deserialize, Serialize};
+use super::{Compat, Decoding, Paid, Pairs, Reasoning, RequestOptions, StopRule, Voting, Wording};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Version of the stored manifest; readers accept older ones and refuse newer ones.
 pub const MANIFEST_VERSION: u32 = 1;
+
+/// What a text says in a record that another program's run does not tell.
+pub const UNKNOWN: &str = "unknown";
 
 /// `manifest.json` of a run's folder. Holds no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,10 +43,14 @@ pub struct Manifest {
     /// Settings that no flag gave when the run was started, by name: from settings files and environment variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, String>,
-    /// Start of the run, RFC 3339 in UTC.
+    /// Start of the run, RFC 3339 in UTC; `null` in the file, and empty here, where another program did not say it.
+    #[serde(deserialize_with = "null_as_empty", serialize_with = "empty_as_null")]
     pub started_at: String,
     /// End of its last part, RFC 3339 in UTC; absent while it runs or when it was killed.
     pub ended_at: Option<String>,
+    /// The logs of another program that the episodes were imported from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logs: Vec<LogRecord>,
     /// Time over all parts that ended by themselves, in milliseconds; pauses between them are left out.
     #[serde(default)]
     pub active_ms: u64,
@@ -54,6 +62,15 @@ pub struct Manifest {
     /// again included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub paid: BTreeMap<String, Paid>,
+}
+
+/// Writes an empty text as `null`.
+pub fn empty_as_null<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(text).filter(|text| !text.is_empty()).serialize(serializer)
+}
+
+fn null_as_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// How the number of requests at once to one server was adapted in one part of a run.
@@ -104,7 +121,12 @@ impl Manifest {
 
     /// Whether another program recorded the episodes: nothing here can go on with them.
     pub fn is_imported(&self) -> bool {
-        self.command_line.get(1).is_some_and(|command| command == "import")
+        !self.logs.is_empty() || self.command_line.get(1).is_some_and(|command| command == "import")
+    }
+
+    /// Whether the run went to its end, as far as that is known.
+    pub fn has_ended(&self) -> bool {
+        self.ended_at.is_some() || self.is_imported()
     }
 
     /// All variants that there are episodes of, in full.
@@ -192,7 +214,8 @@ pub struct Variant {
     /// Whether a direct method is shown the gold paragraphs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oracle_context: bool,
-    pub max_steps: usize,
+    /// `null` where another program did not say it.
+    pub max_steps: Option<usize>,
     /// The prompt as it was named on the command line.
     pub prompt: String,
     /// SHA-256 of the rendered prompt, stored under `prompts/`.
@@ -228,7 +251,7 @@ pub struct Variant {
     /// What the model's tokens cost, where that was known; of a resumed run, when its last part began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceRecord>,
-    pub decoding: Decoding,
+    pub decoding: DecodingRecord,
     /// Options that the server of the model refuses, or that the provider does not know, so that requests were sent
     /// without them: `temperature`, `top_p`, `seed`, `stop`. What was found by the end of the run's last part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -241,13 +264,95 @@ pub struct Variant {
     /// Base URL of the site, or the digest of the frozen corpus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wiki_origin: Option<String>,
-    pub compat: Compat,
+    /// Semantics of the tool; `null` for the tools of other programs.
+    pub compat: Option<Compat>,
     /// Language in which the tool answers.
     #[serde(default, skip_serializing_if = "Wording::is_english")]
     pub wording: Wording,
     /// Settings without a field of their own, by name, where they were set.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, serde_json::Value>,
+}
+
+/// How a variant's replies were decoded: [`Decoding`], whose numbers are `null` where another program did not say them.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecodingRecord {
+    pub temperature: Option<f64>,
+    pub top_p: Option<f64>,
+    pub max_tokens: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Reasoning>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra_body: Map<String, Value>,
+    /// As in [`Decoding`].
+    #[serde(skip)]
+    pub typed: RequestOptions,
+}
+
+impl From<Decoding> for DecodingRecord {
+    fn from(decoding: Decoding) -> Self {
+        let Decoding { temperature, top_p, max_tokens, seed, reasoning, extra_body, typed } = decoding;
+        let (temperature, top_p, max_tokens) = (Some(temperature), Some(top_p), Some(max_tokens));
+        Self { temperature, top_p, max_tokens, seed, reasoning, extra_body, typed }
+    }
+}
+
+impl DecodingRecord {
+    /// The settings, if all of them are known.
+    pub fn known(&self) -> Option<Decoding> {
+        Some(Decoding {
+            temperature: self.temperature?,
+            top_p: self.top_p?,
+            max_tokens: self.max_tokens?,
+            seed: self.seed,
+            reasoning: self.reasoning,
+            extra_body: self.extra_body.clone(),
+            typed: self.typed,
+        })
+    }
+}
+
+/// What a log of another program says of how its episodes came about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LogRecord {
+    /// The file as it was named on the command line.
+    pub path: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Name of the variant that its answers are.
+    pub variant: String,
+    /// How its run ended, such as `success`, `error` or `cancelled`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Episodes that it planned, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<usize>,
+    /// Samples that it has.
+    pub samples: usize,
+    /// What it says of the task, the solver and the settings, as it has them.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub said: Map<String, Value>,
+}
+
+impl Variant {
+    /// The semantics of the tool, for reading.
+    pub fn compat_name(&self) -> &'static str {
+        self.compat.map_or(UNKNOWN, Compat::name)
+    }
+
+    /// What imports of older versions made up where another program had said nothing becomes unknown.
+    pub(crate) fn forget_made_up(&mut self) {
+        if self.protocol == UNKNOWN && self.max_steps == Some(0) {
+            (self.max_steps, self.compat) = (None, None);
+            self.decoding = DecodingRecord::default();
+            for made_up in [&mut self.question_label, &mut self.endpoint] {
+                UNKNOWN.clone_into(made_up);
+            }
+        }
+    }
 }
 
 fn first_version() -> u32 {

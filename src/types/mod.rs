@@ -40,7 +40,8 @@ pub use finish::{Ending, FinishReason};
 pub use function::{Function, FunctionCall, Functions, Verbatim};
 pub use journal::{Event, Paid, ToolAnswer};
 pub use manifest::{
-    DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
+    DatasetRecord, DecodingRecord, ExperimentRecord, LimitChange, LimitHistory, LogRecord, Manifest, PriceRecord,
+    Selection, Variant,
 };
 pub use method::{Method, Voting, Wording};
 pub use named::{WikiKind, WikiName, has_prefill};

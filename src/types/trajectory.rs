@@ -29,6 +29,9 @@ pub struct Trajectory<S = String> {
     pub answers: Vec<S>,
     /// What happened, in order.
     pub steps: Vec<Step<S>>,
+    /// `false` where another program ran the episode and its steps are not known. Ask [`Trajectory::has_steps`].
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub steps_recorded: bool,
     /// The answer given; absent when none was.
     pub answer: Option<S>,
     /// How the episode ended; says nothing about right or wrong.
@@ -48,8 +51,8 @@ pub struct Trajectory<S = String> {
     pub started_at: S,
     /// How long it took, waiting included, in milliseconds.
     pub wall_ms: u64,
-    /// Which semantics the Wikipedia tool had.
-    pub compat: Compat,
+    /// Which semantics the Wikipedia tool had; `null` in episodes of other programs' tools.
+    pub compat: Option<Compat>,
     /// Deviations from the protocol that were mended, by step and kind.
     pub repairs: Vec<Repair<S>>,
     /// The votes of a majority, most first, ties by first seen; empty for methods that do not vote.
@@ -60,6 +63,10 @@ pub struct Trajectory<S = String> {
     pub branch: Option<Branch>,
     /// SHA-256 over everything that decides this episode; resume matches on it.
     pub key: String,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A text in a record.
@@ -375,6 +382,22 @@ impl<S> Trajectory<S> {
     /// Whether the episode counts: everything but [`Outcome::NotMeasured`] and [`Outcome::Budget`] does.
     pub fn measured(&self) -> bool {
         !matches!(self.outcome, Outcome::NotMeasured | Outcome::Budget)
+    }
+
+    /// Whether its steps are known: without them there are no counts, no retrieval, no grounding and no failure class. A
+    /// measured episode has at least the step of its answer, so one without any is from before `steps_recorded`.
+    pub fn has_steps(&self) -> bool {
+        self.steps_recorded && !(self.steps.is_empty() && self.measured())
+    }
+
+    /// Tokens over all calls; absent where another program did not count them.
+    pub fn counted_usage(&self) -> Option<Usage> {
+        Some(self.usage).filter(|usage| self.has_steps() || usage.total() > 0)
+    }
+
+    /// How long it took, in milliseconds; absent where another program did not say it.
+    pub fn timed_ms(&self) -> Option<u64> {
+        Some(self.wall_ms).filter(|ms| self.has_steps() || *ms > 0)
     }
 
     /// The steps of an agent, in order; samples of a vote are left out.

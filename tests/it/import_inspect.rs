@@ -2,6 +2,7 @@
 
 use crate::common::WorkDir;
 use serde_json::{Value, json};
+use std::io::Write as _;
 
 fn sample(id: &Value, epoch: u64, output: &str, value: &Value) -> Value {
     json!({"id": id, "epoch": epoch, "input": [{"role": "system", "content": "s"}, {"role": "user", "content": format!("Capital {id}?")}],
@@ -107,10 +108,331 @@ fn what_is_no_log_is_refused_and_nothing_is_written() {
     dir.write("empty.json", log(&[]));
     dir.write("deep.json", "[".repeat(100_000));
     let import = |file: &str| dir.wikitrail(&["import", "inspect", file, "--out", "r"]);
-    import("packed.eval").refused(3, &["packed log", "inspect log convert packed.eval --to json"]);
+    import("packed.eval").refused(3, &["`packed.eval` is not a log of Inspect: it cannot be unpacked"]);
     import("three.json").refused(3, &["not a log of Inspect: its version is 3"]);
     import("empty.json").refused(3, &["holds no answer: it has no samples"]);
     import("deep.json").refused(3, &["not a log of Inspect"]);
     import("none.json").refused(3, &["cannot read `none.json`"]);
+    dir.write("zeros.json", "\0".repeat(10_000));
+    import("zeros.json").refused(3, &["it does not begin as JSON"]);
     assert!(!dir.path("r").exists());
+    dir.write("one.json", log(&[sample(&json!("a"), 1, "Rome", &json!("C"))]));
+    import("one.json").ok();
+    import("one.json").refused(3, &["`r` holds a run already", "hint: name a new folder with --out\n"]);
+}
+
+/// What follows from steps is empty, in runs of older versions too.
+#[test]
+fn nothing_is_said_of_steps_that_were_not_recorded() {
+    let dir = WorkDir::new();
+    let mut bare = sample(&json!("b"), 1, "Paris", &json!("I"));
+    (bare["model_usage"], bare["total_time"]) = (Value::Null, Value::Null);
+    dir.write("log.json", log(&[sample(&json!("a"), 1, "Rome", &json!("C")), bare]));
+    dir.wikitrail(&["import", "inspect", "log.json", "--out", "new"]).ok();
+    // As an older version would have written it.
+    dir.wikitrail(&["import", "inspect", "log.json", "--out", "old"]).ok();
+    let records: Vec<String> = dir
+        .records("old")
+        .into_iter()
+        .map(|mut record| {
+            record.as_object_mut().expect("an object").remove("steps_recorded").expect("the mark");
+            record["compat"] = json!("fixed");
+            format!("{record}\n")
+        })
+        .collect();
+    dir.write("old/trajectories.jsonl", records.concat());
+    let mut manifest = dir.manifest("old");
+    let variant = &mut manifest["variants"][0];
+    (variant["max_steps"], variant["compat"], variant["question_label"], variant["endpoint"]) =
+        (json!(0), json!("paper"), json!("Question"), json!("none"));
+    variant["decoding"] = json!({"temperature": 0.0, "top_p": 1.0, "max_tokens": 100});
+    dir.write("old/manifest.json", manifest.to_string());
+    for run in ["new", "old"] {
+        let score = dir.wikitrail(&["score", run, "--json"]).json()["variants"][0].take();
+        for name in ["steps", "calls", "bad_calls", "shortfalls", "trajectory"] {
+            assert_eq!(score[name], Value::Null, "{run}: {name}");
+        }
+        assert_eq!((&score["em"], &score["usage"]["prompt_tokens"]), (&json!(0.5), &json!(5)));
+        let shown = dir.wikitrail(&["score", run]).ok().stdout;
+        for word in ["hallucination", "ReAct", "wrong"] {
+            assert!(!shown.contains(word), "{run}: {word} in {shown}");
+        }
+        let csv = dir.wikitrail(&["export", run]).ok().stdout;
+        let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let header = rows.next().expect("a header");
+        let at = |name: &str| header.iter().position(|column| *column == name).expect(name);
+        let rows: Vec<Vec<&str>> = rows.collect();
+        for name in [
+            "steps",
+            "calls",
+            "bad_calls",
+            "cut_calls",
+            "declined_calls",
+            "searches",
+            "lookups",
+            "missed_searches",
+            "repairs",
+            "samples",
+            "gold_pages",
+            "empty_lookups",
+            "grounding",
+            "failure_class",
+            "failure_evidence",
+            "compat",
+            "max_steps",
+            "temperature",
+            "top_p",
+            "max_tokens",
+            "seed",
+            "wording",
+        ] {
+            assert!(rows.iter().all(|row| row[at(name)].is_empty()), "{run}: {name}");
+        }
+        let tokens: Vec<&str> = rows.iter().map(|row| row[at("prompt_tokens")]).collect();
+        let times: Vec<&str> = rows.iter().map(|row| row[at("wall_ms")]).collect();
+        assert_eq!((tokens, times), (vec!["5", ""], vec!["1500", ""]), "{run}");
+        let shown = dir.wikitrail(&["show", run, "b"]).ok().stdout;
+        assert!(
+            shown.contains("steps not recorded from 2026-01-02T03:04:05Z\n")
+                && !shown.contains("failure")
+                && !shown.contains("fixed"),
+            "{shown}"
+        );
+        assert_eq!(dir.wikitrail(&["show", run, "--class", "hallucination"]).ok().stdout, "");
+        let listed = dir.wikitrail(&["show", run, "--json"]).ok().stdout;
+        assert!(listed.contains(r#""failure":null,"grounding":null"#), "{listed}");
+        let atif: Value = serde_json::from_str(
+            dir.wikitrail(&["export", run, "--format", "atif"]).ok().stdout.lines().nth(1).expect("b"),
+        )
+        .expect("JSON");
+        assert_eq!(
+            (&atif["final_metrics"]["total_prompt_tokens"], &atif["extra"]["wall_ms"]),
+            (&Value::Null, &Value::Null)
+        );
+        dir.wikitrail(&["report", run, "--out", "p.html", "--force"]);
+        let kept = dir.wikitrail(&["export", run, "--clean"]).ok().stdout;
+        assert_eq!(kept.lines().count(), 1, "{kept}");
+    }
+}
+
+fn call(function: &str, arguments: &Value, span: &str) -> Value {
+    json!({"event": "tool", "function": function, "arguments": arguments, "span_id": span, "error": null})
+}
+
+/// `react` of Inspect appends what was submitted to whatever else the model wrote.
+#[test]
+fn what_was_submitted_is_the_answer() {
+    let dir = WorkDir::new();
+    let mut plain = sample(&json!("a"), 1, "I looked it up.\n\nRome", &json!("I"));
+    plain["events"] = json!([
+        call("submit", &json!({"answer": "Milan"}), "main"),
+        call("submit", &json!({"answer": "attachment://x"}), "main"),
+        call("search", &json!({"answer": "Paris"}), "main")
+    ]);
+    plain["attachments"] = json!({"x": "Rome"});
+    // An agent that is called as a tool submits to its caller, and a call that failed submits nothing.
+    let mut nested = sample(&json!("b"), 1, "attachment://y", &json!("I"));
+    nested["attachments"] = json!({"y": "ANSWER: Roma"});
+    let mut failed = call("submit", &json!({"answer": "Naples"}), "main");
+    failed["error"] = json!({"type": "parsing", "message": "no"});
+    nested["events"] = json!([{"event": "span_begin", "id": "t", "type": "tool", "parent_id": "main"},
+        {"event": "span_begin", "id": "inner", "type": "agent", "parent_id": "t"},
+        call("submit", &json!({"answer": "Venice"}), "inner"), failed]);
+    let mut number = sample(&json!("c"), 1, "x", &json!("I"));
+    number["events"] = json!([call("submit", &json!({"answer": 1943}), "main")]);
+    dir.write("log.json", log(&[plain, nested, number]));
+    let answers = |args: &[&str], run: &str| {
+        dir.wikitrail(&[&["import", "inspect", "log.json", "--out", run], args].concat()).ok();
+        dir.records(run).iter().map(|record| record["answer"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(answers(&[], "r"), [json!("Rome"), json!("ANSWER: Roma"), json!("1943")]);
+    assert_eq!(answers(&["--answer", "submit"], "s"), [json!("Rome"), Value::Null, json!("1943")]);
+    assert_eq!(
+        answers(&["--answer", "output"], "o"),
+        [json!("I looked it up.\n\nRome"), json!("ANSWER: Roma"), json!("x")]
+    );
+    let import = |args: &[&str]| dir.wikitrail(&[&["import", "inspect", "log.json", "--out", "n"], args].concat());
+    assert_eq!(import(&["--answer", "output", "--scorer", "match"]).code, Some(2));
+    import(&["--scorer", "nosuch"]).refused(3, &["`log.json` has no scorer `nosuch`", "hint: its scorers are match"]);
+}
+
+/// Limits, missing samples, the status and the settings are the log's; what it does not say stays unknown.
+#[test]
+fn a_log_that_broke_off_is_imported_as_what_it_is() {
+    let dir = WorkDir::new();
+    let mut limited = sample(&json!("a"), 1, "Let me search.", &json!("I"));
+    limited["limit"] = json!({"type": "message", "limit": 8});
+    limited["output"]["choices"][0]["stop_reason"] = json!("tool_calls");
+    let mut answered = sample(&json!("c"), 1, "Rome", &json!("C"));
+    answered["limit"] = json!({"type": "token", "limit": 100});
+    answered["model_usage"] = json!({"m": {"input_tokens": 10, "output_tokens": 5, "input_tokens_cache_read": 90,
+        "reasoning_tokens": 2, "total_tokens": 105, "total_cost": 0.25}});
+    let text = log(&[answered, limited]);
+    let mut whole: Value = serde_json::from_str(&text).expect("JSON");
+    whole["status"] = json!("error");
+    whole["error"] = json!({"message": "the server\u{1b}[2J died"});
+    whole["eval"]["dataset"] = json!({"name": "caps", "samples": 60, "sample_ids": ["a", "b", "c", "d"]});
+    whole["eval"]["config"] = json!({"epochs": 2, "message_limit": 8});
+    whole["eval"]["created"] = json!("2026-01-01T01:00:00+01:00");
+    whole["eval"]["revision"] = json!({"type": "git", "commit": "abc1234"});
+    whole["eval"]["model_generate_config"] = json!({"temperature": 0.7, "max_tokens": 2048, "seed": 7});
+    whole["eval"]["task_args"] = json!({"k": 3, "api_key": "hunter2"});
+    whole["eval"]["model_args"] = json!({"secret": "hunter2"});
+    dir.write("log.json", whole.to_string());
+    let ran = dir.wikitrail(&["import", "inspect", "log.json", "--out", "r", "--variant", "theirs"]).ok();
+    for said in [
+        "warning: log.json: its run ended with status `error`: the server\\u{1b}[2J died",
+        "warning: log.json: 2 of 8 episodes are imported",
+        "note: log.json: 2 of 2 episodes ended at a limit",
+    ] {
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+    let records = dir.records("r");
+    let fields =
+        |record: &Value| ["id", "index", "answer", "outcome", "detail", "variant"].map(|name| record[name].clone());
+    assert_eq!(
+        fields(&records[0]),
+        [json!("c"), json!(2), json!("Rome"), json!("step_limit"), json!("limit: token, 100"), json!("theirs")]
+    );
+    assert_eq!(
+        fields(&records[1]),
+        [json!("a"), json!(0), Value::Null, json!("step_limit"), json!("limit: message, 8"), json!("theirs")]
+    );
+    assert_eq!(
+        records[0]["usage"],
+        json!({"prompt_tokens": 100, "completion_tokens": 5, "cached_tokens": 90, "reasoning_tokens": 2})
+    );
+    assert_eq!(records[0]["cost_usd"], json!(0.25));
+    let manifest = dir.manifest("r");
+    let variant = &manifest["variants"][0];
+    assert_eq!(variant["decoding"], json!({"temperature": 0.7, "top_p": null, "max_tokens": 2048, "seed": 7}));
+    assert_eq!(
+        (&variant["max_steps"], &variant["compat"], &variant["endpoint"]),
+        (&Value::Null, &Value::Null, &json!("unknown"))
+    );
+    assert_eq!(
+        (&manifest["git_revision"], &manifest["started_at"], &manifest["ended_at"]),
+        (&json!("abc1234"), &json!("2026-01-01T00:00:00Z"), &Value::Null)
+    );
+    assert_eq!((&manifest["dataset"]["selected"], &manifest["repeats"]), (&json!(4), &json!(2)));
+    let kept = &manifest["logs"][0];
+    assert_eq!((&kept["status"], &kept["planned"], &kept["samples"]), (&json!("error"), &json!(8), &json!(2)));
+    assert_eq!((&kept["said"]["task_args"], &kept["said"]["config"]["message_limit"]), (&json!({"k": 3}), &json!(8)));
+    assert!(!manifest.to_string().contains("hunter2"));
+    let score = dir.wikitrail(&["score", "r", "--json"]).json();
+    assert_eq!((&score["planned"], &score["missing"]), (&json!(8), &json!(6)));
+    // And back again.
+    let back = dir.wikitrail(&["export", "r", "--format", "inspect"]).ok().stdout;
+    let back: Value = serde_json::from_str(&back).expect("JSON");
+    let limits: Vec<&Value> =
+        back["samples"].as_array().expect("samples").iter().map(|sample| &sample["limit"]).collect();
+    assert_eq!(limits, [&json!({"type": "message", "limit": 8.0}), &json!({"type": "token", "limit": 100.0})]);
+}
+
+/// A harness wraps the question; the ids are those of the run, or its own.
+#[test]
+fn samples_are_matched_by_id_and_by_text_inside() {
+    let dir = WorkDir::new();
+    let line = |id: &str, question: &str| {
+        json!({"id": id, "question": question, "answers": ["Rome"], "type": "bridge", "level": "hard",
+            "supporting_facts": [["Italy", 0]], "context": [{"title": "Italy", "sentences": ["Its capital is Rome."]}]})
+        .to_string()
+            + "\n"
+    };
+    dir.write(
+        "q.jsonl",
+        line("x", "What is the capital of Italy?") + &line("y", "Which city is the seat of the pope?"),
+    );
+    dir.wikitrail(&["run", "--quiet", "q.jsonl", "--out", "mine"]).ok();
+    let mut wrapped = sample(&json!("x"), 1, "Rome", &json!("C"));
+    wrapped["input"] = json!([{"role": "user", "content": "Question: What is the capital of Italy?\nAnswer:"}]);
+    let mut own = sample(&json!(1), 1, "Rome", &json!("C"));
+    own["input"] = json!("Answer in one word. WHICH city is the seat of the pope?");
+    dir.write("log.json", log(&[wrapped, own]));
+    let ran = dir.wikitrail(&["import", "inspect", "log.json", "--out", "theirs", "--like", "mine"]).ok();
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    let ids: Vec<Value> = dir.records("theirs").iter().map(|record| record["id"].clone()).collect();
+    assert_eq!(ids, ["x", "y"]);
+    assert_eq!(dir.read("theirs/questions.jsonl"), dir.read("mine/questions.jsonl"));
+    let mut other = sample(&json!(5), 1, "Rome", &json!("C"));
+    other["input"] = json!("Something else");
+    dir.write("other.json", log(&[other.clone()]));
+    dir.wikitrail(&["import", "inspect", "other.json", "--out", "n", "--like", "mine"]).refused(
+        3,
+        &[
+            "`other.json` holds no answer: sample 1: the run of --like has no such question",
+            "hint: --like matches by id, then by the question's text",
+        ],
+    );
+    other["id"] = json!("x");
+    dir.write("other.json", log(&[other]));
+    let ran = dir.wikitrail(&["import", "inspect", "other.json", "--out", "by-id", "--like", "mine"]).ok();
+    assert!(ran.stderr.contains("note: 1 samples were matched by their id alone"), "{}", ran.stderr);
+}
+
+/// A packed log: a zip of a head and of samples.
+fn packed(samples: &[Value], method: zip::CompressionMethod, head: &str) -> Vec<u8> {
+    let whole: Value = serde_json::from_str(&log(&[])).expect("JSON");
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    let mut add = |name: &str, value: &Value| {
+        zip.start_file(name, options).expect("an entry");
+        zip.write_all(value.to_string().as_bytes()).expect("its bytes");
+    };
+    add("_journal/start.json", &json!({"version": 2, "eval": whole["eval"]}));
+    for sample in samples {
+        add(&format!("samples/{}_epoch_{}.json", sample["id"], sample["epoch"]), sample);
+    }
+    add("../../summaries.json", &json!([]));
+    add(head, &whole);
+    zip.finish().expect("a zip").into_inner()
+}
+
+#[test]
+fn packed_logs_and_folders_of_logs_are_read() {
+    let dir = WorkDir::new();
+    let samples = [sample(&json!("a"), 1, "Rome", &json!("C")), sample(&json!("b"), 1, "Paris", &json!("I"))];
+    dir.write("log.json", log(&samples));
+    dir.wikitrail(&["import", "inspect", "log.json", "--out", "plain"]).ok();
+    let mut methods = vec![zip::CompressionMethod::Stored, zip::CompressionMethod::Deflated];
+    #[cfg(feature = "index")]
+    methods.push(zip::CompressionMethod::Zstd);
+    for method in methods {
+        let run = method.to_string();
+        dir.write("log.eval", packed(&samples, method, "header.json"));
+        dir.wikitrail(&["import", "inspect", "log.eval", "--out", &run]).ok();
+        assert_eq!(dir.records(&run), dir.records("plain"), "{run}");
+    }
+    // One that broke off has no head.
+    dir.write("log.eval", packed(&samples, zip::CompressionMethod::Deflated, "elsewhere.json"));
+    let ran = dir.wikitrail(&["import", "inspect", "log.eval", "--out", "broken"]).ok();
+    assert!(ran.stderr.contains("warning: log.eval: its run did not end"), "{}", ran.stderr);
+    // A damaged sample costs no other; a cut file is refused.
+    let bytes = packed(&samples, zip::CompressionMethod::Stored, "header.json");
+    let at = bytes.windows(5).position(|window| window == b"Paris").expect("the text");
+    dir.write("log.eval", [&bytes[..at], b"Pariz", &bytes[at + 5..]].concat());
+    let ran = dir.wikitrail(&["import", "inspect", "log.eval", "--out", "damaged"]).ok();
+    assert!(
+        ran.stderr.contains("samples/\"b\"_epoch_1.json: it cannot be unpacked") && ran.stdout.contains("1 episode"),
+        "{}",
+        ran.stderr
+    );
+    for end in [30, bytes.len() / 2, bytes.len() - 5] {
+        dir.write("cut.eval", &bytes[..end]);
+        dir.wikitrail(&["import", "inspect", "cut.eval", "--out", "n"])
+            .refused(3, &["`cut.eval` is not a log of Inspect"]);
+    }
+    // Each log of a folder is a variant, named after its task.
+    dir.write("logs/1.json", log(&samples));
+    dir.write("logs/2.eval", packed(&samples, zip::CompressionMethod::Deflated, "header.json"));
+    dir.write("logs/notes.txt", "no log");
+    let ran = dir.wikitrail(&["import", "inspect", "logs", "--out", "several"]).ok();
+    assert!(
+        ran.stdout.contains("several: 4 episodes\nvariants: capitals, capitals-2\ncapitals: right by"),
+        "{}",
+        ran.stdout
+    );
+    let compared = dir.wikitrail(&["compare", "several", "--json"]).json();
+    assert_eq!(compared["metrics"][0]["pairs"][0]["n"], 2, "{compared}");
+    dir.wikitrail(&["import", "inspect", "logs", "--out", "n", "--variant", "x"]).refused(2, &["there are 2 logs"]);
 }

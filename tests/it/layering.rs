@@ -58,6 +58,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ),
     ("unicode_general_category", &["score/", "types/python"]),
     ("unicode_normalization", &["score/", "wiki/"]),
+    ("zip", &["run/inspect_log"]),
     ("zstd", &["wiki/corpus"]),
 ];
 

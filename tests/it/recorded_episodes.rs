@@ -59,7 +59,7 @@ fn approach() -> Approach {
 }
 
 fn episode(repeat: u32) -> Episode {
-    let variant = Variant { method: Method::CotScThenReact.name().to_owned(), max_steps: 2, ..variant("main") };
+    let variant = Variant { method: Method::CotScThenReact.name().to_owned(), max_steps: Some(2), ..variant("main") };
     let question = Arc::new(Question::new("q", "Who?", vec!["Ada".to_owned()]));
     Episode { question, variant: Arc::new(variant), repeat, key: "k".to_owned(), fork: None }
 }

@@ -70,7 +70,7 @@ impl Filter {
             && (!self.correct || score.is_some_and(is_right))
             && (!self.wrong || score.is_some_and(|score| !is_right(score)))
             && self.min_f1.is_none_or(|least| score.is_some_and(|score| score.f1 >= least))
-            && self.max_steps.is_none_or(|most| trajectory.agent_steps().count() <= most)
+            && self.max_steps.is_none_or(|most| trajectory.has_steps() && trajectory.agent_steps().count() <= most)
             && (!self.clean || is_clean(trajectory))
     }
 }
@@ -81,7 +81,9 @@ pub(super) fn is_right(score: AnswerScore) -> bool {
 }
 
 fn is_clean(trajectory: &Trajectory) -> bool {
-    trajectory.repairs.is_empty() && trajectory.steps.iter().all(|step| step.tool != Some(Tool::Invalid))
+    trajectory.has_steps()
+        && trajectory.repairs.is_empty()
+        && trajectory.steps.iter().all(|step| step.tool != Some(Tool::Invalid))
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -144,7 +144,7 @@ impl Reproduction {
 
     pub(super) fn sheet(&self) -> Sheet {
         let tables: Vec<Beside> = self.tables().into_iter().map(|table| table.beside).collect();
-        let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat.name()));
+        let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat_name()));
         let title = format!("{}: {} over {wiki}; {}", self.experiment.name, self.models(), self.folder.display());
         reproduction::sheet(title, &tables, self.notes())
     }

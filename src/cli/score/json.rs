@@ -61,14 +61,14 @@ fn variant(variant: &VariantScore) -> Value {
         "steps": score.steps,
         "calls": score.calls,
         "bad_calls": score.bad_calls,
-        "shortfalls": variant.shortfalls,
-        "usage": score.usage,
+        "shortfalls": score.steps.map(|_| &variant.shortfalls),
+        "usage": score.counted_usage(),
         "cost_usd": score.cost_usd,
         "tokens_per_question": score.tokens_per_question(),
         "tokens_per_correct": score.tokens_per_correct(),
         "cost_per_question_usd": score.cost_per_question(),
         "cost_per_correct_usd": score.cost_per_correct(),
-        "episode_ms": variant.episode_ms,
-        "trajectory": variant.assessment,
+        "episode_ms": Some(variant.episode_ms).filter(|ms| score.steps.is_some() || *ms > 0),
+        "trajectory": score.steps.map(|_| &variant.assessment),
     })
 }

@@ -84,7 +84,7 @@ impl Listed {
         let class = graded.assessment.and_then(|assessment| Some(assessment.failure?.class));
         let trajectory = graded.trajectory;
         let row = EpisodeRow {
-            steps: trajectory.agent_steps().count(),
+            steps: trajectory.has_steps().then(|| trajectory.agent_steps().count()),
             id: trajectory.id,
             variant: trajectory.variant,
             repeat: trajectory.repeat,

@@ -45,9 +45,9 @@ pub(super) fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
             "failure": recorded.failure, "failure_class": failure.map(|failure| failure.class.name()),
             "votes": recorded.votes, "repairs": recorded.repairs, "branch": recorded.branch, "cost_usd": recorded.cost_usd,
         },
-        "model_usage": { (name): usage(recorded.usage) },
-        "started_at": instant(&recorded.started_at, 0), "completed_at": instant(&recorded.started_at, recorded.wall_ms),
-        "total_time": seconds(recorded.wall_ms), "working_time": seconds(recorded.wall_ms), "uuid": recorded.key,
+        "model_usage": recorded.counted_usage().map_or_else(|| json!({}), |counted| json!({ (name): usage(counted) })),
+        "started_at": instant(&recorded.started_at, 0), "completed_at": recorded.timed_ms().and_then(|ms| instant(&recorded.started_at, ms)),
+        "total_time": recorded.timed_ms().map(seconds), "working_time": recorded.timed_ms().map(seconds), "uuid": recorded.key,
     })
 }
 
@@ -220,10 +220,15 @@ fn stop_reason(call: &Call) -> &'static str {
 /// The limit that ended the episode.
 fn limit(scored: &Scored<'_>) -> Option<Value> {
     let variant = scored.origin.variant()?;
-    match scored.trajectory.outcome {
-        Outcome::StepLimit => Some(json!({ "type": "turn", "limit": variant.max_steps, "reason": "step_limit" })),
-        _ => None,
+    if scored.trajectory.outcome != Outcome::StepLimit {
+        return None;
     }
+    let Some(most) = variant.max_steps else {
+        // As `import inspect` words it.
+        let (kind, number) = scored.trajectory.detail.as_deref()?.strip_prefix("limit: ")?.rsplit_once(", ")?;
+        return Some(json!({ "type": kind, "limit": number.parse::<f64>().ok()? }));
+    };
+    Some(json!({ "type": "turn", "limit": most, "reason": "step_limit" }))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no run takes that long")]

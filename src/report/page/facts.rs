@@ -44,7 +44,7 @@ pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
     html.leaf("h1", &[], &format!("{}: {what}", title(results)));
     let each = |of: &dyn Fn(&Origin) -> String| {
         let values: BTreeSet<String> = origins(results).map(of).collect();
-        values.into_iter().collect::<Vec<_>>().join(", ")
+        values.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
     };
     let dataset = |origin: &Origin| {
         let dataset = &origin.manifest.dataset;

@@ -24,9 +24,9 @@ fn score() -> RunScore {
         questions: None,
         em_bounds: Some([0.2729, 0.2789]),
         outcomes,
-        steps: 1625,
-        calls: 1800,
-        bad_calls: 12,
+        steps: Some(1625),
+        calls: Some(1800),
+        bad_calls: Some(12),
         usage: Usage::new(3_500_000, 98_765),
         cost_usd: Some(1.5),
     }

@@ -1,7 +1,7 @@
 //! Two episodes of one question: steps that are the same once, then both side by side from where they diverge.
 
 use super::page::{BOLD, DIM, Page, YELLOW};
-use super::{Verdict, answer, branch, end, gold, step_fields, verdict};
+use super::{Verdict, answer, branch, end, gold, semantics, step_fields, verdict};
 use crate::graded::Graded;
 use crate::report::view::View;
 use crate::score::{Divergence, Part};
@@ -110,7 +110,7 @@ fn what(part: Part) -> &'static str {
 fn head(page: &mut Page, side: Side<'_>) {
     let Trajectory { variant, repeat, compat, .. } = side.trajectory;
     page.field("episode", side.name, BOLD);
-    page.field("variant", &format!("{variant} (repeat {repeat}, {})", compat.name()), DIM);
+    page.field("variant", &format!("{variant} (repeat {repeat}{})", semantics(*compat)), DIM);
     answer(page, side.trajectory);
     if let Some(known) = &side.verdict {
         verdict::show(page, side.trajectory, known);

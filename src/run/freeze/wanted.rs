@@ -73,11 +73,11 @@ impl Wanted {
     pub(super) fn run(&mut self, path: &Path) -> Result<(), RunError> {
         let folder = RunFolder::open(path)?;
         for variant in folder.manifest()?.known_variants() {
-            self.readings.insert((variant.compat.name(), WikiName::of(&variant.wiki).footnotes));
+            self.readings.insert((variant.compat_name(), WikiName::of(&variant.wiki).footnotes));
             if let Some(site) = variant.wiki_origin.as_ref().filter(|site| site.starts_with("http")) {
                 self.sites.insert((site.clone(), path.display().to_string()));
             }
-            self.whole_pages |= variant.wiki == "html" && variant.compat == Compat::Paper;
+            self.whole_pages |= variant.wiki == "html" && variant.compat == Some(Compat::Paper);
         }
         for question in folder.questions(None)?.into_iter().flatten() {
             self.gold.extend(gold_of(&question?));

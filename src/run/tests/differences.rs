@@ -14,7 +14,7 @@ fn differing_settings_are_named() {
     let priced = manifest(Variant { price: Some(price), ..variant("a") });
     assert_eq!(differences(&recorded, &priced), Vec::<String>::new());
     assert!(!serde_json::to_string(&recorded).expect("JSON").contains("price"));
-    let mut planned = manifest(Variant { max_steps: 5, model: "openai:x".to_owned(), ..variant("a") });
+    let mut planned = manifest(Variant { max_steps: Some(5), model: "openai:x".to_owned(), ..variant("a") });
     planned.dataset.selection.limit = Some(2);
     assert_eq!(differences(&recorded, &planned), ["max_steps: was 7, now 5", "model: was baseline, now openai:x"]);
 }
@@ -48,7 +48,7 @@ fn variants_are_told_apart_by_name_whatever_their_order() {
     let recorded = of(&[a.clone(), b.clone()]);
     assert_eq!(differences(&recorded, &of(&[b.clone(), a.clone()])), Vec::<String>::new());
     assert_eq!(differences(&recorded, &of(std::slice::from_ref(&a))), ["variants: was [\"a\",\"b\"], now [\"a\"]"]);
-    let shorter = |variant: &Variant| Variant { max_steps: 5, ..variant.clone() };
+    let shorter = |variant: &Variant| Variant { max_steps: Some(5), ..variant.clone() };
     assert_eq!(differences(&recorded, &of(&[a.clone(), shorter(&b)])), ["max_steps: was 7, now 5 (b)"]);
     assert_eq!(differences(&recorded, &of(&[shorter(&a), shorter(&b)])), ["max_steps: was 7, now 5"]);
 }
@@ -67,7 +67,7 @@ fn an_experiment_may_grow_but_not_change() {
         }),
         ..manifest(variant("a"))
     };
-    let with = |name: &str, max_steps| Variant { max_steps, ..variant(name) };
+    let with = |name: &str, max_steps| Variant { max_steps: Some(max_steps), ..variant(name) };
     let (a, b, c) = (with("a", 1), with("b", 2), with("c", 3));
     let recorded = Manifest { retired: vec![c.clone()], ..of(&[a.clone(), b.clone()], 2) };
     let none: &[&str] = &[];

@@ -41,7 +41,7 @@ fn not_measured_and_hidden_are_in_no_mean() {
             ("step_limit", 1)
         ]
     );
-    assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (4, 0, 4, None));
+    assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (Some(4), Some(0), Some(4), None));
     assert_eq!(score.usage, Usage::new(40, 8));
     assert_eq!((score.mean_steps(), score.bad_call_rate()), (Some(1.0), None));
     let mean = f64::midpoint(f1, 1.0) * 2.0 / 3.0;
