@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
 BINARY, WORK, TRIED = sys.argv[1], Path(sys.argv[2]), set(sys.argv[3:])
 HOSTILE = 'a\u0000\x1b[31m"\\`|</script><b>{{x}} attachment://0 \u202e \U0001f600 Lwów 東京\n---\nlicense: mit'
 
@@ -145,7 +146,23 @@ def try_datasets(runs):
     print("datasets:", ", ".join(said))
 
 
+def try_wandb(runs):
+    """Runs the recipe as docs/exports.md prints it; the run has right and wrong answers, so that columns have missing values."""
+    text = (ROOT / "docs/exports.md").read_text()
+    recipe = next(block.split("```")[0] for block in text.split("```python\n")[1:] if "import wandb" in block)
+    (WORK / "results").mkdir()
+    (WORK / "results/two").symlink_to(WORK / "two")
+    settings = {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_DIR": str(WORK), "HOME": str(WORK)}
+    settings |= {"PYTHONPATH": str(ROOT / "python"), "PATH": f"{Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"}
+    ran = subprocess.run([sys.executable, "-c", recipe], cwd=WORK, capture_output=True, text=True, env={**os.environ, **settings})
+    if ran.returncode:
+        sys.exit(f"the recipe for wandb fails:\n{ran.stderr}")
+    variants = {record["variant"] for record in records("two")}
+    check("logged runs", len(list(WORK.glob("wandb/offline-run-*"))), len(variants))
+    print(f"wandb: {len(variants)} runs by the recipe of docs/exports.md")
+
+
 runs = make_runs()
-for package, attempt in [("inspect_ai", try_inspect), ("harbor", try_harbor), ("datasets", try_datasets)]:
+for package, attempt in [("inspect_ai", try_inspect), ("harbor", try_harbor), ("datasets", try_datasets), ("wandb", try_wandb)]:
     if package in TRIED:
         attempt(runs)
