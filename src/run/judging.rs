@@ -327,7 +327,7 @@ impl<V: Menu> Judging<V> {
         let unwritten = Unwritten {
             failed: error.to_string(),
             hint: error.hint(),
-            what: match lines.iter().filter(|byte| **byte == b'\n').count() {
+            what: match memchr::memchr_iter(b'\n', lines).count() {
                 0 => format!("everything that was {judged}"),
                 count => counted(count, "line"),
             },

@@ -67,8 +67,8 @@ fn batch(bytes: &[u8], allowed: bool) -> Result<Vec<Item>, Vec<String>> {
 fn item(text: &RawValue) -> Item {
     let bad = |id: Option<&RawValue>, why: &str| Item::Bad(error(id, INVALID_REQUEST, why));
     let Ok(message) = serde_json::from_str::<Message>(text.get()) else { return bad(None, "not a message") };
-    let is_id = |id: &&Box<RawValue>| id.get().starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
-    let id = message.get("id").filter(is_id).cloned();
+    let is_id = |id: &str| id.starts_with(|c: char| c == '"' || c == '-' || c.is_ascii_digit());
+    let id = message.get("id").filter(|id| is_id(id.get())).cloned();
     let method: Option<String> = message.get("method").and_then(|method| serde_json::from_str(method.get()).ok());
     match (id, method.as_deref()) {
         (Some(id), Some("initialize")) => bad(Some(&id), "`initialize` may not be part of a batch"),
@@ -213,7 +213,7 @@ async fn outbound<W: AsyncWrite + Unpin>(
 fn answer_to(line: &[u8], own: &str, waiting: &Waiting) -> Option<(Message, Option<oneshot::Sender<Message>>)> {
     let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
     let is_own = |id: &str| id.starts_with(own);
-    if waiting.is_none() && !memchr::memmem::find(line, own.as_bytes()).is_some() {
+    if waiting.is_none() && memchr::memmem::find(line, own.as_bytes()).is_none() {
         return None;
     }
     let answer: Message = serde_json::from_slice(line).ok()?;

@@ -71,7 +71,7 @@ mod tests {
         for written in futures_util::future::join_all(all.iter().map(|number| writer.write(number))).await {
             written.expect("on disk");
         }
-        let text = |numbers: &[i32]| numbers.iter().map(|number| format!("{number}\n")).collect::<String>();
+        let text = |numbers: &[i32]| numbers.iter().map(i32::to_string).collect::<Vec<_>>().join("\n") + "\n";
         assert_eq!(fs::read_to_string(&path).expect("there"), text(&all));
         let elsewhere = dir.path().join("elsewhere");
         fs::rename(&path, &elsewhere).expect("moved");
