@@ -143,9 +143,17 @@ mod tests {
     #[test]
     fn the_shipped_table_is_sound_and_every_price_names_its_source() {
         let prices = Prices::parse(super::SHIPPED).expect("the shipped table");
-        assert!(prices.entries.len() >= 5);
+        assert!(prices.entries.len() >= 50);
         for entry in &prices.entries {
-            assert!(entry.source.as_ref().is_some_and(|source| source.starts_with("https://")), "{entry:?}");
+            // A file of a list at a commit: what it said cannot change.
+            let commit = entry
+                .source
+                .as_deref()
+                .and_then(|source| source.strip_prefix("https://github.com/")?.split('/').nth(3));
+            assert!(
+                commit.is_some_and(|commit| commit.len() == 40 && commit.bytes().all(|b| b.is_ascii_hexdigit())),
+                "{entry:?}"
+            );
             assert!(entry.host.is_some() && entry.completion >= entry.prompt, "{entry:?}");
             assert!(entry.cached.is_none_or(|cached| cached < entry.prompt), "{entry:?}");
             assert!(entry.cache_write.is_none_or(|write| write > entry.prompt), "{entry:?}");
@@ -159,6 +167,7 @@ mod tests {
         let name = |host, model| prices.find(host, model).map(|entry| entry.name.as_str());
         assert_eq!(name("api.openai.com", "gpt-4o-mini"), Some("gpt-4o-mini"));
         assert_eq!(name("API.OpenAI.com", "gpt-4o-mini-2024-07-18"), Some("gpt-4o-mini"));
+        assert_eq!(name("api.openai.com", "gpt-5-mini-2025-08-07"), Some("gpt-5-mini"));
         assert_eq!(name("api.anthropic.com", "claude-haiku-4-5-20251001"), Some("claude-haiku-4-5"));
         assert_eq!(name("generativelanguage.googleapis.com", "gemini-2.5-flash"), Some("gemini-2.5-flash"));
         for (host, model) in [
