@@ -5,7 +5,7 @@ pub use crate::experiment::{DatasetSettings, DatasetSpec, Experiment, Overrides,
 pub use crate::run::{
     ErrorKind, Finished, Interrupts, Listener, OneAgent, Prepared, RunError, Summary, load_experiment, prepare,
 };
-pub use crate::types::{Question, RunEvent, Shard, StopRule, Stopping, Trajectory};
+pub use crate::types::{Question, RunEvent, Shard, StopRule, Stopping, Trajectory, Wait, WaitReason};
 
 use crate::compare::{Item, NamedFigure, StoppedRun, Variant, compare};
 use crate::score::AnswerScore;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// What to run: datasets, variants, repeats, limits, output.
 ///
@@ -111,6 +112,8 @@ pub struct Pace {
     pub requests_per_minute: Option<NonZeroU32>,
     /// Tokens of requests that begin in any minute, prompt and answer together.
     pub tokens_per_minute: Option<NonZeroU32>,
+    /// Longest wait that a server may ask for; a longer one ends the run: 10 minutes if absent.
+    pub max_wait: Option<Duration>,
 }
 
 /// How many requests are sent at once.

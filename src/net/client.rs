@@ -1,10 +1,11 @@
 //! The client: its settings, and the retry loop of a logical request.
 
+use super::asked;
 use super::balance::Balance;
 use super::exchange;
-use super::limit::{Limiter, Outcome, Settings};
+use super::limit::{HeldOff, Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
-use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
+use super::retry::{Attempt, Backoff, FOREVER, LIMITED, Next, Retry, RetrySettings, should_retry};
 use super::room::{Place, Room};
 use super::{NetError, redact};
 use crate::types::text::printable;
@@ -56,7 +57,10 @@ impl Default for ClientSettings {
 pub struct Answer {
     pub status: u16,
     pub content_type: Option<String>,
+    /// The wait that its headers ask for.
     pub retry_after: Option<Duration>,
+    /// When the limit ends, by the headers of an answer with status 429.
+    pub limit_ends: Option<Duration>,
     /// The URL that answered, after redirects, without user part.
     pub url: String,
     /// The URLs that redirected, in order, starting with the requested one.
@@ -94,9 +98,8 @@ struct Message {
 
 /// An HTTP client for one server, or for several equivalent ones. Share it to reuse connections.
 ///
-/// A `Retry-After` with status 429 or 503 pauses all of its requests. Beyond
-/// [`LONGEST_RETRY_AFTER`](super::retry::LONGEST_RETRY_AFTER) requests do not wait, but fail with [`NetError::HeldOff`]
-/// until it has passed.
+/// A `Retry-After` with status 429 or 503 pauses all of its requests. Beyond the limiter's `max_wait` requests do not wait,
+/// but fail with [`NetError::HeldOff`] until it has passed.
 ///
 /// The user part of a URL (`http://user:password@host`) is sent as basic authentication, to that host only, and appears in
 /// no answer and no error.
@@ -178,9 +181,8 @@ impl Client {
         // Set when the first attempt is sent: waiting for the limiter does not count.
         let mut first = None;
         let mut backoff = Backoff::new(&self.settings.retry);
-        let mut attempts = 0;
-        let mut passed_on = 0;
-        let mut last = None;
+        let (mut attempts, mut passed_on, mut last) = (0, 0, None);
+        let max_wait = self.settings.limiter.max_wait();
         loop {
             attempts += 1;
             let turn = balance.take(last);
@@ -209,10 +211,30 @@ impl Client {
             passed_on = 0;
             let is_final = result.as_ref().is_ok_and(|answer| !answer.ok() && listener.is_final(answer));
             let retry = if is_final { Retry::No } else { should_retry(&summary) };
-            let Some(wait) = backoff.wait(retry) else { return finish(result, attempts, first) };
+            let wait = match backoff.after(retry, max_wait) {
+                Next::Again(wait) => wait,
+                Next::GiveUp => return finish(result, attempts, first),
+                Next::WaitedOut(_) if self.settings.limiter.answered_within(max_wait) => {
+                    return finish(result, attempts, first);
+                }
+                Next::TooLong(wait) | Next::WaitedOut(wait) => {
+                    self.hold(wait, status_of(&summary));
+                    // Whoever asks only once takes any answer.
+                    if self.settings.retry.attempts <= 1 {
+                        return finish(result, attempts, first);
+                    }
+                    return Err(held_off(&outgoing, status_of(&summary), wait.min(FOREVER)));
+                }
+            };
             drop((turn, result));
-            tokio::time::sleep(wait).await;
+            self.rest(wait, retry, &outgoing).await?;
         }
+    }
+
+    /// Waits before a request is repeated.
+    async fn rest(&self, wait: Duration, retry: Retry, outgoing: &Request) -> Result<(), NetError> {
+        let rested = self.settings.limiter.rest(wait, retry.asked().is_some()).await;
+        rested.map_err(|HeldOff { status, left }| held_off(outgoing, status, left))
     }
 
     pub(super) fn settings(&self) -> &ClientSettings {
@@ -235,7 +257,15 @@ fn is_loopback(url: &Url) -> bool {
 fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> Attempt {
     match result {
         Ok(answer) => {
-            Attempt::Answered { status: answer.status, accepted: listener.end(answer), retry_after: answer.retry_after }
+            let accepted = listener.end(answer);
+            let (status, said) =
+                listener.reported().map_or((answer.status, None), |(status, words)| (status, Some(words)));
+            let in_body = || match said {
+                _ if status != LIMITED => None,
+                Some(words) => asked::by_words(words),
+                None => asked::by_body(&answer.body, jiff::Timestamp::now()),
+            };
+            Attempt::Answered { status, accepted, asked: answer.retry_after.or_else(in_body).or(answer.limit_ends) }
         }
         Err(error) => Attempt::Failed { passing: error.passing() },
     }
@@ -249,9 +279,21 @@ fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<
         Attempt::Answered { status: 200..=299, accepted: false, .. } | Attempt::Failed { passing: true } => {
             Outcome::Failed { retry_after: None }
         }
-        Attempt::Answered { status, retry_after, .. } => Outcome::of_status(status, retry_after),
+        Attempt::Answered { status, asked, .. } => Outcome::of_status(status, asked),
         Attempt::Failed { passing: false } => Outcome::Other,
     }
+}
+
+/// The status of an answer that asks for a wait.
+fn status_of(attempt: &Attempt) -> u16 {
+    match *attempt {
+        Attempt::Answered { status, .. } => status,
+        Attempt::Failed { .. } => LIMITED,
+    }
+}
+
+fn held_off(outgoing: &Request, status: u16, left: Duration) -> NetError {
+    NetError::HeldOff { host: redact::host(outgoing.url()), status, left }
 }
 
 fn finish(result: Result<Answer, NetError>, attempts: u32, first: Option<Instant>) -> Result<Answer, NetError> {

@@ -4,14 +4,15 @@
 //! ranges sends the whole body again, and the sink starts over. The client's `timeout` limits the time between two
 //! pieces, not the whole download.
 
+use super::asked;
 use super::client::{Client, parse};
 use super::exchange::moved;
 use super::limit::{HeldOff, Outcome};
-use super::retry::{Attempt, Backoff, Retry, retry_after, should_retry};
+use super::retry::{Attempt, Backoff, Next, Retry, should_retry};
 use super::{NetError, redact};
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_RANGE, LAST_MODIFIED,
-    RANGE, RETRY_AFTER,
+    RANGE,
 };
 use reqwest::{Method, Request, Response, Url};
 use std::io;
@@ -99,7 +100,9 @@ impl Client {
                 }
                 Fault::StartOver => return Err(status(&address, 416)),
             };
-            let Some(wait) = backoff.wait(retry) else { return Err(exhausted(error, attempts)) };
+            let Next::Again(wait) = backoff.after(retry, self.settings().limiter.max_wait()) else {
+                return Err(exhausted(error, attempts));
+            };
             tokio::time::sleep(wait).await;
         }
     }
@@ -140,8 +143,8 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
         416 if at > 0 && unsatisfied_total(response.headers()) == Some(at) => return Ok(()),
         416 if at > 0 => return Err(Fault::StartOver),
         code => {
-            let wait = text(response.headers(), &RETRY_AFTER).and_then(|v| retry_after(&v, jiff::Timestamp::now()));
-            let retry = should_retry(&Attempt::Answered { status: code, accepted: true, retry_after: wait });
+            let asked = asked::by_headers(response.headers(), jiff::Timestamp::now());
+            let retry = should_retry(&Attempt::Answered { status: code, accepted: true, asked });
             return Err(Fault::Passing(status(&url, code), retry));
         }
     };

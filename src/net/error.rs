@@ -71,7 +71,7 @@ impl NetError {
             Self::BadHeader { .. } => "a key is one line of ASCII characters",
             Self::TooLarge { .. } => "check the URL",
             Self::Redirects { .. } => "the URL may redirect to itself: check it in a browser",
-            Self::HeldOff { .. } => "continue later with `--resume`, and with fewer requests at once or per minute",
+            Self::HeldOff { .. } => "continue later with `--resume`, or allow longer waits with `--max-wait`",
             Self::Broken { .. } | Self::Truncated { .. } | Self::Setup { .. } | Self::Exhausted { .. } => return None,
         })
     }
@@ -117,6 +117,11 @@ impl NetError {
             | Self::HeldOff { host, .. } => vec![host],
             Self::Exhausted { last, .. } => last.texts(),
         }
+    }
+
+    /// Whether the server asked for a longer wait than requests take.
+    pub(crate) fn is_held_off(&self) -> bool {
+        matches!(self, Self::HeldOff { .. })
     }
 
     /// Whether a retry may help.

@@ -1,13 +1,14 @@
 //! One attempt: send, follow redirects, read the body up to its limit, whole or event by event.
 
+use super::asked;
 use super::client::{Answer, Client, ClientSettings};
 use super::events::Events;
 use super::limit::{HeldOff, Outcome, Permit};
 use super::listen::{Heard, Listener};
-use super::retry::retry_after;
+use super::retry::LIMITED;
 use super::room::{Place, SMALL};
 use super::{NetError, redact};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
 use std::ops::Deref;
 use std::time::{Duration, Instant};
@@ -172,10 +173,12 @@ async fn hop(
     }
     let headers = response.headers();
     let text = |name| headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let now = jiff::Timestamp::now();
     let answer = Answer {
         status: response.status().as_u16(),
         content_type: text(CONTENT_TYPE),
-        retry_after: text(RETRY_AFTER).and_then(|value| retry_after(&value, jiff::Timestamp::now())),
+        retry_after: asked::by_headers(headers, now),
+        limit_ends: asked::by_resets(headers, now).filter(|_| response.status().as_u16() == LIMITED),
         url: url.into(),
         attempts: 1,
         ..Answer::default()

@@ -30,6 +30,10 @@ pub trait Listener: Send {
     fn is_final(&self, _answer: &Answer) -> bool {
         false
     }
+    /// The status and the words of an error that stands in place of an answer, after [`Listener::end`].
+    fn reported(&self) -> Option<(u16, &str)> {
+        None
+    }
     /// Estimated tokens of prompt and answer, before each attempt; 0 if tokens are not limited.
     fn estimate(&self) -> u64 {
         0

@@ -12,12 +12,14 @@
 //! | `listen` | how callers take an answer: whole, or event by event |
 //! | `events` | a parser of server-sent events |
 //! | [`download`] | large bodies, resumed after a broken connection |
+//! | `asked` | how long a server asks to wait |
 //! | `error` | why there is no answer, with hints |
 //! | [`retry`] | whether to retry, and when |
 //! | [`redact`] | removing secrets from texts and URLs |
 //! | `room` | memory for large answers |
 //! | `secrets` | masking secrets in answers and errors |
 
+mod asked;
 mod balance;
 mod client;
 pub mod download;

@@ -3,31 +3,43 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-/// Longest `Retry-After` that is waited for; beyond it the answer is returned as it is.
-pub const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
+/// Longest wait that a server may ask for, unless set otherwise; beyond it nothing more is sent.
+pub const DEFAULT_MAX_WAIT: Duration = Duration::from_mins(10);
+/// The status of a server that limits requests.
+pub(super) const LIMITED: u16 = 429;
+/// Longest wait that is told apart from longer ones; longer than any run.
+pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// How often a request is sent, and the waits in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySettings {
-    /// Maximum number of attempts; 0 is read as 1.
+    /// Maximum number of attempts; 0 is read as 1. Beyond them a limit on requests (status 429) is waited out.
     pub attempts: u32,
     /// Wait before the second attempt; later ones double, and up to half of each is random.
     pub first_wait: Duration,
     /// Longest wait, unless a server's `Retry-After` asks for more.
     pub longest_wait: Duration,
+    /// How long a limit on requests is waited out beyond the usual attempts where the server names no time. With a
+    /// single attempt it is not waited out at all.
+    pub limit_wait: Duration,
 }
 
 impl Default for RetrySettings {
-    /// Five attempts: 0.5 s, 1 s, 2 s, 4 s, never more than 30 s.
+    /// Five attempts: 0.5 s, 1 s, 2 s, 4 s, never more than 30 s; a minute more for a limit on requests.
     fn default() -> Self {
-        Self { attempts: 5, first_wait: Duration::from_millis(500), longest_wait: Duration::from_secs(30) }
+        Self {
+            attempts: 5,
+            first_wait: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(30),
+            limit_wait: Duration::from_mins(1),
+        }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// A whole answer came, and the caller accepts it or not.
-    Answered { status: u16, accepted: bool, retry_after: Option<Duration> },
+    Answered { status: u16, accepted: bool, asked: Option<Duration> },
     /// No whole answer came; `passing` if that may be temporary, such as a reset or a timeout.
     Failed { passing: bool },
 }
@@ -40,6 +52,30 @@ pub enum Retry {
     Backoff,
     /// The same, but wait at least this long.
     NotBefore(Duration),
+    /// The server limits requests: wait at least this long, or until the limit may be over.
+    Limited(Option<Duration>),
+}
+
+impl Retry {
+    /// The wait that the server asked for.
+    pub fn asked(self) -> Option<Duration> {
+        match self {
+            Self::No | Self::Backoff | Self::Limited(None) => None,
+            Self::NotBefore(wait) | Self::Limited(Some(wait)) => Some(wait),
+        }
+    }
+}
+
+/// What comes after an attempt that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Another attempt after this wait.
+    Again(Duration),
+    GiveUp,
+    /// The server asks for a wait that is too long.
+    TooLong(Duration),
+    /// The waits that it asked for one after the other are too long together; this is the last.
+    WaitedOut(Duration),
 }
 
 /// Whether to retry after this attempt.
@@ -50,11 +86,12 @@ pub fn should_retry(attempt: &Attempt) -> Retry {
     match *attempt {
         Attempt::Failed { passing: true } => Retry::Backoff,
         Attempt::Failed { passing: false } => Retry::No,
-        Attempt::Answered { status, accepted, retry_after } => {
-            let passing = matches!(status, 408 | 409 | 425 | 429 | 500 | 502..=504 | 506..=599) || !accepted;
-            match retry_after {
+        // A wait of nothing is no time.
+        Attempt::Answered { status: LIMITED, asked, .. } => Retry::Limited(asked.filter(|wait| !wait.is_zero())),
+        Attempt::Answered { status, accepted, asked } => {
+            let passing = matches!(status, 408 | 409 | 425 | 500 | 502..=504 | 506..=599) || !accepted;
+            match asked {
                 _ if !passing => Retry::No,
-                Some(wait) if wait > LONGEST_RETRY_AFTER => Retry::No,
                 Some(wait) => Retry::NotBefore(wait),
                 None => Retry::Backoff,
             }
@@ -69,6 +106,11 @@ pub fn should_retry(attempt: &Attempt) -> Retry {
 #[derive(Debug, Clone)]
 pub struct Backoff {
     left: u32,
+    /// Whether more than one attempt is wanted.
+    retries: bool,
+    /// What is left of the time for a limit without a time, and what was waited for those with one.
+    limit_left: Duration,
+    waited: Duration,
     next: Duration,
     longest: Duration,
 }
@@ -77,16 +119,51 @@ impl Backoff {
     /// The waits of these settings.
     pub fn new(settings: &RetrySettings) -> Self {
         let longest = settings.longest_wait;
-        Self { left: settings.attempts.saturating_sub(1), next: settings.first_wait.min(longest), longest }
+        let (left, next) = (settings.attempts.saturating_sub(1), settings.first_wait.min(longest));
+        Self { left, retries: left > 0, limit_left: settings.limit_wait, waited: Duration::ZERO, next, longest }
     }
 
-    /// The wait before the next attempt, if there is one.
-    pub fn wait(&mut self, retry: Retry) -> Option<Duration> {
-        match retry {
+    /// What to do next, where no wait may be longer than `max_wait`.
+    pub fn after(&mut self, retry: Retry, max_wait: Duration) -> Next {
+        if let Some(asked) = retry.asked().filter(|asked| *asked > max_wait) {
+            return Next::TooLong(asked);
+        }
+        let wait = match retry {
             Retry::No => None,
             Retry::Backoff => self.next(),
             Retry::NotBefore(least) => self.next().map(|wait| wait.max(least)),
+            // Whoever waits as asked uses up no attempt.
+            Retry::Limited(Some(least)) if self.retries => {
+                let wait = self.step().max(least);
+                self.waited = self.waited.saturating_add(wait);
+                if self.waited > max_wait {
+                    return Next::WaitedOut(least);
+                }
+                Some(wait)
+            }
+            Retry::Limited(_) => self.next().or_else(|| self.wait_out(max_wait)),
+        };
+        wait.map_or(Next::GiveUp, Next::Again)
+    }
+
+    /// The next wait for a limit that names no time, beyond the usual attempts.
+    fn wait_out(&mut self, max_wait: Duration) -> Option<Duration> {
+        let left = self.limit_left.min(max_wait);
+        if !self.retries || left.is_zero() {
+            return None;
         }
+        let wait = self.step().clamp(Duration::from_millis(1), left.max(Duration::from_millis(1)));
+        self.limit_left = left.saturating_sub(wait);
+        Some(wait)
+    }
+
+    /// The next wait.
+    fn step(&mut self) -> Duration {
+        let full = self.next;
+        self.next = full.saturating_mul(2).min(self.longest);
+        // The hasher's random keys are the standard library's only source of randomness.
+        let permille = u32::try_from(RandomState::new().hash_one(full) % 1000).unwrap_or(0);
+        full.saturating_sub((full / 2).saturating_mul(permille) / 1000)
     }
 }
 
@@ -95,11 +172,7 @@ impl Iterator for Backoff {
 
     fn next(&mut self) -> Option<Duration> {
         self.left = self.left.checked_sub(1)?;
-        let full = self.next;
-        self.next = full.saturating_mul(2).min(self.longest);
-        // The hasher's random keys are the standard library's only source of randomness.
-        let permille = u32::try_from(RandomState::new().hash_one(self.left) % 1000).unwrap_or(0);
-        Some(full.saturating_sub((full / 2).saturating_mul(permille) / 1000))
+        Some(self.step())
     }
 }
 
@@ -127,29 +200,67 @@ fn http_date(value: &str) -> Option<jiff::Timestamp> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Attempt, Backoff, LONGEST_RETRY_AFTER, Retry, RetrySettings, retry_after, should_retry};
+    use super::{Attempt, Backoff, DEFAULT_MAX_WAIT, Next, Retry, RetrySettings, retry_after, should_retry};
     use std::time::Duration;
+
+    const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
     fn temporary_failures_are_retried() {
-        let answered = |status, retry_after| Attempt::Answered { status, accepted: true, retry_after };
-        for status in [408, 409, 425, 429, 500, 502, 503, 504, 520, 529, 599] {
+        let answered = |status, asked| Attempt::Answered { status, accepted: true, asked };
+        for status in [408, 409, 425, 500, 502, 503, 504, 520, 529, 599] {
             assert_eq!(should_retry(&answered(status, None)), Retry::Backoff, "{status}");
         }
         for status in [200, 201, 204, 301, 304, 400, 401, 402, 403, 404, 405, 410, 413, 422, 451, 600] {
             assert_eq!(should_retry(&answered(status, Some(Duration::from_secs(1)))), Retry::No, "{status}");
         }
-        let refused = Attempt::Answered { status: 200, accepted: false, retry_after: None };
+        let refused = Attempt::Answered { status: 200, accepted: false, asked: None };
         assert_eq!(should_retry(&refused), Retry::Backoff);
-        let longest = LONGEST_RETRY_AFTER;
-        assert_eq!(should_retry(&answered(429, Some(longest))), Retry::NotBefore(longest));
-        assert_eq!(should_retry(&answered(429, Some(longest + Duration::from_millis(1)))), Retry::No);
+        assert_eq!(should_retry(&answered(503, Some(SECOND))), Retry::NotBefore(SECOND));
+        assert_eq!(should_retry(&answered(429, Some(SECOND))), Retry::Limited(Some(SECOND)));
+        for nothing in [None, Some(Duration::ZERO)] {
+            assert_eq!(should_retry(&answered(429, nothing)), Retry::Limited(None));
+        }
+    }
+
+    /// The waits after as many refusals of one kind, and what comes then.
+    fn waits(settings: &RetrySettings, retry: Retry, max_wait: Duration) -> (Vec<Duration>, Next) {
+        let (mut backoff, mut waits) = (Backoff::new(settings), Vec::new());
+        loop {
+            match backoff.after(retry, max_wait) {
+                Next::Again(wait) => waits.push(wait),
+                end => return (waits, end),
+            }
+        }
+    }
+
+    #[test]
+    fn a_limit_is_waited_out_beyond_the_usual_attempts() {
+        let usual = RetrySettings::default();
+        let total = |(waits, end): (Vec<Duration>, Next)| (waits.iter().sum::<Duration>(), end);
+        // Four usual waits of 3.75 s to 7.5 s, and the minute.
+        let (waited, end) = total(waits(&usual, Retry::Limited(None), DEFAULT_MAX_WAIT));
+        assert!(waited >= 63 * SECOND && waited <= 68 * SECOND, "{waited:?}");
+        assert_eq!(end, Next::GiveUp);
+        let (waited, end) = total(waits(&usual, Retry::Limited(None), SECOND));
+        assert!(waited <= 9 * SECOND, "{waited:?}");
+        assert_eq!(end, Next::GiveUp);
+        let asked = Retry::Limited(Some(59 * SECOND));
+        assert_eq!(waits(&usual, asked, DEFAULT_MAX_WAIT), (vec![59 * SECOND; 10], Next::WaitedOut(59 * SECOND)));
+        assert_eq!(waits(&usual, asked, 58 * SECOND), (vec![], Next::TooLong(59 * SECOND)));
+        let (few, end) = waits(&usual, Retry::NotBefore(59 * SECOND), DEFAULT_MAX_WAIT);
+        assert_eq!((few, end), (vec![59 * SECOND; 4], Next::GiveUp));
+        let once = RetrySettings { attempts: 1, ..usual };
+        for retry in [Retry::Limited(None), asked] {
+            assert_eq!(waits(&once, retry, DEFAULT_MAX_WAIT), (vec![], Next::GiveUp));
+        }
+        assert_eq!(waits(&once, Retry::Limited(Some(Duration::MAX)), DEFAULT_MAX_WAIT).1, Next::TooLong(Duration::MAX));
     }
 
     #[test]
     fn waits_double_up_to_the_longest_and_at_most_half_is_random() {
         let (first_wait, longest_wait) = (Duration::from_millis(100), Duration::from_millis(500));
-        let settings = RetrySettings { attempts: 6, first_wait, longest_wait };
+        let settings = RetrySettings { attempts: 6, first_wait, longest_wait, ..RetrySettings::default() };
         let all: Vec<Vec<Duration>> = (0..200).map(|_| Backoff::new(&settings).collect()).collect();
         for waits in &all {
             assert_eq!(waits.len(), 5);
@@ -158,11 +269,11 @@ mod tests {
             }
         }
         assert!(all.iter().any(|waits| waits != &all[0]));
-        let least = Duration::from_secs(9);
-        assert_eq!(Backoff::new(&settings).wait(Retry::NotBefore(least)), Some(least));
-        assert_eq!(Backoff::new(&settings).wait(Retry::No), None);
+        let after = |settings: &RetrySettings, retry| Backoff::new(settings).after(retry, DEFAULT_MAX_WAIT);
+        assert_eq!(after(&settings, Retry::NotBefore(9 * SECOND)), Next::Again(9 * SECOND));
+        assert_eq!(after(&settings, Retry::No), Next::GiveUp);
         for attempts in [0, 1] {
-            assert_eq!(Backoff::new(&RetrySettings { attempts, ..settings.clone() }).wait(Retry::Backoff), None);
+            assert_eq!(after(&RetrySettings { attempts, ..settings.clone() }, Retry::Backoff), Next::GiveUp);
         }
     }
 

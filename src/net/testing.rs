@@ -120,5 +120,10 @@ pub(crate) fn short(status: u16, announced: usize, body: &[u8]) -> Reply {
 
 /// So many attempts, with hardly any wait between them.
 pub(crate) fn quick(attempts: u32) -> RetrySettings {
-    RetrySettings { attempts, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(4) }
+    RetrySettings {
+        attempts,
+        first_wait: Duration::from_millis(1),
+        longest_wait: Duration::from_millis(4),
+        limit_wait: Duration::ZERO,
+    }
 }

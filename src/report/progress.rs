@@ -3,8 +3,8 @@
 use super::console::{stderr, stderr_is_terminal};
 use super::number::{duration, rate};
 use crate::score::Tally;
-use crate::types::RunEvent;
-use crate::types::text::{counted, thousands};
+use crate::types::text::{counted, printable, thousands};
+use crate::types::{RunEvent, Wait, WaitReason};
 pub(crate) use indicatif::ProgressBar as Bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
@@ -17,6 +17,12 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// …or when another of these parts of the episodes is done.
 const TENTHS: usize = 10;
 
+/// Waits that end within this time of each other are told as one.
+const SAME_WAIT: Duration = Duration::from_secs(2);
+
+/// Longest name of a server in a line, in characters.
+const MAX_SERVER: usize = 80;
+
 /// Shows the events of a run on standard error.
 pub(crate) struct Progress {
     total: usize,
@@ -24,6 +30,8 @@ pub(crate) struct Progress {
     tally: Tally,
     started: Instant,
     shown: Shown,
+    /// The end of the wait that was told last.
+    waits_until: Option<Instant>,
 }
 
 enum Shown {
@@ -43,7 +51,7 @@ impl Progress {
         } else {
             Shown::Lines { out: Box::new(stderr()), last: started, tenths: 0 }
         };
-        Self { total, done: 0, tally: Tally::new(""), started, shown }
+        Self { total, done: 0, tally: Tally::new(""), started, shown, waits_until: None }
     }
 
     /// The same, with the running EM by the metric of this empty tally.
@@ -60,10 +68,28 @@ impl Progress {
                 self.tally.add(trajectory);
                 self.show(Instant::now());
             }
+            RunEvent::Waiting(wait) => self.waits(wait.as_ref(), Instant::now()),
             RunEvent::Begun { .. } | RunEvent::Note(_) => {}
             RunEvent::Stopping => {
                 if let Shown::Bar(bar) = &self.shown {
                     bar.set_prefix("stopping ");
+                }
+            }
+        }
+    }
+
+    /// Shows what the whole run waits for: in front of the bar, else in one line for each wait of a server.
+    fn waits(&mut self, wait: Option<&Wait>, now: Instant) {
+        match &mut self.shown {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => bar.set_prefix(wait.map(|wait| waiting(wait) + "  ").unwrap_or_default()),
+            Shown::Lines { out, last, .. } => {
+                let Some(wait) = wait.filter(|wait| wait.reason != WaitReason::Pace) else { return };
+                let is_told = self.waits_until.is_some_and(|until| now + wait.left <= until + SAME_WAIT);
+                if !is_told {
+                    self.waits_until = Some(now + wait.left);
+                    *last = now;
+                    write_line(&mut **out, &waiting(wait));
                 }
             }
         }
@@ -134,6 +160,25 @@ impl Progress {
         }
         text
     }
+}
+
+/// `waiting 58 s for api.example.com, as it asks`
+fn waiting(wait: &Wait) -> String {
+    let seconds = wait.left.as_secs_f64().ceil();
+    let hosts: Vec<&str> = wait.server.split(',').map(host).collect();
+    let server = printable(&hosts.join(", "), MAX_SERVER);
+    let why = match wait.reason {
+        WaitReason::Asked => ", as it asks",
+        WaitReason::Retry => ", which refuses requests at the moment",
+        WaitReason::Pace => ", to keep the limit on requests",
+    };
+    format!("waiting {seconds} s for {server}{why}")
+}
+
+/// The host of an address, with its port.
+fn host(address: &str) -> &str {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split(['/', '?']).next().unwrap_or(rest)
 }
 
 /// A bar for a download, on standard error if that is a terminal.

@@ -9,6 +9,7 @@ use super::hint::hint;
 use super::model::BuiltModel;
 use super::wiki::BuiltWiki;
 use crate::llm::{Model, ModelError, OnEvent, Unsupported};
+use crate::net::NetError;
 use crate::types::text::counted;
 use crate::types::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant, WikiKind};
 use crate::wiki::{Found, Source, SourceError};
@@ -20,6 +21,8 @@ use tokio::sync::Notify;
 
 /// Failures in a row, unless told otherwise.
 const USUAL: u64 = 10;
+/// What to do where a server asks for a wait that is too long.
+const LATER: &str = "--resume goes on once that time has passed; --max-wait allows longer waits";
 /// So many times the failures in a row, all servers together that never answered may refuse.
 const TOGETHER: u64 = 2;
 
@@ -31,11 +34,16 @@ pub(super) struct Trip {
     pub(super) failure: Failure,
     /// Address of the server, as a record names it.
     pub(super) server: String,
+    /// Whether the server is merely to be asked later.
+    pub(super) later: bool,
 }
 
 impl Trip {
     /// What to do about it, by the variant of a run that the server is of.
     pub(super) fn hint(&self, manifest: &Manifest) -> Option<String> {
+        if self.later {
+            return Some(LATER.to_owned());
+        }
         let is_its = |variant: &&Variant| {
             let server = match self.failure.service {
                 Service::Model => &variant.base_url,
@@ -121,15 +129,17 @@ impl Breakers {
         self.shared.trip.get()
     }
 
-    fn breaker(&self, service: Service, server: Option<&str>) -> Option<Arc<Breaker>> {
+    fn breaker(&self, service: Service, server: Option<&str>) -> Arc<Breaker> {
         let (server, shared) = (server.unwrap_or_default().to_owned(), Arc::clone(&self.shared));
-        let (state, changed) = (Mutex::default(), Notify::new());
-        self.most.map(|most| Arc::new(Breaker { service, server, most, shared, state, changed }))
+        // A server that is never given up has nothing to prove.
+        let state = Mutex::new(State { proven: self.most.is_none(), ..State::default() });
+        let most = self.most.unwrap_or(u64::MAX);
+        Arc::new(Breaker { service, server, most, shared, state, changed: Notify::new() })
     }
 
     /// The model with its server watched.
     pub(super) fn model(&self, built: BuiltModel) -> BuiltModel {
-        let Some(breaker) = self.breaker(Service::Model, built.base_url.as_deref()) else { return built };
+        let breaker = self.breaker(Service::Model, built.base_url.as_deref());
         let model = Arc::new(Watched::new(built.model, Arc::clone(&breaker)));
         BuiltModel { model, breaker: Some(breaker), ..built }
     }
@@ -139,7 +149,7 @@ impl Breakers {
         if built.kind == WikiKind::Corpus {
             return built;
         }
-        let Some(breaker) = self.breaker(Service::Wikipedia, built.origin.as_deref()) else { return built };
+        let breaker = self.breaker(Service::Wikipedia, built.origin.as_deref());
         BuiltWiki { source: Arc::new(Watched::new(built.source, breaker)), ..built }
     }
 }
@@ -217,16 +227,26 @@ impl Breaker {
             let refusals = self.shared.refusals.fetch_add(u64::from(!state.proven), Ordering::Relaxed) + 1;
             let reason = if state.row >= self.most {
                 format!("{} in a row failed for the same reason: {detail}", counted(state.row, "request"))
-            } else if !state.proven && refusals >= TOGETHER * self.most {
+            } else if !state.proven && refusals >= TOGETHER.saturating_mul(self.most) {
                 format!("{} failed, and none was answered: {detail}", counted(refusals, "request"))
             } else {
                 state.last = Some((cause, detail));
                 return;
             };
             state.shut = true;
-            let failure = Failure { service: self.service, cause };
-            self.shared.trip.get_or_init(|| Trip { reason, failure, server: self.server.clone() });
+            self.trip(reason, cause, false);
         });
+    }
+
+    /// The server asks for a wait that is too long.
+    fn held_off(&self, reason: String) {
+        self.change(|state| state.shut = true);
+        self.trip(reason, Cause::RateLimit, true);
+    }
+
+    fn trip(&self, reason: String, cause: Cause, later: bool) {
+        let failure = Failure { service: self.service, cause };
+        self.shared.trip.get_or_init(|| Trip { reason, failure, server: self.server.clone(), later });
     }
 }
 
@@ -259,7 +279,34 @@ struct Watched<T: ?Sized, E> {
     last: Mutex<Option<E>>,
 }
 
-impl<T: ?Sized, E: Clone + ToString> Watched<T, E> {
+/// What a failure says about the server.
+trait Told: Clone + ToString {
+    fn cause(&self) -> Cause;
+    /// The failure of a request that was not sent, as the server asked for a wait that is too long.
+    fn held_off(&self) -> Option<&NetError>;
+}
+
+impl Told for ModelError {
+    fn cause(&self) -> Cause {
+        self.failure().cause
+    }
+
+    fn held_off(&self) -> Option<&NetError> {
+        if let Self::Net(error) = self { Some(error.last()).filter(|error| error.is_held_off()) } else { None }
+    }
+}
+
+impl Told for SourceError {
+    fn cause(&self) -> Cause {
+        Self::cause(self)
+    }
+
+    fn held_off(&self) -> Option<&NetError> {
+        if let Self::Net(error) = self { Some(error.last()).filter(|error| error.is_held_off()) } else { None }
+    }
+}
+
+impl<T: ?Sized, E: Told> Watched<T, E> {
     fn new(inner: Arc<T>, breaker: Arc<Breaker>) -> Self {
         Self { inner, breaker, last: Mutex::default() }
     }
@@ -271,7 +318,6 @@ impl<T: ?Sized, E: Clone + ToString> Watched<T, E> {
     async fn ask<A>(
         &self,
         request: impl Future<Output = Result<A, E>>,
-        cause: impl FnOnce(&E) -> Cause,
         never: impl FnOnce(String) -> E,
     ) -> Result<A, E> {
         let Some(_pass) = self.breaker.pass().await else {
@@ -283,7 +329,10 @@ impl<T: ?Sized, E: Clone + ToString> Watched<T, E> {
             Ok(_) => self.breaker.answered(),
             Err(error) => {
                 *self.last() = Some(error.clone());
-                self.breaker.failed(cause(error), error.to_string());
+                match error.held_off() {
+                    Some(held) => self.breaker.held_off(held.to_string()),
+                    None => self.breaker.failed(error.cause(), error.to_string()),
+                }
             }
         }
         result
@@ -295,7 +344,7 @@ impl Watched<dyn Model, ModelError> {
         &'a self,
         request: BoxFuture<'a, Result<Completion, ModelError>>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.ask(request, |error| error.failure().cause, ModelError::Other).boxed()
+        self.ask(request, ModelError::Other).boxed()
     }
 }
 
@@ -319,7 +368,7 @@ impl Model for Watched<dyn Model, ModelError> {
 
 impl Source for Watched<dyn Source, SourceError> {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.ask(self.inner.search(query), SourceError::cause, SourceError::Internal).boxed()
+        self.ask(self.inner.search(query), SourceError::Internal).boxed()
     }
 }
 

@@ -6,19 +6,24 @@ use super::folder::{OpenRun, State};
 use super::guard::Guard;
 use super::interrupts::Interrupts;
 use super::job::Job;
+use super::pace::Pacer;
 use super::prepare::Listener;
 use super::runner::{Answer, Gate, run};
 use crate::store::Journal;
-use crate::types::RunEvent;
+use crate::types::{RunEvent, Wait};
 use futures_util::FutureExt as _;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::MissedTickBehavior;
 
 /// How often what was learned about servers is written down, if there is anything new.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
+/// How often to look whether everything waits, and the shortest wait that is told.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const SHORTEST_WAIT: Duration = Duration::from_secs(5);
 /// Events that wait for the listener at most. A slow listener then slows the run instead of filling memory.
 const EVENTS: usize = 256;
 
@@ -45,30 +50,25 @@ pub(super) async fn execute(
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, mut received) = mpsc::channel(EVENTS);
-    let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
-    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
-    let guard = Arc::new(Guard::new(budget, admission, breakers, max_failures, open.watch.clone()));
+    let guard = Arc::new(guard(job, open, max_failures));
     let (stop, stopped) = watch::channel(guard.stops());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
     listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
-    let (pacer, admission) = (Arc::clone(&job.pacer), Arc::clone(&guard));
-    let gate =
-        Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) };
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
-    running.spawn(run(episodes, answer(job, &open.journal, &guard, &stop), appender, gate, events, stopped));
-    let mut history = History::of(job, open);
+    let answer = answer(job, &open.journal, &guard, &stop);
+    running.spawn(run(episodes, answer, appender, gate(job, &guard), events, stopped));
+    let (mut history, mut waits, mut told) = (History::of(job, open), Waits::of(job), Told::default());
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
-    let mut told = Told::default();
     let result = loop {
         tokio::select! {
             result = running.join_next() => break result,
             () = interrupts.next() => {
-                if interrupted {
+                // What waits can wait for the next start.
+                if std::mem::replace(&mut interrupted, true) || waits.waiting.is_some() {
                     break None;
                 }
-                interrupted = true;
                 stop.send_replace(true);
                 let text = "stopping: finishing what is in flight; press Ctrl-C again to stop at once";
                 listener.event(&RunEvent::Note(text.to_owned()));
@@ -78,6 +78,11 @@ pub(super) async fn execute(
                 batch.drain(..).for_each(|event| listener.event(&event));
             }
             () = history.tick() => told.tell(job, listener),
+            () = waits.tick() => {
+                if waits.look(listener) && interrupted {
+                    break None;
+                }
+            }
         }
     };
     running.shutdown().await;
@@ -93,6 +98,18 @@ pub(super) async fn execute(
         Some(reason) => End::Stopped(reason.to_owned()),
         None => End::Done,
     })
+}
+
+fn guard(job: &Job, open: &OpenRun, max_failures: Option<u64>) -> Guard {
+    let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
+    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
+    Guard::new(budget, admission, breakers, max_failures, open.watch.clone())
+}
+
+/// What decides whether another episode may begin.
+fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
+    let (pacer, admission) = (Arc::clone(&job.pacer), Arc::clone(guard));
+    Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) }
 }
 
 /// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard. One whose server has to
@@ -126,6 +143,40 @@ fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::S
         }
         .boxed()
     })
+}
+
+/// Notices when all of a run waits for a server.
+struct Waits {
+    pacer: Arc<Pacer>,
+    ticks: tokio::time::Interval,
+    /// Requests sent until the last look.
+    sent: u64,
+    waiting: Option<Wait>,
+}
+
+impl Waits {
+    fn of(job: &Job) -> Self {
+        let mut ticks = tokio::time::interval(LOOK_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { pacer: Arc::clone(&job.pacer), ticks, sent: 0, waiting: None }
+    }
+
+    async fn tick(&mut self) {
+        self.ticks.tick().await;
+    }
+
+    /// Tells the listener what everything waits for, if that has changed; whether anything does.
+    fn look(&mut self, listener: &mut impl Listener) -> bool {
+        let (sent, waiting) = self.pacer.waiting();
+        // Between two of its requests an episode waits for nothing.
+        let is_quiet = std::mem::replace(&mut self.sent, sent) == sent;
+        let waiting = waiting.filter(|wait| is_quiet && wait.whole >= SHORTEST_WAIT);
+        if waiting != self.waiting {
+            self.waiting = waiting;
+            listener.event(&RunEvent::Waiting(self.waiting.clone()));
+        }
+        self.waiting.is_some()
+    }
 }
 
 /// What a person was told about options that servers do not take.

@@ -1,11 +1,12 @@
 //! How fast requests are sent, and what was learned about it for the record.
 
 use crate::experiment::{Concurrency, Pace};
-use crate::net::limit::{History, Limiter, Limiters, Settings};
-use crate::types::{LimitChange, LimitHistory};
+use crate::net::limit::{Activity, History, Limiter, Limiters, Settings, Waiting};
+use crate::types::{LimitChange, LimitHistory, Wait};
 use secrecy::SecretString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Episodes in flight for each model request: one that waits for a page leaves its place to another one.
 const EPISODES: usize = 2;
@@ -29,21 +30,21 @@ impl Pacer {
             Concurrency::Fixed(n) => Settings::fixed(n),
             Concurrency::UpTo(most) => Settings { max: most, ..Settings::default() },
         };
-        let Pace { requests_per_minute, tokens_per_minute, .. } = *pace;
-        Self::new(Settings { requests_per_minute, tokens_per_minute, ..limits })
+        let Pace { requests_per_minute, tokens_per_minute, max_wait, .. } = *pace;
+        Self::new(Settings { requests_per_minute, tokens_per_minute, ..limits }, max_wait)
     }
 
     /// So many model requests at once, always.
     pub(crate) fn fixed(places: usize) -> Self {
-        Self::new(Settings::fixed(places))
+        Self::new(Settings::fixed(places), None)
     }
 
-    fn new(limits: Settings) -> Self {
+    fn new(limits: Settings, max_wait: Option<Duration>) -> Self {
         Self {
             started_at: jiff::Timestamp::now(),
             limits,
-            models: Limiters::default(),
-            sites: Arc::default(),
+            models: Limiters::with_max_wait(max_wait),
+            sites: Arc::new(Limiters::with_max_wait(max_wait)),
             besides: AtomicUsize::new(0),
         }
     }
@@ -72,6 +73,22 @@ impl Pacer {
                 EPISODES * limits + besides.min(WITHOUT_SERVER)
             }
         }
+    }
+
+    /// How many requests were sent, and what the next one waits for if none is under way.
+    pub(super) fn waiting(&self) -> (u64, Option<Wait>) {
+        let (mut requests, mut is_busy, mut first) = (0, false, None::<Wait>);
+        for (server, limiter) in self.models.each().into_iter().chain(self.sites.each()) {
+            let Activity { sent, busy, waiting } = limiter.activity();
+            requests += sent;
+            is_busy |= busy;
+            if let Some(Waiting { whole, left, why: reason }) = waiting
+                && first.as_ref().is_none_or(|first| left < first.left)
+            {
+                first = Some(Wait { server, whole, left, reason });
+            }
+        }
+        (requests, first.filter(|_| !is_busy))
     }
 
     /// What was learned since the start of the program, from servers where anything was.

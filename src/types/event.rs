@@ -2,6 +2,7 @@
 
 use super::Trajectory;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Something that happened during a run, in the order in which it was recorded.
 #[derive(Debug, Clone)]
@@ -17,8 +18,32 @@ pub enum RunEvent {
     },
     /// An episode ended and is on disk.
     Recorded(Arc<Trajectory>),
+    /// No request is under way, and the next one has to wait; nothing if the run goes on.
+    Waiting(Option<Wait>),
     /// The run was asked to stop; episodes in flight are finished first.
     Stopping,
     /// Something a person should know, in a line.
     Note(String),
+}
+
+/// What a whole run waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wait {
+    /// The server to be asked next, as a record names it.
+    pub server: String,
+    /// How long the wait is in all, and how much of it is left.
+    pub whole: Duration,
+    pub left: Duration,
+    pub reason: WaitReason,
+}
+
+/// Why nothing can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The server asked for it.
+    Asked,
+    /// The server failed or refused, and named no time.
+    Retry,
+    /// Our own limits of requests per minute or at once.
+    Pace,
 }

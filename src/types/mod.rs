@@ -35,7 +35,7 @@ pub use branch::{Branch, BranchEdit, Fork};
 pub use cause::{Cause, Failure, Service};
 pub(crate) use digest::Digester;
 pub use digest::sha256_hex;
-pub use event::RunEvent;
+pub use event::{RunEvent, Wait, WaitReason};
 pub use finish::{Ending, FinishReason};
 pub use function::{Function, FunctionCall, Functions, Verbatim};
 pub use journal::{Event, Paid, ToolAnswer};

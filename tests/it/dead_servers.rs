@@ -238,3 +238,52 @@ fn what_falls_short_has_a_cause_and_keeps_its_outcome() {
         "{failed:?}"
     );
 }
+
+/// A limit on requests, with a header and the words of an error.
+fn limit(stream: &mut TcpStream, header: &str, error: &Value) {
+    let body = json!({ "error": error }).to_string();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 429 X\r\ncontent-type: application/json\r\nconnection: close\r\n{header}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+}
+
+#[test]
+fn a_server_that_asks_for_too_long_a_wait_ends_the_run_at_once() {
+    let retry_info =
+        json!({"details": [{"@type": "x/google.rpc.RetryInfo", "retryDelay": "900s"}], "message": "quota"});
+    for (header, error) in [
+        ("retry-after: 900", json!({"message": "slow down"})),
+        ("retry-after-ms: 900000", json!({"message": "slow down"})),
+        ("llm_provider-retry-after: 900", json!({"message": "slow down"})),
+        ("x-ratelimit-reset-requests: 15m0s\r\nx-ratelimit-remaining-requests: 0", json!({"message": "slow down"})),
+        ("x: y", retry_info),
+        ("x: y", json!({"message": "Rate limit reached. Please try again in 15m0s."})),
+    ] {
+        let error = error.clone();
+        let server = Server::start(move |_, _, stream| limit(stream, header, &error));
+        for flags in [&[][..], &["--concurrency", "20"], &["--give-up-after", "off", "--max-wait", "14m59s"]] {
+            let dir = bench();
+            let before = server.requests().len();
+            let ran = run(&dir, &server.url, flags);
+            assert_given_up(&ran, &["asked with status 429 for no further requests for 900 s", "--max-wait"]);
+            assert_eq!(server.requests().len() - before, 1, "{header} {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_that_is_asked_for_uses_up_no_attempt() {
+    let server = Server::start(|n, _, stream| {
+        if n < 8 {
+            limit(stream, "retry-after-ms: 20", &json!({"message": "slow down"}));
+        } else {
+            completion(stream, "Thought: I know.\nAction: Finish[yes]", "stop");
+        }
+    });
+    let dir = bench();
+    let ran = run(&dir, &server.url, &["--limit", "1", "--model-attempts", "2"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(dir.records("r")[0]["outcome"], "finished");
+}

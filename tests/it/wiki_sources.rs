@@ -15,7 +15,7 @@ use wikitrail::wiki::{
 /// Live settings that do not wait long.
 fn quick(attempts: u32) -> LiveSettings {
     let wait = Duration::from_millis(1);
-    let retry = RetrySettings { attempts, first_wait: wait, longest_wait: wait };
+    let retry = RetrySettings { attempts, first_wait: wait, longest_wait: wait, limit_wait: Duration::ZERO };
     LiveSettings { retry: Some(retry), timeout: Some(Duration::from_secs(20)), ..LiveSettings::default() }
 }
 

@@ -7,6 +7,10 @@ use crate::experiment::{Concurrency, ExperimentFile, Limits, Pace, Recording, sh
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// Longest value of `--max-wait`.
+const LONGEST_WAIT: Duration = Duration::from_hours(24 * 30);
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Clone, clap::Args)]
@@ -127,6 +131,10 @@ pub(in crate::cli) struct PaceArgs {
     /// Maximum tokens of requests that begin in any minute, prompt and answer together [default: unlimited].
     #[arg(long, value_name = "N")]
     tokens_per_minute: Option<NonZeroU32>,
+    /// Longest wait that a server may ask for, such as `90`, `30m` or `2h`; a longer one ends the run, which is resumed
+    /// later [default: 10m].
+    #[arg(long, value_name = "SECONDS", value_parser = wait)]
+    max_wait: Option<Duration>,
 }
 
 impl PaceArgs {
@@ -139,8 +147,8 @@ impl PaceArgs {
     }
 
     pub(in crate::cli) fn pace(&self) -> Pace {
-        let Self { concurrency, requests_per_minute, tokens_per_minute } = *self;
-        Pace { concurrency: concurrency.unwrap_or_default(), requests_per_minute, tokens_per_minute }
+        let Self { concurrency, requests_per_minute, tokens_per_minute, max_wait } = *self;
+        Pace { concurrency: concurrency.unwrap_or_default(), requests_per_minute, tokens_per_minute, max_wait }
     }
 }
 
@@ -185,6 +193,14 @@ impl LimitArgs {
     }
 }
 
+/// A number of seconds, or of another unit that is named.
+fn wait(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
+    let with_unit = || Duration::try_from(text.parse::<jiff::SignedDuration>().ok()?).ok();
+    let wait = seconds.or_else(with_unit).filter(|wait| *wait <= LONGEST_WAIT);
+    wait.ok_or_else(|| "a time of at most 30 days is expected, such as `90` (seconds), `30m` or `2h`".to_owned())
+}
+
 pub(in crate::cli) fn give_up_after(text: &str) -> Result<u64, String> {
     let number = if text == "off" { Some(0) } else { text.parse().ok() };
     number.ok_or_else(|| "a number of requests or `off` is expected".to_owned())
@@ -199,7 +215,18 @@ pub(in crate::cli) fn usd(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::usd;
+    use super::{usd, wait};
+    use std::time::Duration;
+
+    #[test]
+    fn waits_have_a_unit_or_are_seconds() {
+        for (text, seconds) in [("0", 0), ("90", 90), ("30m", 1800), ("1h30m", 5400)] {
+            assert_eq!(wait(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for bad in ["-1", "-5s", "1e308", "NaN", "inf", "", "soon", "99999999999999999999", "721h"] {
+            assert!(wait(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn budgets_of_nothing_are_refused() {

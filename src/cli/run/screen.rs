@@ -34,7 +34,7 @@ impl Listener for Screen {
                 self.progress = Some(Progress::new(*episodes, self.quiet).scored_by(tally));
             }
             RunEvent::Note(text) => say(text),
-            RunEvent::Recorded(_) | RunEvent::Stopping => {
+            RunEvent::Recorded(_) | RunEvent::Waiting(_) | RunEvent::Stopping => {
                 if let Some(progress) = &mut self.progress {
                     progress.event(event);
                 }

@@ -121,6 +121,7 @@ impl JudgeArgs {
                 concurrency: self.judge_concurrency,
                 requests_per_minute: self.judge_requests_per_minute,
                 tokens_per_minute: self.judge_tokens_per_minute,
+                max_wait: None,
             },
             recording: Recording {
                 record: self.judge_record.clone(),

@@ -20,6 +20,7 @@ use crate::llm::capability::IN_TEXT;
 use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
 use crate::types::{Cause, Ending, FinishReason, Usage};
+use std::borrow::Cow;
 
 /// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
@@ -195,6 +196,26 @@ fn is_stream(body: &[u8]) -> bool {
     [&b"data:"[..], b"event:", b":"].iter().any(|start| body.starts_with(start))
 }
 
+/// The first event of a body that is a stream, which errors may be in too; else the body.
+pub(super) fn first_event(body: &[u8]) -> Cow<'_, [u8]> {
+    let mut first = None;
+    if is_stream(body) {
+        let mut events = Events::default();
+        let mut take = |data: &[u8]| {
+            first = Some(data.to_vec());
+            false
+        };
+        events.push(body, &mut take);
+        if first.is_none() {
+            events.finish(&mut |data| {
+                first = Some(data.to_vec());
+                false
+            });
+        }
+    }
+    first.map_or(Cow::Borrowed(body), Cow::Owned)
+}
+
 impl Listener for Incoming<'_> {
     fn begin(&mut self, head: &Answer) -> bool {
         if let Some(on_event) = self.on_event
@@ -257,9 +278,15 @@ impl Listener for Incoming<'_> {
     }
 
     fn is_final(&self, answer: &Answer) -> bool {
-        let refusal = Refusal::read(&answer.body);
+        let body = first_event(&answer.body);
+        let refusal = Refusal::read(&body);
         // A spent account is reported like a server that is busy; a call that cannot be read is the model's answer.
         refusal.malformed.is_some() || refusal.cause(answer.status) == Cause::Quota
+    }
+
+    fn reported(&self) -> Option<(u16, &str)> {
+        let Some(Err(Fault::Reported(refusal))) = &self.attempt.result else { return None };
+        Some((refusal.status(), &refusal.message))
     }
 
     fn estimate(&self) -> u64 {
@@ -268,6 +295,24 @@ impl Listener for Incoming<'_> {
 
     fn tokens(&self) -> Option<u64> {
         let Some(Ok(decoded)) = &self.attempt.result else { return None };
-        decoded.usage.map(Usage::total)
+        decoded.usage.filter(|usage| usage.prompt_tokens > 0).map(Usage::total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_event;
+
+    #[test]
+    fn an_error_may_come_as_an_event() {
+        for (body, first) in [
+            ("data: {\"error\": 1}\n\ndata: [DONE]\n\n", "{\"error\": 1}"),
+            (": hello\n\ndata: {\"error\": 2}", "{\"error\": 2}"),
+            ("{\"error\": 3}", "{\"error\": 3}"),
+            ("data", "data"),
+            ("", ""),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&first_event(body.as_bytes())), first, "{body}");
+        }
     }
 }

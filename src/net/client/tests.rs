@@ -181,13 +181,12 @@ async fn temporary_failures_are_retried_and_the_last_answer_is_returned() {
 #[tokio::test]
 async fn after_too_long_a_retry_after_nothing_is_sent() {
     let patient = client(3);
-    let server = Server::start(vec![reply(429, "retry-after: 301\r\n", b""), reply(200, "", b"")]).await;
-    assert_eq!(patient.get(&server.url, &[]).await.expect("an answer").status, 429);
-    for _ in 0..3 {
+    let server = Server::start(vec![reply(429, "retry-after: 601\r\n", b""), reply(200, "", b"")]).await;
+    for _ in 0..4 {
         let error = patient.get(&server.url, &[]).await.expect_err("held off");
         assert!(matches!(error, NetError::HeldOff { status: 429, .. }), "{error:?}");
         let host = server.url.trim_start_matches("http://");
-        assert_eq!(error.to_string(), format!("`{host}` asked with status 429 for no further requests for 301 s"));
+        assert_eq!(error.to_string(), format!("`{host}` asked with status 429 for no further requests for 601 s"));
     }
     assert_eq!(server.requests().len(), 1);
 }

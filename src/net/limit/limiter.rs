@@ -4,10 +4,10 @@ use super::concurrency::{Concurrency, Sent};
 use super::history::{History, Reason};
 use super::rate::Rate;
 use super::settings::Settings;
-use super::wait::{HeldOff, Pause, Wait};
-use crate::net::retry::LONGEST_RETRY_AFTER;
+use super::wait::{HeldOff, Pause, Span, Wait, Waiting};
+use crate::types::WaitReason;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
@@ -27,6 +27,8 @@ pub struct Limiter {
     queue: Semaphore,
     /// Wakes the first in the queue.
     freed: Notify,
+    /// Wakes those who wait to repeat their request, once nothing is sent any more.
+    held: Notify,
     start: Instant,
     state: Mutex<State>,
 }
@@ -41,6 +43,17 @@ pub struct Permit<'a> {
     tokens: u64,
     silence: Option<Duration>,
     outcome: Outcome,
+}
+
+/// What a limiter's requests do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// Requests sent so far.
+    pub sent: u64,
+    /// Whether any is under way.
+    pub busy: bool,
+    /// What the next one waits for, if none is under way.
+    pub waiting: Option<Waiting>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +86,7 @@ impl Limiter {
     /// A limiter whose clock starts now.
     pub fn new(settings: &Settings) -> Self {
         let state = Mutex::new(State::new(settings));
-        Self { queue: Semaphore::new(1), freed: Notify::new(), start: Instant::now(), state }
+        Self { queue: Semaphore::new(1), freed: Notify::new(), held: Notify::new(), start: Instant::now(), state }
     }
 
     /// Waits until a request with an estimate of `tokens` may be sent; `timeout` is its limit for data from the server.
@@ -86,7 +99,10 @@ impl Limiter {
             let (asked, now) = self.with(|state, now| (state.send(now, tokens, timeout), now));
             match asked {
                 Ok(sent) => return Ok(Permit { limiter: self, sent, tokens, silence: None, outcome: Outcome::Other }),
-                Err(Wait::HeldOff(held)) => return Err(held),
+                Err(Wait::HeldOff(held)) => {
+                    self.held.notify_waiters();
+                    return Err(held);
+                }
                 Err(Wait::Full) => self.freed.notified().await,
                 Err(Wait::Until(at)) => {
                     tokio::select! {
@@ -109,8 +125,52 @@ impl Limiter {
 
     /// Pauses for `wait`, for servers that ask for it other than by status and header.
     pub fn hold(&self, wait: Duration, status: u16) {
-        self.with(|state, now| state.pause.extend(now, wait, status));
+        self.with(|state, now| state.pause.extend(now, wait, status, state.max_wait));
         self.freed.notify_one();
+        self.held.notify_waiters();
+    }
+
+    /// Waits before a request is repeated; not to the end once the server asks for a pause that is too long.
+    pub async fn rest(&self, wait: Duration, asked: bool) -> Result<(), HeldOff> {
+        let why = if asked { WaitReason::Asked } else { WaitReason::Retry };
+        let id = self.with(|state, now| state.rests(Span { from: now, until: now.saturating_add(wait), why }));
+        let _resting = Resting { limiter: self, id };
+        let over = sleep(wait);
+        tokio::pin!(over);
+        loop {
+            let held = self.held.notified();
+            tokio::pin!(held);
+            held.as_mut().enable();
+            if let Err(Wait::HeldOff(held)) = self.with(|state, now| state.pause.check(now)) {
+                return Err(held);
+            }
+            tokio::select! {
+                () = &mut over => return Ok(()),
+                () = held => {}
+            }
+        }
+    }
+
+    /// Longest wait that the server may ask for.
+    pub fn max_wait(&self) -> Duration {
+        self.with(|state, _| state.max_wait)
+    }
+
+    /// Whether the server has given a good answer within this time.
+    pub fn answered_within(&self, time: Duration) -> bool {
+        self.with(|state, now| state.answered.is_some_and(|at| now.saturating_sub(at) <= time))
+    }
+
+    /// How many requests have been sent, and whether any is under way or what the next one waits for.
+    pub fn activity(&self) -> Activity {
+        let nobody_queues = self.queue.available_permits() > 0;
+        self.with(|state, now| {
+            if nobody_queues {
+                state.queued = None;
+            }
+            let busy = state.concurrency.in_flight() > 0;
+            Activity { sent: state.sent, busy, waiting: state.waiting(now) }
+        })
     }
 
     pub fn history(&self) -> History {
@@ -141,8 +201,28 @@ impl Drop for Permit<'_> {
     }
 }
 
+/// A request waits to be repeated until this is dropped.
+struct Resting<'a> {
+    limiter: &'a Limiter,
+    id: u64,
+}
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        self.limiter.with(|state, _| state.resting.remove(&self.id));
+    }
+}
+
 #[derive(Debug)]
 struct State {
+    max_wait: Duration,
+    /// Requests sent so far, and when the last good answer came.
+    sent: u64,
+    answered: Option<Duration>,
+    /// Requests that wait to be repeated, and what the first in the queue waits for.
+    resting: BTreeMap<u64, Span>,
+    rested: u64,
+    queued: Option<Span>,
     pause_all: bool,
     keeps_empty: bool,
     concurrency: Concurrency,
@@ -159,12 +239,48 @@ impl State {
             rate: Rate::new(settings),
             pause_all: settings.pause_all,
             keeps_empty: settings.fixed.is_none(),
+            max_wait: settings.max_wait,
+            sent: 0,
+            answered: None,
+            resting: BTreeMap::new(),
+            rested: 0,
+            queued: None,
             pause: Pause::default(),
             empty_until: BinaryHeap::new(),
         }
     }
 
+    fn rests(&mut self, span: Span) -> u64 {
+        self.rested += 1;
+        self.resting.insert(self.rested, span);
+        self.rested
+    }
+
+    /// What the next request waits for, if none is under way: the first to end of all waits.
+    fn waiting(&self, now: Duration) -> Option<Waiting> {
+        if self.concurrency.in_flight() > 0 {
+            return None;
+        }
+        // A pause holds for all; otherwise whoever may go first ends the wait of all.
+        let pause = self.pause.span().and_then(|span| span.at(now));
+        let all = self.resting.values().chain(&self.queued).filter_map(|span| span.at(now));
+        pause.filter(|_| self.queued.is_some()).or_else(|| all.min_by_key(|waiting| waiting.left))
+    }
+
     fn send(&mut self, now: Duration, tokens: u64, timeout: Duration) -> Result<Sent, Wait> {
+        let asked = self.place(now, tokens, timeout);
+        self.queued = match asked {
+            Err(Wait::Until(until)) => {
+                let from = self.queued.filter(|span| span.until == until).map_or(now, |span| span.from);
+                Some(Span { from, until, why: WaitReason::Pace })
+            }
+            _ => None,
+        };
+        self.sent += u64::from(asked.is_ok());
+        asked
+    }
+
+    fn place(&mut self, now: Duration, tokens: u64, timeout: Duration) -> Result<Sent, Wait> {
         self.pause.check(now)?;
         while self.empty_until.peek().is_some_and(|Reverse(end)| *end <= now) {
             self.empty_until.pop();
@@ -187,6 +303,7 @@ impl State {
             Outcome::Ok { tokens } => {
                 self.rate.correct(permit.tokens, tokens.unwrap_or(permit.tokens));
                 self.concurrency.answered(now, permit.sent, permit.silence);
+                self.answered = Some(now);
             }
             Outcome::Refused { status, retry_after } => {
                 let reason = if status == 429 { Reason::RateLimit } else { Reason::Overload };
@@ -206,9 +323,9 @@ impl State {
     fn wait(&mut self, now: Duration, wait: Option<Duration>, status: u16, asked: bool) {
         let Some(wait) = wait else { return };
         if asked && self.pause_all {
-            self.pause.extend(now, wait, status);
+            self.pause.extend(now, wait, status, self.max_wait);
         } else if self.keeps_empty {
-            self.empty_until.push(Reverse(now.saturating_add(wait.min(LONGEST_RETRY_AFTER))));
+            self.empty_until.push(Reverse(now.saturating_add(wait.min(self.max_wait))));
         }
     }
 }

@@ -6,10 +6,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The limiters of a process, shared by all variants with the same provider and key.
 #[derive(Default)]
 pub struct Limiters {
+    /// Longest wait that any server may ask for, instead of the one in the settings.
+    max_wait: Option<Duration>,
     hasher: RandomState,
     limiters: Mutex<Vec<Entry>>,
 }
@@ -22,6 +25,12 @@ struct Entry {
 }
 
 impl Limiters {
+    /// The same, with this longest wait that a server may ask for.
+    #[must_use]
+    pub fn with_max_wait(max_wait: Option<Duration>) -> Self {
+        Self { max_wait, ..Self::default() }
+    }
+
     /// The limiter of this provider and key, created with `settings` the first time. The provider is a name or a URL without
     /// secrets, as it is recorded.
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
@@ -30,7 +39,8 @@ impl Limiters {
         if let Some(entry) = limiters.iter().find(|entry| entry.provider == provider && entry.key == key) {
             return Arc::clone(&entry.limiter);
         }
-        let limiter = Arc::new(Limiter::new(settings));
+        let max_wait = self.max_wait.unwrap_or(settings.max_wait);
+        let limiter = Arc::new(Limiter::new(&Settings { max_wait, ..settings.clone() }));
         limiters.push(Entry { provider: provider.to_owned(), key, limiter: Arc::clone(&limiter) });
         limiter
     }

@@ -35,7 +35,7 @@ mod simulation;
 mod wait;
 
 pub use history::{Change, History, MAX_CHANGES, Reason};
-pub use limiter::{Limiter, Outcome, Permit};
+pub use limiter::{Activity, Limiter, Outcome, Permit};
 pub use limiters::Limiters;
 pub use settings::Settings;
-pub use wait::HeldOff;
+pub use wait::{HeldOff, Waiting};

@@ -1,6 +1,8 @@
 //! The settings of a limiter.
 
+use crate::net::retry::DEFAULT_MAX_WAIT;
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// How a [`Limiter`](super::Limiter) behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +22,23 @@ pub struct Settings {
     /// Maximum tokens in any 60 s, of prompts and answers: estimated, then corrected by the server's count. The last
     /// request of a minute may exceed it.
     pub tokens_per_minute: Option<NonZeroU32>,
+    /// Longest wait that a server may ask for; after a longer one nothing is sent until it has passed.
+    pub max_wait: Duration,
 }
 
 impl Default for Settings {
-    /// From 1 to 100, no limits per minute; a `Retry-After` applies to one request only.
+    /// From 1 to 100, no limits per minute; a `Retry-After` applies to one request only, and may be 10 minutes.
     fn default() -> Self {
         // A server with a single slot may take half the timeout per answer.
-        Self { initial: 1, max: 100, fixed: None, pause_all: false, requests_per_minute: None, tokens_per_minute: None }
+        Self {
+            initial: 1,
+            max: 100,
+            fixed: None,
+            pause_all: false,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            max_wait: DEFAULT_MAX_WAIT,
+        }
     }
 }
 

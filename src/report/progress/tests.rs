@@ -1,6 +1,6 @@
 use super::{Progress, Shown};
 use crate::score::fixtures;
-use crate::types::{Outcome, RunEvent, Trajectory, Usage};
+use crate::types::{Outcome, RunEvent, Trajectory, Usage, Wait, WaitReason};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -78,4 +78,30 @@ fn quiet_shows_nothing_and_nothing_to_run_is_no_error() {
         assert!(matches!(progress.shown, Shown::Nothing));
         progress.finish();
     }
+}
+
+#[test]
+fn a_wait_of_the_whole_run_is_told_once() {
+    let (mut progress, sink) = watched(40);
+    let wait = |server: &str, left, reason| {
+        let whole = Duration::from_secs(60);
+        Some(Wait { server: server.to_owned(), whole, left: Duration::from_millis(left), reason })
+    };
+    let begun = progress.started;
+    let server = "https://api.example.com/v1";
+    for (at, told) in [
+        (0, wait(server, 57_500, WaitReason::Asked)),
+        (500, wait(server, 57_000, WaitReason::Asked)),
+        (900, None),
+        (1_000, wait(server, 56_500, WaitReason::Asked)),
+        (2_000, wait(server, 59_000, WaitReason::Pace)),
+        (60_000, wait("http://127.0.0.1:8000/\u{1b}[2J", 30_000, WaitReason::Retry)),
+    ] {
+        progress.waits(told.as_ref(), begun + Duration::from_millis(at));
+    }
+    let lines = [
+        "waiting 58 s for api.example.com, as it asks",
+        "waiting 30 s for 127.0.0.1:8000, which refuses requests at the moment",
+    ];
+    assert_eq!(sink.lines(), lines);
 }

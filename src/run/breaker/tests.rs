@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use std::sync::Arc;
 
 fn breaker(breakers: &Breakers) -> Arc<Breaker> {
-    breakers.breaker(Service::Model, Some("http://h/v1")).expect("one that watches")
+    breakers.breaker(Service::Model, Some("http://h/v1"))
 }
 
 /// How many of so many requests are let through at once.
@@ -73,7 +73,24 @@ async fn servers_that_never_answered_count_together() {
         }
     }
     assert!(breakers.trip().is_some_and(|trip| trip.reason.starts_with("20 requests failed, and none was answered")));
-    assert!(Breakers::new(Some(0)).breaker(Service::Model, None).is_none(), "off");
+}
+
+#[tokio::test]
+async fn a_server_that_is_never_given_up_ends_the_run_only_where_it_asks_for_too_long_a_wait() {
+    let breakers = Breakers::new(Some(0));
+    let breaker = breaker(&breakers);
+    assert_eq!(at_once(&breaker, 50), 50, "it has nothing to prove");
+    for _ in 0..100 {
+        breaker.failed(Cause::Key, "no".to_owned());
+    }
+    assert_eq!(breakers.trip(), None);
+    breaker.held_off("`h` asked for too much".to_owned());
+    let trip = breakers.trip().expect("the run ends");
+    assert_eq!(
+        (trip.reason.as_str(), trip.failure.cause, trip.later),
+        ("`h` asked for too much", Cause::RateLimit, true)
+    );
+    assert_eq!(at_once(&breaker, 1), 0);
 }
 
 #[tokio::test]

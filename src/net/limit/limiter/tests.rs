@@ -1,5 +1,6 @@
 use super::Limiter;
-use crate::net::limit::{Outcome, Settings};
+use crate::net::limit::{Activity, Outcome, Settings, Waiting};
+use crate::types::WaitReason;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -197,4 +198,46 @@ async fn tokens_are_estimated_and_corrected() {
     };
     let (large, small) = tokio::join!(when(800), when(1));
     assert!((50..60).contains(&large) && small > large, "the large one is not overtaken: {large} {small}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_everything_waits_for_is_known() {
+    let limiter = Limiter::new(&Settings { max_wait: 100 * SECOND, ..Settings::fixed(2) });
+    assert_eq!(limiter.activity(), Activity { sent: 0, busy: false, waiting: None });
+    let seen = async |wait: Duration| {
+        let permit = limiter.acquire(0, TIMEOUT).await.expect("a free place");
+        assert!(limiter.activity().busy);
+        permit.end(after(wait));
+        limiter.rest(wait, true).await
+    };
+    let ((), first, second) = tokio::join!(
+        async {
+            sleep(10 * SECOND).await;
+            let waiting = Waiting { whole: 58 * SECOND, left: 48 * SECOND, why: WaitReason::Asked };
+            assert_eq!(limiter.activity(), Activity { sent: 2, busy: false, waiting: Some(waiting) });
+            let _sent = limiter.acquire(0, TIMEOUT).await.expect("the places are free");
+            assert_eq!(limiter.activity().waiting, None, "one is under way");
+        },
+        seen(58 * SECOND),
+        seen(60 * SECOND),
+    );
+    assert_eq!((first, second), (Ok(()), Ok(())));
+    assert_eq!(limiter.activity().waiting, None, "all waits are over");
+    assert!(!limiter.answered_within(TIMEOUT));
+    limiter.acquire(0, TIMEOUT).await.expect("a free place").end(OK);
+    assert!(limiter.answered_within(SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_on_once_the_server_asks_for_too_long() {
+    let limiter = Limiter::new(&Settings { max_wait: 100 * SECOND, ..Settings::fixed(2) });
+    let begun = Instant::now();
+    let (rested, ()) = tokio::join!(limiter.rest(90 * SECOND, false), async {
+        sleep(5 * SECOND).await;
+        limiter.hold(101 * SECOND, 429);
+    });
+    assert_eq!(rested.map_err(|held| (held.status, held.left)), Err((429, 101 * SECOND)));
+    assert_eq!(begun.elapsed(), 5 * SECOND);
+    assert!(limiter.rest(SECOND, false).await.is_err());
+    assert_eq!(limiter.activity().waiting, None, "nothing is waited for");
 }
