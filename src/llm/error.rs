@@ -116,6 +116,8 @@ pub fn refused_setting(message: &str) -> &'static str {
         "start the server with --enable-auto-tool-choice --tool-call-parser NAME, where NAME fits the model, or use --protocol robust"
     } else if message.contains("--jinja") {
         "start the server with --jinja and a chat template with tools, or use --protocol robust"
+    } else if message.contains("/v1/responses") {
+        "this model takes tools or reasoning only at the Responses API: add --responses"
     } else if message.contains("temperature") {
         "the server does not take this temperature: leave out --temperature (none is sent then), or try --temperature 1"
     } else if message.contains("top_p") || message.contains("topp") {
@@ -152,6 +154,11 @@ mod tests {
                 "start the server with --enable-auto-tool-choice --tool-call-parser NAME",
             ),
             (Cause::BadRequest, "tools param requires --jinja flag", "with --jinja"),
+            (
+                Cause::BadRequest,
+                "Function tools with reasoning_effort are not supported. Please use /v1/responses instead.",
+                "--responses",
+            ),
             (Cause::BadRequest, "something else", "leave out the setting that it names"),
         ] {
             assert!(refused(cause, message).is_some_and(|found| found.contains(hint)), "{message}");

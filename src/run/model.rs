@@ -96,6 +96,51 @@ fn check_url(url: &str) -> Result<(), RunError> {
     ))
 }
 
+/// Other names of providers and servers, and where their interface is OpenAI's.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("azure", "https://RESOURCE.openai.azure.com/openai/v1"),
+    ("cerebras", "https://api.cerebras.ai/v1"),
+    ("deepseek", "https://api.deepseek.com/v1"),
+    ("fireworks", "https://api.fireworks.ai/inference/v1"),
+    ("groq", "https://api.groq.com/openai/v1"),
+    ("litellm", "http://127.0.0.1:4000/v1"),
+    ("llama.cpp", "http://127.0.0.1:8080/v1"),
+    ("llamacpp", "http://127.0.0.1:8080/v1"),
+    ("lmstudio", "http://127.0.0.1:1234/v1"),
+    ("mistral", "https://api.mistral.ai/v1"),
+    ("moonshot", "https://api.moonshot.ai/v1"),
+    ("ollama", "http://127.0.0.1:11434/v1"),
+    ("openrouter", "https://openrouter.ai/api/v1"),
+    ("sglang", "http://127.0.0.1:30000/v1"),
+    ("tgi", "http://127.0.0.1:8080/v1"),
+    ("together", "https://api.together.xyz/v1"),
+    ("vllm", "http://127.0.0.1:8000/v1"),
+    ("xai", "https://api.x.ai/v1"),
+];
+
+/// Other names of the providers that are known by name, and how names of their models begin.
+const KNOWN: &[(&str, &[&str], &[&str])] = &[
+    ("openai", &[], &["gpt-", "chatgpt-", "o1", "o3", "o4"]),
+    ("anthropic", &["claude"], &["claude-"]),
+    ("gemini", &["google", "vertex"], &["gemini-"]),
+];
+
+/// What is meant by a name that is of another program's form.
+fn elsewhere(name: &str) -> Option<String> {
+    let (before, model) = name.split_once([':', '/']).unwrap_or((name, ""));
+    let before = before.to_ascii_lowercase();
+    let model = if model.is_empty() { "NAME" } else { model };
+    if let Some((_, url)) = ELSEWHERE.iter().find(|(known, _)| *known == before) {
+        return Some(format!("write --model openai:{model} --base-url {url} (`wikitrail docs models` has an example)"));
+    }
+    let (provider, other_name) = KNOWN.iter().find_map(|(provider, names, starts)| {
+        let other_name = names.contains(&before.as_str()) || (*provider == before && name.contains('/'));
+        (other_name || starts.iter().any(|start| before.starts_with(start))).then_some((provider, other_name))
+    })?;
+    let model = if other_name { model } else { name };
+    Some(format!("write --model {provider}:{model}"))
+}
+
 /// Why the flags do not make a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ModelSettingsError {
@@ -140,10 +185,10 @@ impl ModelSettingsError {
 
     pub(super) fn hint(&self) -> String {
         match self {
-            Self::Unknown(_) => {
+            Self::Unknown(name) => elsewhere(name).unwrap_or_else(|| {
                 "use `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`, such as `openai:gpt-4o-mini`"
                     .to_owned()
-            }
+            }),
             Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
             Self::BadEnv(_) => "a key is one word, without line ends and spaces inside".to_owned(),
             Self::KeyForName => "it takes the name of an environment variable, never the key itself".to_owned(),

@@ -8,7 +8,7 @@ use super::plan;
 use super::spending::Spending;
 use super::stopping::Watch;
 use super::unfinished::{UnfinishedShard, unfinished};
-use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Shortfalls, Tally};
+use crate::score::{AnswerScore, Assessment, Metric, PromptGrowth, RunAssessment, RunScore, Shortfalls, Tally};
 use crate::store::{Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory};
@@ -61,6 +61,9 @@ pub(super) struct Part {
     pub(super) episodes: u64,
 }
 
+/// What to do about a server that cuts prompts.
+const LARGER_CONTEXT: &str = "give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or lower --max-steps, --shots or --observation-chars";
+
 /// The figures of one variant.
 #[derive(Debug, Default)]
 pub struct VariantScore {
@@ -72,6 +75,8 @@ pub struct VariantScore {
     pub assessment: RunAssessment,
     /// The calls of its measured episodes whose answer was cut or withheld.
     pub shortfalls: Shortfalls,
+    /// How the server's counts of its prompts grew.
+    pub prompts: PromptGrowth,
     /// Sum of the episodes' own times, in milliseconds.
     pub episode_ms: u64,
     /// What its measured episodes cost.
@@ -257,12 +262,13 @@ impl Summary {
         })
     }
 
-    /// Calls whose answer was cut or withheld, and what to do about each kind: nobody should look for the reason in the
+    /// Calls whose answer was cut or withheld or whose prompt seems to be cut, and what to do about each kind: nobody should look for the reason in the
     /// model.
     pub fn shortfalls(&self) -> Vec<String> {
         let of = |score: &VariantScore| {
             let variant = self.manifest.variants.iter().find(|variant| variant.name == score.name);
-            let lines = variant.map_or_else(Vec::new, |variant| shortfalls(&score.shortfalls, variant));
+            let mut lines = variant.map_or_else(Vec::new, |variant| shortfalls(&score.shortfalls, variant));
+            lines.extend(score.prompts.described().map(|what| format!("{what}: {LARGER_CONTEXT}")));
             let name = visible_line(&score.name, 40);
             lines.into_iter().map(move |line| format!("{name}: {line}")).collect::<Vec<_>>()
         };
@@ -375,6 +381,7 @@ impl VariantScore {
         if trajectory.measured() {
             self.paid += Paid::of(&trajectory);
             self.shortfalls += Shortfalls::of(&trajectory);
+            self.prompts += PromptGrowth::of(&trajectory);
         } else {
             self.shortfalls += Shortfalls::of_unmeasured(&trajectory);
         }

@@ -123,7 +123,7 @@ fn runs_that_need_a_server_can_be_planned() {
     let all = blocks(&page("models.md"));
     let lines = all.iter().filter(|(kind, _)| kind == "sh").flat_map(|(_, text)| text.lines());
     let runs: Vec<&str> = lines.filter(|line| line.starts_with("wikitrail run ")).collect();
-    assert!(runs.len() >= 9, "{runs:?}");
+    assert!(runs.len() >= 20, "{runs:?}");
     for line in runs {
         let command = line.split("  #").next().unwrap_or(line);
         let planned = shell(folder.path(), &format!("{command} --dry-run")).ok();

@@ -247,6 +247,8 @@ impl Remote {
             elapsed += answer.elapsed;
             let (status, refusal) = match incoming.take() {
                 Some(Ok(mut decoded)) => {
+                    // No prompt has no tokens: the server did not count.
+                    decoded.usage = decoded.usage.filter(|usage| usage.prompt_tokens > 0);
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
                         *text = self.secrets.hidden.out_of(text);
                     }
@@ -265,7 +267,7 @@ impl Remote {
                     return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
-                None => (answer.status, Refusal::read(&answer.body)),
+                None => (answer.status, Refusal::read(&incoming::first_event(&answer.body))),
             };
             if let Some(written) = &refusal.malformed {
                 let text = incoming.replaced(written);

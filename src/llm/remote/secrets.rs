@@ -3,6 +3,9 @@
 use crate::net::{SecretSet, redact};
 use secrecy::{ExposeSecret as _, SecretString};
 
+/// Shorter keys may be part of any word.
+const LEAST: usize = 8;
+
 /// The key, for sending, and everything that must not appear in a completion or a record.
 pub(super) struct Secrets {
     pub(super) key: Option<SecretString>,
@@ -21,10 +24,29 @@ impl Secrets {
         Self { key, hidden, in_headers: in_headers.collect() }
     }
 
-    /// A text masked for an error; here, keys too short to mask elsewhere are masked as well.
+    /// A text masked for an error; here, keys too short to mask elsewhere are masked where they are whole words.
     pub(super) fn out_of(&self, text: &str) -> String {
-        self.key.iter().chain(&self.in_headers).fold(self.hidden.out_of(text), |text, key| redact::secret(&text, key))
+        self.key.iter().chain(&self.in_headers).fold(self.hidden.out_of(text), |text, key| {
+            let secret = key.expose_secret();
+            if secret.len() < LEAST { without_word(&text, secret) } else { redact::secret(&text, key) }
+        })
     }
+}
+
+/// The text with a word masked; a part of a longer word stays, as a key of one letter is in most words.
+fn without_word(text: &str, word: &str) -> String {
+    let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, found) in text.match_indices(word).filter(|(_, found)| !found.is_empty()) {
+        let end = at + found.len();
+        if !is_part(text[..at].chars().next_back()) && !is_part(text[end..].chars().next()) {
+            out.push_str(&text[done..at]);
+            out.push_str(redact::MASK);
+            done = end;
+        }
+    }
+    out + &text[done..]
 }
 
 #[cfg(test)]
@@ -42,6 +64,14 @@ mod tests {
         );
         let short = Secrets::new(Some("none".into()), &[], &[]);
         assert_eq!((short.hidden.out_of("none"), short.out_of("none")), ("none".to_owned(), "***".to_owned()));
+    }
+
+    #[test]
+    fn a_key_of_one_letter_is_in_no_word() {
+        let secrets = Secrets::new(Some("x".into()), &[], &[]);
+        assert_eq!(secrets.out_of("the maximum context: x, `x`, xx"), "the maximum context: ***, `***`, xx");
+        let secrets = Secrets::new(Some("é".into()), &[], &[]);
+        assert_eq!(secrets.out_of("é été é"), "*** été ***");
     }
 
     #[test]

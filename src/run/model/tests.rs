@@ -1,6 +1,6 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, Keys, ModelSettings, Provider};
+use super::{BuiltModel, Keys, ModelSettings, Provider, elsewhere};
 use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, extra, variant_setting};
 use crate::llm::capability;
 use crate::run::RunError;
@@ -284,4 +284,28 @@ fn a_replay_needs_no_key_and_names_the_same_model() {
     let built = built.expect("no key is looked for").expect("a server");
     assert_eq!((built.label.as_str(), built.endpoint), ("anthropic:m", "messages"));
     assert_eq!(built.base_url.as_deref(), Some("https://api.anthropic.com/"));
+}
+
+#[test]
+fn names_of_other_programs_are_told_how_they_are_written_here() {
+    for (name, told) in [
+        (
+            "mistral:mistral-small-latest",
+            Some("--model openai:mistral-small-latest --base-url https://api.mistral.ai/v1"),
+        ),
+        ("groq/qwen/qwen3-32b", Some("--model openai:qwen/qwen3-32b --base-url https://api.groq.com/openai/v1")),
+        ("ollama:llama3.2:1b", Some("--model openai:llama3.2:1b --base-url http://127.0.0.1:11434/v1")),
+        ("azure:", Some("--model openai:NAME --base-url https://RESOURCE.openai.azure.com/openai/v1")),
+        ("claude-sonnet-5", Some("--model anthropic:claude-sonnet-5")),
+        ("gpt-5-mini", Some("--model openai:gpt-5-mini")),
+        ("openai/gpt-5-mini", Some("--model openai:gpt-5-mini")),
+        ("google/gemini-2.5-pro", Some("--model gemini:gemini-2.5-pro")),
+        ("gemini-2.5-pro", Some("--model gemini:gemini-2.5-pro")),
+        ("nobody:x", None),
+        ("", None),
+    ] {
+        let hint = elsewhere(name);
+        assert_eq!(hint.is_some(), told.is_some(), "{name}");
+        assert!(told.is_none_or(|told| hint.is_some_and(|hint| hint.contains(told))), "{name}");
+    }
 }
