@@ -241,3 +241,16 @@ async fn nobody_waits_on_once_the_server_asks_for_too_long() {
     assert!(limiter.rest(SECOND, false).await.is_err());
     assert_eq!(limiter.activity().waiting, None, "nothing is waited for");
 }
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_the_place_of_a_refused_request_waits_as_the_server_asks() {
+    let limiter = Limiter::new(&Settings::up_to(1, 4));
+    limiter.acquire(0, TIMEOUT).await.expect("a free place").end(after(58 * SECOND));
+    tokio::select! {
+        _ = limiter.acquire(0, TIMEOUT) => panic!("the place is empty"),
+        () = sleep(8 * SECOND) => {
+            let waiting = Waiting { whole: 58 * SECOND, left: 50 * SECOND, why: WaitReason::Asked };
+            assert_eq!(limiter.activity().waiting, Some(waiting));
+        }
+    }
+}
