@@ -20,7 +20,7 @@ pub struct RetrySettings {
     /// Longest wait, unless a server's `Retry-After` asks for more.
     pub longest_wait: Duration,
     /// How long a limit on requests is waited out beyond the usual attempts where the server names no time. With a
-    /// single attempt it is not waited out at all.
+    /// single attempt, or at zero, it is retried as any other failure.
     pub limit_wait: Duration,
 }
 
@@ -106,8 +106,8 @@ pub fn should_retry(attempt: &Attempt) -> Retry {
 #[derive(Debug, Clone)]
 pub struct Backoff {
     left: u32,
-    /// Whether more than one attempt is wanted.
-    retries: bool,
+    /// Whether a limit on requests is waited out.
+    waits_out: bool,
     /// What is left of the time for a limit without a time, and what was waited for those with one.
     limit_left: Duration,
     waited: Duration,
@@ -120,7 +120,8 @@ impl Backoff {
     pub fn new(settings: &RetrySettings) -> Self {
         let longest = settings.longest_wait;
         let (left, next) = (settings.attempts.saturating_sub(1), settings.first_wait.min(longest));
-        Self { left, retries: left > 0, limit_left: settings.limit_wait, waited: Duration::ZERO, next, longest }
+        let waits_out = left > 0 && !settings.limit_wait.is_zero();
+        Self { left, waits_out, limit_left: settings.limit_wait, waited: Duration::ZERO, next, longest }
     }
 
     /// What to do next, where no wait may be longer than `max_wait`.
@@ -133,7 +134,7 @@ impl Backoff {
             Retry::Backoff => self.next(),
             Retry::NotBefore(least) => self.next().map(|wait| wait.max(least)),
             // Whoever waits as asked uses up no attempt.
-            Retry::Limited(Some(least)) if self.retries => {
+            Retry::Limited(Some(least)) if self.waits_out => {
                 let wait = self.step().max(least);
                 self.waited = self.waited.saturating_add(wait);
                 if self.waited > max_wait {
@@ -141,7 +142,10 @@ impl Backoff {
                 }
                 Some(wait)
             }
-            Retry::Limited(_) => self.next().or_else(|| self.wait_out(max_wait)),
+            Retry::Limited(asked) => {
+                let wait = self.next().or_else(|| self.wait_out(max_wait));
+                wait.map(|wait| wait.max(asked.unwrap_or_default()))
+            }
         };
         wait.map_or(Next::GiveUp, Next::Again)
     }
@@ -149,7 +153,7 @@ impl Backoff {
     /// The next wait for a limit that names no time, beyond the usual attempts.
     fn wait_out(&mut self, max_wait: Duration) -> Option<Duration> {
         let left = self.limit_left.min(max_wait);
-        if !self.retries || left.is_zero() {
+        if !self.waits_out || left.is_zero() {
             return None;
         }
         let wait = self.step().clamp(Duration::from_millis(1), left.max(Duration::from_millis(1)));

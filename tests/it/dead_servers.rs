@@ -276,7 +276,7 @@ fn a_server_that_asks_for_too_long_a_wait_ends_the_run_at_once() {
 #[test]
 fn a_wait_that_is_asked_for_uses_up_no_attempt() {
     let server = Server::start(|n, _, stream| {
-        if n < 8 {
+        if n < 3 {
             limit(stream, "retry-after-ms: 20", &json!({"message": "slow down"}));
         } else {
             completion(stream, "Thought: I know.\nAction: Finish[yes]", "stop");
