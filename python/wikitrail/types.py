@@ -324,6 +324,7 @@ class Manifest(TypedDict):
     git_revision: str | None  # of the folder it was started in
     command_line: list[str]
     defaults: NotRequired[dict[str, Any]]  # settings that no flag gave when the run was started, by name: from settings files and environment variables
+    files: NotRequired[dict[str, Any]]  # SHA-256 of the files that settings named when the run was last started, by path as named: prompts, instructions, protocol texts, ids
     started_at: str | None  # RFC 3339 in UTC; null in imported runs, where it is not known
     ended_at: str | None  # RFC 3339 in UTC; null while it runs
     active_ms: NotRequired[int]  # time over all parts, in milliseconds

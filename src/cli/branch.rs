@@ -4,12 +4,12 @@ mod at;
 mod chosen;
 mod repair;
 
-use super::confirm::{Origin, confirm};
+use super::confirm::{Origin, Question, known};
 use super::defaults;
 use super::explicit_args::{ExplicitArgs, started, without_secrets};
 use super::failure::{self, Failure};
 use super::run::{self, Shown, carry_out};
-use crate::experiment::{Experiment, Output, VariantSpec};
+use crate::experiment::{Experiment, ExperimentFile, Output, VariantSpec};
 use crate::graded::RunRef;
 use crate::protocol;
 use crate::run::branch::{CONTROL, EDITED, refuse_other_edit};
@@ -151,8 +151,19 @@ fn unlike(run: &RunRef, what: &str) -> anyhow::Error {
 fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
     let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run")) };
     let person = defaults::person()?;
+    let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset().to_owned());
+    let question = Question {
+        origin: Origin::Found(&run.path),
+        typed: &typed,
+        stored: Some((&run.path, &explicit)),
+        file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
+        person: &person,
+        known: known(&person, Some(&run.path)),
+        confirmed: args.confirm,
+    };
+    question.ask_of_experiment("dataset", &named)?;
     let given = defaults::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
-    let mut experiment = started.experiment()?;
+    let mut experiment = started.experiment(&|experiment| question.ask_of_files(experiment))?;
     let path = &chosen.manifest.dataset.path;
     experiment.datasets.retain(|dataset| dataset.path.display().to_string() == *path);
     experiment.datasets.truncate(1);
@@ -197,7 +208,7 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         ..experiment
     };
     experiment.recording.record = None;
-    confirm(&mut experiment, &Origin::Found(&run.path), &ExplicitArgs::default(), &person, args.confirm)?;
+    question.ask_of_places(&mut experiment)?;
     Ok(experiment)
 }
 

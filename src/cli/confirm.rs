@@ -1,16 +1,20 @@
-//! What a command reaches although nobody typed it: shown, and refused until it is confirmed.
+//! What a command uses although nobody typed it: shown, and refused until it is confirmed.
 
 use super::defaults::Person;
-use super::explicit_args::ExplicitArgs;
+use super::explicit_args::{self, ExplicitArgs};
 use super::failure::Failure;
 use super::say::say;
-use crate::experiment::Experiment;
-use crate::run::{Place, places};
+use crate::experiment::defaults::{Given, GivenBy};
+use crate::experiment::{Experiment, ExperimentFile, shipped};
+use crate::run::{Known, NamedFile, Namer, Place, SetPrice, named_files, places, set_prices};
 use crate::types::text::visible_line;
 use std::path::Path;
+use url::Url;
 
 /// Characters of an address or a path that are shown.
 const LONGEST_PLACE: usize = 300;
+/// Settings that say to which servers questions and pages go.
+const OF_SERVERS: [&str; 3] = ["base_url", "wiki_url", "wiki"];
 
 /// Where the parts of an experiment come from that were not typed.
 pub(super) enum Origin<'a> {
@@ -20,40 +24,348 @@ pub(super) enum Origin<'a> {
     Found(&'a Path),
 }
 
-/// Confirms the places that were neither typed nor named by the person's own settings, if `confirmed`; otherwise refuses those that were found, and has no key sent
-/// to servers that a file names.
-pub(super) fn confirm(
-    experiment: &mut Experiment,
-    origin: &Origin<'_>,
-    typed: &ExplicitArgs,
-    person: &Person,
-    confirmed: bool,
-) -> anyhow::Result<()> {
-    let is_own = |place: &Place| match place.setting {
-        "base_url" => person.defaults.vouches(&place.value),
-        "prices" => person.defaults.get("prices").is_some_and(|given| given.value == place.value),
-        _ => false,
-    };
-    let matters = |place: &Place| matches!(origin, Origin::Found(_)) || place.setting == "base_url";
-    let untyped: Vec<Place> = places(experiment)
-        .into_iter()
-        .filter(|place| !typed.has(place.setting) && matters(place) && !is_own(place))
-        .collect();
-    if untyped.is_empty() {
-        return Ok(());
+/// Says whether the files that an experiment names may be opened.
+pub(super) type Ask<'a> = &'a dyn Fn(&mut Experiment) -> anyhow::Result<()>;
+
+/// A command, and what it knows of what was not typed.
+pub(super) struct Question<'a> {
+    pub(super) origin: Origin<'a>,
+    /// What was typed now.
+    pub(super) typed: &'a ExplicitArgs,
+    /// The folder that holds the command line of an earlier start, and what was typed then.
+    pub(super) stored: Option<(&'a Path, &'a ExplicitArgs)>,
+    /// The experiment file, where there is one.
+    pub(super) file: Option<&'a Path>,
+    pub(super) person: &'a Person,
+    pub(super) known: Known,
+    pub(super) confirmed: bool,
+}
+
+/// Something that is used and that nobody typed.
+struct Untyped {
+    kind: Sort,
+    /// The setting and its value, such as `--record tape`.
+    shown: String,
+    /// Why that matters, in words; empty where it needs none.
+    reason: String,
+    /// Who names it.
+    by: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Server,
+    Place,
+    File,
+    /// Nothing makes it usable but typing it.
+    NoFile,
+    Price,
+}
+
+impl Untyped {
+    fn line(&self, by: &str) -> String {
+        let from = if self.by == by { String::new() } else { format!("of {}", self.by) };
+        let notes: Vec<&str> = [self.reason.as_str(), &from].into_iter().filter(|text| !text.is_empty()).collect();
+        if notes.is_empty() { self.shown.clone() } else { format!("{} ({})", self.shown, notes.join(", ")) }
     }
-    let listed = |between: &str| {
-        let shown = |place: &Place| format!("{} {}", place.flag(), visible_line(&place.value, LONGEST_PLACE));
-        untyped.iter().map(shown).collect::<Vec<_>>().join(between)
-    };
-    match origin {
-        _ if confirmed => say(format_args!("confirmed: {}", listed(", "))),
-        Origin::Named => experiment.unconfirmed_servers = true,
-        Origin::Found(path) => {
-            let message = format!("`{}` names what this command does not:\n  {}", path.display(), listed("\n  "));
-            let hint = "requests, keys or answers would go there: add --confirm if you know all of it, or name your own with these flags";
-            return Err(Failure::usage(message, hint));
+}
+
+/// What a person's settings and the manifests in a folder say of files.
+pub(super) fn known(person: &Person, folder: Option<&Path>) -> Known {
+    let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
+    for manifest in folder.map(explicit_args::all_recorded).unwrap_or_default() {
+        known.digests.extend(manifest.files.into_values());
+        known.digests.extend(manifest.experiment.map(|experiment| experiment.sha256));
+        known.digests.extend(manifest.variants.into_iter().filter_map(|variant| variant.wiki_origin));
+        known.digests.push(manifest.dataset.sha256);
+    }
+    known
+}
+
+impl Question<'_> {
+    /// Confirms everything that was neither typed nor named by the person's own settings, if the command says so; otherwise
+    /// refuses what was found and files that lie elsewhere, and has no key sent to servers that a file names.
+    pub(super) fn ask(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+        let mut untyped = self.places(experiment);
+        untyped.extend(self.files(experiment)?);
+        untyped.extend(self.prices(experiment)?);
+        self.answer(experiment, &untyped)
+    }
+
+    /// The same of nothing but files: what is to be sent, and where, is not known yet.
+    pub(super) fn ask_of_files(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+        let untyped = self.files(experiment)?;
+        self.answer(experiment, &untyped)
+    }
+
+    /// The same of nothing but servers and what `run` reads and writes besides its files.
+    pub(super) fn ask_of_places(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+        let untyped = self.places(experiment);
+        self.answer(experiment, &untyped)
+    }
+
+    /// The same of an experiment file that was not typed, before it is read; `setting` names it.
+    pub(super) fn ask_of_experiment(&self, setting: &'static str, path: &Path) -> anyhow::Result<()> {
+        if !ExperimentFile::is_one(path) || self.typed.has(setting) {
+            return Ok(());
+        }
+        let namer = match self.stored {
+            Some((folder, stored)) if stored.has(setting) => Namer::folder(folder, None)?,
+            // It is found by its name in the working folder.
+            _ => Namer::folder(Path::new("."), None)?,
+        };
+        let file = NamedFile { setting, value: path.display().to_string(), path: path.to_owned() };
+        let untyped: Vec<Untyped> = self.refused(&file, &namer, false).into_iter().collect();
+        self.answer(&mut Experiment::default(), &untyped)
+    }
+
+    /// Why the page of an earlier start is not written again; nothing where it is.
+    pub(super) fn refuses_page(&self, folder: &Path, page: &Path) -> anyhow::Result<Option<String>> {
+        let is_page =
+            page.extension().is_some_and(|ending| ["html", "htm"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
+        if !is_page {
+            return Ok(Some("its name does not end in .html".to_owned()));
+        }
+        let refusal = Namer::folder(folder, None)?.refuses_output(page, &self.known);
+        Ok(refusal.map(|refusal| refusal.reason))
+    }
+
+    fn places(&self, experiment: &Experiment) -> Vec<Untyped> {
+        let matters = |place: &Place| matches!(self.origin, Origin::Found(_)) || place.setting == "base_url";
+        let untyped = places(experiment).into_iter();
+        let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
+        let is_pipe = |place: &Place| {
+            let is_file = !OF_SERVERS.contains(&place.setting);
+            is_file && Path::new(&place.value).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
+        };
+        let shown = |place: Place| Untyped {
+            kind: match place.setting {
+                "base_url" => Sort::Server,
+                _ if is_pipe(&place) => Sort::NoFile,
+                _ => Sort::Place,
+            },
+            shown: format!("{} {}", place.flag(), visible_line(&place.value, LONGEST_PLACE)),
+            reason: String::new(),
+            by: self.by(),
+        };
+        untyped.map(shown).collect()
+    }
+
+    /// Whether the person's own settings name it.
+    fn is_own(&self, place: &Place) -> bool {
+        let defaults = &self.person.defaults;
+        match place.setting {
+            "prices" => defaults.get("prices").is_some_and(|given| given.value == place.value),
+            setting if OF_SERVERS.contains(&setting) => {
+                defaults.vouches(place.value.strip_prefix("retriever:").unwrap_or(&place.value))
+            }
+            _ => false,
         }
     }
-    Ok(())
+
+    /// The server that questions and pages go to because a file says so, unless it is one of the person's.
+    fn server(&self, experiment: &Experiment) -> Option<String> {
+        let of_file = |place: &Place| {
+            OF_SERVERS.contains(&place.setting) && !self.typed.has(place.setting) && !self.is_own(place)
+        };
+        let server = places(experiment).into_iter().find(of_file)?;
+        Some(server.value.strip_prefix("retriever:").unwrap_or(&server.value).to_owned())
+    }
+
+    fn files(&self, experiment: &Experiment) -> anyhow::Result<Vec<Untyped>> {
+        let server = self.server(experiment);
+        let mut untyped = Vec::new();
+        for file in named_files(experiment) {
+            if self.typed.has(file.setting) || self.typed.has_value(&file.path) {
+                continue;
+            }
+            let stored = self.stored.filter(|(_, stored)| stored.has(file.setting));
+            // What a shipped file names is ours.
+            let own = self.file.filter(|file| file.exists() || shipped::file(&file.display().to_string()).is_none());
+            let (namer, of_file) = match (stored, own) {
+                (Some((folder, _)), _) => (Namer::folder(folder, server.clone())?, false),
+                (None, Some(own)) => (Namer::file(own, server.clone())?, true),
+                (None, None) => continue,
+            };
+            untyped.extend(self.refused(&file, &namer, of_file));
+        }
+        Ok(untyped)
+    }
+
+    fn refused(&self, file: &NamedFile, namer: &Namer, of_file: bool) -> Option<Untyped> {
+        let refusal = namer.refuses(file, &self.known)?;
+        let setting = match (file.setting, of_file) {
+            ("path", _) => "[[dataset]] path".to_owned(),
+            ("dataset", _) => "dataset".to_owned(),
+            (setting, true) => setting.to_owned(),
+            (setting, false) => format!("--{}", setting.replace('_', "-")),
+        };
+        Some(Untyped {
+            kind: if refusal.is_final { Sort::NoFile } else { Sort::File },
+            shown: format!("{setting} {}", visible_line(&file.value, LONGEST_PLACE)),
+            reason: visible_line(&refusal.reason, LONGEST_PLACE),
+            by: self.by(),
+        })
+    }
+
+    /// Says which prices a file gives. Those with which a budget would not hold are returned.
+    fn prices(&self, experiment: &Experiment) -> anyhow::Result<Vec<Untyped>> {
+        let own = |price: &SetPrice, given: &&Given| given.value == price.value;
+        let mut untyped = Vec::new();
+        for price in set_prices(experiment)? {
+            let given = self.person.defaults.all(price.setting).find(|given| own(&price, given));
+            if self.typed.has(price.setting) || given.is_some_and(|given| given.by.is_own()) {
+                continue;
+            }
+            let by = match given.map(|given| &given.by) {
+                // The settings say it themselves.
+                Some(by @ GivenBy::Folder(..)) => format!("`{by}`"),
+                _ => {
+                    let model = visible_line(&price.model, LONGEST_PLACE);
+                    say(format_args!("note: the price of {model} is {}, from {}", price.shown, self.by()));
+                    self.by()
+                }
+            };
+            let limited = experiment.limits.budget_usd.is_some() && !experiment.recording.is_offline();
+            if let Some(reason) = price.low.filter(|_| limited) {
+                let shown = format!("--price {} for {}", price.shown, visible_line(&price.model, LONGEST_PLACE));
+                untyped.push(Untyped { kind: Sort::Price, shown, reason, by });
+            }
+        }
+        Ok(untyped)
+    }
+
+    /// Who names what nobody typed.
+    fn by(&self) -> String {
+        let path = match self.origin {
+            Origin::Found(path) => Some(path),
+            Origin::Named => self.file,
+        };
+        format!("`{}`", visible_line(&path.unwrap_or(Path::new("")).display().to_string(), LONGEST_PLACE))
+    }
+
+    fn answer(&self, experiment: &mut Experiment, untyped: &[Untyped]) -> anyhow::Result<()> {
+        let asked = |one: &&Untyped| matches!(self.origin, Origin::Found(_)) || one.kind != Sort::Server;
+        let Some(by) = untyped.iter().find(asked).or(untyped.first()).map(|first| first.by.clone()) else {
+            return Ok(());
+        };
+        let listed =
+            |lines: &[&Untyped], between: &str| lines.iter().map(|one| one.line(&by)).collect::<Vec<_>>().join(between);
+        let no_files: Vec<&Untyped> = untyped.iter().filter(|one| one.kind == Sort::NoFile).collect();
+        if !no_files.is_empty() {
+            let message = format!("{by} names what is not a file:\n  {}", listed(&no_files, "\n  "));
+            return Err(Failure::usage(message, "a pipe or a device is read only where this command names it"));
+        }
+        if self.confirmed {
+            let lines = untyped.iter().map(|one| one.shown.clone()).collect::<Vec<_>>();
+            say(format_args!("confirmed: {}", lines.join(", ")));
+            return Ok(());
+        }
+        let refused: Vec<&Untyped> = untyped.iter().filter(asked).collect();
+        if refused.is_empty() {
+            experiment.unconfirmed_servers = true;
+            return Ok(());
+        }
+        let message = format!("{by} names what this command does not:\n  {}", listed(&refused, "\n  "));
+        Err(Failure::usage(message, self.hint(experiment, &refused)))
+    }
+
+    fn hint(&self, experiment: &Experiment, refused: &[&Untyped]) -> String {
+        let has = |kind| refused.iter().any(|one| one.kind == kind);
+        let mut hints: Vec<String> = Vec::new();
+        if has(Sort::Server) || has(Sort::Place) {
+            hints.push(
+                "requests, keys or answers would go there: add --confirm if you know all of it, or name your own with these flags"
+                    .to_owned(),
+            );
+        }
+        if has(Sort::File) {
+            hints.push(
+                "files would be read and sent to servers: add --confirm if you know all of them, or list their folder in `file_dirs` \
+                 of your own settings file, which `wikitrail config` names"
+                    .to_owned(),
+            );
+            let host = self.server(experiment).and_then(|server| host(&server));
+            hints.extend(
+                host.map(|host| format!("if the server is yours, key_hosts = [\"{host}\"] there ends the question")),
+            );
+        }
+        if has(Sort::Price) {
+            hints.push("the budget would not hold: type --price or --prices, or add --confirm".to_owned());
+        }
+        hints.join("; ")
+    }
+}
+
+/// A server as `key_hosts` lists it.
+fn host(address: &str) -> Option<String> {
+    let url = Url::parse(address).ok()?;
+    let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+    Some(format!("{}{port}", url.host_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+    use crate::experiment::defaults::DEFAULTS;
+    use crate::experiment::{DATASET_SETTINGS, VARIANT_SETTINGS};
+    use crate::run::FLAGS_OF_FILES;
+    use std::any::TypeId;
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    /// The settings that the page lists as naming a file.
+    fn documented() -> BTreeSet<String> {
+        let page = include_str!("../../docs/security.md");
+        let (_, table) = page.split_once("<!-- files: begin -->").expect("the table");
+        let (table, _) = table.split_once("<!-- files: end -->").expect("its end");
+        let first = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+        let names = first
+            .flat_map(|cell| format!("`{cell}").split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
+        names.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect()
+    }
+
+    #[test]
+    fn the_page_lists_every_setting_that_names_a_file() {
+        let settings = VARIANT_SETTINGS.iter().chain(DATASET_SETTINGS);
+        let mut declared: BTreeSet<String> = settings
+            .filter(|setting| setting.kind.path_in("corpus:x").is_some())
+            .map(|setting| setting.name.to_owned())
+            .chain(DEFAULTS.iter().filter(|setting| setting.is_path).map(|setting| setting.name.to_owned()))
+            .chain(FLAGS_OF_FILES.iter().map(|(name, _)| (*name).to_owned()))
+            .collect();
+        let command = crate::cli::command();
+        let mut known = BTreeSet::from(["path".to_owned()]);
+        for name in ["run", "reproduce", "score"] {
+            for argument in command.find_subcommand(name).expect(name).get_arguments() {
+                let id = argument.get_id().to_string();
+                // What a stored command line can hold.
+                if name != "score" && argument.get_value_parser().type_id() == TypeId::of::<PathBuf>() {
+                    declared.insert(id.clone());
+                }
+                known.insert(id);
+            }
+        }
+        known.extend(declared.iter().cloned());
+        let documented = documented();
+        let missing: Vec<&String> = declared.difference(&documented).collect();
+        assert!(missing.is_empty(), "docs/security.md lists no {missing:?}");
+        let unknown: Vec<&String> =
+            documented.difference(&known).filter(|name| *name != "reproduce" && *name != "score").collect();
+        assert!(unknown.is_empty(), "docs/security.md lists {unknown:?}");
+        assert!(
+            ["instruction", "ids", "wiki", "report", "dataset", "hotpotqa", "results"]
+                .iter()
+                .all(|name| declared.contains(*name))
+        );
+    }
+
+    #[test]
+    fn a_server_is_named_as_key_hosts_takes_it() {
+        for (address, listed) in
+            [("http://127.0.0.1:8000/v1", "127.0.0.1:8000"), ("https://llm.example.org/v1", "llm.example.org")]
+        {
+            assert_eq!(host(address).as_deref(), Some(listed));
+        }
+    }
 }

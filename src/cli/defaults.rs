@@ -8,6 +8,7 @@ use crate::experiment::defaults::{
     DEFAULTS, Defaults, FOLDER_FILE, Given, GivenBy, RESULTS, VARIABLES, check, check_price, parse_file,
 };
 use crate::experiment::{ExperimentFile, Overrides};
+use crate::run::{Known, Namer};
 use crate::types::bounded::text_at_most;
 use crate::types::text::{closest, visible_line};
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub(super) fn person() -> anyhow::Result<Person> {
     if let Some(folder) = configuration() {
         person.file(folder.join("wikitrail").join("config.toml"), false)?;
     }
+    person.check_paths()?;
     let known = DEFAULTS.map(|setting| setting.variable());
     for name in &person.unknown {
         if let Some(near) =
@@ -98,6 +100,31 @@ impl Person {
             self.defaults.extend(values.map_err(|problems| Failure::bad_input(&problems, problems.hint()))?);
         }
         self.files.push((path, is_there));
+        Ok(())
+    }
+
+    /// Refuses paths of the folder's file that lead out of the folder once links are resolved, and files that are none.
+    fn check_paths(&self) -> anyhow::Result<()> {
+        let known = Known { folders: self.defaults.file_dirs().map(Path::to_owned).collect(), ..Known::default() };
+        let given =
+            DEFAULTS.iter().filter(|setting| setting.is_path).flat_map(|setting| self.defaults.all(setting.name));
+        for given in given.filter(|given| matches!(given.by, GivenBy::Folder(..))) {
+            let path = Path::new(&given.value);
+            let is_pipe = given.setting.name == "prices" && path.metadata().is_ok_and(|found| !found.is_file());
+            let reason = match Namer::folder(Path::new("."), None)?.refuses_path(path, &known) {
+                Some(refusal) => refusal.reason,
+                None if is_pipe => "not a regular file".to_owned(),
+                None => continue,
+            };
+            let (name, value) = (given.setting.name, visible_line(&given.value, LONGEST_VALUE));
+            return Err(Failure::bad_input(
+                format!(
+                    "{}: `{name}` is `{value}` ({reason}), and the folder may have come from somebody else",
+                    given.by
+                ),
+                "name a path below the folder, or set it in your own settings file, which `wikitrail config` names",
+            ));
+        }
         Ok(())
     }
 

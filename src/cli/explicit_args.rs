@@ -100,6 +100,11 @@ impl ExplicitArgs {
         self.typed.iter().any(|argument| argument.name == name)
     }
 
+    /// Whether a value that was typed is this path.
+    pub(super) fn has_value(&self, path: &Path) -> bool {
+        self.typed.iter().flat_map(|argument| &argument.values).any(|value| Path::new(value) == path)
+    }
+
     /// The command line for the manifest: as typed, or completed by that of the start that is resumed.
     pub(super) fn command_line(&self, name: &str) -> Vec<String> {
         if !self.completed {
@@ -201,6 +206,11 @@ pub(super) fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
         }
     }
     Ok(None)
+}
+
+/// The manifests of all runs in a folder, as far as they can be read.
+pub(super) fn all_recorded(out: &Path) -> Vec<Manifest> {
+    crate::graded::runs_at(out).filter_map(|folder| folder.manifest().ok()).collect()
 }
 
 #[cfg(test)]

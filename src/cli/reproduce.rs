@@ -4,7 +4,7 @@ mod deviations;
 mod figures;
 mod json;
 
-use super::confirm::{Origin, confirm};
+use super::confirm::{Ask, Origin, Question, known};
 use super::defaults::{self, Takes, Taking};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
@@ -15,7 +15,7 @@ use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Override
 use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::sheet::terminal;
-use crate::run::{RunError, load_experiment};
+use crate::run::{RunError, check_files};
 use clap::Command;
 use figures::Reproduction;
 use std::collections::BTreeMap;
@@ -136,15 +136,27 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     }
     let (typed, person) = (args.explicit.clone(), defaults::person()?);
     let short = args.out.clone().filter(|_| args.resume && !args.a_try && !typed.has("model"));
-    let mut stored = None;
-    if let Some(out) = short
-        && let Some(started) = resumed(&out, &typed)?
-    {
-        args = started;
-        stored = Some(out);
-    }
+    let completed = short.as_deref().map(|out| resumed(out, &typed)).transpose()?.flatten();
+    let stored = short.as_deref().filter(|_| completed.is_some());
+    args = completed.unwrap_or(args);
+    let (explicit, named) = (args.explicit.clone(), args.experiment.clone());
     let goes_on = args.out.clone().filter(|_| args.resume);
     let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
+    let question = Question {
+        origin: match stored {
+            Some(out) => Origin::Found(out),
+            None if typed.has("experiment") => Origin::Named,
+            // A file of this name in the working folder takes the place of ours.
+            None => Origin::Found(&named),
+        },
+        typed: &typed,
+        stored: stored.map(|out| (out, &explicit)),
+        file: Some(&named),
+        person: &person,
+        known: known(&person, goes_on.as_deref()),
+        confirmed: args.confirm,
+    };
+    question.ask_of_experiment("experiment", &args.experiment)?;
     let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
     if !args.a_try && !args.settings.has("model") {
@@ -154,14 +166,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         }
         return Ok(failure::OK);
     }
-    let mut experiment = args.experiment()?;
-    let origin = match &stored {
-        Some(out) => Origin::Found(out),
-        None if typed.has("experiment") => Origin::Named,
-        // A file of this name in the working folder takes the place of ours.
-        None => Origin::Found(&args.experiment),
-    };
-    confirm(&mut experiment, &origin, &typed, &person, args.confirm)?;
+    let experiment = args.experiment(&|experiment| question.ask(experiment))?;
     let code =
         run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false, report: None }).await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
@@ -180,7 +185,7 @@ fn no_model() -> anyhow::Error {
 
 impl Args {
     /// The experiment of the file with what was typed in place of what it says.
-    fn experiment(&self) -> anyhow::Result<Experiment> {
+    fn experiment(&self, ask: Ask<'_>) -> anyhow::Result<Experiment> {
         let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;
         let overrides = Overrides {
             settings: self.overriding(),
@@ -189,8 +194,8 @@ impl Args {
             repeats: None,
             stop_when: None,
         };
-        let (mut experiment, notes) = load_experiment(&self.experiment, &overrides)?;
-        notes.iter().for_each(say);
+        file.check_used(&overrides).map_err(RunError::from)?;
+        let mut experiment = file.experiment(&overrides).map_err(RunError::from)?;
         experiment.limits = self.limits.limits();
         experiment.pace = self.pace.pace();
         experiment.recording = self.recording.recording();
@@ -203,6 +208,8 @@ impl Args {
             dry_run: self.dry_run,
             shard: None,
         };
+        ask(&mut experiment)?;
+        check_files(&file, &overrides)?.iter().for_each(say);
         Ok(experiment)
     }
 

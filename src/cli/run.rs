@@ -7,7 +7,7 @@ mod shard;
 
 pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs, usd};
 
-use super::confirm::{Origin, confirm};
+use super::confirm::{Ask, Origin, Question, known};
 use super::defaults;
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
@@ -18,12 +18,12 @@ use crate::experiment::{
     VARIANT_SETTINGS,
 };
 use crate::report::console::stdout;
-use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
+use crate::run::{End, Finished, Interrupts, RunError, Summary, check_files, prepare};
 use crate::types::StopRule;
 use crate::types::text::visible_line;
 use screen::Screen;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How an experiment is shown while it runs and at its end.
 #[derive(Debug, Clone, Copy)]
@@ -47,27 +47,48 @@ impl Resumable for Args {
 }
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
-    let (typed, mut origin) = (args.explicit.clone(), Origin::Named);
-    let person = defaults::person()?;
-    // A resumed command names no file to write.
-    let report = args.report.clone();
+    let (typed, person) = (args.explicit.clone(), defaults::person()?);
     // Whoever names a dataset means what they type, and nothing else.
     let out = args.out.clone().filter(|_| args.resume && !typed.has("dataset"));
-    if let Some(out) = &out
-        && let Some(completed) = resumed(out, &typed)?
-    {
-        args = completed;
-        origin = Origin::Found(out);
-    }
+    let completed = out.as_deref().map(|out| resumed(out, &typed)).transpose()?.flatten();
+    let stored = out.as_deref().filter(|_| completed.is_some());
+    args = completed.unwrap_or(args);
     let goes_on = args.out.clone().filter(|_| args.resume);
+    let (explicit, named) = (args.explicit.clone(), args.dataset.clone());
+    let question = Question {
+        origin: stored.map_or(Origin::Named, Origin::Found),
+        typed: &typed,
+        stored: stored.map(|out| (out, &explicit)),
+        file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
+        person: &person,
+        known: known(&person, goes_on.as_deref()),
+        confirmed: args.confirm,
+    };
+    question.ask_of_experiment("dataset", &args.dataset)?;
     let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
     let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
-    let mut experiment = args.experiment()?;
-    confirm(&mut experiment, &origin, &typed, &person, args.confirm)?;
-    report.as_deref().map_or(Ok(()), report::check)?;
+    let experiment = args.experiment(&|experiment| question.ask(experiment))?;
+    let report = page(&args, &question)?;
     let shown = Shown { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
     carry_out(&experiment, shown).await
+}
+
+/// The page to write: the one that is typed, or that of an earlier start, where that may be written.
+fn page(args: &Args, question: &Question<'_>) -> anyhow::Result<Option<PathBuf>> {
+    let Some(page) = &args.report else { return Ok(None) };
+    let Some((folder, _)) = question.stored.filter(|_| !question.typed.has("report")) else {
+        return report::check(page).map(|()| Some(page.clone()));
+    };
+    let refusal = match question.refuses_page(folder, page)? {
+        None => report::check(page).err().map(|error| error.to_string()),
+        refusal => refusal,
+    };
+    if let Some(reason) = &refusal {
+        let shown = visible_line(&page.display().to_string(), 300);
+        say(format_args!("note: --report {shown} is not written again ({reason}); to write it, type --report"));
+    }
+    Ok(Some(page.clone()).filter(|_| refusal.is_none()))
 }
 
 /// Prepares an experiment and runs it; of a dry run, shows the plan.
@@ -110,9 +131,9 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
 }
 
 impl Args {
-    /// The experiment that the flags describe.
-    pub(super) fn experiment(&self) -> anyhow::Result<Experiment> {
-        let mut experiment = if ExperimentFile::is_one(&self.dataset) {
+    /// The experiment that the flags describe. Before a file that it names is opened, `ask` says whether that may be.
+    pub(super) fn experiment(&self, ask: Ask<'_>) -> anyhow::Result<Experiment> {
+        let (mut experiment, file) = if ExperimentFile::is_one(&self.dataset) {
             self.refuse_flags_of_the_file()?;
             let overrides = Overrides {
                 settings: self.variant.single(),
@@ -121,19 +142,20 @@ impl Args {
                 stop_when: self.stop_when()?,
                 ..Overrides::default()
             };
-            let (experiment, notes) = load_experiment(&self.dataset, &overrides)?;
-            notes.iter().for_each(say);
-            experiment
+            let file = ExperimentFile::load(&self.dataset).map_err(RunError::from)?;
+            file.check_used(&overrides).map_err(RunError::from)?;
+            (file.experiment(&overrides).map_err(RunError::from)?, Some((file, overrides)))
         } else {
             let path = self.dataset.clone();
             self.say_what_models_share();
-            Experiment {
+            let experiment = Experiment {
                 datasets: vec![DatasetSpec { path, settings: self.data.dataset()?, ..DatasetSpec::default() }],
-                variants: self.variant.listed().variants().map_err(crate::run::RunError::from)?,
+                variants: self.variant.listed().variants().map_err(RunError::from)?,
                 repeats: self.repeats.unwrap_or(1),
                 stop_when: self.stop_when()?,
                 ..Experiment::default()
-            }
+            };
+            (experiment, None)
         };
         experiment.limits = self.limits.limits();
         experiment.pace = self.pace.pace();
@@ -147,6 +169,10 @@ impl Args {
             dry_run: self.dry_run,
             shard: self.shard.as_deref().map(|text| shard::shard(text, |name| std::env::var(name).ok())).transpose()?,
         };
+        ask(&mut experiment)?;
+        if let Some((file, overrides)) = file {
+            check_files(&file, &overrides)?.iter().for_each(say);
+        }
         Ok(experiment)
     }
 

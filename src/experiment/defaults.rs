@@ -29,6 +29,8 @@ pub struct DefaultSetting {
     pub flag: Option<&'static str>,
     /// What holds where nobody gives it; empty where that is nothing.
     pub built_in: &'static str,
+    /// Whether it names files or folders.
+    pub is_path: bool,
     /// What the file of the current folder may say. The folder may have come from somebody else.
     pub in_folder: InFolder,
 }
@@ -46,12 +48,13 @@ pub enum InFolder {
 }
 
 /// Every setting that a settings file or a variable may give.
-pub const DEFAULTS: [DefaultSetting; 8] = [
+pub const DEFAULTS: [DefaultSetting; 9] = [
     DefaultSetting {
         name: "contact",
         help: "Your mail address or page, for the User-Agent of requests to Wikipedia.",
         flag: Some("--contact"),
         built_in: "",
+        is_path: false,
         in_folder: InFolder::Any,
     },
     DefaultSetting {
@@ -59,6 +62,7 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
         help: "The model that answers: `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`.",
         flag: Some("--model"),
         built_in: "baseline",
+        is_path: false,
         in_folder: InFolder::Any,
     },
     DefaultSetting {
@@ -67,6 +71,7 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
                else for `openai:NAME`.",
         flag: Some("--base-url"),
         built_in: "",
+        is_path: false,
         in_folder: InFolder::OwnHosts,
     },
     DefaultSetting {
@@ -74,6 +79,7 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
         help: "Price of the `model` beside it, as in `--price`; another model keeps its own.",
         flag: Some("--price"),
         built_in: "",
+        is_path: false,
         in_folder: InFolder::Any,
     },
     DefaultSetting {
@@ -81,6 +87,7 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
         help: "File of models' prices, as in `--prices`; of judges too. In a settings file, the path is relative to that file.",
         flag: Some("--prices"),
         built_in: "",
+        is_path: true,
         in_folder: InFolder::Below,
     },
     DefaultSetting {
@@ -88,6 +95,7 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
         help: "Folder in which folders of runs are made where no `--out` names one, and which `list` and `view` show.",
         flag: None,
         built_in: RESULTS,
+        is_path: true,
         in_folder: InFolder::Below,
     },
     DefaultSetting {
@@ -95,6 +103,7 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
         help: "Model requests at once: `auto`, `auto:N` or a number.",
         flag: Some("--concurrency"),
         built_in: "auto",
+        is_path: false,
         in_folder: InFolder::Any,
     },
     DefaultSetting {
@@ -103,6 +112,16 @@ pub const DEFAULTS: [DefaultSetting; 8] = [
                experiment file, a run's folder or the file of the current folder names them.",
         flag: None,
         built_in: "",
+        is_path: false,
+        in_folder: InFolder::Refused,
+    },
+    DefaultSetting {
+        name: "file_dirs",
+        help: "Folders, such as `/data/qa`, whose files an experiment file or a run's folder may name wherever it lies. In a \
+               settings file, a path is relative to that file.",
+        flag: None,
+        built_in: "",
+        is_path: true,
         in_folder: InFolder::Refused,
     },
 ];
@@ -134,7 +153,7 @@ pub enum GivenBy {
 
 impl GivenBy {
     /// Whether the person wrote it, and nobody else can have.
-    fn is_own(&self) -> bool {
+    pub fn is_own(&self) -> bool {
         matches!(self, Self::Variable(_) | Self::Person(..))
     }
 }
@@ -220,6 +239,12 @@ impl Defaults {
         listed.into_iter().any(|host| is_host(host, &url)) || served.any(same)
     }
 
+    /// Folders whose files others may name, as the person's own settings list them.
+    pub fn file_dirs(&self) -> impl Iterator<Item = &Path> {
+        let own = self.all("file_dirs").filter(|given| given.by.is_own());
+        own.flat_map(|given| parts(&given.value)).map(Path::new)
+    }
+
     /// Whether these settings of a person let a value be used: an address or a path that others may have written only where
     /// the person names it too.
     pub fn allows(&self, given: &Given) -> bool {
@@ -275,7 +300,7 @@ pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), 
             format!("`{name}` leads out of the folder, which may have come from somebody else"),
             "name a path below it, or set it in your own settings file, which `wikitrail config` names",
         ),
-        (_, InFolder::Below) if value.starts_with('~') => {
+        _ if setting.is_path && parts(value).any(|path| path.starts_with('~')) => {
             refuse(format!("`{name}` begins with `~`, which only a shell understands"), "write the whole path")
         }
         ("model", _)
@@ -286,6 +311,9 @@ pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), 
                 format!("`model` is `{}`, which names no provider", crate::prompt::quoted(value)),
                 "write `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`",
             )
+        }
+        ("file_dirs", _) if parts(value).any(str::is_empty) => {
+            refuse("`file_dirs` has a folder without a name".to_owned(), "write folders such as \"/data/qa\"")
         }
         ("base_url", _) => parts(value).try_for_each(check_address),
         ("key_hosts", _) if !parts(value).all(|host| host_of(host).is_some()) => refuse(

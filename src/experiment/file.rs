@@ -9,7 +9,7 @@ use super::reader::{Notes, TOP_KEYS};
 use super::setting::{Assignment, Kind, Setting};
 use super::settings::{DatasetSettings, VariantSettings};
 use super::{datasets, planned, shipped, variants};
-use crate::prompt::Problems;
+use crate::prompt::{Problems, file_of};
 use crate::types::{Pairs, StopRule};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -243,17 +243,10 @@ impl ExperimentFile {
     }
 
     fn find(&self, assignment: &mut Assignment) {
-        let Some(value) = assignment.value.as_str() else { return };
-        let found = match assignment.setting.kind {
-            Kind::Path => self.resolved(value),
-            Kind::Prompt => found(&self.path, value),
-            Kind::Source => match value.strip_prefix("corpus:") {
-                Some(folder) => format!("corpus:{}", self.resolved(folder)),
-                None => return,
-            },
-            _ => return,
-        };
-        assignment.value = Value::from(found);
+        let path = assignment.value.as_str().and_then(|value| assignment.setting.kind.path_in(value));
+        if let Some((before, path, after)) = path {
+            assignment.value = Value::from(format!("{before}{}{after}", self.resolved(path)));
+        }
     }
 
     fn dataset(&self, dataset: &DatasetDraft, overrides: &Overrides) -> Result<DatasetSpec, ExperimentError> {
@@ -321,10 +314,7 @@ fn resolved(file: &str, path: &str) -> String {
 
 /// The same for a prompt, which may be a key of its file.
 fn found(file: &str, prompt: &str) -> String {
-    let (path, key) = match prompt.find(".json#") {
-        Some(at) => prompt.split_at(at + ".json".len()),
-        None => (prompt, ""),
-    };
+    let (path, key) = prompt.split_at(file_of(prompt).len());
     format!("{}{key}", resolved(file, path))
 }
 

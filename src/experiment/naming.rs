@@ -49,6 +49,10 @@ fn candidates(value: &Assignment, find: Option<&dyn Fn(&str) -> String>) -> [Str
 
 /// The name that a prompt file gives itself, if it fits.
 fn own(spec: &str) -> Option<String> {
+    // A pipe would be waited for.
+    if Path::new(prompt::file_of(spec)).metadata().is_ok_and(|found| !found.is_file()) {
+        return None;
+    }
     let Ok(PromptSource::File(file)) = prompt::load(spec, None, &shipped::file) else { return None };
     let name = file.name.trim();
     let fits = name.chars().count() <= LONGEST && !name.contains(|c| is_control(c) || c == '\n');

@@ -1,5 +1,6 @@
 //! How a setting is declared, and what follows from the declaration.
 
+use crate::prompt;
 use crate::types::{Method, PriceRecord, Reasoning, Variant, WikiKind, WikiName};
 use serde_json::{Map, Value};
 
@@ -173,6 +174,35 @@ impl Setting {
 }
 
 impl Kind {
+    /// The path in a value, between what stands before and after it; nothing where values of this kind name no file.
+    pub fn path_in(self, value: &str) -> Option<(&str, &str, &str)> {
+        match self {
+            Self::Path => Some(("", value, "")),
+            Self::Prompt => {
+                let (path, key) = value.split_at(prompt::file_of(value).len());
+                Some(("", path, key))
+            }
+            Self::Source => {
+                let folder = value.strip_prefix("corpus:").filter(|folder| !folder.is_empty())?;
+                Some(("corpus:", folder, ""))
+            }
+            Self::Text
+            | Self::Texts
+            | Self::Url
+            | Self::Urls
+            | Self::Choice(_)
+            | Self::Price
+            | Self::Number(..)
+            | Self::Whole(..)
+            | Self::Switch
+            | Self::Reasoning
+            | Self::Body
+            | Self::Headers
+            | Self::Options
+            | Self::Method => None,
+        }
+    }
+
     /// What a value must be, in words.
     pub fn expected(self) -> String {
         match self {

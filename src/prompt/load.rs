@@ -85,6 +85,11 @@ pub fn check(spec: &str, builtin: BuiltIn<'_>) -> Result<Checked, PromptError> {
     }
 }
 
+/// The file that a prompt's name leads to: all of it, or what stands before its key.
+pub fn file_of(spec: &str) -> &str {
+    split_key(spec).map_or(spec, |(file, _)| file)
+}
+
 /// `FILE.json` and `KEY`; the key is empty where none is named.
 fn split_key(spec: &str) -> Option<(&str, &str)> {
     if ends_with(spec, ".json") {

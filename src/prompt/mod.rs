@@ -21,7 +21,7 @@ pub use error::PromptError;
 pub use exemplar::{Exemplar, ExemplarStep};
 pub use file::{METHODS, PromptFile, QUESTION_LABELS, Texts};
 pub use finished::FinishedText;
-pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load, source};
+pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, file_of, load, source};
 pub use new::{NewPrompt, new};
 pub(crate) use problems::{Fault, quoted};
 pub use problems::{Problem, Problems};

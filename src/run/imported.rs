@@ -30,6 +30,7 @@ pub(super) fn manifest(
         ended_at: None,
         logs: Vec::new(),
         defaults: BTreeMap::new(),
+        files: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
         paid: BTreeMap::new(),

@@ -3,6 +3,7 @@
 use super::asked::{Asked, Earlier};
 use super::breaker::{Breaker, Breakers};
 use super::error::RunError;
+use super::named_files;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
@@ -94,7 +95,7 @@ impl Job {
                 "remove one of them; the address of a server does not distinguish variants",
             ));
         }
-        let manifest = manifest(experiment, record, variants);
+        let manifest = Manifest { files: files(experiment, spec), ..manifest(experiment, record, variants) };
         let plan = Plan::new(questions, &manifest.variants, manifest.repeats, experiment.output.shard);
         let plan = plan.forked(&experiment.forks);
         Ok(Self {
@@ -223,6 +224,7 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Varia
         git_revision: revision::git_revision(),
         command_line: experiment.output.command_line.clone(),
         defaults: experiment.output.defaults.clone(),
+        files: BTreeMap::new(),
         started_at: jiff::Timestamp::now().to_string(),
         ended_at: None,
         logs: Vec::new(),
@@ -230,6 +232,12 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Varia
         limit_history: Vec::new(),
         paid: BTreeMap::new(),
     }
+}
+
+/// The digests of the files that settings name.
+fn files(experiment: &Experiment, spec: &DatasetSpec) -> BTreeMap<String, String> {
+    let settings: Vec<_> = experiment.variants_on(spec).iter().map(|variant| &variant.settings).collect();
+    named_files::digests(&settings, spec.settings.ids.as_deref())
 }
 
 /// What is recorded of an experiment that was read from a file.

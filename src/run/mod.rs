@@ -6,7 +6,8 @@
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `variant`, `model`, `wiki`, `recording`, `prices`, `pool` | from settings to agents, and what they share |
 //! | `questions`, `inputs` | the files that a run reads |
-//! | `places` | servers, keys and files outside of the folder that an experiment uses |
+//! | `places` | servers, keys and recordings that an experiment uses |
+//! | `named_files` | the files that settings name, and whether one may be used that nobody typed |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
@@ -46,6 +47,7 @@ mod journal;
 mod judging;
 mod merge;
 mod model;
+mod named_files;
 mod notebook;
 mod pace;
 mod places;
@@ -81,10 +83,15 @@ pub use interrupts::Interrupts;
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};
 pub(crate) use model::key_variable;
+pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
 pub(crate) use notebook::{Recorded, import as import_notebook};
+#[cfg(test)]
+pub(crate) use places::FLAGS_OF_FILES;
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;
+pub(crate) use prepare::check_files;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
+pub(crate) use prices::{SetPrice, set_prices};
 pub(crate) use spending::Spending;
 pub use summary::Summary;
 pub(crate) use summary::{Item, VariantScore, left_out};

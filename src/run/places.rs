@@ -25,6 +25,17 @@ impl Place {
     }
 }
 
+/// How a flag's file is found in an experiment.
+type OfExperiment = fn(&Experiment) -> Option<&Path>;
+
+/// Flags of which each names a file that is used only where it is typed or confirmed, wherever it lies.
+pub(crate) const FLAGS_OF_FILES: [(&str, OfExperiment); 4] = [
+    ("record", |experiment| experiment.recording.record.as_deref()),
+    ("replay", |experiment| experiment.recording.replay.as_deref()),
+    ("cache", |experiment| experiment.recording.cache.as_deref()),
+    ("prices", |experiment| experiment.limits.prices.as_deref()),
+];
+
 /// Every place of an experiment, each once. A replay contacts nobody.
 pub(crate) fn places(experiment: &Experiment) -> Vec<Place> {
     let on_datasets = experiment.datasets.iter().flat_map(|dataset| &dataset.variants);
@@ -33,18 +44,10 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<Place> {
     if !experiment.recording.is_offline() {
         all.extend(variants.flat_map(|variant| of_variant(&variant.settings)));
     }
-    let recording = &experiment.recording;
-    let files = [
-        ("record", &recording.record),
-        ("replay", &recording.replay),
-        ("cache", &recording.cache),
-        ("prices", &experiment.limits.prices),
-    ];
-    let file = |(setting, path): (&'static str, &Option<std::path::PathBuf>)| {
-        let value = path.as_deref().map(Path::display)?.to_string();
-        Some(Place { setting, value })
+    let file = |(setting, path): (&'static str, OfExperiment)| {
+        Some(Place { setting, value: path(experiment)?.display().to_string() })
     };
-    all.extend(files.into_iter().filter_map(file));
+    all.extend(FLAGS_OF_FILES.into_iter().filter_map(file));
     let mut places: Vec<Place> = Vec::new();
     for place in all {
         if !places.contains(&place) {

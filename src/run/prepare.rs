@@ -74,7 +74,14 @@ pub struct Finished {
 pub fn load_experiment(path: &Path, overrides: &Overrides) -> Result<(Experiment, Vec<String>), RunError> {
     let file = ExperimentFile::load(path)?;
     file.check_used(overrides)?;
-    inputs::check(&file, overrides)?;
+    let notes = check_files(&file, overrides)?;
+    Ok((file.experiment(overrides)?, notes))
+}
+
+/// Looks at every file that an experiment file names: everything that is wrong is one error. Returns what a person should
+/// know.
+pub(crate) fn check_files(file: &ExperimentFile, overrides: &Overrides) -> Result<Vec<String>, RunError> {
+    inputs::check(file, overrides)?;
     let mut notes = Vec::new();
     if file.merged > 0 {
         let combinations = counted(file.merged, "combination");
@@ -83,7 +90,7 @@ pub fn load_experiment(path: &Path, overrides: &Overrides) -> Result<(Experiment
     if file.excluded > 0 {
         notes.push(format!("note: {} excluded", counted(file.excluded, "combination")));
     }
-    Ok((file.experiment(overrides)?, notes))
+    Ok(notes)
 }
 
 /// Builds everything that an experiment needs and holds it against what its folder holds already, so that a bad setting,

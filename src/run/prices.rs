@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::model::ModelSettings;
-use crate::experiment::{VariantSettings, price};
+use crate::experiment::{Experiment, VariantSettings, price};
 use crate::llm::{PriceEntry, Prices};
 use crate::types::PriceRecord;
 use crate::types::bounded::text_at_most;
@@ -29,6 +29,63 @@ impl PriceList {
         let (host, name) = ModelSettings(settings).host_and_name()?;
         self.0.find(&host, &name).map(PriceEntry::record)
     }
+}
+
+/// A price that is set for a model, by itself or in a file of prices.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SetPrice {
+    /// `price` or `prices`.
+    pub(crate) setting: &'static str,
+    /// The setting's value.
+    pub(crate) value: String,
+    pub(crate) model: String,
+    /// The amounts, as they are typed.
+    pub(crate) shown: String,
+    /// Why a limit in dollars would not hold with it; nothing where it would.
+    pub(crate) low: Option<String>,
+}
+
+/// The prices that are set for the models of an experiment, each once.
+pub(crate) fn set_prices(experiment: &Experiment) -> Result<Vec<SetPrice>, RunError> {
+    let (file, usual) = (experiment.limits.prices.as_deref(), PriceList(Prices::shipped()));
+    let variants = experiment.datasets.iter().flat_map(|dataset| experiment.variants_on(dataset));
+    let settings: Vec<&VariantSettings> = variants.map(|variant| &variant.settings).collect();
+    // The file is opened only for a model whose price it may hold.
+    let needs_file = settings.iter().any(|settings| settings.price.is_none());
+    let list = file.filter(|_| needs_file).map(read).transpose()?.map(PriceList);
+    let mut found: Vec<SetPrice> = Vec::new();
+    for settings in settings {
+        let (setting, value, price) = match (&settings.price, &list, file) {
+            (Some(text), ..) => ("price", text.clone(), price(text)),
+            (None, Some(list), Some(file)) => ("prices", file.display().to_string(), list.of(settings)),
+            _ => continue,
+        };
+        let Some(price) = price else { continue };
+        let ours = usual.of(&VariantSettings { price: None, ..settings.clone() });
+        let model = settings.model.clone().unwrap_or_default();
+        let one = SetPrice { setting, value, model, shown: amounts(&price), low: low(&price, ours.as_ref()) };
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    Ok(found)
+}
+
+/// A price as it is typed.
+fn amounts(price: &PriceRecord) -> String {
+    let amounts = [Some(price.prompt), Some(price.completion), price.cached];
+    amounts.iter().flatten().map(f64::to_string).collect::<Vec<_>>().join("/")
+}
+
+/// Why a price is no base for a limit: it is zero, or below ours.
+fn low(price: &PriceRecord, ours: Option<&PriceRecord>) -> Option<String> {
+    if price.prompt == 0.0 || price.completion == 0.0 || price.cached == Some(0.0) {
+        return Some("tokens would cost nothing".to_owned());
+    }
+    let ours = ours?;
+    let cached = price.cached.is_some_and(|cached| cached < ours.cached.unwrap_or(ours.prompt));
+    let is_low = price.prompt < ours.prompt || price.completion < ours.completion || cached;
+    is_low.then(|| format!("below the known price {}", amounts(ours)))
 }
 
 /// Date and source of a price that nobody typed.

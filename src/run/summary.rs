@@ -320,7 +320,7 @@ impl Summary {
             let flag = word.split('=').next().unwrap_or_default();
             match word.as_str() {
                 "--resume" | "--quiet" | "-q" => {}
-                "--confirm" if server.is_some() => {}
+                "--confirm" if server.is_some() && !self.is_limited_by_a_files_price() => {}
                 "--out" | "--shard" => drop(typed.next()),
                 _ if ["--out", "--shard"].contains(&flag) => {}
                 _ if spent && BUDGETS.contains(&flag) => {
@@ -341,6 +341,14 @@ impl Summary {
         words.extend(["--resume".to_owned(), "--out".to_owned(), shell_word(&folder.display().to_string())]);
         words.extend(self.shard.into_iter().flat_map(|shard| ["--shard".to_owned(), shard.to_string()]));
         words.join(" ")
+    }
+
+    /// Whether a limit in dollars holds by a price that was set and not typed, which may have been confirmed.
+    fn is_limited_by_a_files_price(&self) -> bool {
+        let Manifest { command_line, variants, .. } = &self.manifest;
+        let is_typed = |flag: &str| command_line.iter().any(|word| word.split('=').next() == Some(flag));
+        let is_set = variants.iter().any(|variant| variant.price.as_ref().is_some_and(|price| price.as_of.is_none()));
+        is_set && is_typed("--budget-usd") && !is_typed("--price")
     }
 
     /// The server that an experiment's file names for all its models, where it is not the provider's own and was not typed.

@@ -56,6 +56,7 @@ fn manifest(variant: Variant) -> Manifest {
         ended_at: None,
         logs: Vec::new(),
         defaults: BTreeMap::new(),
+        files: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
         paid: BTreeMap::new(),

@@ -43,6 +43,10 @@ pub struct Manifest {
     /// Settings that no flag gave when the run was started, by name: from settings files and environment variables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub defaults: BTreeMap<String, String>,
+    /// SHA-256 of the files that settings named when the run was last started, by path as named: prompts, instructions,
+    /// protocol texts, ids. Absent in runs from before they were recorded.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// Start of the run, RFC 3339 in UTC; `null` in the file, and empty here, where another program did not say it.
     #[serde(deserialize_with = "null_as_empty", serialize_with = "empty_as_null")]
     pub started_at: String,

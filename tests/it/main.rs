@@ -70,6 +70,7 @@ mod merge;
 mod metric_command;
 mod mock_run;
 mod models_today;
+mod named_files;
 mod output_files;
 mod parse_command;
 mod piped_dataset;

@@ -6,7 +6,7 @@ use crate::cli::flags::{OfDataset, OfVariant, Typed};
 use crate::experiment::{Concurrency, ExperimentFile, Limits, Pace, Recording, shipped};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Longest value of `--max-wait`.
@@ -84,6 +84,11 @@ impl Takes for Args {
 }
 
 impl Args {
+    /// The dataset, or the experiment file.
+    pub(in crate::cli) fn dataset(&self) -> &Path {
+        &self.dataset
+    }
+
     /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
     pub(in crate::cli) fn waits(&self) -> bool {
         let offline = self.dry_run || self.recording.replay.is_some();

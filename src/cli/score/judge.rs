@@ -1,6 +1,6 @@
 //! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
-use crate::cli::defaults::{self, Taking};
+use crate::cli::defaults::{self, Person, Taking};
 use crate::cli::explicit_args::without_secrets;
 use crate::cli::failure::{self, Failure};
 use crate::cli::flags::{ASKED, OfJudge, Typed};
@@ -8,13 +8,14 @@ use crate::cli::output_file::json_line;
 use crate::cli::run::usd;
 use crate::cli::say::say;
 use crate::compare::{RESAMPLES, SEED};
-use crate::experiment::{Concurrency, Limits, Pace, Recording};
+use crate::experiment::defaults::GivenBy;
+use crate::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
 use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
 use crate::report::console::stdout;
 use crate::report::intervals::LEVEL;
 use crate::report::{View, judged, wrapped};
-use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary};
+use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary, set_prices};
 use crate::stats::Resampling;
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
@@ -105,6 +106,9 @@ impl JudgeArgs {
         let mut taking = Taking::of(&person);
         taking.prices(&mut prices, self.settings.has("price"))?;
         taking.tell();
+        if self.judge_budget_usd.is_some() && self.judge_prices.is_none() {
+            self.refuse_low(&person, models, prices.as_deref())?;
+        }
         Ok(JudgeSettings {
             models: models.to_vec(),
             settings: self.settings.variant()?,
@@ -130,6 +134,28 @@ impl JudgeArgs {
             },
             dry_run: self.dry_run,
         })
+    }
+}
+
+impl JudgeArgs {
+    /// Prices of the folder's own file are no base for a limit where they are below the known ones.
+    fn refuse_low(&self, person: &Person, models: &[String], prices: Option<&Path>) -> anyhow::Result<()> {
+        let folder = person.defaults.get("prices").map(|given| &given.by);
+        let (Some(path), Some(by @ GivenBy::Folder(..))) = (prices, folder) else { return Ok(()) };
+        let settings = self.settings.variant()?;
+        let asked = models.iter().fold(Experiment::over(""), |asked, model| {
+            asked.variant(model, VariantSettings { model: Some(model.clone()), ..settings.clone() })
+        });
+        let limits = Limits { prices: Some(path.to_owned()), ..Limits::default() };
+        let of_file =
+            set_prices(&Experiment { limits, ..asked })?.into_iter().filter(|price| price.setting == "prices");
+        match of_file.into_iter().find_map(|price| Some((price.low?, price.model, price.shown))) {
+            None => Ok(()),
+            Some((reason, model, price)) => Err(Failure::usage(
+                format!("{by} gives the price {price} for {}: {reason}", visible_line(&model, 80)),
+                "the budget would not hold: name the file with --judge-prices, or give --judge-price",
+            )),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! A settings file, from its text to its values.
 
-use super::{BadValue, DEFAULTS, Given, GivenBy, check, check_price, default_setting, key_refused};
+use super::{BadValue, DEFAULTS, Given, GivenBy, check, check_price, default_setting, key_refused, parts};
 use crate::prompt::{Entry, Fault, Problems, Reader};
 use crate::types::secrecy::{is_called_secret, looks_secret};
 use std::path::Path;
@@ -43,8 +43,12 @@ pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Pr
         let place = (path.to_owned(), entry.line);
         let by = if folder { GivenBy::Folder(place.0, place.1) } else { GivenBy::Person(place.0, place.1) };
         // The folder's own file is in the current folder.
-        let value = match Path::new(path).parent().filter(|_| setting.name == "prices" && !folder) {
-            Some(beside) => beside.join(value).display().to_string(),
+        let is_beside = ["prices", "file_dirs"].contains(&setting.name) && !folder;
+        let value = match Path::new(path).parent().filter(|_| is_beside) {
+            Some(beside) => {
+                let path = |path: &str| beside.join(path).display().to_string();
+                if is_list(setting.name) { parts(&value).map(path).collect::<Vec<_>>().join(",") } else { path(&value) }
+            }
             None => value,
         };
         values.push(Given { setting, value, by });
@@ -55,15 +59,20 @@ pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Pr
     if notes.is_clean() { Ok(values) } else { Err(notes.into_problems()) }
 }
 
+/// Whether a setting may have several values.
+fn is_list(name: &str) -> bool {
+    ["base_url", "key_hosts", "file_dirs"].contains(&name)
+}
+
 /// The value as a text, a list joined by commas.
 fn value(notes: &mut Reader<'_>, entry: &Entry<'_>) -> Option<String> {
     match (entry.key, entry.value.get_ref()) {
-        ("base_url" | "key_hosts", DeValue::Array(items)) if !items.is_empty() => {
+        (key, DeValue::Array(items)) if is_list(key) && !items.is_empty() => {
             let texts = items.iter().map(|item| notes.text(entry.key, item)).collect::<Option<Vec<_>>>()?;
             Some(texts.join(","))
         }
         ("concurrency", DeValue::Integer(number)) => Some(number.to_string()),
-        ("base_url" | "key_hosts", value) if value.as_str().is_none() => {
+        (key, value) if is_list(key) && value.as_str().is_none() => {
             notes.wrong_type(entry.key, entry.value, "a string or a list of strings");
             None
         }
