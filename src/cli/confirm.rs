@@ -179,7 +179,9 @@ impl Question<'_> {
             if self.typed.has(file.setting) || self.typed.has_value(&file.path) {
                 continue;
             }
-            let stored = self.stored.filter(|(_, stored)| stored.has(file.setting));
+            // A dataset may have been typed by a flag of its own.
+            let is_stored = |stored: &ExplicitArgs| stored.has(file.setting) || stored.has_value(&file.path);
+            let stored = self.stored.filter(|(_, stored)| is_stored(stored));
             // What a shipped file names is ours.
             let own = self.file.filter(|file| file.exists() || shipped::file(&file.display().to_string()).is_none());
             let (namer, of_file) = match (stored, own) {
@@ -217,15 +219,13 @@ impl Question<'_> {
             if self.typed.has(price.setting) || given.is_some_and(|given| given.by.is_own()) {
                 continue;
             }
-            let by = match given.map(|given| &given.by) {
-                // The settings say it themselves.
-                Some(by @ GivenBy::Folder(..)) => format!("`{by}`"),
-                _ => {
-                    let model = visible_line(&price.model, LONGEST_PLACE);
-                    say(format_args!("note: the price of {model} is {}, from {}", price.shown, self.by()));
-                    self.by()
-                }
-            };
+            let folder = given.map(|given| &given.by).filter(|by| matches!(by, GivenBy::Folder(..)));
+            let by = folder.map_or_else(|| self.by(), |by| format!("`{by}`"));
+            // What a settings file gives is said where it is taken.
+            if folder.is_none() {
+                let model = visible_line(&price.model, LONGEST_PLACE);
+                say(format_args!("note: the price of {model} is {}, from {by}", price.shown));
+            }
             let limited = experiment.limits.budget_usd.is_some() && !experiment.recording.is_offline();
             if let Some(reason) = price.low.filter(|_| limited) {
                 let shown = format!("--price {} for {}", price.shown, visible_line(&price.model, LONGEST_PLACE));

@@ -260,6 +260,26 @@ fn a_stored_command_names_files_below_its_root_only() {
 }
 
 #[test]
+fn a_stored_reproduction_names_files_below_its_root_only() {
+    let (bench, ours) = (bench(), server());
+    let url = format!("{}/v1", ours.url);
+    bench.write("elsewhere/h.csv", QUESTIONS);
+    let data = bench.path("elsewhere/h.csv").display().to_string();
+    let first = ["reproduce", "--try", "--limit", "1", "--quiet", "--out", "theirs/r"];
+    ran_in(&bench, "work", &first, &[]).ok();
+    for name in ["hotpotqa", "fever"] {
+        let path = format!("work/theirs/r/{name}/manifest.json");
+        let mut manifest = bench.manifest(&format!("work/theirs/r/{name}"));
+        manifest["command_line"] =
+            json!(["wikitrail", "reproduce", "--model", "openai:m", &format!("--{name}={data}")]);
+        bench.write(&path, manifest.to_string());
+    }
+    let resumed = ["reproduce", "--resume", "--out", "theirs/r", "--base-url", &url];
+    ran_in(&bench, "work", &resumed, &[]).refused(2, &["`theirs/r` names what this command does not", &data]);
+    assert_eq!(ours.requests(), Vec::<String>::new());
+}
+
+#[test]
 fn the_page_of_an_earlier_start_is_written_again_below_the_root() {
     let bench = bench();
     let run = |args: &[&str]| ran_in(&bench, "work", &[&["run", "--quiet"], args].concat(), &[]);
