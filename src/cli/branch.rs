@@ -9,14 +9,14 @@ use super::defaults;
 use super::explicit_args::{ExplicitArgs, started, without_secrets};
 use super::failure::{self, Failure};
 use super::run::{self, Shown, carry_out};
-use crate::experiment::{Experiment, ExperimentFile, Output, VariantSpec};
+use crate::experiment::{Experiment, ExperimentFile, Output, VariantSettings, VariantSpec};
 use crate::graded::RunRef;
 use crate::protocol;
 use crate::run::branch::{CONTROL, EDITED, refuse_other_edit};
 use crate::run::stopping::ordered;
 use crate::score::FailureClass;
 use crate::types::text::visible_line;
-use crate::types::{Manifest, Pairs, Tool, WikiKind, WikiName};
+use crate::types::{Manifest, Pairs, Tool, Variant, WikiKind, WikiName};
 use at::{At, at};
 use chosen::Chosen;
 use std::path::PathBuf;
@@ -177,15 +177,7 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
     let began = recorded.map(|variant| (variant.protocol.clone(), variant.protocol_version));
     let named = |name: &str| VariantSpec { name: name.to_owned(), place: None, began: began.clone(), ..spec.clone() };
     let (control, mut edited) = (named(CONTROL), named(EDITED));
-    edited.settings.model = args.model.clone().or(edited.settings.model);
-    edited.settings.prompt = args.prompt.clone().or(edited.settings.prompt);
-    if args.protocol.is_some() {
-        // Options are those of a protocol.
-        edited.settings.protocol.clone_from(&args.protocol);
-        edited.settings.option = None;
-        // The step limit of the run: another one would be another edit.
-        edited.settings.max_steps = edited.settings.max_steps.or(recorded.and_then(|variant| variant.max_steps));
-    }
+    edit(args, recorded, &mut edited.settings);
     // Two other variants are no longer what the run was to decide; its questions are still those in its order.
     if experiment.stop_when.take().is_some() {
         experiment.datasets[0] = ordered(&experiment.datasets[0]);
@@ -210,6 +202,19 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
     experiment.recording.record = None;
     question.ask_of_places(&mut experiment)?;
     Ok(experiment)
+}
+
+/// Puts another model, prompt or protocol into the settings of the edited variant.
+fn edit(args: &Args, recorded: Option<&Variant>, settings: &mut VariantSettings) {
+    settings.model = args.model.clone().or_else(|| settings.model.take());
+    settings.prompt = args.prompt.clone().or_else(|| settings.prompt.take());
+    if args.protocol.is_some() {
+        // Options are those of a protocol.
+        settings.protocol.clone_from(&args.protocol);
+        settings.option = None;
+        // The step limit of the run: another one would be another edit.
+        settings.max_steps = settings.max_steps.or(recorded.and_then(|variant| variant.max_steps));
+    }
 }
 
 /// An edit to what the run has is none.
