@@ -248,9 +248,10 @@ async fn whoever_waits_for_the_place_of_a_refused_request_waits_as_the_server_as
     limiter.acquire(0, TIMEOUT).await.expect("a free place").end(after(58 * SECOND));
     tokio::select! {
         _ = limiter.acquire(0, TIMEOUT) => panic!("the place is empty"),
-        () = sleep(8 * SECOND) => {
+        () = async {
+            sleep(8 * SECOND).await;
             let waiting = Waiting { whole: 58 * SECOND, left: 50 * SECOND, why: WaitReason::Asked };
             assert_eq!(limiter.activity().waiting, Some(waiting));
-        }
+        } => {}
     }
 }
