@@ -19,7 +19,7 @@ pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory
         repeat: 0,
         question: "Why \"so\"?\nÄ".to_owned(),
         answers: vec!["because".to_owned()],
-        steps: vec![],
+        steps: vec![Step::default()],
         steps_recorded: true,
         answer: Some(format!("answer of {id}")),
         outcome,
