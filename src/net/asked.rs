@@ -2,12 +2,12 @@
 //!
 //! | where | form | who |
 //! |---|---|---|
-//! | `retry-after-ms` | milliseconds | OpenAI, Azure |
+//! | `retry-after-ms` | milliseconds | `OpenAI`, Azure |
 //! | `retry-after` | seconds or a date | most |
-//! | `llm_provider-` before any name of this table | as without it | LiteLLM, for the server behind it |
+//! | `llm_provider-` before any name of this table | as without it | `LiteLLM`, for the server behind it |
 //! | `retryDelay` in the body | `15.3s` | Gemini |
-//! | words in the body: `try again in 1m12.5s`, `retry after 27 seconds` | | OpenAI, Groq, Gemini, Azure |
-//! | `x-ratelimit-reset…`, `ratelimit-reset`, `anthropic-ratelimit-…-reset` | `6m0s`, `20ms`, seconds, an epoch, a date | OpenAI, Groq, OpenRouter, Anthropic |
+//! | words in the body: `try again in 1m12.5s`, `retry after 27 seconds` | | `OpenAI`, Groq, Gemini, Azure |
+//! | `x-ratelimit-reset…`, `ratelimit-reset`, `anthropic-ratelimit-…-reset` | `6m0s`, `20ms`, seconds, an epoch, a date | `OpenAI`, Groq, `OpenRouter`, Anthropic |
 //!
 //! The first row that says something is believed; the last two speak only with status 429. Nothing here sleeps.
 
@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::HeaderMap;
 use std::time::Duration;
 
-/// What LiteLLM puts before the names of headers that it passes on.
+/// What `LiteLLM` puts before the names of headers that it passes on.
 const PASSED_ON: &str = "llm_provider-";
 /// How much of a body is searched, in bytes.
 const MAX_SEARCHED: usize = 64 << 10;
@@ -137,15 +137,15 @@ mod tests {
         "2026-11-23T12:00:00Z".parse().expect("a time")
     }
 
-    fn s(seconds: f64) -> Option<Duration> {
-        Some(Duration::from_secs_f64(seconds))
+    fn s(seconds: f64) -> Duration {
+        Duration::from_secs_f64(seconds)
     }
 
     #[test]
     fn headers_that_name_a_wait() {
         for (pairs, wait) in [
-            (&[("retry-after-ms", "1500"), ("retry-after", "9")][..], s(1.5)),
-            (&[("retry-after-ms", "soon"), ("retry-after", "9")], s(9.0)),
+            (&[("retry-after-ms", "1500"), ("retry-after", "9")][..], Some(s(1.5))),
+            (&[("retry-after-ms", "soon"), ("retry-after", "9")], Some(s(9.0))),
             (&[("retry-after-ms", "-5")], None),
             (&[("retry-after-ms", "NaN")], None),
             (&[("retry-after-ms", "1e308")], Some(FOREVER)),
@@ -153,8 +153,8 @@ mod tests {
             (&[("retry-after", "-1")], None),
             (&[("retry-after", "inf")], None),
             (&[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")], None),
-            (&[("llm_provider-retry-after", "60")], s(60.0)),
-            (&[("retry-after", "2"), ("llm_provider-retry-after", "60")], s(2.0)),
+            (&[("llm_provider-retry-after", "60")], Some(s(60.0))),
+            (&[("retry-after", "2"), ("llm_provider-retry-after", "60")], Some(s(2.0))),
             (&[], None),
         ] {
             assert_eq!(by_headers(&headers(pairs), now()), wait, "{pairs:?}");
@@ -166,19 +166,19 @@ mod tests {
         let (requests, tokens) = ("x-ratelimit-reset-requests", "x-ratelimit-reset-tokens");
         let (left_requests, left_tokens) = ("x-ratelimit-remaining-requests", "x-ratelimit-remaining-tokens");
         for (pairs, wait) in [
-            (&[(requests, "1s"), (left_requests, "9"), (tokens, "6m0s"), (left_tokens, "0")][..], s(360.0)),
-            (&[(requests, "20ms"), (left_requests, "0"), (tokens, "6m0s"), (left_tokens, "7")], s(0.02)),
-            (&[(requests, "1s"), (left_requests, "9"), (tokens, "6m0s"), (left_tokens, "7")], s(60.0)),
-            (&[(tokens, "7.66s")], s(7.66)),
-            (&[(requests, "2m59.56s")], s(179.56)),
-            (&[("x-ratelimit-reset-tokens-minute", "11.38")], s(11.38)),
-            (&[("x-ratelimit-reset", "1795435230")], s(30.0)),
-            (&[("x-ratelimit-reset", "1795435230500"), ("x-ratelimit-remaining", "0")], s(30.5)),
-            (&[("x-ratelimit-reset", "1000000000")], s(0.0)),
-            (&[("anthropic-ratelimit-tokens-reset", "2026-11-23T12:00:40Z")], s(40.0)),
+            (&[(requests, "1s"), (left_requests, "9"), (tokens, "6m0s"), (left_tokens, "0")][..], Some(s(360.0))),
+            (&[(requests, "20ms"), (left_requests, "0"), (tokens, "6m0s"), (left_tokens, "7")], Some(s(0.02))),
+            (&[(requests, "1s"), (left_requests, "9"), (tokens, "6m0s"), (left_tokens, "7")], Some(s(60.0))),
+            (&[(tokens, "7.66s")], Some(s(7.66))),
+            (&[(requests, "2m59.56s")], Some(s(179.56))),
+            (&[("x-ratelimit-reset-tokens-minute", "11.38")], Some(s(11.38))),
+            (&[("x-ratelimit-reset", "1795435230")], Some(s(30.0))),
+            (&[("x-ratelimit-reset", "1795435230500"), ("x-ratelimit-remaining", "0")], Some(s(30.5))),
+            (&[("x-ratelimit-reset", "1000000000")], Some(s(0.0))),
+            (&[("anthropic-ratelimit-tokens-reset", "2026-11-23T12:00:40Z")], Some(s(40.0))),
             (&[("anthropic-ratelimit-tokens-reset", "9999-12-30T22:00:00Z")], Some(FOREVER)),
-            (&[("llm_provider-x-ratelimit-reset-tokens", "12s")], s(12.0)),
-            (&[("ratelimit-reset", "50")], s(50.0)),
+            (&[("llm_provider-x-ratelimit-reset-tokens", "12s")], Some(s(12.0))),
+            (&[("ratelimit-reset", "50")], Some(s(50.0))),
             (&[("x-ratelimit-reset", "1e308")], Some(FOREVER)),
             (&[("x-ratelimit-reset", "-3")], None),
             (&[("x-ratelimit-reset", "-3s")], None),
@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn bodies_name_a_wait_in_fields_and_words() {
         for (body, wait) in [
-            (r#"{"error":{"details":[{"@type":"x/google.rpc.RetryInfo","retryDelay":"15.3s"}]}}"#, s(15.3)),
-            (r#"{"error":{"message":"geminiException - {\n \"retryDelay\": \"38s\"\n}"}}"#, s(38.0)),
-            (r#"{"error":{"message":"Quota exceeded.\nPlease retry in 15.299s."}}"#, s(15.299)),
-            (r#"{"error":{"message":"Rate limit reached. Please try again in 1m12.5s. Visit"}}"#, s(72.5)),
-            (r#"{"error":{"message":"Please try again in 20ms."}}"#, s(0.02)),
-            (r#"{"error":{"message":"Please retry after 27 seconds. Contact us"}}"#, s(27.0)),
-            (r#"{"error":{"message":"Please retry after 27."}}"#, s(27.0)),
-            (r#"{"error":{"metadata":{"headers":{"X-RateLimit-Reset":"1795435230000"}}}}"#, s(30.0)),
+            (r#"{"error":{"details":[{"@type":"x/google.rpc.RetryInfo","retryDelay":"15.3s"}]}}"#, Some(s(15.3))),
+            (r#"{"error":{"message":"geminiException - {\n \"retryDelay\": \"38s\"\n}"}}"#, Some(s(38.0))),
+            (r#"{"error":{"message":"Quota exceeded.\nPlease retry in 15.299s."}}"#, Some(s(15.299))),
+            (r#"{"error":{"message":"Rate limit reached. Please try again in 1m12.5s. Visit"}}"#, Some(s(72.5))),
+            (r#"{"error":{"message":"Please try again in 20ms."}}"#, Some(s(0.02))),
+            (r#"{"error":{"message":"Please retry after 27 seconds. Contact us"}}"#, Some(s(27.0))),
+            (r#"{"error":{"message":"Please retry after 27."}}"#, Some(s(27.0))),
+            (r#"{"error":{"metadata":{"headers":{"X-RateLimit-Reset":"1795435230000"}}}}"#, Some(s(30.0))),
             (r#"{"retryDelay":"-15s"}"#, None),
             (r#"{"retryDelay":"99999999999999s"}"#, Some(FOREVER)),
             (r#"{"retryDelay":"1e308s"}"#, None),

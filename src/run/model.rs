@@ -96,7 +96,7 @@ fn check_url(url: &str) -> Result<(), RunError> {
     ))
 }
 
-/// Other names of providers and servers, and where their interface is OpenAI's.
+/// Other names of providers and servers, and where their interface is that of `openai`.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("azure", "https://RESOURCE.openai.azure.com/openai/v1"),
     ("cerebras", "https://api.cerebras.ai/v1"),

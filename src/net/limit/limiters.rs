@@ -14,7 +14,7 @@ pub struct Limiters {
     /// Longest wait that any server may ask for, instead of the one in the settings.
     max_wait: Option<Duration>,
     hasher: RandomState,
-    limiters: Mutex<Vec<Entry>>,
+    entries: Mutex<Vec<Entry>>,
 }
 
 struct Entry {
@@ -35,7 +35,7 @@ impl Limiters {
     /// secrets, as it is recorded.
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
         let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
-        let mut limiters = self.limiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = limiters.iter().find(|entry| entry.provider == provider && entry.key == key) {
             return Arc::clone(&entry.limiter);
         }
@@ -47,7 +47,7 @@ impl Limiters {
 
     /// All limiters with their providers, oldest first, one per key.
     pub fn each(&self) -> Vec<(String, Arc<Limiter>)> {
-        let limiters = self.limiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         limiters.iter().map(|entry| (entry.provider.clone(), Arc::clone(&entry.limiter))).collect()
     }
 }

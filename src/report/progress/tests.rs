@@ -84,7 +84,7 @@ fn quiet_shows_nothing_and_nothing_to_run_is_no_error() {
 fn a_wait_of_the_whole_run_is_told_once() {
     let (mut progress, sink) = watched(40);
     let wait = |server: &str, left, reason| {
-        let whole = Duration::from_secs(60);
+        let whole = Duration::from_mins(1);
         Some(Wait { server: server.to_owned(), whole, left: Duration::from_millis(left), reason })
     };
     let begun = progress.started;
