@@ -84,8 +84,9 @@ impl Native {
             }
             return id;
         }
-        // There are more numbers than calls, so that one of them is free.
-        (at..).map(|at| call_id::of_reply(n, at)).find(|id| !used.contains(id)).unwrap_or_default()
+        // Of one number more than there are used ids, one is free.
+        let mut ids = (at..=at.saturating_add(used.len())).map(|at| call_id::of_reply(n, at));
+        ids.find(|id| !used.contains(id)).unwrap_or_default()
     }
 
     fn functions(self, tools: &[ToolSpec]) -> Functions {

@@ -5,10 +5,10 @@
 
 /// The digits of the numbers, of which each has [`WIDTH`].
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-const WIDTH: usize = 4;
+const WIDTH: u32 = 4;
 const RADIX: u32 = 36;
 /// How many numbers there are.
-const NUMBERS: usize = (RADIX as usize).pow(WIDTH as u32);
+const NUMBERS: usize = (RADIX as usize).pow(WIDTH);
 const EXEMPLAR: char = 'x';
 const CONVERSATION: char = 'c';
 
@@ -25,8 +25,8 @@ pub fn of_reply(n: usize, at: usize) -> String {
 /// The same id as the first version of the protocol `tools` wrote it; none for ids that are not ours.
 pub fn in_first_version(id: &str) -> Option<String> {
     let numbers = |kind| {
-        let (first, second) = id.strip_prefix(kind)?.split_at_checked(WIDTH)?;
-        (second.len() == WIDTH).then_some((number(first)?, number(second)?))
+        let (first, second) = id.strip_prefix(kind)?.split_at_checked(WIDTH as usize)?;
+        (second.len() == WIDTH as usize).then_some((number(first)?, number(second)?))
     };
     if let Some((number, n)) = numbers(EXEMPLAR) {
         return Some(format!("example_{number}_call_{n}"));
@@ -38,7 +38,7 @@ pub fn in_first_version(id: &str) -> Option<String> {
 fn written(kind: char, first: usize, second: usize) -> String {
     let mut id = String::from(kind);
     for number in [first, second] {
-        let places = (0..WIDTH).rev().map(|place| (number % NUMBERS) / (RADIX as usize).pow(place as u32));
+        let places = (0..WIDTH).rev().map(|place| (number % NUMBERS) / (RADIX as usize).pow(place));
         id.extend(places.map(|digit| char::from(DIGITS[digit % DIGITS.len()])));
     }
     id

@@ -162,7 +162,7 @@ async fn gemini_gets_the_ids_that_it_gave_and_signatures_where_it_demands_some()
             .as_array()
             .expect("turns")
             .iter()
-            .flat_map(|turn| turn["parts"].as_array())
+            .filter_map(|turn| turn["parts"].as_array())
             .flatten()
             .collect();
         let ids = |field: &str| {
