@@ -2,10 +2,12 @@
 
 use crate::types::{Call, Trajectory};
 
-/// How much longer a prompt has to be than the one before it, in characters, and in hundredths of that.
-const MIN_GROWTH: usize = 400;
-const MIN_PERCENT: usize = 10;
-/// Counts that differ by no more than this part of a hundred are the same: whole messages are cut, not single tokens.
+/// How much longer a prompt has to be than the one before it, in characters: some 25 tokens.
+const MIN_GROWTH: usize = 100;
+/// Of prompts that grow by so much, in characters and in hundredths, counts that differ by no more than this part of a
+/// hundred are the same, too: whole messages are cut, not single tokens.
+const LARGE_GROWTH: usize = 400;
+const LARGE_PERCENT: usize = 10;
 const SAME_PERCENT: u64 = 2;
 /// Smaller counts are those of servers that count only what is not in their cache.
 const MIN_TOKENS: u64 = 200;
@@ -31,11 +33,15 @@ impl PromptGrowth {
             let &[before, after] = pair else { continue };
             let (Some(first), Some(second)) = (counted(before), counted(after)) else { continue };
             let more = after.prompt_chars.saturating_sub(before.prompt_chars);
-            if more < MIN_GROWTH || more.saturating_mul(100) < before.prompt_chars.saturating_mul(MIN_PERCENT) {
+            if more < MIN_GROWTH {
                 continue;
             }
+            let is_large =
+                more >= LARGE_GROWTH && more.saturating_mul(100) >= before.prompt_chars.saturating_mul(LARGE_PERCENT);
+            let difference = second.abs_diff(first).saturating_mul(100);
+            let is_same = difference == 0 || (is_large && difference <= first.saturating_mul(SAME_PERCENT));
             growth.steps += 1;
-            growth.same += u64::from(second.abs_diff(first).saturating_mul(100) <= first.saturating_mul(SAME_PERCENT));
+            growth.same += u64::from(is_same);
         }
         growth
     }
@@ -84,6 +90,9 @@ mod tests {
         for (calls, same, steps) in [
             // A server with a context of 1,024 tokens.
             (&[(4_000, 1024, 0), (5_000, 1024, 0), (6_000, 1020, 0), (7_000, 1024, 0)][..], 3, 3),
+            (&[(7_002, 1024, 0), (7_199, 1024, 0), (7_396, 1024, 0), (7_593, 1024, 0)], 3, 3),
+            // Short steps of a long prompt.
+            (&[(7_000, 1024, 0), (7_110, 1040, 0), (7_220, 1055, 0), (7_330, 1070, 0)], 0, 3),
             (&[(4_000, 1000, 0), (5_000, 1250, 0), (6_000, 1500, 0), (7_000, 1750, 0)], 0, 3),
             // Only what is not cached is counted.
             (&[(4_000, 1000, 0), (5_000, 120, 0), (6_000, 130, 0), (7_000, 120, 0)], 0, 0),
@@ -91,7 +100,7 @@ mod tests {
             (&[(4_000, 1000, 900), (5_000, 1000, 900), (6_000, 1000, 900), (7_000, 1000, 900)], 0, 0),
             // Nothing is counted, or nothing grows.
             (&[(4_000, 0, 0), (5_000, 0, 0), (6_000, 0, 0), (7_000, 0, 0)], 0, 0),
-            (&[(4_000, 1000, 0), (4_100, 1000, 0), (4_100, 1000, 0), (3_000, 1000, 0)], 0, 0),
+            (&[(4_000, 1000, 0), (4_099, 1000, 0), (4_099, 1000, 0), (3_000, 1000, 0)], 0, 0),
         ] {
             let growth = growth(calls);
             assert_eq!((growth.same, growth.steps), (same, steps), "{calls:?}");
