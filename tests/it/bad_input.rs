@@ -209,7 +209,7 @@ fn devices_without_end_and_keys_in_wrong_places_are_refused_at_once() {
         (&["dataset", "info", "/dev/zero"][..], "`/dev/zero`, line 1: contains NUL bytes"),
         (&["run", "/dev/zero"], "contains NUL bytes"),
         (&["score", "--metric", "hotpot", "--gold", "/dev/zero", "--predictions", "/dev/zero"], "contains NUL bytes"),
-        (&["run", "--wiki", "corpus:endless"], "it contains NUL bytes"),
+        (&["run", "--wiki", "corpus:endless"], "it is a link that leads out of the folder"),
         (&["run", "--prices", "/dev/zero"], "it is larger than 1 MiB"),
         (&["run", "--ids", "/dev/zero"], "it is larger than 64 MiB"),
         (&["run", "--prompt", "p.json#k", "--instruction", "/dev/zero"], "larger than 1 MiB"),
