@@ -31,7 +31,7 @@ esac
 python3 scripts/python_types.py --check
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" THIRD-PARTY.txt' EXIT
 pip=(-m pip --quiet --disable-pip-version-check)
 if ! { python3 -m venv "$work/empty" && "$work/empty/bin/python" "${pip[@]}" download --no-deps --dest "$work" 'maturin>=1.9,<2'; } >"$work/log" 2>&1; then
     tail -n 3 "$work/log"
@@ -40,8 +40,14 @@ if ! { python3 -m venv "$work/empty" && "$work/empty/bin/python" "${pip[@]}" dow
 fi
 
 # The wheel, and nothing but the wheel.
+python3 scripts/third_party.py "$(rustc -vV | sed -n 's/^host: //p')" >THIRD-PARTY.txt
 "$work/empty/bin/python" "${pip[@]}" wheel --no-deps --wheel-dir "$work/wheel" --config-settings "build-args=--profile $profile" .
 "$work/empty/bin/python" "${pip[@]}" install --no-index "$work"/wheel/wikitrail-*.whl
+licences=$(echo "$work"/empty/lib/python*/site-packages/wikitrail-*.dist-info/licenses/THIRD-PARTY.txt)
+if ! grep -q '^    source: https://crates.io/crates/cssparser/' "$licences"; then
+    echo "error: the wheel lacks the licences of its crates, or where the sources of those under the MPL are" >&2
+    exit 1
+fi
 (cd "$work" && "$work/empty/bin/wikitrail" --version && "$work/empty/bin/python" -m wikitrail run --limit 3 --quiet --out "$work/first")
 cp -r python/tests "$work/tests"
 (cd "$work" && "$work/empty/bin/python" -m unittest discover --start-directory tests)

@@ -64,6 +64,41 @@ fn the_image_is_compiled_from_the_same_files_by_the_same_compiler() {
     assert!(repository("Dockerfile").contains(&format!("FROM rust:{channel}-alpine ")), "{channel}");
 }
 
+/// Whoever receives a binary receives the licences of its crates: in archives (below), in wheels, which scripts/python.sh opens, and
+/// in the image.
+#[test]
+fn wheels_and_the_image_have_the_licences_of_the_crates() {
+    let script = "scripts/third_party.py";
+    let workflow = repository(".github/workflows/release.yml");
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    // It is written before the wheel is built.
+    for (text, build) in [(repository("scripts/python.sh"), " wheel --no-deps "), (workflow.clone(), "--out wheels")] {
+        let at = |wanted: &str| text.find(wanted).unwrap_or_else(|| panic!("{wanted} is missing"));
+        assert!(at(script) < at(build), "{build}");
+    }
+    let project: toml::Table = repository("pyproject.toml").parse().expect("TOML");
+    let named = project["project"]["license-files"].as_array().expect("a list");
+    assert!(named.iter().any(|name| name.as_str() == Some("THIRD-PARTY.txt")), "{named:?}");
+
+    assert!(lines(&repository(".dockerignore")).contains(&format!("!{script}")));
+    let image = repository("Dockerfile");
+    let (build, image) = image.split_once("FROM scratch").expect("two stages");
+    assert!(build.contains(script) && build.contains(">THIRD-PARTY.txt"), "{build}");
+    let copied: Vec<String> = lines(image)
+        .iter()
+        .filter_map(|line| line.strip_prefix("COPY --from=build ")?.split_once(' ').map(|(_, to)| to.to_owned()))
+        .collect();
+    assert!(copied.contains(&"/THIRD-PARTY.txt".to_owned()), "{copied:?}");
+    // The release refuses an image with other files.
+    let mut files: Vec<&str> = copied.iter().map(|path| path.trim_start_matches('/')).collect();
+    files.sort_unstable();
+    assert!(workflow.contains(&format!("printf '%s\\n' {} | diff", files.join(" "))), "{files:?}");
+    let (_, wheels) = workflow.split_once("\n  wheels:\n").expect("the job");
+    let built = lines(wheels.split_once("\n  sdist:\n").expect("the next job").0);
+    let built: Vec<&String> = built.iter().filter(|line| line.starts_with("- { runner: ")).collect();
+    assert!(built.len() > 5 && built.iter().all(|line| line.contains(", crates: ")), "{built:?}");
+}
+
 #[test]
 fn an_archive_has_program_completions_manual_licences_and_a_sum() {
     let dir = WorkDir::new();
