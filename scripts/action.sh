@@ -10,7 +10,8 @@ Usage: scripts/action.sh key|install|run
 Commands:
   key      write `key` (a digest of what the program is built from) and `root` (where it is installed) to $GITHUB_OUTPUT
   install  build the program into $ACTION_ROOT, unless it is there
-  run      run, compare, write the page and the summary; exit 5 if a condition holds, 4 if an episode was not measured
+  run      run, compare, write the page and the summary; exit 5 if a condition holds, 4 if an episode was not measured, 2 before
+           the run if a condition names what the run will not have
 
 Environment of `run`; lists have one item a line:
   ACTION_ROOT   folder with bin/wikitrail
@@ -87,12 +88,50 @@ summarize() {
     printf '\n' >>"$GITHUB_STEP_SUMMARY"
 }
 
+# Whether the plan has one variant and nothing to compare it with: a comparison of which nothing is asked is refused.
+is_alone() {
+    local code=0
+    [ "${#asked[@]}" = 0 ] && [ "${#others[@]}" = 0 ] || return 1
+    "$program" compare --plan="$work/plan" </dev/null 2>/dev/null || code=$?
+    [ "$code" = 2 ]
+}
+
+# Makes the plan of the run and checks the comparison against it, before anything is paid. Sets `alone`.
+check() {
+    local code=0 planned=()
+    for item in "${arguments[@]}"; do
+        case $item in --dry-run | --json | --quiet | -q) ;; *) planned+=("$item") ;; esac
+    done
+    "$program" run --dry-run --json "${planned[@]}" </dev/null >"$work/plan" 2>"$work/errors" || code=$?
+    if [ "$code" != 0 ]; then
+        cat "$work/errors" >&2
+        explain "\`run\` ended with exit code $code" "$work/errors"
+        return "$code"
+    fi
+    alone=
+    if is_alone; then
+        alone=1
+        return 0
+    fi
+    "$program" compare --plan="$work/plan" "${flags[@]}" -- ${others[@]+"${others[@]}"} </dev/null 2>"$work/errors" || code=$?
+    if [ "$code" != 0 ]; then
+        cat "$work/errors" >&2
+        explain "\`compare\` would end with exit code $code, so nothing was run" "$work/errors"
+    fi
+    return "$code"
+}
+
+# Writes the scores of a single variant as text, which a summary shows as it is.
+scores() {
+    printf '### Scores\n\n' >"$work/show/scores.md"
+    "$program" score -- "$work/run" </dev/null 2>"$work/errors" | sed '/^next:/,$d; s/^/    /' >>"$work/show/scores.md"
+}
+
 run() {
-    local program=$ACTION_ROOT/bin/wikitrail work code=0 compared=0 reported=0 item
-    local arguments=() flags=() runs=() conditions=()
+    local program=$ACTION_ROOT/bin/wikitrail work code=0 compared=0 reported=0 alone item
+    local arguments=() flags=() runs=() conditions=() asked=() others=()
     work=$(mktemp -d "$RUNNER_TEMP/wikitrail.XXXXXX")
     mkdir "$work/show"
-    runs=("$work/run")
     # Lines such as `::error::` in what models and files say are not commands to the runner.
     stopped=$(random)
     printf '::stop-commands::%s\n' "$stopped"
@@ -102,13 +141,16 @@ run() {
     lines "${ACTION_RUN-}"
     arguments+=("--out=$work/run" ${items[@]+"${items[@]}"})
     lines "${ACTION_AGAINST-}"
-    runs+=(${items[@]+"${items[@]}"})
+    others=(${items[@]+"${items[@]}"})
+    runs=("$work/run" ${others[@]+"${others[@]}"})
     lines "${ACTION_FAIL_IF-}"
     for item in ${items[@]+"${items[@]}"}; do
         conditions+=("--fail-if=$item")
     done
     lines "${ACTION_COMPARE-}"
-    flags=("--format=markdown" "--out=$work/show/comparison.md" ${conditions[@]+"${conditions[@]}"} ${items[@]+"${items[@]}"})
+    asked=(${conditions[@]+"${conditions[@]}"} ${items[@]+"${items[@]}"})
+    flags=("--format=markdown" "--out=$work/show/comparison.md" ${asked[@]+"${asked[@]}"})
+    check || return "$?"
 
     "$program" run "${arguments[@]}" </dev/null 2>"$work/errors" || code=$?
     cat "$work/errors" >&2
@@ -122,10 +164,16 @@ run() {
     output run "$work/run"
     output folder "$work/show"
 
-    "$program" compare "${flags[@]}" -- "${runs[@]}" </dev/null 2>"$work/errors" || compared=$?
+    if [ -n "$alone" ]; then
+        scores || compared=$?
+    else
+        "$program" compare "${flags[@]}" -- "${runs[@]}" </dev/null 2>"$work/errors" || compared=$?
+    fi
     cat "$work/errors" >&2
     [ "$compared" = 0 ] || explain "\`compare\` ended with exit code $compared" "$work/errors"
-    [ ! -f "$work/show/comparison.md" ] || summarize "$work/show/comparison.md"
+    for item in "$work"/show/*.md; do
+        [ ! -f "$item" ] || summarize "$item"
+    done
 
     "$program" report --out="$work/show/report.html" -- "${runs[@]}" </dev/null 2>"$work/errors" || reported=$?
     cat "$work/errors" >&2

@@ -6,6 +6,7 @@ mod gate;
 mod holdout;
 mod judges;
 mod output;
+mod plan;
 mod stale;
 mod tables;
 mod terms;
@@ -31,7 +32,7 @@ use std::path::PathBuf;
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
-    #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
+    #[arg(value_name = "RUN", required_unless_present_any = ["from_csv", "plan"], conflicts_with = "from_csv")]
     runs: Vec<String>,
     /// Compare tables instead, such as exports: one file per variant, or a column `variant`, with columns `id`, `em`, `f1`,
     /// `repeat`, any figures, and any fields for --by and --cluster.
@@ -96,6 +97,10 @@ pub(super) struct Args {
     /// Exit with code 5 if this condition holds, such as "em(new) < em(base)"; may be repeated.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
+    /// Only check these arguments against a plan that `wikitrail run … --dry-run --json` printed: figures, variants and
+    /// conditions. RUN are other runs that the planned one is compared with.
+    #[arg(long, value_name = "FILE", conflicts_with = "from_csv")]
+    plan: Option<PathBuf>,
 }
 
 /// Flipped answers of a pair that are listed.
@@ -181,6 +186,9 @@ impl Args {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    if let Some(plan) = &args.plan {
+        return plan::check(args, plan);
+    }
     let mut pairs = args.pairs()?;
     let format = args.format()?;
     output::check(args, format)?;
@@ -189,10 +197,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut names = graded::names(&sources);
     let mut absent = None;
     if pairs.is_all() {
-        (pairs, absent) = graded::planned(&sources, &names);
+        (pairs, absent) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
     }
     // The others are compared with none; a name that is not known is refused below, with those that are.
-    if !pairs.contrasts.is_empty() && pairs.contrasts.iter().flatten().all(|name| names.contains(name)) {
+    if pairs.all_among(&names) {
         let mut of_pair = names.iter().map(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
         sources.retain(|_| of_pair.next().unwrap_or(true));
         names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
@@ -231,13 +239,31 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let labelled = sources.iter().zip(&names);
     output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
     holdout.finish(args, format);
+    Ok(said_of(&judged))
+}
+
+/// Says which conditions hold and which nobody can know, and returns the exit code.
+fn said_of(judged: &[(&String, gate::Judged)]) -> u8 {
     let mut code = failure::OK;
-    for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
-        let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        say(format_args!("--fail-if holds: {}: {}", visible_line(text, 300), visible_line(&values.join(", "), 500)));
-        code = failure::DIFFERENCE;
+    for (text, judged) in judged {
+        let text = visible_line(text, 300);
+        match judged.holds {
+            Some(false) => {}
+            Some(true) => {
+                let values: Vec<String> =
+                    judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                say(format_args!("--fail-if holds: {text}: {}", visible_line(&values.join(", "), 500)));
+                code = failure::DIFFERENCE;
+            }
+            None => {
+                let absent = visible_line(&judged.absent.join(", "), 500);
+                say(format_args!("--fail-if cannot be decided: {text}: nothing was measured for {absent}"));
+                // A condition that holds matters more.
+                code = if code == failure::OK { failure::NOT_MEASURED } else { code };
+            }
+        }
     }
-    Ok(code)
+    code
 }
 
 fn warn(warnings: &[String]) {

@@ -185,7 +185,7 @@ impl Group {
             names,
         };
         if compared {
-            let (pairs, absent) = planned(&group.sources, &group.names);
+            let (pairs, absent) = planned(&group.sources.iter().map(Source::pairs).collect::<Vec<_>>(), &group.names);
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
             let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());

@@ -75,6 +75,13 @@ impl Source {
         if alone { self.run.path.display().to_string() } else { self.run.typed() }
     }
 
+    /// The pairs that its experiment compares, all where it names none; absent for a table of figures.
+    pub(crate) fn pairs(&self) -> Option<Pairs> {
+        let experiment =
+            |origin: &Origin| origin.manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone());
+        self.origin.as_ref().map(|origin| experiment(origin).unwrap_or_default())
+    }
+
     /// The figures alone, under that name.
     pub(crate) fn column(&self, name: &str, figures: &[String], fields: &[Field]) -> compare::Variant {
         let fields = fields.iter().map(|field| field.name().to_owned()).collect();
@@ -213,12 +220,10 @@ impl Episode {
 
 /// The pairs that the experiment compares, as far as their variants are among these, and a warning of those that are not.
 /// All pairs if the runs do not have the same ones.
-pub(crate) fn planned(sources: &[Source], names: &[String]) -> (Pairs, Option<String>) {
-    let experiment = |origin: &Origin| origin.manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone());
-    let of = |source: &Source| source.origin.as_ref().map(|origin| experiment(origin).unwrap_or_default());
-    let first =
-        sources.first().and_then(of).filter(|first| sources.iter().all(|source| of(source).as_ref() == Some(first)));
-    let Pairs { baseline, contrasts } = first.unwrap_or_default();
+/// `pairs` is what [`Source::pairs`] says of each.
+pub(crate) fn planned(pairs: &[Option<Pairs>], names: &[String]) -> (Pairs, Option<String>) {
+    let first = pairs.first().filter(|first| pairs.iter().all(|other| other == *first));
+    let Pairs { baseline, contrasts } = first.cloned().flatten().unwrap_or_default();
     let (contrasts, absent): (Vec<_>, Vec<_>) =
         contrasts.into_iter().partition(|pair| pair.iter().all(|name| names.contains(name)));
     let absent: Vec<String> = absent.into_iter().map(|[a, b]| format!("{b} - {a}")).collect();

@@ -28,6 +28,11 @@ impl Pairs {
         new
     }
 
+    /// Whether contrasts are named, all of them between these variants: no other is compared then.
+    pub fn all_among(&self, names: &[String]) -> bool {
+        !self.contrasts.is_empty() && self.contrasts.iter().flatten().all(|name| names.contains(name))
+    }
+
     /// Whether nothing is named, so that all pairs are compared.
     pub fn is_all(&self) -> bool {
         *self == Self::default()

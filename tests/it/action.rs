@@ -111,6 +111,73 @@ fn the_summary_says_why_episodes_were_not_measured() {
     );
 }
 
+/// Nothing is run, and so nothing is paid, where the comparison could only be refused at the end.
+#[test]
+fn a_comparison_that_would_be_refused_is_refused_before_the_run() {
+    for (run, inputs, said) in [
+        ("--method=react,cot", ("ACTION_FAIL_IF", "high(em, react, cto) < 0"), "there is no variant `cto`"),
+        ("--method=react,cot", ("ACTION_FAIL_IF", "ema(react) < 0"), "`ema` is not compared"),
+        ("--method=react,cot", ("ACTION_FAIL_IF", "em(react) <"), "is missing here"),
+        ("--method=react,cot", ("ACTION_COMPARE", "--metric=ema"), "unknown figure `ema`"),
+        ("--method=react,cot", ("ACTION_COMPARE", "--baseline=cto"), "no variant `cto`"),
+        ("--method=cot", ("ACTION_FAIL_IF", "em(main) < 0.5"), "at least two variants, found 1"),
+    ] {
+        let dir = runner();
+        let ran = action(&dir, "run", &[("ACTION_RUN", &format!("--limit=4\n{run}")), inputs]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        let summary = dir.read("summary");
+        assert!(summary.contains("so nothing was run") && summary.contains(said), "{said}: {summary}");
+        assert_eq!(outputs(&dir), []);
+        let work = std::fs::read_dir(dir.path("temp")).expect("a folder").next().expect("one").expect("readable");
+        assert!(!work.path().join("run").exists(), "{said}");
+    }
+}
+
+#[test]
+fn conditions_name_the_variants_of_an_earlier_run_too() {
+    let dir = runner();
+    dir.run(&["--limit", "4", "--quiet", "--out", "earlier"]).ok();
+    let with = |condition: &str| {
+        let inputs = [("ACTION_RUN", "--limit=4"), ("ACTION_AGAINST", "earlier"), ("ACTION_FAIL_IF", condition)];
+        action(&dir, "run", &inputs)
+    };
+    // Both have a variant `main`, so the names have the folders in front.
+    let ran = with("em(earlier/main) > em(run/mian)");
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert!(dir.read("summary").contains("the variants are run/main, earlier/main"), "{}", dir.read("summary"));
+    with("em(earlier/main) < 0 or em(run/main) < 0").ok();
+}
+
+#[test]
+fn a_condition_on_what_was_not_measured_is_undecided_and_the_rest_is_compared() {
+    let dir = runner();
+    dir.run(&["--limit", "4", "--record", "tape", "--quiet", "--out", "earlier"]).ok();
+    let inputs = [
+        ("ACTION_RUN", "--limit=4\n--method=react,act"),
+        ("ACTION_REPLAY", "tape"),
+        ("ACTION_FAIL_IF", "high(em, react, act) < 0"),
+    ];
+    let ran = action(&dir, "run", &inputs);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let (_, comparison) = shown(&dir);
+    let summary = dir.read("summary");
+    assert!(summary.contains(&comparison), "{summary}");
+    let said =
+        "    --fail-if cannot be decided: high(em, react, act) < 0: nothing was measured for high(em, react, act)";
+    assert!(summary.contains(said), "{summary}");
+}
+
+#[test]
+fn the_scores_of_a_single_variant_are_the_summary() {
+    let dir = runner();
+    action(&dir, "run", &[("ACTION_RUN", "--limit=4\n--json")]).ok();
+    let summary = dir.read("summary");
+    assert!(summary.contains("### Scores\n\n    ") && summary.contains("EM % [95 %]"), "{summary}");
+    assert!(!summary.contains("exit code") && !summary.contains("next:"), "{summary}");
+    let (_, folder) = outputs(&dir).swap_remove(1);
+    assert!(Path::new(&folder).join("report.html").is_file() && Path::new(&folder).join("scores.md").is_file());
+}
+
 /// Nothing that a workflow gives is run, splits into other arguments or outputs, or becomes Markdown.
 #[test]
 fn hostile_inputs_stay_text() {
