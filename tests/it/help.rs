@@ -180,7 +180,7 @@ fn the_help_lists_what_can_be_named() {
     }
     for command in [&["run", "--help"][..], &["ask", "--help"], &["prompt", "show", "--help"]] {
         for method in Method::ALL {
-            assert!(help(command).contains(method.name()), "{command:?} lacks {}", method.name());
+            assert!(help(command).contains(method.typed()), "{command:?} lacks {}", method.typed());
         }
     }
 }

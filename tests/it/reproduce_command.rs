@@ -282,6 +282,8 @@ fn the_documented_cost_is_that_of_a_dry_run() {
             let expected = &plan["runs"][run]["cells"][at]["expected"];
             format!("{} | {}", thousands(figure(expected, "calls")), millions(figure(expected, "tokens")))
         });
-        shown(format!("| `{method}` | {} | {} |", cells[0], cells[1]));
+        // The page names the method as one types it.
+        let typed = method.replace("->", "-");
+        shown(format!("| `{typed}` | {} | {} |", cells[0], cells[1]));
     }
 }

@@ -218,14 +218,8 @@ impl Remote {
 
     /// Sends the request; again without an option that the server refuses.
     async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
-        let forced = request.functions.as_ref().is_some_and(|functions| functions.required);
-        if let Some(unsupported) = self.interface.unsupported(&request.decoding, forced) {
-            return Err(ModelError::Other(unsupported.reason));
-        }
+        self.refuse_unsupported(request)?;
         let interface = self.interface.as_ref();
-        if request.functions.is_some() && !interface.takes_functions() {
-            return Err(ModelError::Other("text completions cannot call functions: use the chat endpoint".to_owned()));
-        }
         let required = request.decoding.required();
         self.learned.know(interface.left_out(&request.decoding));
         let mut incoming =
@@ -278,6 +272,18 @@ impl Remote {
                 return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
             }
         }
+    }
+
+    /// Refuses what the API does not have, before anything is sent.
+    fn refuse_unsupported(&self, request: &Request) -> Result<(), ModelError> {
+        let forced = request.functions.as_ref().is_some_and(|functions| functions.required);
+        if let Some(unsupported) = self.interface.unsupported(&request.decoding, forced) {
+            return Err(ModelError::Other(unsupported.reason));
+        }
+        if request.functions.is_some() && !self.interface.takes_functions() {
+            return Err(ModelError::Other("text completions cannot call functions: use the chat endpoint".to_owned()));
+        }
+        Ok(())
     }
 
     /// Posts once, with retries.
