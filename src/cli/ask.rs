@@ -6,7 +6,7 @@ mod screen;
 use super::defaults::{self, Taking};
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
-use super::output_file::json_line;
+use super::output_file::{json_line, refuse_file_of_run};
 use super::prompted::Lines;
 use super::run::RecordingArgs;
 use super::say::say;
@@ -105,6 +105,7 @@ impl<'a> Talk<'a> {
         };
         let mut one = OneAgent::of(&experiment, args.claim)?;
         one.notes.iter().for_each(say);
+        args.save.as_deref().map_or(Ok(()), refuse_file_of_run)?;
         let saved = args.save.as_deref().map(Appender::alone).transpose()?;
         if let Some(bytes) = saved.as_ref().and_then(Appender::dropped) {
             say(format_args!("note: dropped {} of a torn last line", counted(bytes, "byte")));

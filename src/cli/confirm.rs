@@ -16,6 +16,12 @@ const LONGEST_PLACE: usize = 300;
 /// Settings that say to which servers questions and pages go.
 const OF_SERVERS: [&str; 3] = ["base_url", "wiki_url", "wiki"];
 
+/// The arguments that name datasets. Nothing else that is typed opens a file to a setting: a key file is no instruction.
+const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
+
+/// The arguments that name files with keys.
+const KEY_FILES: [&str; 2] = ["key_file", "judge_key_file"];
+
 /// Where the parts of an experiment come from that were not typed.
 pub(super) enum Origin<'a> {
     /// From a file that was named in this command: it may name servers, but a key is sent to none of them.
@@ -176,12 +182,17 @@ impl Question<'_> {
         let server = self.server(experiment);
         let mut untyped = Vec::new();
         for file in named_files(experiment) {
-            if self.typed.has(file.setting) || self.typed.has_value(&file.path) {
+            // A dataset may have been typed by a flag of its own.
+            let is_dataset = ["dataset", "path"].contains(&file.setting);
+            let is_of = |arguments: &ExplicitArgs| {
+                arguments.has(file.setting)
+                    || is_dataset && arguments.values(&OF_DATASETS).any(|path| path == file.path)
+            };
+            if is_of(self.typed) {
                 continue;
             }
-            // A dataset may have been typed by a flag of its own.
-            let is_stored = |stored: &ExplicitArgs| stored.has(file.setting) || stored.has_value(&file.path);
-            let stored = self.stored.filter(|(_, stored)| is_stored(stored));
+            self.refuse_key(&file)?;
+            let stored = self.stored.filter(|(_, stored)| is_of(stored));
             // What a shipped file names is ours.
             let own = self.file.filter(|file| file.exists() || shipped::file(&file.display().to_string()).is_none());
             let (namer, of_file) = match (stored, own) {
@@ -192,6 +203,17 @@ impl Question<'_> {
             untyped.extend(self.refused(&file, &namer, of_file));
         }
         Ok(untyped)
+    }
+
+    /// Refuses the key file of this command where a setting names it too: its text would be sent and recorded.
+    fn refuse_key(&self, file: &NamedFile) -> anyhow::Result<()> {
+        let Ok(real) = file.path.canonicalize() else { return Ok(()) };
+        if !self.typed.values(&KEY_FILES).any(|key| key.canonicalize().is_ok_and(|key| key == real)) {
+            return Ok(());
+        }
+        let value = visible_line(&file.value, LONGEST_PLACE);
+        let message = format!("{} names the key file of this command: {} {value}", self.by(), file.setting);
+        Err(Failure::usage(message, "a key is sent to its server only: remove that line"))
     }
 
     fn refused(&self, file: &NamedFile, namer: &Namer, of_file: bool) -> Option<Untyped> {
@@ -285,6 +307,12 @@ impl Question<'_> {
                  of your own settings file, which `wikitrail config` names"
                     .to_owned(),
             );
+            if self.server(experiment).is_none() {
+                hints.push(
+                    "an empty `wikitrail.toml` makes a folder a project, whose files its experiments may name"
+                        .to_owned(),
+                );
+            }
             let host = self.server(experiment).and_then(|server| host(&server));
             hints.extend(
                 host.map(|host| format!("if the server is yours, key_hosts = [\"{host}\"] there ends the question")),

@@ -100,9 +100,10 @@ impl ExplicitArgs {
         self.typed.iter().any(|argument| argument.name == name)
     }
 
-    /// Whether a value that was typed is this path.
-    pub(super) fn has_value(&self, path: &Path) -> bool {
-        self.typed.iter().flat_map(|argument| &argument.values).any(|value| Path::new(value) == path)
+    /// The values that were typed of these arguments.
+    pub(super) fn values(&self, names: &[&str]) -> impl Iterator<Item = &Path> {
+        let named = self.typed.iter().filter(|argument| names.contains(&argument.name.as_str()));
+        named.flat_map(|argument| &argument.values).map(Path::new)
     }
 
     /// The command line for the manifest: as typed, or completed by that of the start that is resumed.

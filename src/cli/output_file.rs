@@ -3,7 +3,8 @@
 mod inputs;
 mod start;
 
-pub(super) use inputs::{of_run, same_file};
+use inputs::is_input;
+pub(super) use inputs::{Input, of_run};
 pub(super) use start::Start;
 
 use super::failure::Failure;
@@ -14,7 +15,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A file that a person named to be written.
 ///
@@ -28,8 +29,8 @@ pub(super) struct OutputFile<'a> {
     pub(super) is_earlier: &'a dyn Fn(&Start) -> bool,
     /// Whether any other file is replaced too.
     pub(super) force: Force,
-    /// Files that the command reads.
-    pub(super) inputs: Vec<PathBuf>,
+    /// What the command and its runs read.
+    pub(super) inputs: Vec<Input>,
 }
 
 /// Whether a file is replaced, whatever it holds.
@@ -48,7 +49,7 @@ impl OutputFile<'_> {
         let shown = visible_line(&path.display().to_string(), 300);
         refuse_file_of_run(path)?;
         let Some(metadata) = path.metadata().ok().filter(fs::Metadata::is_file) else { return Ok(()) };
-        if self.inputs.iter().any(|input| same_file(input, path)) {
+        if metadata.len() > 0 && is_input(&self.inputs, path) {
             return Err(Failure::usage(
                 format!("`{shown}` is an input of this command or of its runs and is never replaced"),
                 "name another file to write",

@@ -1,7 +1,7 @@
 //! `report`: runs as a page in one file, and their charts as SVG.
 
 use super::failure::{self, Failure};
-use super::output_file::{Force, OutputFile, Start, of_run};
+use super::output_file::{Force, Input, OutputFile, Start, of_run};
 use super::say::say;
 use crate::graded::{Results, RunRef, runs};
 use crate::report::console::stdout;
@@ -78,9 +78,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The files that the runs are read from, and those that they were made from.
-fn inputs(runs: &[RunRef]) -> Vec<PathBuf> {
+fn inputs(runs: &[RunRef]) -> Vec<Input> {
     let manifests = runs.iter().filter_map(|run| RunFolder::at(&run.path).manifest().ok());
-    manifests.flat_map(|manifest| of_run(&manifest)).chain(runs.iter().map(|run| run.path.clone())).collect()
+    manifests.flat_map(|manifest| of_run(&manifest)).chain(runs.iter().map(|run| run.path.clone().into())).collect()
 }
 
 /// Endings of files that other commands write, and what to type for them; `{}` is the file.
@@ -95,7 +95,7 @@ const OTHER_ENDINGS: &[(&[&str], &str)] = &[
 fn page_file<'a>(
     path: &'a Path,
     force: Force,
-    inputs: Vec<PathBuf>,
+    inputs: Vec<Input>,
     is_earlier: &'a dyn Fn(&Start) -> bool,
 ) -> anyhow::Result<OutputFile<'a>> {
     let file = OutputFile { path, what: "a page that wikitrail report wrote", is_earlier, force, inputs };
@@ -160,7 +160,7 @@ fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>) -> anyhow::R
     Ok(())
 }
 
-fn write_figures(results: &Results, folder: &Path, force: Force, inputs: &[PathBuf]) -> anyhow::Result<()> {
+fn write_figures(results: &Results, folder: &Path, force: Force, inputs: &[Input]) -> anyhow::Result<()> {
     let cannot = |error: std::io::Error| {
         Failure::unexpected(
             format!("cannot create `{}`: {error}", folder.display()),

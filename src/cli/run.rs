@@ -61,7 +61,8 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         stored: stored.map(|out| (out, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
         person: &person,
-        known: known(&person, goes_on.as_deref()),
+        // A shard that starts again goes on, too.
+        known: known(&person, args.out.as_deref().filter(|_| args.resume || args.shard.is_some())),
         confirmed: args.confirm,
     };
     question.ask_of_experiment("dataset", &args.dataset)?;

@@ -4,14 +4,14 @@
 //! else. What they name is read and sent to servers, so it has to lie where they lie, or the person says so.
 
 use crate::experiment::{DATASET_SETTINGS, Experiment, Setting, VARIANT_SETTINGS, VariantSettings, shipped};
-use crate::tape::Inside;
+use crate::tape::{Inside, is_hidden};
 use crate::types::Digester;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// What makes a folder a project's.
 const MARKS: [&str; 2] = [".git", crate::experiment::defaults::FOLDER_FILE];
@@ -112,6 +112,18 @@ impl Refusal {
     fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_final: false }
     }
+
+    fn last(reason: &str) -> Self {
+        Self { reason: reason.to_owned(), is_final: true }
+    }
+
+    /// The same, with the file to which a link leads.
+    fn of(self, path: &Path, real: &Path) -> Self {
+        if !path.is_symlink() {
+            return self;
+        }
+        Self { reason: format!("a link to `{}`, {}", real.display(), self.reason), ..self }
+    }
 }
 
 /// A file that names others, and where these have to lie.
@@ -139,20 +151,18 @@ impl Namer {
 
     /// Why a file may not be read that this one names; nothing where it may. What is not there is left to whoever opens it.
     pub(crate) fn refuses(&self, file: &NamedFile, known: &Known) -> Option<Refusal> {
-        let real = match file.path.canonicalize() {
-            Ok(real) => real,
+        match file.path.metadata() {
+            Ok(found) if found.is_file() || found.is_dir() => {}
+            Ok(_) => return Some(Refusal::last("not a regular file")),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return None;
             }
             Err(error) => return Some(Refusal::new(error.to_string())),
-        };
-        match real.metadata() {
-            Ok(found) if found.is_file() || found.is_dir() => {}
-            Ok(_) => return Some(Refusal { reason: "not a regular file".to_owned(), is_final: true }),
-            Err(error) => return Some(Refusal::new(error.to_string())),
         }
+        // What is open without a name, such as a deleted file behind `/dev/stdin`, is nowhere.
+        let Ok(real) = file.path.canonicalize() else { return Some(Refusal::last("not a file in a folder")) };
         let refusal = self.outside(&real, known)?;
-        (!is_shipped(file) && !is_known(file, &real, known)).then_some(refusal)
+        (!is_shipped(file) && !is_known(file, &real, known)).then(|| refusal.of(&file.path, &real))
     }
 
     /// Why nothing may be written there that this file names; nothing where it may.
@@ -205,11 +215,6 @@ fn root(own: PathBuf) -> PathBuf {
     let is_marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
     let project = own.ancestors().find(is_marked).filter(|folder| !holds_a_home(folder)).map(Path::to_owned);
     project.unwrap_or(own)
-}
-
-/// Whether this part of a path has a name that begins with a dot.
-fn is_hidden(part: Component<'_>) -> bool {
-    matches!(part, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Where a path leads once links are resolved; of one that is not there, where it would be made.

@@ -46,8 +46,8 @@ pub use error::TapeError;
 pub(crate) use lines::{FileError, LineFile};
 pub use miss::{Miss, Nearest, Why};
 pub(crate) use own_file::{
-    FolderBeside, Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_not_own, machine,
-    open_own, read_own, signature,
+    FolderBeside, Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_hidden, is_not_own,
+    machine, open_own, read_own, signature,
 };
 pub use player::Player;
 pub(crate) use recorder::sync_folder;

@@ -7,7 +7,7 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Why a path is not written to, in words.
 #[derive(Debug, thiserror::Error)]
@@ -65,17 +65,26 @@ impl Inside {
     /// Where a member is once links are resolved; an error where that is outside of the folder.
     pub(crate) fn member(&self, path: &Path) -> io::Result<PathBuf> {
         let real = path.canonicalize()?;
-        if real.starts_with(&self.0) {
-            Ok(real)
-        } else {
-            Err(io::Error::other("it is a link that leads out of the folder"))
+        let Ok(below) = real.strip_prefix(&self.0) else {
+            return Err(io::Error::other("it is a link that leads out of the folder"));
+        };
+        // What is hidden has to be named by its own name.
+        let mut hidden = below.components().filter(|part| is_hidden(*part));
+        if hidden.any(|part| !path.components().any(|named| named == part)) {
+            return Err(io::Error::other("it is a link to a hidden file, or into a hidden folder"));
         }
+        Ok(real)
     }
 
     /// Opens a member that is a regular file.
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         open_regular(&self.member(path)?)
     }
+}
+
+/// Whether this part of a path has a name that begins with a dot.
+pub(crate) fn is_hidden(part: Component<'_>) -> bool {
+    matches!(part, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Creates a file beside `path` under a name that nobody else has, to be renamed to `path`.

@@ -95,6 +95,58 @@ fn a_file_that_chooses_a_server_names_files_of_its_own_folder_only() {
     run(&["--out", "own"], &[]).ok();
 }
 
+/// What is typed for one setting opens nothing to another one.
+#[test]
+fn a_typed_path_is_typed_for_its_own_setting_only() {
+    let (bench, theirs) = (bench(), server());
+    let served = format!("model = \"openai:m\"\nbase_url = \"{}/v1\"\nprompt = \"p.json#k\"", theirs.url);
+    bench.write("work/theirs/p.json", "{\"k\": \"\"}");
+    bench.write("work/key.txt", "sk-secret-0123456789\n");
+    bench.write(ELSEWHERE, experiment("q.csv", &format!("{served}\ninstruction = \"key.txt\"")));
+    let run = |more: &[&str]| ran_in(&bench, "work", &[&["run", "theirs/x.toml", "--out", "o"], more].concat(), &[]);
+    run(&["--report", "key.txt"]).refused(2, &["instruction key.txt (outside of `"]);
+    // Not even where the person chooses the server, and the file lies below the root.
+    let url = format!("{}/v1", theirs.url);
+    run(&["--base-url", &url, "--key-file", "key.txt"])
+        .refused(2, &["`theirs/x.toml` names the key file of this command: instruction key.txt"]);
+    assert_eq!(theirs.requests(), Vec::<String>::new());
+}
+
+/// Standard input is the person's, and may be anything.
+#[cfg(unix)]
+#[test]
+fn what_is_open_without_a_name_is_no_file_that_a_file_names() {
+    let bench = bench();
+    bench.write(ELSEWHERE, experiment("/dev/stdin", ""));
+    for args in [&["run", "theirs/x.toml", "--dry-run"][..], &["run", "theirs/x.toml", "--dry-run", "--confirm"]] {
+        let mut command = bench.command(args);
+        command.current_dir(bench.path("work")).stdin(std::process::Stdio::piped());
+        let mut child =
+            command.stderr(std::process::Stdio::piped()).stdout(std::process::Stdio::null()).spawn().expect("it runs");
+        // Its end stays open: whoever read it would wait for ever.
+        let input = child.stdin.take();
+        let ran = Ran::from(&child.wait_with_output().expect("it ends"));
+        drop(input);
+        ran.refused(2, &["`theirs/x.toml` names what is not a file", "/dev/stdin (not a regular file)"]);
+    }
+}
+
+/// A link inside of a folder of texts leads to no file that a person would not show.
+#[cfg(unix)]
+#[test]
+fn a_link_in_a_folder_of_texts_leads_to_nothing_hidden() {
+    use std::os::unix::fs::symlink;
+    let bench = bench();
+    bench.write("work/clone/.git/config", "url = https://me:secret@host.example\n");
+    bench.write("work/clone/Rome.txt", "Rome is a city.");
+    symlink(".git/config", bench.path("work/clone/Pascal.txt")).expect("a link");
+    let search = || ran_in(&bench, "work", &["wiki", "search", "Rome", "--wiki", "corpus:clone"], &[]);
+    search().refused(3, &["clone/Pascal.txt", "a link to a hidden file"]);
+    std::fs::remove_file(bench.path("work/clone/Pascal.txt")).expect("there");
+    symlink("Rome.txt", bench.path("work/clone/Roma.txt")).expect("a link");
+    search().ok();
+}
+
 #[cfg(unix)]
 #[test]
 fn paths_are_compared_after_links_are_resolved() {

@@ -1,7 +1,7 @@
 //! Writes a comparison in the requested format.
 
 use super::Args;
-use crate::cli::output_file::{self, Force, OutputFile, Start, of_run};
+use crate::cli::output_file::{self, Force, Input, OutputFile, Start, of_run};
 use crate::cli::say::say;
 use crate::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
 use crate::graded::runs;
@@ -65,11 +65,11 @@ pub(super) fn check(args: &Args, format: Format) -> anyhow::Result<()> {
 }
 
 fn file<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
-    let mut inputs: Vec<PathBuf> = args.from_csv.iter().chain(&args.holdout).cloned().collect();
-    inputs.extend(args.metrics.files().map(PathBuf::from));
+    let mut inputs: Vec<Input> = args.from_csv.iter().chain(&args.holdout).cloned().map(Into::into).collect();
+    inputs.extend(args.metrics.files().map(PathBuf::from).map(Into::into));
     for run in runs(&[&args.runs[..], &args.dev].concat()).unwrap_or_default() {
         inputs.extend(RunFolder::at(&run.path).manifest().iter().flat_map(of_run));
-        inputs.push(run.path);
+        inputs.push(run.path.into());
     }
     let what = "a comparison that wikitrail compare wrote in this format";
     OutputFile { path, what, is_earlier, force: Force::Flag(args.force), inputs }

@@ -44,7 +44,7 @@ pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
         // Packing takes long, and so does fetching what an older corpus has: no file of one is replaced unasked.
         is_earlier: &|_| false,
         force: Force::Flag(args.force),
-        inputs: files_of(&args.dir),
+        inputs: files_of(&args.dir).into_iter().map(Into::into).collect(),
     };
     file.check()?;
     let bar = stage_bar(args.quiet);

@@ -28,7 +28,7 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
         what: "a dataset that wikitrail dataset convert wrote",
         is_earlier: &is_canonical,
         force: Force::Flag(args.force),
-        inputs: vec![args.file.file.clone()],
+        inputs: vec![args.file.file.clone().into()],
     });
     file.as_ref().map_or(Ok(()), OutputFile::check)?;
     let dataset = args.file.load()?;

@@ -13,7 +13,7 @@ pub(super) fn output<'a>(job: &'a Job<'_>, path: &'a Path, is_earlier: &'a dyn F
     let of_runs = job.runs.iter().flat_map(|run| of_run(&run.manifest));
     let metrics = job.args.metrics.files().map(PathBuf::from);
     let force = Force::Flag(job.args.force);
-    OutputFile { path, what: what(job), is_earlier, force, inputs: of_runs.chain(metrics).collect() }
+    OutputFile { path, what: what(job), is_earlier, force, inputs: of_runs.chain(metrics.map(Into::into)).collect() }
 }
 
 fn what(job: &Job<'_>) -> &'static str {

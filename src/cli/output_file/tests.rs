@@ -53,7 +53,7 @@ fn an_input_is_never_replaced_by_whatever_name() {
         let _ = std::fs::remove_file(&out);
         std::fs::hard_link(&input, &out).expect("a link");
         for path in [&input, &out, &dir.path().join("./input")] {
-            let file = OutputFile { inputs: vec![input.clone()], ..output(path, Force::Flag(true)) };
+            let file = OutputFile { inputs: vec![input.clone().into()], ..output(path, Force::Flag(true)) };
             let refused = file.write(|_| Ok(())).expect_err("refused").to_string();
             assert!(refused.contains("is an input of this command"), "{refused}");
             assert_eq!(std::fs::read_to_string(&input).expect("there"), text);
