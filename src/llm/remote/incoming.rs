@@ -271,7 +271,9 @@ impl Listener for Incoming<'_> {
             Ok(_) | Err(Fault::Withheld(_)) => true,
             Err(Fault::Broken(_)) => false,
             Err(Fault::Unexplained(_)) => std::mem::replace(&mut self.asked_again, true),
-            Err(Fault::Reported(refusal)) => !refusal.cause(refusal.status()).is_passing(),
+            Err(Fault::Reported(refusal)) => {
+                refusal.malformed(answer.status).is_some() || !refusal.cause(refusal.status()).is_passing()
+            }
         };
         self.attempt.result = Some(result);
         usable
@@ -280,8 +282,10 @@ impl Listener for Incoming<'_> {
     fn is_final(&self, answer: &Answer) -> bool {
         let body = first_event(&answer.body);
         let refusal = Refusal::read(&body);
-        // A spent account is reported like a server that is busy; a call that cannot be read is the model's answer.
-        refusal.malformed.is_some() || refusal.cause(answer.status) == Cause::Quota
+        // Servers report a spent account and a full context like a failure that passes. A call that cannot be read is the
+        // model's answer.
+        refusal.malformed(answer.status).is_some()
+            || matches!(refusal.cause(answer.status), Cause::Quota | Cause::ContextOverflow)
     }
 
     fn reported(&self) -> Option<(u16, &str)> {

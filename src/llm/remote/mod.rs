@@ -263,7 +263,7 @@ impl Remote {
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
                 None => (answer.status, Refusal::read(&incoming::first_event(&answer.body))),
             };
-            if let Some(written) = &refusal.malformed {
+            if let Some(written) = refusal.malformed(answer.status) {
                 let text = incoming.replaced(written);
                 let decoded = Decoded { text, finish_reason: Some(TOOL_USE_FAILED.to_owned()), ..Decoded::default() };
                 return Ok(Raw { decoded, attempts, elapsed, at_limit: false });

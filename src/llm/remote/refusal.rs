@@ -7,42 +7,66 @@ use serde_json::Value;
 
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
-/// How servers say that a prompt does not fit, or prompt and answer together.
-const TOO_LONG: [&str; 18] = [
-    "context length",
-    "context_length",
-    "context window",
-    "maximum context",
-    "context size",
-    "context limit",
-    "input token count",
+/// Codes of errors by which servers say that a prompt does not fit.
+const TOO_LONG_CODES: [&str; 3] = ["context_length_exceeded", "tokens_limit_reached", "exceed_context_size_error"];
+/// How servers say that a prompt does not fit, or prompt and answer together, whatever the status of the error is.
+const TOO_LONG: [&str; 8] = [
+    "maximum context length is",
+    "exceeds the available context size",
+    "exceeds the context window",
+    "exceeds the context length",
+    "greater than the context length",
+    "context length of only",
+    // SGLang.
+    "longer than the model's context",
+    // LiteLLM.
+    "contextwindowexceedederror",
+];
+/// The same in an error that is said to be that of the request.
+const TOO_LONG_REQUEST: [&str; 13] = [
     "maximum prompt length",
     // vLLM.
     "maximum model length",
-    "max_model_len",
     "max_tokens must be at least 1, got -",
+    "max_tokens must be at least 1, got 0",
     // TGI.
     "`max_new_tokens` must be <=",
     "`inputs` must have less than",
     // Cohere.
     "too many tokens",
-    // Moonshot, Zhipu, DashScope.
+    // Moonshot, Zhipu, DashScope, Ark.
     "exceeded model token limit",
     "prompt exceeds max length",
     "range of input length",
-    // SGLang.
-    "longer than the model's context",
+    "exceed max message tokens",
+    // NIM.
+    "exceeds maximum input length",
+    // Databricks.
+    "exceeds maximum input token limit",
 ];
+/// Names of the context, which say that it is full only beside a count or a limit.
+const CONTEXTS: [&str; 7] = [
+    "maximum context of",
+    "context length",
+    "context_length",
+    "context window",
+    "context size",
+    "context limit",
+    "max_model_len",
+];
+/// What has to exceed something.
+const INPUTS: [&str; 3] = ["input token count", "number of input tokens", "input length"];
 /// What is too long where servers say only that: the prompt, or something else in the request, by the words before it.
 const PROMPT: [&str; 8] = ["prompt", "input", "inputs", "conversation", "context", "messages", "request", "content"];
-const OTHERS: [&str; 6] = ["id", "name", "stop", "array", "key", "tool"];
+const OTHERS: [&str; 16] = [
+    "id", "name", "stop", "array", "key", "tool", "took", "takes", "taking", "waited", "waiting", "running", "header",
+    "uri", "url", "queue",
+];
 /// How many words before `too long` say what is.
 const SUBJECT: usize = 10;
 /// Codes and words of limits per minute, which some servers report as a request that is too large.
 const RATE_CODES: [&str; 2] = ["rate_limit_exceeded", "rate_limit_error"];
 const RATE_WORDS: [&str; 4] = ["tokens per minute", "requests per minute", "tokens per day", "please wait before"];
-/// How deep errors are searched that hold another server's error.
-const DEPTH: u32 = 8;
 /// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
@@ -56,8 +80,8 @@ pub(in crate::llm) struct Refusal {
     kind: Option<String>,
     /// The status that it names itself.
     status: Option<u16>,
-    /// What the model wrote, if the server refuses a call of the model's that it cannot read.
-    pub(super) malformed: Option<Box<str>>,
+    /// What the model wrote, if the server says that it cannot read the model's call.
+    written: Option<Box<str>>,
 }
 
 impl Refusal {
@@ -73,17 +97,19 @@ impl Refusal {
             let text = String::from_utf8_lossy(&body[..body.len().min(SEARCHED)]);
             title(&text).unwrap_or(&text).to_owned()
         });
+        let message = [Some(message), quoted(inner).and_then(|quoted| said(&quoted))];
+        let message = message.into_iter().flatten().collect::<Vec<_>>().join(": ");
         let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
         let status = ["code", "status_code"].iter().find_map(|name| number(inner.get(*name)?));
-        let malformed = malformed(json, DEPTH);
-        Self { message, param: field("param"), code: field("code"), kind: field("type"), status, malformed }
+        let written = malformed(inner);
+        Self { message, param: field("param"), code: field("code"), kind: field("type"), status, written }
     }
 
     /// The refusal that a reason for the end of an answer is.
     pub(super) fn of_finish(reason: &str) -> Self {
         let message = format!("the answer ended with `{reason}`");
-        Self { message, param: None, code: None, kind: None, status: Some(503), malformed: None }
+        Self { message, param: None, code: None, kind: None, status: Some(503), written: None }
     }
 }
 
@@ -93,24 +119,48 @@ fn number(value: &Value) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
-/// What the model wrote, from Groq's error `tool_use_failed`, also where a proxy quotes it.
-fn malformed(error: &Value, depth: u32) -> Option<Box<str>> {
-    let depth = depth.checked_sub(1)?;
-    match error {
-        Value::Object(fields) => {
-            if fields.get("code").is_some_and(|code| code == TOOL_USE_FAILED) {
-                let written = fields.get("failed_generation").and_then(Value::as_str).unwrap_or_default();
-                return Some(written[..written.floor_char_boundary(MAX_MALFORMED)].into());
-            }
-            fields.values().find_map(|value| malformed(value, depth))
-        }
-        Value::Array(items) => items.iter().find_map(|item| malformed(item, depth)),
-        Value::String(text) if text.contains(TOOL_USE_FAILED) => {
-            let mut quoted = serde_json::Deserializer::from_str(&text[text.find('{')?..]).into_iter::<Value>();
-            malformed(&quoted.next()?.ok()?, depth)
-        }
-        _ => None,
-    }
+/// The error of the provider that `OpenRouter` asked, as it quotes it.
+fn quoted(error: &Value) -> Option<Value> {
+    let raw = error.get("metadata")?.get("raw")?;
+    Some(raw.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| raw.clone()))
+}
+
+/// The error in a body, or the body if that is the error.
+fn inside(body: &Value) -> &Value {
+    body.get("error").filter(|error| error.is_object()).unwrap_or(body)
+}
+
+/// What a quoted error says.
+fn said(quoted: &Value) -> Option<String> {
+    let message = inside(quoted).get("message").or_else(|| quoted.get("error")).unwrap_or(quoted);
+    message.as_str().filter(|message| !message.is_empty()).map(str::to_owned)
+}
+
+/// What the model wrote, from Groq's error `tool_use_failed`, also where `OpenRouter` or `LiteLLM` quotes it.
+fn malformed(error: &Value) -> Option<Box<str>> {
+    let written = |error: &Value| {
+        error.get("code").filter(|code| *code == TOOL_USE_FAILED)?;
+        let written = error.get("failed_generation").and_then(Value::as_str).unwrap_or_default();
+        Some(written[..written.floor_char_boundary(MAX_MALFORMED)].into())
+    };
+    let in_message = || {
+        let message = error.get("message")?.as_str().filter(|message| message.contains(TOOL_USE_FAILED))?;
+        let mut quoted = serde_json::Deserializer::from_str(&message[message.find('{')?..]).into_iter::<Value>();
+        written(inside(&quoted.next()?.ok()?))
+    };
+    written(error).or_else(|| written(inside(&quoted(error)?))).or_else(in_message)
+}
+
+/// Whether an error of the request says in words that the prompt does not fit.
+fn is_full(message: &str) -> bool {
+    let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
+    let exceeds = message.contains("exceed");
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let counts = || message.split(|c: char| !c.is_ascii_alphanumeric()).any(is_number) || message.contains("tokens");
+    says(&TOO_LONG_REQUEST)
+        || (says(&CONTEXTS) && (exceeds || counts()))
+        || (says(&INPUTS) && exceeds)
+        || prompt_is_too_long(message)
 }
 
 /// Whether a message says of the prompt, and not of something else in the request, that it is too long.
@@ -119,6 +169,10 @@ fn prompt_is_too_long(message: &str) -> bool {
     let words = before.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     let subject: Vec<&str> = words.rev().take(SUBJECT).collect();
     let is_other = |word: &&str| OTHERS.contains(word) || word.ends_with("_id") || word.ends_with("_name");
+    // A string is the prompt only if its field is one of the prompt's.
+    if let ["string", field, ..] = subject[..] {
+        return field == "text" || PROMPT.contains(&field);
+    }
     PROMPT.iter().any(|word| subject.contains(word)) && !subject.iter().any(is_other)
 }
 
@@ -126,14 +180,26 @@ impl Refusal {
     /// The status of an error that was reported inside an answer: the one it names, or the one that its type has
     /// elsewhere (<https://platform.claude.com/docs/en/api/errors>).
     pub(in crate::llm) fn status(&self) -> u16 {
+        self.named_status().unwrap_or(500)
+    }
+
+    /// What the model wrote, if an answer with this status says that the server cannot read the model's call. Where a key,
+    /// a limit or the server is at fault, an earlier error that it quotes is not the reason.
+    pub(super) fn malformed(&self, status: u16) -> Option<&str> {
+        let is_request = |status: u16| matches!(status, 400 | 422);
+        let fits = (200..300).contains(&status) || is_request(status);
+        self.written.as_deref().filter(|_| fits && self.named_status().is_none_or(is_request))
+    }
+
+    fn named_status(&self) -> Option<u16> {
         let of_type = |kind: &String| {
             Some(match kind.as_str() {
                 "invalid_request_error"
                 | "invalid_prompt"
                 | "bio_policy"
                 | "misalignment_policy_violation"
-                | "context_length_exceeded"
                 | TOOL_USE_FAILED => 400,
+                code if TOO_LONG_CODES.contains(&code) => 400,
                 "authentication_error" => 401,
                 "billing_error" => 402,
                 "permission_error" => 403,
@@ -145,7 +211,7 @@ impl Refusal {
                 _ => return None,
             })
         };
-        self.status.or_else(|| [&self.code, &self.kind].into_iter().flatten().find_map(of_type)).unwrap_or(500)
+        self.status.or_else(|| [&self.code, &self.kind].into_iter().flatten().find_map(of_type))
     }
 
     /// What went wrong, by the status and the words of the servers that say more.
@@ -158,13 +224,19 @@ impl Refusal {
         if called(&["insufficient_quota", "billing_hard_limit_reached"]) || says(&["credit balance is too low"]) {
             return Cause::Quota;
         }
+        let is_limit = called(&RATE_CODES) || says(&RATE_WORDS);
+        // A server may report it as its own failure, or without a status inside an answer.
+        if status == 500 && !is_limit && (called(&TOO_LONG_CODES) || says(&TOO_LONG)) {
+            return Cause::ContextOverflow;
+        }
         if !matches!(status, 400 | 403 | 404 | 413 | 422) {
             return Cause::of_status(status);
         }
-        if called(&RATE_CODES) || says(&RATE_WORDS) {
+        if is_limit {
             return Cause::RateLimit;
         }
-        if called(&["context_length_exceeded"]) || says(&TOO_LONG) || prompt_is_too_long(&message) {
+        let is_request = matches!(status, 400 | 413 | 422);
+        if is_request && (called(&TOO_LONG_CODES) || says(&TOO_LONG) || is_full(&message)) {
             return Cause::ContextOverflow;
         }
         let flagged = ["content_filter", "content_policy_violation", "bio_policy", "misalignment_policy_violation"];
@@ -368,6 +440,83 @@ mod tests {
     fn a_context_that_is_full_is_told_from_other_things_that_are_too_long() {
         for (status, body, cause) in TOO_LARGE {
             assert_eq!(Refusal::read(body.as_bytes()).cause(*status), *cause, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn servers_say_in_many_words_that_the_context_is_full() {
+        for (status, message) in [
+            (400, "Input length (5000 tokens) exceeds the maximum allowed length (4096 tokens)."),
+            (400, "the number of input tokens 9017 cannot exceed the total tokens limit 8192 for this model"),
+            (400, "Prompt length (5000) exceeds maximum input length (4096)"),
+            (400, "Total tokens of image and text exceed max message tokens. Request id: 1"),
+            (400, "max_tokens must be at least 1, got 0."),
+            (400, "litellm.ContextWindowExceededError: BedrockException: x"),
+            (400, "Your input exceeds the context window of this model."),
+            (500, "the request exceeds the available context size. try increasing the context size"),
+            (500, "The number of tokens to keep from the initial prompt is greater than the context length."),
+            (500, "However, the model is loaded with context length of only 4096 tokens"),
+        ] {
+            let body = serde_json::json!({ "error": message }).to_string();
+            assert_eq!(Refusal::read(body.as_bytes()).cause(status), Cause::ContextOverflow, "{message}");
+        }
+        for (status, body) in [
+            (413, r#"{"error":{"code":"tokens_limit_reached","message":"Max size: 8000 tokens."}}"#),
+            (
+                400,
+                r#"{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 9 tokens > 8 maximum\"}}"}}}"#,
+            ),
+        ] {
+            assert_eq!(Refusal::read(body.as_bytes()).cause(status), Cause::ContextOverflow, "{body}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_only_like_those_of_a_full_context_are_none() {
+        for (status, message) in [
+            (400, "The request took too long and was cancelled"),
+            (400, "request waited too long in the queue"),
+            (400, "The request has been running too long"),
+            (403, "The 1M context window beta is not enabled for this account"),
+            (400, "The 1M context window beta is not enabled for this account"),
+            (404, "No endpoints found that support this context length setting right now"),
+            (404, "This model's maximum context length is 9 tokens"),
+            (403, "prompt is too long"),
+            (400, "Context cache expired: maximum context cache age exceeded"),
+            (400, "User-Agent header in request too long"),
+            (400, "Unrecognized request argument supplied: context_length"),
+            (400, "Invalid 'input[5].encrypted_content': string too long. Expected a string with maximum length 10"),
+            (500, "the request took too long"),
+            (500, "could not allocate the context window"),
+            (503, "maximum context length is 9 tokens"),
+        ] {
+            let body = serde_json::json!({ "error": message }).to_string();
+            assert_ne!(Refusal::read(body.as_bytes()).cause(status), Cause::ContextOverflow, "{status} {message}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_read_is_the_reason_only_of_an_error_of_the_request() {
+        let direct = r#"{"error":{"code":"tool_use_failed","failed_generation":"f(","message":"x"}}"#;
+        let nested = r#"{"error":{"message":"down","previous":[{"error":{"code":"tool_use_failed"}}]}}"#;
+        let quoted = r#"{"error":{"message":"no {\"code\":\"tool_use_failed\"}"}}"#;
+        let limited = r#"{"error":{"message":"{\"code\":\"tool_use_failed\"}","code":"rate_limit_exceeded"}}"#;
+        for (body, status, malformed) in [
+            (direct, 400, Some("f(")),
+            (direct, 422, Some("f(")),
+            (direct, 200, Some("f(")),
+            (direct, 401, None),
+            (direct, 429, None),
+            (direct, 503, None),
+            (nested, 400, None),
+            (nested, 503, None),
+            (quoted, 400, Some("")),
+            (quoted, 200, Some("")),
+            (quoted, 401, None),
+            (limited, 400, None),
+            (limited, 200, None),
+        ] {
+            assert_eq!(Refusal::read(body.as_bytes()).malformed(status), malformed, "{status} {body}");
         }
     }
 
