@@ -19,10 +19,8 @@ pub enum ModelError {
     /// The server reported success, but did not send a completion.
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
     Undecodable { attempts: u32, reason: String },
-    /// The answer was empty, and the reason that it ended for is not known.
-    #[error(
-        "the model's server sent an empty answer that ended with `{reason}`, which is not known (attempts: {attempts})"
-    )]
+    /// The answer was empty, and the reason that it ended for is not known, or not given.
+    #[error("the model's server sent an empty answer {} (attempts: {attempts})", ended_with(reason))]
     Unexplained { attempts: u32, reason: String },
     /// No complete answer arrived.
     #[error("the model's server did not answer: {0}")]
@@ -47,6 +45,13 @@ impl From<NetError> for ModelError {
 
 fn with_status(status: u16) -> String {
     if status == 200 { String::new() } else { format!(" with status {status}") }
+}
+
+fn ended_with(reason: &str) -> String {
+    if reason.is_empty() {
+        return "and no reason for it".to_owned();
+    }
+    format!("that ended with `{reason}`, which is not known")
 }
 
 const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";

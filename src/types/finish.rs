@@ -80,6 +80,8 @@ const GROQ: &str = "https://console.groq.com/docs/tool-use";
 const TOGETHER: &str = "https://docs.together.ai/reference/chat-completions-1";
 const COHERE: &str = "https://docs.cohere.com/reference/chat";
 const BEDROCK: &str = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html";
+/// For the plain words for a failure of a server, which no provider documents as a reason: what they name.
+const ERRORS: &str = "https://platform.openai.com/docs/guides/error-codes";
 const WATSONX: &str = "https://cloud.ibm.com/apidocs/watsonx-ai#text-chat";
 
 const fn row(
@@ -179,14 +181,27 @@ pub const FINISH_REASONS: &[FinishReason] = &[
     same("watsonx", "time_limit", Ending::Failed, WATSONX),
     same("watsonx", "cancelled", Ending::Failed, WATSONX),
     same("watsonx", "error", Ending::Failed, WATSONX),
+    same("any", "failed", Ending::Failed, RESPONSES),
+    same("any", "server_error", Ending::Failed, RESPONSES),
+    same("any", "internal_error", Ending::Failed, ERRORS),
+    same("any", "engine_error", Ending::Failed, ERRORS),
+    same("any", "overloaded", Ending::Failed, ERRORS),
+    same("any", "aborted", Ending::Failed, SGLANG),
 ];
 
+/// A reason without what spellings of it differ in.
+fn folded(reason: &str) -> String {
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, '-' | '_');
+    reason.chars().filter(|c| !is_gap(*c)).map(|c| c.to_ascii_lowercase()).collect()
+}
+
 impl FinishReason {
-    /// The row of a reason, as it is sent or as it is recorded, in letters of either case: proxies pass on the reasons of
-    /// other providers.
+    /// The row of a reason, as it is sent or as it is recorded, in letters of either case, with or without spaces, `-` and
+    /// `_`: proxies pass on the reasons of other providers in their own spelling.
     pub fn find(reason: &str) -> Option<&'static Self> {
-        let sent = FINISH_REASONS.iter().find(|row| row.reason.eq_ignore_ascii_case(reason));
-        let recorded = || FINISH_REASONS.iter().find(|row| !reason.is_empty() && row.recorded == reason);
+        let reason = folded(reason);
+        let sent = FINISH_REASONS.iter().find(|row| folded(row.reason) == reason);
+        let recorded = || FINISH_REASONS.iter().find(|row| !reason.is_empty() && folded(row.recorded) == reason);
         sent.or_else(recorded)
     }
 
@@ -245,6 +260,12 @@ mod tests {
         for reason in ["error", "insufficient_system_resource", "abort", "network_error", "ERROR", "timeout"] {
             assert_eq!((of(reason), Cause::of_finish(reason)), (Ending::Failed, None), "{reason}");
         }
+        for reason in ["FAILED", " error", "network error", "Network-Error\n", "networkError", "Aborted", "overloaded"]
+        {
+            assert_eq!((of(reason), Cause::of_finish(reason)), (Ending::Failed, None), "{reason:?}");
+        }
+        assert_eq!(FinishReason::recorded(" End-Turn").as_deref(), Some("stop"));
+        assert_eq!((FinishReason::ending(" "), FinishReason::ending("_")), (None, None));
         for reason in ["MALFORMED_FUNCTION_CALL", "malformed_function_call", "UNEXPECTED_TOOL_CALL", "tool_use_failed"]
         {
             assert_eq!(Cause::of_finish(reason), Some(Cause::MalformedCall), "{reason}");

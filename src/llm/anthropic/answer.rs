@@ -10,7 +10,7 @@
 //! | a stream that the client stops before the count of tokens | no usage |
 
 use super::ENDPOINT;
-use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
+use crate::llm::remote::answer::{Decoded, Fault, Progress, count, is_error, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::{FinishReason, FunctionCall, Usage, Verbatim};
@@ -37,12 +37,14 @@ struct Body {
     usage: Value,
     #[serde(default)]
     model: Value,
+    #[serde(default)]
+    error: Value,
 }
 
 /// Decodes a whole answer; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
-    if body.kind == "error" {
+    if body.kind == "error" || is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let content = body.content.ok_or("`content` is missing")?;
@@ -133,12 +135,15 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
             let prompt = if counted.prompt_tokens > 0 { counted } else { progress.prompt.unwrap_or_default() };
             rest.usage = used(prompt, &event["usage"]).or(rest.usage);
         }
+        // The reason always comes before.
+        "message_stop" if rest.finish_reason.is_none() => return Err("the stream ended without a reason".into()),
         "message_stop" => {
             progress.ended = true;
             let blocks = std::mem::take(&mut progress.blocks);
             rest.verbatim = rest.reasoning.is_some().then(|| verbatim(Value::Array(blocks)));
         }
         "error" => return Err(Fault::Reported(Refusal::read(data))),
+        _ if is_error(&event["error"]) => return Err(Fault::Reported(Refusal::read(data))),
         // Pings and unknown events.
         _ => {}
     }

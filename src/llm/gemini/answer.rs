@@ -11,7 +11,7 @@
 //! | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
 
 use super::ENDPOINT;
-use crate::llm::remote::answer::{Decoded, Fault, MAX_MALFORMED, Progress, count, parse, read, string};
+use crate::llm::remote::answer::{Decoded, Fault, MAX_MALFORMED, Progress, count, is_error, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::{Cause, FinishReason, FunctionCall, Usage, Verbatim};
@@ -37,7 +37,7 @@ struct Body {
 
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
-    if !body.error.is_null() {
+    if is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let mut decoded = Decoded::default();
@@ -49,7 +49,7 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
 
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
     let body: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
-    if !body.error.is_null() {
+    if is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(data)));
     }
     progress.started |= take(&body, &mut progress.rest)?;

@@ -14,7 +14,7 @@
 //! | broken UTF-8, unpaired surrogates | replaced by U+FFFD |
 
 use super::{ENDPOINT, Endpoint};
-use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string, usage};
+use crate::llm::remote::answer::{Decoded, Fault, Progress, count, is_error, parse, read, string, usage};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::finish::REFUSAL;
@@ -74,15 +74,7 @@ impl Choice {
 
     /// The error in place of an answer, if there is one.
     fn failed(&self) -> Result<(), Fault> {
-        let is_empty = match &self.error {
-            Value::Null => true,
-            Value::Bool(is_error) => !is_error,
-            Value::String(text) => text.is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Object(fields) => fields.is_empty(),
-            Value::Number(_) => false,
-        };
-        if is_empty || self.malformed().is_some() {
+        if !is_error(&self.error) || self.malformed().is_some() {
             return Ok(());
         }
         Err(Fault::Reported(Refusal::read(json!({ "error": self.error }).to_string().as_bytes())))
@@ -96,7 +88,7 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
 /// Decodes a whole answer of `endpoint`; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
-    if !body.error.is_null() {
+    if is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
@@ -135,7 +127,7 @@ pub(super) fn chunk(
     progress: &mut Progress,
 ) -> Result<String, Fault> {
     let chunk: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
-    if !chunk.error.is_null() || chunk.object == "error" {
+    if is_error(&chunk.error) || chunk.object == "error" {
         return Err(Fault::Reported(Refusal::read(data)));
     }
     let rest = &mut progress.rest;

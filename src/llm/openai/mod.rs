@@ -119,6 +119,11 @@ impl Interface for OpenAi {
         join(base, &["/chat/completions", "/completions", "/responses"], tail)
     }
 
+    fn ends_with_done(&self, progress: &Progress) -> bool {
+        // Some servers leave out the last event of a response. Its items are whole then.
+        self.settings.endpoint != Endpoint::Responses || !progress.blocks.is_empty()
+    }
+
     fn takes_functions(&self) -> bool {
         self.settings.endpoint != Endpoint::Completions
     }

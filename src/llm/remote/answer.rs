@@ -179,6 +179,18 @@ fn replace_unpaired_surrogates(text: &str) -> String {
     out
 }
 
+/// Whether the value of a field `error` says that there is one: some servers send an empty one with every answer.
+pub(in crate::llm) fn is_error(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is_error) => *is_error,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Number(_) => true,
+    }
+}
+
 /// A non-empty string, cut to 200 characters.
 pub(in crate::llm) fn string(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(|text| text.chars().take(200).collect())

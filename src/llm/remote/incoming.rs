@@ -6,10 +6,10 @@
 //! | a finish reason, or the end of the stream | the completion is complete |
 //! | a complete stop | the connection is closed, so that the model does not generate on |
 //! | invalid JSON, a premature end | retried, then an error |
-//! | an error | as if the answer had its status: retried if that may help, then an error |
+//! | an error, even after the finish reason | as if the answer had its status: retried if that may help, then an error |
 //! | a refusal by the provider | an error, without a retry |
 //! | a reason for the end that is a failure of the server | as status 503: retried, then an error |
-//! | no text, no call, and a reason that is not known | retried once, then an error |
+//! | no text, no call, and no reason or one that is not known | retried once, then an error |
 
 use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
@@ -124,7 +124,7 @@ impl<'a> Incoming<'a> {
 
     /// The completion, unless its reason for the end says that it is none.
     fn ended(decoded: Decoded) -> Result<Decoded, Fault> {
-        let Some(reason) = decoded.finish_reason.as_deref() else { return Ok(decoded) };
+        let reason = decoded.finish_reason.as_deref().unwrap_or_default();
         let is_empty = decoded.text.trim().is_empty() && decoded.calls.is_empty();
         match FinishReason::ending(reason) {
             Some(Ending::Failed) => Err(Fault::Reported(Refusal::of_finish(reason))),
@@ -234,13 +234,13 @@ impl Listener for Incoming<'_> {
     fn event(&mut self, data: &[u8]) -> Heard {
         let data = data.trim_ascii();
         if data == b"[DONE]" {
-            self.attempt.progress.ended = true;
+            self.attempt.progress.ended |= self.interface.ends_with_done(&self.attempt.progress);
             return Heard::Enough;
         }
         match self.piece(data) {
             Ok(heard) => heard,
-            // Nothing after a complete completion invalidates it.
-            Err(_) if self.attempt.progress.whole() => Heard::Whole,
+            // After a complete completion, only an error that the server reports invalidates it.
+            Err(Fault::Broken(_) | Fault::Withheld(_)) if self.attempt.progress.whole() => Heard::Whole,
             Err(fault) => {
                 self.attempt.fault = Some(fault);
                 Heard::Enough

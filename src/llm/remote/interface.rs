@@ -51,6 +51,10 @@ pub(in crate::llm) trait Interface: Send + Sync {
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault>;
     /// Decodes one event of a stream into `progress`, and returns its piece of the text.
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;
+    /// Whether a stream that has come this far may end with `[DONE]` alone, without a reason.
+    fn ends_with_done(&self, _progress: &Progress) -> bool {
+        false
+    }
     /// Whether the text may contain the model's reasoning, between `<think>` and `</think>`.
     fn thinks_in_text(&self) -> bool {
         false

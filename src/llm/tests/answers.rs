@@ -165,7 +165,7 @@ async fn reasoning_is_kept_apart_from_the_text_and_masked() {
     let messages = |content: &str| format!(r#"{{"content":[{content}],"stop_reason":"max_tokens"}}"#);
     let gemini = |parts: &str, used: u32| {
         format!(
-            r#"{{"candidates":[{{"content":{{"parts":[{parts}]}}}}],"usageMetadata":{{"promptTokenCount":1,"thoughtsTokenCount":{used}}}}}"#
+            r#"{{"candidates":[{{"content":{{"parts":[{parts}]}},"finishReason":"MAX_TOKENS"}}],"usageMetadata":{{"promptTokenCount":1,"thoughtsTokenCount":{used}}}}}"#
         )
     };
     let hidden = r#"{"prompt_tokens":1,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":9}}"#;

@@ -138,6 +138,12 @@ impl Api {
         }
     }
 
+    /// The first of the events at the end, which has the finish reason.
+    fn finish(self) -> String {
+        let end = self.end();
+        end.split_inclusive("\n\n").next().unwrap_or(&end).to_owned()
+    }
+
     fn stream(self, pieces: &[&str]) -> Reply {
         stream(&[self.start(), pieces.iter().map(|piece| self.delta(piece)).collect(), self.end()])
     }

@@ -77,8 +77,8 @@ async fn a_check_shows_which_settings_the_server_honours() {
     let server = Server::start(vec![reply(200, "", &long), no, reply(200, "", &long)]).await;
     let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.stop, check.requests), (Verdict::Refused, 3));
-    let server =
-        Server::start(vec![reply(200, "", br#"{"choices":[{"message":{"content":null}}],"model":"m-2"}"#)]).await;
+    let empty = br#"{"choices":[{"message":{"content":null},"finish_reason":"stop"}],"model":"m-2"}"#;
+    let server = Server::start(vec![reply(200, "", empty)]).await;
     let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.stop, check.max_tokens, check.usage), (Verdict::Unclear, Verdict::Unclear, false));
     assert_eq!((check.requests, check.answered.as_deref()), (1, Some("m-2")));
@@ -156,7 +156,10 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
         let (answer, shown) = watch(&Api::Chat.model(&server.url), &request()).await;
         assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), ("ok", "ok"), "{events:?}");
     }
-    let whole = |message: &str| reply(200, "", format!(r#"{{"choices":[{{"message":{message}}}]}}"#).as_bytes());
+    let ended = |message: &str, reason: &str| {
+        reply(200, "", format!(r#"{{"choices":[{{"message":{message},"finish_reason":"{reason}"}}]}}"#).as_bytes())
+    };
+    let whole = |message: &str| ended(message, "stop");
     for (message, place) in [
         (r#"{"content":"four, five","reasoning":"hm"}"#, "reasoning"),
         (r#"{"content":"four, five","reasoning_content":"hm","reasoning":""}"#, "reasoning_content"),
@@ -167,12 +170,12 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
         assert_eq!((check.reasoning, check.sample.as_str()), (Some(place), "four, five"));
         assert!(check.warning.is_some_and(|warning| warning.starts_with("reasoning counts against the limit")));
     }
-    for (message, told) in [
-        (r#"{"content":null,"reasoning":"hm"}"#, "ended inside reasoning"),
-        (r#"{"content":null,"refusal":"I can't."}"#, "declined"),
-        (r#"{"content":""}"#, "is empty"),
+    for (message, reason, told) in [
+        (r#"{"content":null,"reasoning":"hm"}"#, "length", "ended inside reasoning"),
+        (r#"{"content":null,"refusal":"I can't."}"#, "stop", "declined"),
+        (r#"{"content":""}"#, "stop", "is empty"),
     ] {
-        let server = Server::start(vec![whole(message)]).await;
+        let server = Server::start(vec![ended(message, reason)]).await;
         let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
         assert!(check.warning.as_ref().is_some_and(|warning| warning.contains(told)), "{message}: {:?}", check.warning);
     }

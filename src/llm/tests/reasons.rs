@@ -114,6 +114,25 @@ async fn a_reason_that_is_not_known_is_asked_about_once_unless_there_is_an_answe
         assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), ("ok", Some("xyz")), "{name}");
         assert_eq!((answer.shortfall(), answer.attempts, server.requests().len()), (None, 2, 2), "{name}");
     }
+    let (nothing, why) = (json!([]), "an empty answer and no reason for it (attempts: 2)");
+    for (api, body) in [
+        (Api::Chat, json!({"choices": [{"message": {"content": ""}, "finish_reason": null}]})),
+        (Api::Chat, json!({"choices": [{"message": {"content": null}}]})),
+        (Api::Completions, json!({"choices": [{"text": " "}]})),
+        (Api::Responses, json!({ "output": nothing })),
+        (Api::Messages, json!({"content": nothing, "stop_reason": null})),
+        (Api::Gemini, json!({"candidates": [{"content": {"parts": nothing}}]})),
+    ] {
+        let (answer, server) = ask(api, vec![of(&body)]).await;
+        let error = answer.expect_err("no answer");
+        assert!(error.to_string().contains(why) && server.requests().len() == 2, "{api:?}: {error}");
+        let mut said: Value = serde_json::from_slice(&api.whole("ok")).expect("JSON");
+        for path in ["/choices/0/finish_reason", "/stop_reason", "/status", "/candidates/0/finishReason"] {
+            said.pointer_mut(path).map(Value::take);
+        }
+        let answer = ask(api, vec![of(&said)]).await.0.expect("a text without a reason is an answer");
+        assert_eq!((answer.text.as_str(), answer.finish_reason), ("ok", None), "{api:?}");
+    }
     let hostile = format!("x\u{1b}[31m{}{}", super::KEY, "y".repeat(500));
     let (answer, _) = ask(Api::Chat, vec![of(&whole(Api::Chat, "", &hostile))]).await;
     let error = answer.expect_err("empty").to_string();
@@ -143,10 +162,22 @@ async fn an_error_in_a_choice_is_an_error_like_one_at_the_top() {
         let cause_found = answer.expect_err("an error").failure().cause;
         assert_eq!((cause_found, server.requests().len()), (cause, requests), "{error}");
     }
-    for none in [json!(null), json!({}), json!(""), json!(false)] {
+    for none in [json!(null), json!({}), json!(""), json!(false), json!([])] {
         let body = json!({"choices": [{"finish_reason": "stop", "message": {"content": "ok"}, "error": none}]});
         assert_eq!(ask(Api::Chat, vec![of(&body)]).await.0.expect("an answer").text, "ok", "{body}");
+        for api in super::APIS {
+            let mut body: Value = serde_json::from_slice(&api.whole("ok")).expect("JSON");
+            body["error"] = none.clone();
+            assert_eq!(ask(api, vec![of(&body)]).await.0.expect("an answer").text, "ok", "{body}");
+        }
+        let piece = json!({"choices": [{"delta": {"content": "ok"}}], "error": none});
+        let events = [format!("data: {piece}\n\n"), Api::Chat.end()];
+        assert_eq!(watch_of(Api::Chat, vec![stream(&events)]).await.0.expect("an answer").text, "ok", "{piece}");
     }
+    let overloaded = json!({"type": "overloaded_error", "message": "x"});
+    let body = json!({"content": [], "stop_reason": null, "error": overloaded});
+    let (answer, server) = ask(Api::Messages, vec![of(&body)]).await;
+    assert_eq!((answer.expect_err("an error").failure().cause, server.requests().len()), (Cause::ServerError, 3));
 }
 
 #[tokio::test]

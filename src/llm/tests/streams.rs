@@ -83,7 +83,16 @@ async fn an_attempt_that_breaks_off_is_discarded_and_retried() {
             (stream(&[par.clone(), api.delta("tial")]), "par|tial|↺|"),
             (Reply::Raw(framed.into_bytes()), "par|↺|"),
             (stream(&[cut]), "par|↺|"),
-            (stream(&[par, error_event(api, "overloaded")]), "par|↺|"),
+            (stream(&[par.clone(), error_event(api, "overloaded")]), "par|↺|"),
+            // The last event of a response has its reason.
+            (
+                stream(&[
+                    par,
+                    if api == Api::Responses { String::new() } else { api.finish() },
+                    error_event(api, "died"),
+                ]),
+                "par|↺|",
+            ),
             (stream(&[]), ""),
             (stream(&[DONE.into()]), ""),
             (stream(&["data: {\"type\":\"message_stop\"}\n\n".into()]), ""),
@@ -180,6 +189,23 @@ async fn silence_and_size_are_errors_and_comments_are_silence() {
         let (answer, _, server) = watch_of(CHAT, vec![stream(&large)]).await;
         assert!(matches!(answer, Err(ModelError::Net(NetError::TooLarge { limit: 20_000, .. }))), "{answer:?}");
         assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_without_a_reason_is_an_answer_only_where_servers_send_none() {
+    for api in APIS {
+        for end in [DONE, "data: {\"type\":\"message_stop\"}\n\n"] {
+            let cut = stream(&[api.start(), api.delta("par"), end.to_owned()]);
+            let (answer, _, server) = watch_of(api, vec![cut, api.stream(&["whole"])]).await;
+            let kept = matches!(api, Api::Chat | Api::Completions) && end == DONE;
+            let expected = if kept { ("par", 1) } else { ("whole", 2) };
+            assert_eq!((answer.expect("an answer").text.as_str(), server.requests().len()), expected, "{api:?} {end}");
+        }
+        let (answer, _, _) = watch_of(api, vec![stream(&[api.start(), api.delta(""), DONE.to_owned()])]).await;
+        let error = answer.expect_err("no text and no reason");
+        let is_unexplained = matches!(error, ModelError::Unexplained { attempts: 2, .. });
+        assert_eq!(is_unexplained, matches!(api, Api::Chat | Api::Completions), "{api:?}: {error}");
     }
 }
 

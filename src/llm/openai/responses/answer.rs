@@ -11,7 +11,7 @@
 //! | `usage` absent or not made of numbers | none |
 
 use super::ENDPOINT;
-use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string, usage};
+use crate::llm::remote::answer::{Decoded, Fault, Progress, count, is_error, parse, read, string, usage};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::finish::REFUSAL;
@@ -89,7 +89,7 @@ fn end(mut body: Value, progress: &mut Progress) -> Result<String, Fault> {
 /// Why an answer is an error or not finished, if so.
 fn failed(body: &Value) -> Result<(), Fault> {
     match body["status"].as_str() {
-        _ if !body["error"].is_null() => Err(Fault::Reported(Refusal::read(body.to_string().as_bytes()))),
+        _ if is_error(&body["error"]) => Err(Fault::Reported(Refusal::read(body.to_string().as_bytes()))),
         Some(status @ ("failed" | "cancelled" | "queued" | "in_progress")) => {
             Err(format!("the status of the response is `{status}`").into())
         }
