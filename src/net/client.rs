@@ -211,12 +211,9 @@ impl Client {
             passed_on = 0;
             let is_final = result.as_ref().is_ok_and(|answer| !answer.ok() && listener.is_final(answer));
             let retry = if is_final { Retry::No } else { should_retry(&summary) };
-            let wait = match backoff.after(retry, max_wait) {
+            let wait = match backoff.after(retry, max_wait, self.serves(retry, max_wait)) {
                 Next::Again(wait) => wait,
                 Next::GiveUp => return finish(result, attempts, first),
-                Next::WaitedOut(_) if self.settings.limiter.answered_within(max_wait) => {
-                    return finish(result, attempts, first);
-                }
                 Next::TooLong(wait) | Next::WaitedOut(wait) => {
                     self.hold(wait, status_of(&summary));
                     // Whoever asks only once takes any answer.
@@ -229,6 +226,12 @@ impl Client {
             drop((turn, result));
             self.rest(wait, retry, &outgoing).await?;
         }
+    }
+
+    /// Whether the server answers others meanwhile: within the longest wait, or the shorter one where it names no time.
+    fn serves(&self, retry: Retry, max_wait: Duration) -> bool {
+        let recent = retry.asked().map_or(self.settings.retry.limit_wait.min(max_wait), |_| max_wait);
+        self.settings.limiter.answered_within(recent)
     }
 
     /// Waits before a request is repeated.

@@ -100,7 +100,7 @@ impl Client {
                 }
                 Fault::StartOver => return Err(status(&address, 416)),
             };
-            let Next::Again(wait) = backoff.after(retry, self.settings().limiter.max_wait()) else {
+            let Next::Again(wait) = backoff.after(retry, self.settings().limiter.max_wait(), false) else {
                 return Err(exhausted(error, attempts));
             };
             tokio::time::sleep(wait).await;

@@ -9,6 +9,8 @@ pub const DEFAULT_MAX_WAIT: Duration = Duration::from_mins(10);
 pub(super) const LIMITED: u16 = 429;
 /// Longest wait that is told apart from longer ones; longer than any run.
 pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
+/// How long one request waits in all while others are answered: as many longest waits, and no less than an hour.
+const MAX_STARVED: (u32, Duration) = (10, Duration::from_hours(1));
 
 /// How often a request is sent, and the waits in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +76,7 @@ pub enum Next {
     GiveUp,
     /// The server asks for a wait that is too long.
     TooLong(Duration),
-    /// The waits that it asked for one after the other are too long together; this is the last.
+    /// The waits for its limit are too long together; this is the last.
     WaitedOut(Duration),
 }
 
@@ -108,7 +110,7 @@ pub struct Backoff {
     left: u32,
     /// Whether a limit on requests is waited out.
     waits_out: bool,
-    /// What is left of the time for a limit without a time, and what was waited for those with one.
+    /// What is left of the time for a limit without a time, and what was waited beyond it or as asked.
     limit_left: Duration,
     waited: Duration,
     next: Duration,
@@ -124,8 +126,9 @@ impl Backoff {
         Self { left, waits_out, limit_left: settings.limit_wait, waited: Duration::ZERO, next, longest }
     }
 
-    /// What to do next, where no wait may be longer than `max_wait`.
-    pub fn after(&mut self, retry: Retry, max_wait: Duration) -> Next {
+    /// What to do next, where no wait may be longer than `max_wait`. Requests that are limited go on waiting while the
+    /// server has `served` others.
+    pub fn after(&mut self, retry: Retry, max_wait: Duration, served: bool) -> Next {
         if let Some(asked) = retry.asked().filter(|asked| *asked > max_wait) {
             return Next::TooLong(asked);
         }
@@ -133,27 +136,34 @@ impl Backoff {
             Retry::No => None,
             Retry::Backoff => self.next(),
             Retry::NotBefore(least) => self.next().map(|wait| wait.max(least)),
-            // Whoever waits as asked uses up no attempt.
-            Retry::Limited(Some(least)) if self.waits_out => {
-                let wait = self.step().max(least);
-                self.waited = self.waited.saturating_add(wait);
-                if self.waited > max_wait {
-                    return Next::WaitedOut(least);
-                }
-                Some(wait)
-            }
-            Retry::Limited(asked) => {
-                let wait = self.next().or_else(|| self.wait_out(max_wait));
-                wait.map(|wait| wait.max(asked.unwrap_or_default()))
-            }
+            Retry::Limited(asked) if self.waits_out => return self.limited(asked, max_wait, served),
+            Retry::Limited(asked) => self.next().map(|wait| wait.max(asked.unwrap_or_default())),
         };
         wait.map_or(Next::GiveUp, Next::Again)
+    }
+
+    /// What to do about a limit that is waited out.
+    fn limited(&mut self, asked: Option<Duration>, max_wait: Duration, served: bool) -> Next {
+        if asked.is_none() {
+            if let Some(wait) = self.next().or_else(|| self.wait_out(max_wait)) {
+                return Next::Again(wait);
+            }
+            if !served {
+                return Next::GiveUp;
+            }
+        }
+        // Whoever waits as asked, or while others are answered, uses up no attempt.
+        let wait = self.step().min(max_wait).max(asked.unwrap_or(Duration::from_millis(1)));
+        self.waited = self.waited.saturating_add(wait);
+        let (times, least) = MAX_STARVED;
+        let most = if served { max_wait.saturating_mul(times).max(least) } else { max_wait };
+        if self.waited > most { Next::WaitedOut(asked.unwrap_or(wait)) } else { Next::Again(wait) }
     }
 
     /// The next wait for a limit that names no time, beyond the usual attempts.
     fn wait_out(&mut self, max_wait: Duration) -> Option<Duration> {
         let left = self.limit_left.min(max_wait);
-        if !self.waits_out || left.is_zero() {
+        if left.is_zero() {
             return None;
         }
         let wait = self.step().clamp(Duration::from_millis(1), left.max(Duration::from_millis(1)));
@@ -229,9 +239,13 @@ mod tests {
 
     /// The waits after as many refusals of one kind, and what comes then.
     fn waits(settings: &RetrySettings, retry: Retry, max_wait: Duration) -> (Vec<Duration>, Next) {
+        waits_while(false, settings, retry, max_wait)
+    }
+
+    fn waits_while(served: bool, settings: &RetrySettings, retry: Retry, max_wait: Duration) -> (Vec<Duration>, Next) {
         let (mut backoff, mut waits) = (Backoff::new(settings), Vec::new());
         loop {
-            match backoff.after(retry, max_wait) {
+            match backoff.after(retry, max_wait, served) {
                 Next::Again(wait) => waits.push(wait),
                 end => return (waits, end),
             }
@@ -262,6 +276,26 @@ mod tests {
     }
 
     #[test]
+    fn a_limited_request_waits_on_while_others_are_answered() {
+        let usual = RetrySettings::default();
+        let max_wait = 6 * SECOND;
+        let (alone, end) = waits_while(false, &usual, Retry::Limited(Some(SECOND)), max_wait);
+        assert!(alone.iter().sum::<Duration>() <= max_wait, "{alone:?}");
+        assert_eq!(end, Next::WaitedOut(SECOND));
+        for asked in [None, Some(SECOND)] {
+            let (waits, end) = waits_while(true, &usual, Retry::Limited(asked), max_wait);
+            let waited: Duration = waits.iter().sum();
+            assert!(waited > Duration::from_mins(55) && waited <= Duration::from_mins(62), "{waited:?}");
+            assert!(waits.iter().all(|wait| *wait <= max_wait), "{waits:?}");
+            assert!(matches!(end, Next::WaitedOut(wait) if wait <= max_wait), "{end:?}");
+        }
+        let (waits, end) = waits_while(true, &usual, Retry::Limited(Some(59 * SECOND)), DEFAULT_MAX_WAIT);
+        assert_eq!((waits.len(), end), (101, Next::WaitedOut(59 * SECOND)));
+        assert_eq!(waits_while(true, &usual, Retry::Limited(Some(7 * SECOND)), max_wait).1, Next::TooLong(7 * SECOND));
+        assert_eq!(waits_while(true, &usual, Retry::Backoff, max_wait).1, Next::GiveUp);
+    }
+
+    #[test]
     fn waits_double_up_to_the_longest_and_at_most_half_is_random() {
         let (first_wait, longest_wait) = (Duration::from_millis(100), Duration::from_millis(500));
         let settings = RetrySettings { attempts: 6, first_wait, longest_wait, ..RetrySettings::default() };
@@ -273,7 +307,7 @@ mod tests {
             }
         }
         assert!(all.iter().any(|waits| waits != &all[0]));
-        let after = |settings: &RetrySettings, retry| Backoff::new(settings).after(retry, DEFAULT_MAX_WAIT);
+        let after = |settings: &RetrySettings, retry| Backoff::new(settings).after(retry, DEFAULT_MAX_WAIT, false);
         assert_eq!(after(&settings, Retry::NotBefore(9 * SECOND)), Next::Again(9 * SECOND));
         assert_eq!(after(&settings, Retry::No), Next::GiveUp);
         for attempts in [0, 1] {
