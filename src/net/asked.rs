@@ -24,6 +24,8 @@ const MAX_SEARCHED: usize = 64 << 10;
 const MINUTE: Duration = Duration::from_mins(1);
 /// Numbers from here on are seconds since 1970, and a thousand times as large milliseconds.
 const EPOCH: f64 = 1e9;
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
 /// Words before a duration.
 const PHRASES: [&str; 3] = ["try again in ", "retry in ", "retry after "];
 
@@ -71,13 +73,25 @@ pub(super) fn by_words(text: &str) -> Option<Duration> {
     let lower = text.to_ascii_lowercase();
     PHRASES.iter().find_map(|phrase| {
         lower.match_indices(phrase).find_map(|(at, _)| {
-            let mut words = lower[at + phrase.len()..].split_whitespace();
+            let mut words = lower[at + phrase.len()..].split(['"', '\\']).next()?.split_whitespace();
             let first = words.next()?;
             let bare = |word: &str| word.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned();
-            let two = words.next().map(|second| format!("{first} {}", bare(second)));
-            two.and_then(|two| duration(&two)).or_else(|| duration(&bare(first)))
+            // A number without a unit is one of seconds only where the sentence ends.
+            let ends = first.ends_with(|c: char| !c.is_alphanumeric()) || first.parse::<f64>().is_err();
+            match words.next() {
+                Some(unit) if !ends => with_unit(first, &bare(unit)),
+                _ => duration(&bare(first)),
+            }
         })
     })
+}
+
+/// A number and the unit after it.
+fn with_unit(number: &str, unit: &str) -> Option<Duration> {
+    match unit {
+        "d" | "day" | "days" => seconds(number.parse::<f64>().ok()? * DAY.as_secs_f64()),
+        unit => duration(&format!("{number} {unit}")),
+    }
 }
 
 /// The value of a field in JSON, also where that stands inside a text.
@@ -109,6 +123,8 @@ fn reset(text: &str, now: Timestamp) -> Option<Duration> {
         Ok(number) if !number.is_finite() => None,
         Ok(number) if number >= EPOCH * 1e3 => until(number / 1e3),
         Ok(number) if number >= EPOCH => until(number),
+        // So many seconds are rare, and as many milliseconds are not; who asks too early is told again.
+        Ok(number) if number > HOUR.as_secs_f64() => seconds(number / 1e3).filter(|wait| *wait <= DAY),
         Ok(number) => seconds(number),
         Err(_) => match text.parse::<Timestamp>() {
             Ok(at) => Some(Duration::try_from(at.duration_since(now)).unwrap_or_default().min(FOREVER)),
@@ -179,6 +195,10 @@ mod tests {
             (&[("anthropic-ratelimit-tokens-reset", "9999-12-30T22:00:00Z")], Some(FOREVER)),
             (&[("llm_provider-x-ratelimit-reset-tokens", "12s")], Some(s(12.0))),
             (&[("ratelimit-reset", "50")], Some(s(50.0))),
+            (&[("x-ratelimit-reset", "3600")], Some(s(3600.0))),
+            (&[("x-ratelimit-reset", "60000")], Some(s(60.0))),
+            (&[("x-ratelimit-reset", "86400000")], Some(s(86400.0))),
+            (&[("x-ratelimit-reset", "90000000")], None),
             (&[("x-ratelimit-reset", "1e308")], Some(FOREVER)),
             (&[("x-ratelimit-reset", "-3")], None),
             (&[("x-ratelimit-reset", "-3s")], None),
@@ -200,6 +220,14 @@ mod tests {
             (r#"{"error":{"message":"Please try again in 20ms."}}"#, Some(s(0.02))),
             (r#"{"error":{"message":"Please retry after 27 seconds. Contact us"}}"#, Some(s(27.0))),
             (r#"{"error":{"message":"Please retry after 27."}}"#, Some(s(27.0))),
+            (r#"{"error":{"message":"Try again in 1 day."}}"#, Some(s(86400.0))),
+            (r#"{"error":{"message":"try again in 2 days"}}"#, Some(s(172_800.0))),
+            (r#"{"error":{"message":"try again in 1 hour, or retry in 2 s"}}"#, Some(s(3600.0))),
+            (r#"{"error":{"message":"Please try again in 20 years."}}"#, None),
+            (r#"{"error":{"message":"try again in 20 years or retry after 3 s"}}"#, Some(s(3.0))),
+            (r#"{"error":{"message":"try again in 5 attempts"}}"#, None),
+            ("retry after 27", Some(s(27.0))),
+            (r#"{"error":{"message":"retry after 27"},"code":429}"#, Some(s(27.0))),
             (r#"{"error":{"metadata":{"headers":{"X-RateLimit-Reset":"1795435230000"}}}}"#, Some(s(30.0))),
             (r#"{"retryDelay":"-15s"}"#, None),
             (r#"{"retryDelay":"99999999999999s"}"#, Some(FOREVER)),

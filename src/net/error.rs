@@ -71,7 +71,9 @@ impl NetError {
             Self::BadHeader { .. } => "a key is one line of ASCII characters",
             Self::TooLarge { .. } => "check the URL",
             Self::Redirects { .. } => "the URL may redirect to itself: check it in a browser",
-            Self::HeldOff { .. } => "continue later with `--resume`, or allow longer waits with `--max-wait`",
+            Self::HeldOff { .. } => {
+                "run the same command again later: `run` goes on with `--resume`, or waits longer with `--max-wait`"
+            }
             Self::Broken { .. } | Self::Truncated { .. } | Self::Setup { .. } | Self::Exhausted { .. } => return None,
         })
     }
@@ -194,6 +196,13 @@ impl Causes {
 #[cfg(test)]
 mod tests {
     use super::NetError;
+    use std::time::Duration;
+
+    #[test]
+    fn whoever_must_wait_is_told_what_every_command_can_do() {
+        let held = NetError::HeldOff { host: "a.example".into(), status: 429, left: Duration::from_secs(700) };
+        assert!(held.hint().is_some_and(|hint| hint.starts_with("run the same command again later")));
+    }
 
     #[test]
     fn a_key_in_the_name_of_a_host_is_masked() {

@@ -9,6 +9,8 @@ pub const DEFAULT_MAX_WAIT: Duration = Duration::from_mins(10);
 pub(super) const LIMITED: u16 = 429;
 /// Longest wait that is told apart from longer ones; longer than any run.
 pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
+/// A longer wait is not believed of a server that failed and refuses nothing.
+const MAX_ASKED: Duration = Duration::from_mins(1);
 /// How long one request waits in all while others are answered: as many longest waits, and no less than an hour.
 const MAX_STARVED: (u32, Duration) = (10, Duration::from_hours(1));
 
@@ -94,6 +96,8 @@ pub fn should_retry(attempt: &Attempt) -> Retry {
             let passing = matches!(status, 408 | 409 | 425 | 500 | 502..=504 | 506..=599) || !accepted;
             match asked {
                 _ if !passing => Retry::No,
+                // Only a server that refuses requests ends a run by what it asks for.
+                Some(wait) if wait > MAX_ASKED && !matches!(status, 503 | 529) => Retry::Backoff,
                 Some(wait) => Retry::NotBefore(wait),
                 None => Retry::Backoff,
             }
@@ -232,6 +236,12 @@ mod tests {
         assert_eq!(should_retry(&refused), Retry::Backoff);
         assert_eq!(should_retry(&answered(503, Some(SECOND))), Retry::NotBefore(SECOND));
         assert_eq!(should_retry(&answered(429, Some(SECOND))), Retry::Limited(Some(SECOND)));
+        for (status, next) in [(500, Retry::Backoff), (408, Retry::Backoff), (503, Retry::NotBefore(100 * SECOND))] {
+            assert_eq!(should_retry(&answered(status, Some(100 * SECOND))), next, "{status}");
+            assert_eq!(should_retry(&answered(status, Some(SECOND))), Retry::NotBefore(SECOND), "{status}");
+        }
+        let refused = Attempt::Answered { status: 200, accepted: false, asked: Some(100 * SECOND) };
+        assert_eq!(should_retry(&refused), Retry::Backoff);
         for nothing in [None, Some(Duration::ZERO)] {
             assert_eq!(should_retry(&answered(429, nothing)), Retry::Limited(None));
         }
