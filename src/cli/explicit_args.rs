@@ -102,8 +102,8 @@ impl ExplicitArgs {
 
     /// The values that were typed of these arguments.
     pub(super) fn values(&self, names: &[&str]) -> impl Iterator<Item = &Path> {
-        let named = self.typed.iter().filter(|argument| names.contains(&argument.name.as_str()));
-        named.flat_map(|argument| &argument.values).map(Path::new)
+        let given = self.typed.iter().filter(|argument| names.contains(&argument.name.as_str()));
+        given.flat_map(|argument| &argument.values).map(Path::new)
     }
 
     /// The command line for the manifest: as typed, or completed by that of the start that is resumed.

@@ -141,10 +141,8 @@ fn an_input_is_not_replaced_from_another_folder() {
     {
         let before = dir.read(&format!("{folder}/{out}"));
         let ran = export(folder, run, out);
-        if !out.ends_with(".toml") {
-            ran.refused(2, &["is an input of this command or of its runs"]);
-        }
-        assert!(ran.code == Some(2) && dir.read(&format!("{folder}/{out}")) == before, "{}", ran.stderr);
+        ran.refused(2, &["is an input of this command or of its runs"]);
+        assert!(dir.read(&format!("{folder}/{out}")) == before, "{}", ran.stderr);
     }
     dir.wikitrail(&["ask", "Who wrote Solaris?", "--save", "r/trajectories.jsonl"]).refused(2, &["is a file of a run"]);
 }

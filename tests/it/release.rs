@@ -94,9 +94,9 @@ fn wheels_and_the_image_have_the_licences_of_the_crates() {
     files.sort_unstable();
     assert!(workflow.contains(&format!("printf '%s\\n' {} | diff", files.join(" "))), "{files:?}");
     let (_, wheels) = workflow.split_once("\n  wheels:\n").expect("the job");
-    let built = lines(wheels.split_once("\n  sdist:\n").expect("the next job").0);
-    let built: Vec<&String> = built.iter().filter(|line| line.starts_with("- { runner: ")).collect();
-    assert!(built.len() > 5 && built.iter().all(|line| line.contains(", crates: ")), "{built:?}");
+    let jobs = lines(wheels.split_once("\n  sdist:\n").expect("the next job").0);
+    let jobs: Vec<&String> = jobs.iter().filter(|line| line.starts_with("- { runner: ")).collect();
+    assert!(jobs.len() > 5 && jobs.iter().all(|line| line.contains(", crates: ")), "{jobs:?}");
 }
 
 #[test]
