@@ -124,7 +124,7 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
             variant: variant.name.clone(),
             score: variant.score.clone(),
             assessment: variant.assessment,
-            episode_ms: variant.episode_ms.checked_div(variant.score.episodes),
+            episode_ms: variant.episode_ms.and_then(|ms| ms.checked_div(variant.score.episodes)),
         })
         .collect();
     let dataset = &summary.manifest.dataset;

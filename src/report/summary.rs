@@ -137,7 +137,7 @@ impl RunSummary {
                 score.counted_usage().map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
                 score.counted_usage().map_or_else(dash, |usage| thousands(usage.completion_tokens)),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
-                episode_ms.filter(|ms| score.steps.is_some() || *ms > 0).map_or_else(dash, duration),
+                episode_ms.map_or_else(dash, duration),
             ]
         };
         table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)

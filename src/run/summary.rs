@@ -77,8 +77,8 @@ pub struct VariantScore {
     pub shortfalls: Shortfalls,
     /// How the server's counts of its prompts grew.
     pub prompts: PromptGrowth,
-    /// Sum of the episodes' own times, in milliseconds.
-    pub episode_ms: u64,
+    /// Sum of the episodes' own times, in milliseconds; absent where another program did not say that of each.
+    pub episode_ms: Option<u64>,
     /// What its measured episodes cost.
     paid: Paid,
 }
@@ -216,7 +216,7 @@ impl Summary {
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
         };
-        let begun = |name: &str| VariantScore { name: name.to_owned(), ..VariantScore::default() };
+        let begun = |name: &str| VariantScore { name: name.to_owned(), episode_ms: Some(0), ..VariantScore::default() };
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
@@ -385,7 +385,7 @@ impl VariantScore {
         if self.metric.is_empty() || !trajectory.answers.is_empty() {
             self.metric = tally.metric_for(&trajectory.answers).name();
         }
-        self.episode_ms += trajectory.wall_ms;
+        self.episode_ms = self.episode_ms.zip(trajectory.timed_ms()).map(|(sum, ms)| sum.saturating_add(ms));
         if trajectory.measured() {
             self.paid += Paid::of(&trajectory);
             self.shortfalls += Shortfalls::of(&trajectory);

@@ -71,6 +71,9 @@ pub struct RunScore {
     pub bad_calls: Option<u64>,
     /// Tokens of measured episodes.
     pub usage: Usage,
+    /// Measured episodes whose tokens another program did not count.
+    #[serde(skip)]
+    pub uncounted: u64,
     /// Cost of measured episodes in US dollars; absent if no price was known.
     pub cost_usd: Option<f64>,
 }
@@ -139,6 +142,7 @@ impl Tally {
         }
         total.measured += 1;
         total.usage += trajectory.usage;
+        total.uncounted += u64::from(trajectory.counted_usage().is_none());
         if let Some(cost) = trajectory.cost_usd {
             total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
         }
@@ -206,9 +210,9 @@ impl RunScore {
         per(float(self.steps?), self.measured)
     }
 
-    /// Tokens of measured episodes; absent where another program did not count them.
+    /// Tokens of measured episodes; absent where another program did not count those of each.
     pub fn counted_usage(&self) -> Option<Usage> {
-        Some(self.usage).filter(|usage| self.steps.is_some() || usage.total() > 0)
+        Some(self.usage).filter(|_| self.uncounted == 0)
     }
 
     /// Tokens of a measured episode, on average; absent without one.

@@ -256,6 +256,29 @@ fn what_was_submitted_is_the_answer() {
     import(&["--scorer", "nosuch"]).refused(3, &["`log.json` has no scorer `nosuch`", "hint: its scorers are match"]);
 }
 
+/// What only some samples say has no sum; counts and costs below zero are none, and a call of a tool is no answer.
+#[test]
+fn what_a_sample_does_not_say_is_in_no_figure() {
+    let dir = WorkDir::new();
+    let mut silent = sample(&json!("b"), 1, "Rome", &json!("C"));
+    silent["model_usage"] = json!({"m": {"input_tokens": -5, "output_tokens": 10, "total_cost": -3}});
+    silent["total_time"] = json!(-4);
+    let mut calling = sample(&json!("c"), 1, "Let me search.", &json!("I"));
+    calling["output"]["choices"][0]["stop_reason"] = json!("tool_calls");
+    dir.write("log.json", log(&[sample(&json!("a"), 1, "Rome", &json!("C")), silent, calling]));
+    dir.wikitrail(&["import", "inspect", "log.json", "--out", "r"]).ok();
+    let records = dir.records("r");
+    assert_eq!(records[1]["usage"]["completion_tokens"], 0, "{}", records[1]);
+    assert!(records[1]["cost_usd"].is_null(), "{}", records[1]);
+    assert!(records[2]["answer"].is_null() && records[2]["outcome"] == "format_failure", "{}", records[2]);
+    let ran = dir.wikitrail(&["score", "r", "--json"]).ok();
+    let score: Value = serde_json::from_str(ran.stdout.lines().next().expect("a line")).expect("JSON");
+    assert!(score["spending"].is_null(), "{score}");
+    for name in ["usage", "tokens_per_question", "tokens_per_correct", "cost_usd", "episode_ms"] {
+        assert!(score["variants"][0][name].is_null(), "{name}: {score}");
+    }
+}
+
 /// Limits, missing samples, the status and the settings are the log's; what it does not say stays unknown.
 #[test]
 fn a_log_that_broke_off_is_imported_as_what_it_is() {

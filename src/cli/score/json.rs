@@ -20,7 +20,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "observations_not_200": summary.other_statuses,
         "level": LEVEL,
         "wall_ms": super::wall_ms(summary),
-        "spending": summary.spending,
+        "spending": Some(&summary.spending).filter(|_| !summary.manifest.is_imported()),
         "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
         "variants": variants,
     });
@@ -68,7 +68,7 @@ fn variant(variant: &VariantScore) -> Value {
         "tokens_per_correct": score.tokens_per_correct(),
         "cost_per_question_usd": score.cost_per_question(),
         "cost_per_correct_usd": score.cost_per_correct(),
-        "episode_ms": Some(variant.episode_ms).filter(|ms| score.steps.is_some() || *ms > 0),
+        "episode_ms": variant.episode_ms,
         "trajectory": score.steps.map(|_| &variant.assessment),
     })
 }

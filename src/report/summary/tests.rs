@@ -11,6 +11,7 @@ fn score() -> RunScore {
     outcomes.insert("step_limit", 20);
     outcomes.insert("not_measured", 3);
     RunScore {
+        uncounted: 0,
         episodes: 503,
         measured: 500,
         scored: 499,

@@ -22,6 +22,16 @@ const MAX_COUNT: u64 = 1 << 36;
 /// Models of one sample whose tokens are counted.
 const MAX_MODELS: usize = 100;
 
+/// Counts of tokens in the usage of a model.
+const COUNTS: [&str; 6] = [
+    "input_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "input_tokens_cache_read",
+    "input_tokens_cache_write",
+    "total_tokens",
+];
+
 /// What a text begins with that stands elsewhere in the sample.
 const ATTACHMENT: &str = "attachment://";
 
@@ -184,8 +194,8 @@ impl Sample {
 
     fn output_text(&self) -> Option<String> {
         let choice = &self.output["choices"][0];
-        // A limit came while the model was still asking for tools.
-        if self.limit.as_ref().is_some_and(|limit| !limit.is_null()) && choice["stop_reason"] == "tool_calls" {
+        // The model was still asking for tools.
+        if choice["stop_reason"] == "tool_calls" {
             return None;
         }
         self.content(&choice["message"]["content"]).or_else(|| self.resolved(&self.output["completion"]))
@@ -252,7 +262,14 @@ impl Sample {
     fn usage(&self) -> (Usage, Option<f64>) {
         let all = || self.model_usage.iter().flat_map(Map::values);
         let cost: Option<f64> = all().map(|usage| usage["total_cost"].as_f64()).sum();
-        let cost = cost.filter(|cost| cost.is_finite() && all().next().is_some());
+        let sane = |usage: &Value| usage["total_cost"].as_f64().is_none_or(|cost| cost >= 0.0);
+        let cost = cost.filter(|cost| cost.is_finite() && all().next().is_some() && all().all(sane));
+        // A count below zero is none, and makes none of the sum.
+        let miscounted =
+            |usage: &Value| COUNTS.iter().any(|name| usage[name].as_f64().is_some_and(|count| count < 0.0));
+        if all().any(miscounted) {
+            return (Usage::default(), cost);
+        }
         (all().take(MAX_MODELS).map(tokens).fold(Usage::default(), |sum, usage| sum + usage), cost)
     }
 

@@ -13,6 +13,16 @@ fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajecto
 }
 
 #[test]
+fn tokens_that_only_some_episodes_count_have_no_sum_and_no_mean() {
+    let counted = Trajectory { steps_recorded: false, ..episode(Outcome::Finished, Some("x"), &["x"]) };
+    let uncounted = Trajectory { usage: Usage::default(), ..counted.clone() };
+    let score = RunScore::of("hotpotqa", [&counted, &counted]);
+    assert_eq!((score.counted_usage(), score.tokens_per_question()), (Some(Usage::new(20, 4)), Some(12.0)));
+    let score = RunScore::of("hotpotqa", [&counted, &uncounted]);
+    assert_eq!((score.counted_usage(), score.tokens_per_question(), score.tokens_per_correct()), (None, None, None));
+}
+
+#[test]
 fn not_measured_and_hidden_are_in_no_mean() {
     let mut paid = episode(Outcome::NotMeasured, None, &["x"]);
     paid.cost_usd = Some(0.25);
