@@ -49,7 +49,7 @@ impl OutputFile<'_> {
         let shown = visible_line(&path.display().to_string(), 300);
         refuse_file_of_run(path)?;
         let Some(metadata) = path.metadata().ok().filter(fs::Metadata::is_file) else { return Ok(()) };
-        if metadata.len() > 0 && is_input(&self.inputs, path) {
+        if is_input(&self.inputs, path) {
             return Err(Failure::usage(
                 format!("`{shown}` is an input of this command or of its runs and is never replaced"),
                 "name another file to write",
