@@ -210,19 +210,24 @@ impl RunScore {
         per(float(self.steps?), self.measured)
     }
 
-    /// Tokens of measured episodes; absent where another program did not count those of each.
+    /// Tokens of measured episodes; absent where another program counted none.
     pub fn counted_usage(&self) -> Option<Usage> {
-        Some(self.usage).filter(|_| self.uncounted == 0)
+        Some(self.usage).filter(|usage| self.uncounted == 0 || usage.total() > 0)
     }
 
-    /// Tokens of a measured episode, on average; absent without one.
+    /// All tokens of measured episodes; absent where those of some are unknown.
+    fn all_tokens(&self) -> Option<f64> {
+        (self.uncounted == 0).then(|| float(self.usage.total()))
+    }
+
+    /// Tokens of a measured episode, on average; absent without one, and where those of some are unknown.
     pub fn tokens_per_question(&self) -> Option<f64> {
-        per(float(self.counted_usage()?.total()), self.measured)
+        per(self.all_tokens()?, self.measured)
     }
 
     /// The same for each correct answer.
     pub fn tokens_per_correct(&self) -> Option<f64> {
-        per(float(self.counted_usage()?.total()), self.correct)
+        per(self.all_tokens()?, self.correct)
     }
 
     /// Cost of all episodes in US dollars, those without a measurement included, for each measured episode; absent

@@ -274,7 +274,7 @@ fn what_a_sample_does_not_say_is_in_no_figure() {
     let ran = dir.wikitrail(&["score", "r", "--json"]).ok();
     let score: Value = serde_json::from_str(ran.stdout.lines().next().expect("a line")).expect("JSON");
     assert!(score["spending"].is_null(), "{score}");
-    for name in ["usage", "tokens_per_question", "tokens_per_correct", "cost_usd", "episode_ms"] {
+    for name in ["tokens_per_question", "tokens_per_correct", "cost_usd", "episode_ms"] {
         assert!(score["variants"][0][name].is_null(), "{name}: {score}");
     }
 }

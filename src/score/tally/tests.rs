@@ -13,13 +13,16 @@ fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajecto
 }
 
 #[test]
-fn tokens_that_only_some_episodes_count_have_no_sum_and_no_mean() {
+fn tokens_that_only_some_episodes_count_have_no_mean() {
     let counted = Trajectory { steps_recorded: false, ..episode(Outcome::Finished, Some("x"), &["x"]) };
     let uncounted = Trajectory { usage: Usage::default(), ..counted.clone() };
     let score = RunScore::of("hotpotqa", [&counted, &counted]);
     assert_eq!((score.counted_usage(), score.tokens_per_question()), (Some(Usage::new(20, 4)), Some(12.0)));
     let score = RunScore::of("hotpotqa", [&counted, &uncounted]);
-    assert_eq!((score.counted_usage(), score.tokens_per_question(), score.tokens_per_correct()), (None, None, None));
+    assert_eq!(
+        (score.counted_usage(), score.tokens_per_question(), score.tokens_per_correct()),
+        (Some(Usage::new(10, 2)), None, None)
+    );
 }
 
 #[test]
