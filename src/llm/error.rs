@@ -57,7 +57,7 @@ fn ended_with(reason: &str) -> String {
 const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";
 
 /// What to do about a reason for the end of answers that is not known.
-pub const UNKNOWN_REASON_HINT: &str = "the documentation of the server says what the reason means; `wikitrail docs models` has the reasons that are known";
+pub const UNKNOWN_REASON_HINT: &str = "`wikitrail models check` shows one answer; the server's documentation says what its reasons mean, and `wikitrail docs models` which are known";
 
 impl From<TapeError> for ModelError {
     fn from(error: TapeError) -> Self {

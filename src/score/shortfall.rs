@@ -184,7 +184,10 @@ impl Shortfalls {
             (Shortfall::UnknownReason, format!("{calls} {words} ended with {what}"))
         };
         let named = self.unknown_reasons.iter();
-        let named = named.map(move |(reason, calls)| line(*calls, &format!("`{reason}`, which is not known")));
+        let named = named.map(move |(reason, calls)| match reason.as_str() {
+            "" => line(*calls, "neither an answer nor a reason"),
+            reason => line(*calls, &format!("`{reason}`, which is not known")),
+        });
         let others = self.other_unknown_reasons;
         named.chain((others > 0).then(|| line(others, "further reasons that are not known")))
     }

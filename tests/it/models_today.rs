@@ -115,12 +115,6 @@ fn answers_that_are_cut_inside_reasoning_are_no_silent_zero() {
         (json!({"content": "Thought: The ans"}), "length", "cut", "cut at the limit of tokens: raise --max-tokens"),
         (json!({"content": null, "refusal": "I can't help."}), "stop", "declined", "declined by the model: "),
         (json!({"content": ""}), "content_filter", "declined", "withheld by a filter of the provider: "),
-        (
-            json!({"content": null}),
-            "",
-            "declined",
-            "2 of 2 calls answered with nothing, and no reason: `wikitrail models check`",
-        ),
     ];
     for (message, reason, class, told) in cases {
         let server = Server::start(move |_, _, stream| say(stream, &message, reason));
@@ -132,9 +126,27 @@ fn answers_that_are_cut_inside_reasoning_are_no_silent_zero() {
         let short = &summary["variants"][0]["shortfalls"];
         assert_eq!(short["calls"], json!(calls(&dir.records("r"))), "{short}");
         let exported = dir.wikitrail(&["export", "r", "--format", "csv", "--rows", "steps"]).ok();
-        let cause =
-            ["token_limit", "refusal", "content_filter", "empty"].iter().any(|cause| exported.stdout.contains(cause));
+        let cause = ["token_limit", "refusal", "content_filter"].iter().any(|cause| exported.stdout.contains(cause));
         assert!(cause, "{}", exported.stdout);
+    }
+}
+
+/// Nothing says that the model answered: that is no wrong answer.
+#[test]
+fn neither_an_answer_nor_a_reason_is_no_measurement() {
+    for reason in [Value::Null, json!("")] {
+        let choice = json!({"message": {"role": "assistant", "content": null}, "finish_reason": reason});
+        let server = Server::start(move |_, _, stream| server::json(stream, &json!({"choices": [choice]})));
+        let (dir, base) = (folder(1), format!("{}/v1", server.url));
+        let ran = dir.run(&flags(&base, "r"));
+        assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+        assert!(ran.stdout.contains("1 call ended with neither an answer nor a reason: "), "{}", ran.stdout);
+        let record = &dir.records("r")[0];
+        assert_eq!(
+            (&record["outcome"], &record["failure"]["cause"]),
+            (&json!("not_measured"), &json!("unknown_reason"))
+        );
+        assert_eq!(server.requests().len(), 2, "it is asked once more");
     }
 }
 
