@@ -86,7 +86,7 @@ def reasons(api):
             silent = [Reply(reasoning="I must think of 1943 first", reason=reason)] * 2
             unknown = {"flags": [*DIRECT, *once], "outcome": "not_measured", "failure": "unknown_reason"}
             wrong = {"flags": ["--max-steps", "3", "--shots", "0"], "outcome": "format_failure"}
-            empty = {"failure of the server": failed, "not known": unknown}.get(outcome, wrong)
+            empty = {"failure of the server": failed, "not known": unknown, "no reason": unknown}.get(outcome, wrong)
             yield Row(api.name, f"reason {reason} and no text", silent, ask=ask, **empty)
 
 
