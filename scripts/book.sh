@@ -32,7 +32,7 @@ folder=${1:-target/book}
 mkdir -p "$folder"
 
 # Links are checked in any case.
-python3 scripts/book.py stage "$folder/work"
+python3 scripts/book.py stage "$folder/pages"
 
 mdbook=${MDBOOK-$(command -v mdbook || true)}
 if [ -z "$mdbook" ]; then
@@ -47,6 +47,6 @@ if [ -z "$mdbook" ]; then
     fi
 fi
 
-"$mdbook" build "$folder/work"
-python3 scripts/book.py check "$folder/work"
-printf 'book: %s\n' "$folder/work/book/index.html"
+"$mdbook" build "$folder/pages"
+python3 scripts/book.py check "$folder/pages"
+printf 'book: %s\n' "$folder/pages/book/index.html"

@@ -90,7 +90,7 @@ impl Agent {
                 if matches!(error, EpisodeError::Budget(_)) {
                     record.outcome = Outcome::Budget;
                 }
-                let (reason, failure) = error.told();
+                let (reason, failure) = error.into_reason();
                 record.detail = Some(reason);
                 record.failure = failure;
             }

@@ -102,7 +102,7 @@ impl Agent {
         let Some(fork) = &episode.fork else { return Ok(()) };
         match self.copy(episode, fork).await {
             Ok(()) => Ok(()),
-            Err(error) => Err(error.told().0),
+            Err(error) => Err(error.into_reason().0),
         }
     }
 

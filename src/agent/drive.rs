@@ -36,7 +36,7 @@ pub(super) enum EpisodeError {
 
 impl EpisodeError {
     /// In words, with who failed and why, if that is known.
-    pub(super) fn told(self) -> (String, Option<Failure>) {
+    pub(super) fn into_reason(self) -> (String, Option<Failure>) {
         match self {
             Self::Failed(reason, failure) => (reason, failure),
             Self::Budget(reason) => (reason, None),

@@ -239,11 +239,11 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let labelled = sources.iter().zip(&names);
     output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
     holdout.finish(args, format);
-    Ok(said_of(&judged))
+    Ok(print_conditions(&judged))
 }
 
-/// Says which conditions hold and which nobody can know, and returns the exit code.
-fn said_of(judged: &[(&String, gate::Judged)]) -> u8 {
+/// Prints which conditions hold and which cannot be decided, and returns the exit code.
+fn print_conditions(judged: &[(&String, gate::Judged)]) -> u8 {
     let mut code = failure::OK;
     for (text, judged) in judged {
         let text = visible_line(text, 300);

@@ -1,4 +1,4 @@
-//! What a command uses although nobody typed it: shown, and refused until it is confirmed.
+//! Servers, files and prices that a command uses without a flag for them: listed, and refused until confirmed.
 
 use super::defaults::Person;
 use super::explicit_args::{self, ExplicitArgs};
@@ -47,7 +47,7 @@ pub(super) struct Question<'a> {
     pub(super) confirmed: bool,
 }
 
-/// Something that is used and that nobody typed.
+/// A server, file or price that was not typed in this command.
 struct Untyped {
     kind: Sort,
     /// The setting and its value, such as `--record tape`.
@@ -243,7 +243,7 @@ impl Question<'_> {
             }
             let folder = given.map(|given| &given.by).filter(|by| matches!(by, GivenBy::Folder(..)));
             let by = folder.map_or_else(|| self.by(), |by| format!("`{by}`"));
-            // What a settings file gives is said where it is taken.
+            // Values of a settings file are printed where they are read.
             if folder.is_none() {
                 let model = visible_line(&price.model, LONGEST_PLACE);
                 say(format_args!("note: the price of {model} is {}, from {by}", price.shown));
@@ -257,7 +257,7 @@ impl Question<'_> {
         Ok(untyped)
     }
 
-    /// Who names what nobody typed.
+    /// The file that names what was not typed.
     fn by(&self) -> String {
         let path = match self.origin {
             Origin::Found(path) => Some(path),

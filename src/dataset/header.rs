@@ -188,16 +188,16 @@ impl WithoutAnswers {
     }
 
     /// What is missing, and what there is instead.
-    pub fn shown(&self) -> (String, String) {
+    pub fn missing_and_unused(&self) -> (String, String) {
         let unused: Vec<String> = self.unused.iter().take(8).map(|name| format!("`{}`", excerpt(name))).collect();
         let list =
             if unused.is_empty() { String::new() } else { format!("; unused {}s: {}", self.what, unused.join(", ")) };
         (format!("no {} `answer`", self.what), list)
     }
 
-    /// What is said of it.
+    /// The note on a file that is read all the same.
     pub(super) fn note(&self) -> String {
-        let (what, unused) = self.shown();
+        let (what, unused) = self.missing_and_unused();
         format!("{what}: nothing can be scored unless --answer-column names it{unused}")
     }
 }

@@ -118,7 +118,7 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     reader.dataset(sha256)
 }
 
-/// Keys of records that are told apart, for what is said of a file without answers.
+/// Maximum number of distinct keys that the error about a file without answers considers.
 const MAX_KEYS: usize = 1000;
 
 struct Reader<'a> {

@@ -10,8 +10,8 @@ use std::path::Path;
 /// A longer name of a prompt would be too long in a table, and on a command line.
 const LONGEST: usize = 40;
 
-/// The names of values that are listed together, in their order. Values with the same name are told apart by more of what
-/// was written; two of the same value keep the same name.
+/// The names of values that are listed together, in their order. Values with the same name get more of what was
+/// written; two of the same value keep the same name.
 ///
 /// `find` leads from a prompt's path to where it is found from here. Without it, no file is opened.
 pub(super) fn names(values: &[Assignment], find: Option<&dyn Fn(&str) -> String>) -> Vec<String> {
@@ -83,7 +83,7 @@ mod tests {
         };
         let (a, b) = (write("a.toml", "A/terse"), write("p2/a.toml", "A long"));
         assert_eq!(named("prompt", &[&a, &b], true), ["A_terse", "A long"]);
-        // Where no file may be opened, they are told apart by their paths.
+        // Where no file may be opened, their paths distinguish them.
         assert_eq!(named("prompt", &[&a, &b], false), [a.replace('/', "_"), b.replace('/', "_")]);
         let (c, d) = (write("c.toml", "same"), write("d.toml", "same"));
         assert_eq!(named("prompt", &[&a, &c, &d], true), ["A_terse", "c", "d"]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_mins(10);
 /// The status of a server that limits requests.
 pub(super) const LIMITED: u16 = 429;
-/// Longest wait that is told apart from longer ones; longer than any run.
+/// Longer waits count as this one; it is longer than any run.
 pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// A longer wait is not believed of a server that failed and refuses nothing.
 const MAX_ASKED: Duration = Duration::from_mins(1);

@@ -89,7 +89,7 @@ fn refuse_unscored(dataset: &Dataset, spec: &DatasetSpec) -> Result<(), RunError
     else {
         return Ok(());
     };
-    let (what, unused) = without.shown();
+    let (what, unused) = without.missing_and_unused();
     let named = shell_word(&visible_line(guess, 80));
     Err(RunError::input(
         format!("{}: {what}, so nothing can be scored{unused}", questions::shown(&spec.path)),

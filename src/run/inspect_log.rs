@@ -17,7 +17,7 @@ use crate::types::text::{printable, thousands, visible_line};
 use crate::types::{
     DatasetRecord, LogRecord, Manifest, Question, Selection, Trajectory, Variant, json_error, sha256_hex,
 };
-use file::{Head, Take, shown};
+use file::{Head, Take, displayed};
 use like::{Asked, Match};
 use said::Said;
 use sample::Sample;
@@ -73,7 +73,7 @@ pub(crate) fn import(wanted: &Import<'_>) -> Result<Imported, RunError> {
     let mut found = Found { wanted, alone: logs.len() == 1, asked, ..Found::new(wanted) };
     found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
     for log in &logs {
-        found.log = shown(log);
+        found.log = displayed(log);
         let known = found.variants.len();
         let read = file::read(log, &mut found).and_then(|()| found.end_of_log(log));
         match read {

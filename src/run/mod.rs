@@ -7,7 +7,7 @@
 //! | `variant`, `model`, `wiki`, `recording`, `prices`, `pool` | from settings to agents, and what they share |
 //! | `questions`, `inputs` | the files that a run reads |
 //! | `places` | servers, keys and recordings that an experiment uses |
-//! | `named_files` | the files that settings name, and whether one may be used that nobody typed |
+//! | `named_files` | the files that settings name, and which of them need a confirmation |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |

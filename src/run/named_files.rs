@@ -1,4 +1,4 @@
-//! The files that settings name, and whether one may be used that nobody typed.
+//! The files that settings name, and which of them need a confirmation.
 //!
 //! An experiment file, a settings file of a folder and the command line that a run's folder stores may come from somebody
 //! else. What they name is read and sent to servers, so it has to lie where they lie, or the person says so.
@@ -99,10 +99,10 @@ pub(crate) struct Known {
     pub(crate) digests: Vec<String>,
 }
 
-/// Why a file that nobody typed is not used.
+/// Why a file that was not typed is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// In words, such as `outside of /work/theirs`.
+    /// In words, such as `outside of /projects/theirs`.
     pub(crate) reason: String,
     /// Whether `--confirm` and settings change nothing.
     pub(crate) is_final: bool,

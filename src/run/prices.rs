@@ -71,7 +71,7 @@ pub(crate) fn set_prices(experiment: &Experiment) -> Result<Vec<SetPrice>, RunEr
     Ok(found)
 }
 
-/// A price as it is typed.
+/// A price in the form of `--price`.
 fn amounts(price: &PriceRecord) -> String {
     let amounts = [Some(price.prompt), Some(price.completion), price.cached];
     amounts.iter().flatten().map(f64::to_string).collect::<Vec<_>>().join("/")
@@ -88,7 +88,7 @@ fn low(price: &PriceRecord, ours: Option<&PriceRecord>) -> Option<String> {
     is_low.then(|| format!("below the known price {}", amounts(ours)))
 }
 
-/// Date and source of a price that nobody typed.
+/// Date and source of a price from a list.
 pub(super) fn origin(price: &PriceRecord) -> Option<String> {
     let source = price.source.as_deref().map_or_else(String::new, |source| format!(", {source}"));
     Some(format!("as of {}{source}", price.as_of.as_deref()?))

@@ -192,8 +192,8 @@ fn a_folder_from_somebody_else_sends_no_key_and_no_request() {
     elsewhere.work.write("data/q.csv", "question,answer\nWho?,x\n");
     elsewhere.ran(&["run", "data/q.csv", "--quiet", "--out", "o"], &[]).ok();
     assert_eq!(elsewhere.work.manifest("o")["variants"][0]["model"], json!("baseline"));
-    for steering in ["key_hosts = [\"evil.example\"]", "results = \"/tmp/elsewhere\"", "prices = \"../p.toml\""] {
-        elsewhere.work.write("wikitrail.toml", steering);
+    for setting in ["key_hosts = [\"evil.example\"]", "results = \"/tmp/elsewhere\"", "prices = \"../p.toml\""] {
+        elsewhere.work.write("wikitrail.toml", setting);
         elsewhere.ran(&["run", "--limit", "1"], &[]).refused(3, &["wikitrail.toml:1: ", "somebody else"]);
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Story<'a> {
         self.events.push(fields);
     }
 
-    /// A call: the exact prompt, or what was said so far where that cannot be made again. A step's last reply is the one that
+    /// A call: the exact prompt, or the messages so far where it cannot be rebuilt. A step's last reply is the one that
     /// it was taken from.
     fn model(&mut self, step: &Step, call: &Call, used: Option<&ToolUse>, prompt: Option<&RebuiltPrompt>) {
         let request = prompt.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());

@@ -22,7 +22,7 @@ const TOO_LONG: [&str; 8] = [
     // LiteLLM.
     "contextwindowexceedederror",
 ];
-/// The same in an error that is said to be that of the request.
+/// The same, in an error with a status or code of a refused request.
 const TOO_LONG_REQUEST: [&str; 13] = [
     "maximum prompt length",
     // vLLM.

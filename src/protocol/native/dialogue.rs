@@ -122,14 +122,14 @@ impl ToolCalls {
             Ok(resolved) => self.episode.use_tool(thought, action_text, resolved),
             Err((kind, error)) => {
                 self.episode.repaired(kind);
-                let error = self.told(&error);
+                let error = self.feedback(&error);
                 self.episode.answer_itself(thought, action_text, error)
             }
         }
     }
 
-    /// What the model is told of an error in its call.
-    fn told(&self, error: &str) -> String {
+    /// The message to the model about an error in its call.
+    fn feedback(&self, error: &str) -> String {
         match self.episode.setup.frame.said("feedback") {
             "" => format!("Error: {error}"),
             // The error comes last: it repeats text of the model, which may look like a slot.
@@ -143,7 +143,7 @@ impl ToolCalls {
         (self.waiting, self.nudged) = (Waiting::Unread, false);
         self.episode.repaired(MALFORMED_ARGUMENTS);
         let error = self.episode.setup.frame.words("not_json", NOT_JSON, &[("argument", "")]);
-        let error = self.told(&error);
+        let error = self.feedback(&error);
         self.episode.answer_itself(None, text.to_owned(), error)
     }
 

@@ -118,11 +118,11 @@ pub(super) fn logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), Run
             }
             match entry.file_type().map_err(cannot)? {
                 kind if kind.is_file() => inside.push(file),
-                kind if kind.is_symlink() => left_out.push(format!("{}: it is a symbolic link", shown(&file))),
+                kind if kind.is_symlink() => left_out.push(format!("{}: it is a symbolic link", displayed(&file))),
                 _ => {}
             }
             if inside.len() > MAX_LOGS {
-                let message = format!("`{}` has more than {MAX_LOGS} logs", shown(path));
+                let message = format!("`{}` has more than {MAX_LOGS} logs", displayed(path));
                 return Err(RunError::input(message, "name the logs that you need"));
             }
         }
@@ -138,18 +138,18 @@ pub(super) fn logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), Run
 }
 
 /// A path for a message.
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn displayed(path: &Path) -> String {
     visible_line(&path.display().to_string(), 300)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> RunError {
-    RunError::input(format!("cannot read `{}`: {error}", shown(path)), "check the path")
+    RunError::input(format!("cannot read `{}`: {error}", displayed(path)), "check the path")
 }
 
 /// The file is not what was asked for.
 pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
     RunError::input(
-        format!("`{}` is not a log of Inspect: {why}", shown(path)),
+        format!("`{}` is not a log of Inspect: {why}", displayed(path)),
         "name a log that Inspect wrote, an .eval or .json file, version 2",
     )
 }
