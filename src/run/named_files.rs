@@ -3,9 +3,9 @@
 //! An experiment file, a settings file of a folder and the command line that a run's folder stores may come from somebody
 //! else. What they name is read and sent to servers, so it has to lie where they lie, or the person says so.
 
+use crate::dataset::sha256_of_file;
 use crate::experiment::{DATASET_SETTINGS, Experiment, Setting, VARIANT_SETTINGS, VariantSettings, shipped};
 use crate::tape::{Inside, is_hidden};
-use crate::types::Digester;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -80,14 +80,10 @@ pub(super) fn digests(settings: &[&VariantSettings], ids: Option<&str>) -> BTree
     paths.chain(ids.map(str::to_owned)).filter_map(digest).map(|(digest, path)| (path, digest)).collect()
 }
 
-/// SHA-256 of a regular file.
+/// SHA-256 of a regular file that is not too large.
 fn digest_of(path: &Path) -> Option<String> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut digester = Digester::default();
-    let read = io::copy(&mut File::open(path).ok()?.take(MAX_COMPARED + 1), &mut digester).ok()?;
-    (read <= MAX_COMPARED).then(|| digester.hex())
+    let found = path.metadata().ok()?;
+    (found.is_file() && found.len() <= MAX_COMPARED).then(|| sha256_of_file(path).ok()).flatten()
 }
 
 /// What a person and a run say of files, whoever names them.

@@ -1,6 +1,7 @@
 //! The files that a command reads, and those that its runs read.
 
-use crate::types::{Digester, Manifest, WikiKind, WikiName};
+use crate::dataset::sha256_of_file;
+use crate::types::{Manifest, WikiKind, WikiName};
 use std::path::{Path, PathBuf};
 
 /// What is never replaced.
@@ -23,7 +24,7 @@ impl From<PathBuf> for Input {
 /// Whether a file is one of these inputs.
 pub(super) fn is_input(inputs: &[Input], path: &Path) -> bool {
     let (real, digest) = (path.canonicalize().ok(), std::cell::OnceCell::new());
-    let digest = || digest.get_or_init(|| digest_of(path)).as_deref();
+    let digest = || digest.get_or_init(|| sha256_of_file(path).ok()).as_deref();
     let below = |folder: &PathBuf| {
         folder.canonicalize().is_ok_and(|folder| real.as_ref().is_some_and(|real| real.starts_with(folder)))
     };
@@ -69,13 +70,6 @@ fn files(word: &str) -> Vec<PathBuf> {
         found.extend(part.split_once([':', '=']).map(|(_, file)| file));
     }
     found.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
-}
-
-/// SHA-256 of a file.
-fn digest_of(path: &Path) -> Option<String> {
-    let mut digester = Digester::default();
-    std::io::copy(&mut std::fs::File::open(path).ok()?, &mut digester).ok()?;
-    Some(digester.hex())
 }
 
 /// Whether two paths name the same file, also through links.
