@@ -36,7 +36,8 @@ pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Compa
     });
     let settings = ComparisonSettings { stopped: stopped.into_iter().collect(), ..settings };
     let figures: Vec<String> = settings.figures.iter().map(|figure| figure.name.clone()).collect();
-    let compared = |name: &str| Variant::new(name, figures.clone(), Vec::new());
+    let resume = summary.manifest.resume_command(folder);
+    let compared = |name: &str| Variant { resume: resume.clone(), ..Variant::new(name, figures.clone(), Vec::new()) };
     let mut variants: Vec<Variant> = summary.variants.iter().map(|variant| compared(&variant.name)).collect();
     for item in summary.items.into_iter().flatten() {
         let Some(compared) = variants.iter_mut().find(|compared| compared.name == item.variant) else { continue };

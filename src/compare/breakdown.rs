@@ -1,12 +1,12 @@
 //! Parts of the questions: by type, level, hops, kind of answer, or any other field.
 
-use super::pairing::{Pairing, Values};
+use super::pairing::{FigureValues, Pairing, Values};
 use super::pairs::positions;
 use super::sample::Sample;
 use super::stopped::stopped_by;
 use super::{MethodInterval, NamedFigure, Settings, Variant};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One figure by one field.
 ///
@@ -26,7 +26,7 @@ pub struct Breakdown {
 pub struct Group {
     /// The value; absent for questions without one.
     pub value: Option<String>,
-    /// Questions that all variants measured.
+    /// Questions that all variants measured: the n of the means.
     pub n: usize,
     pub means: Vec<GroupMean>,
     /// The same pairs as for all questions.
@@ -48,6 +48,8 @@ pub struct GroupPair {
     /// The baseline, or the variant named first.
     pub a: String,
     pub b: String,
+    /// Questions that both measured.
+    pub n: usize,
     pub difference: Option<f64>,
     /// Its standard error, clustered where there are clusters.
     pub se: Option<f64>,
@@ -63,22 +65,55 @@ pub(super) fn breakdowns(
     variants: &[Variant],
     pairing: &Pairing<'_>,
     figure: &NamedFigure,
-    values: &Values<'_>,
+    values: &FigureValues<'_, '_>,
     settings: &Settings,
 ) -> Vec<Breakdown> {
     let of_field = |field: &String| {
-        let mut parts: BTreeMap<Order, Vec<usize>> = BTreeMap::new();
-        for (at, question) in values.questions.iter().enumerate() {
-            parts.entry(Order::of(pairing.group(question, field))).or_default().push(at);
-        }
-        let part = |(order, rows): (Order, Vec<usize>)| Group {
-            value: order.value,
-            ..group(variants, figure, values, &rows, settings)
+        let (common, parts) = (values.common(), Parts::of(pairing, field));
+        let group = |(value, rows): (&Option<String>, Vec<usize>)| Group {
+            value: value.clone(),
+            n: rows.len(),
+            means: means(variants, figure, (&common, &rows), settings),
+            pairs: Vec::new(),
         };
-        let groups = parts.into_iter().map(part).collect();
+        let mut groups: Vec<Group> = parts.values.iter().zip(parts.rows(&common)).map(group).collect();
+        for (a, b) in positions(variants, settings) {
+            let of_pair = values.pair((a, b));
+            for (group, rows) in groups.iter_mut().zip(parts.rows(&of_pair)) {
+                group.pairs.push(pair([a, b].map(|at| &variants[at]), (&of_pair, &rows), settings));
+            }
+        }
+        groups.retain(|group| group.n > 0 || group.pairs.iter().any(|pair| pair.n > 0));
         Breakdown { by: field.clone(), figure: figure.name.clone(), groups }
     };
     settings.breakdowns.iter().map(of_field).collect()
+}
+
+/// The values of a field in their order, and which of them each question has.
+struct Parts {
+    values: Vec<Option<String>>,
+    of_question: Vec<usize>,
+}
+
+impl Parts {
+    fn of(pairing: &Pairing<'_>, field: &str) -> Self {
+        let orders: Vec<Order> = (0..pairing.all()).map(|question| Order::of(pairing.group(question, field))).collect();
+        let known: BTreeSet<&Order> = orders.iter().collect();
+        let places: BTreeMap<&Order, usize> = known.into_iter().zip(0..).collect();
+        Self {
+            values: places.keys().map(|order| order.value.clone()).collect(),
+            of_question: orders.iter().map(|order| places[order]).collect(),
+        }
+    }
+
+    /// The places of each part's questions among those of `values`.
+    fn rows(&self, values: &Values) -> Vec<Vec<usize>> {
+        let mut rows = vec![Vec::new(); self.values.len()];
+        for (at, question) in values.questions.iter().enumerate() {
+            rows[self.of_question[*question]].push(at);
+        }
+        rows
+    }
 }
 
 /// The order of values: numbers by size, then other texts, then no value.
@@ -97,39 +132,44 @@ impl Order {
     }
 }
 
-/// One part, without its value.
-fn group(
+/// The mean of each variant in a part.
+fn means(
     variants: &[Variant],
     figure: &NamedFigure,
-    values: &Values<'_>,
-    rows: &[usize],
+    (common, rows): (&Values, &[usize]),
     settings: &Settings,
-) -> Group {
-    let part: Vec<Vec<f64>> =
-        values.variants.iter().map(|variant| rows.iter().map(|row| variant[*row]).collect()).collect();
-    let clusters: Option<Vec<usize>> =
-        values.clusters.as_ref().map(|clusters| rows.iter().map(|row| clusters[*row]).collect());
-    let clusters = clusters.as_deref();
-    let means = variants.iter().zip(&part).map(|(variant, of_variant)| {
-        let sample = Sample { values: of_variant, clusters };
+) -> Vec<GroupMean> {
+    let clusters = clusters(common, rows);
+    let mean = |(variant, values): (&Variant, &Vec<f64>)| {
+        let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
+        let sample = Sample { values: &values, clusters: clusters.as_deref() };
         GroupMean {
             variant: variant.name.clone(),
             mean: sample.mean().map(|mean| mean.mean),
-            interval: sample.mean_interval(values.binary, figure.unit, settings.level),
+            interval: sample.mean_interval(common.binary, figure.unit, settings.level),
         }
-    });
-    let pairs = positions(variants, settings).into_iter().map(|(a, b)| {
-        let differences: Vec<f64> = part[a].iter().zip(&part[b]).map(|(a, b)| b - a).collect();
-        let sample = Sample { values: &differences, clusters };
-        let estimate = sample.mean();
-        GroupPair {
-            a: variants[a].name.clone(),
-            b: variants[b].name.clone(),
-            difference: estimate.map(|estimate| estimate.mean),
-            se: estimate.and_then(|estimate| estimate.se),
-            interval: sample.t_interval(settings.level),
-            stopped_by: stopped_by(&[a, b].map(|at| variants[at].name.as_str()), settings),
-        }
-    });
-    Group { value: None, n: rows.len(), means: means.collect(), pairs: pairs.collect() }
+    };
+    variants.iter().zip(&common.variants).map(mean).collect()
+}
+
+/// Two variants in a part.
+fn pair([a, b]: [&Variant; 2], (values, rows): (&Values, &[usize]), settings: &Settings) -> GroupPair {
+    let differences: Vec<f64> = rows.iter().map(|row| values.variants[1][*row] - values.variants[0][*row]).collect();
+    let clusters = clusters(values, rows);
+    let sample = Sample { values: &differences, clusters: clusters.as_deref() };
+    let estimate = sample.mean();
+    GroupPair {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        n: rows.len(),
+        difference: estimate.map(|estimate| estimate.mean),
+        se: estimate.and_then(|estimate| estimate.se),
+        interval: sample.t_interval(settings.level),
+        stopped_by: stopped_by(&[&a.name, &b.name], settings),
+    }
+}
+
+fn clusters(values: &Values, rows: &[usize]) -> Option<Vec<usize>> {
+    let clusters = values.clusters.as_ref()?;
+    Some(rows.iter().map(|row| clusters[*row]).collect())
 }

@@ -7,7 +7,7 @@ use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Permutation, TTest, W
 use crate::types::Stopping;
 use serde::Serialize;
 
-/// Variants compared on the questions that all of them measured.
+/// Variants compared two by two, each pair on the questions that both measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// Its settings.
@@ -62,11 +62,12 @@ impl Ids {
 pub struct FigureComparison {
     #[serde(rename = "metric")]
     pub figure: NamedFigure,
-    /// Questions that all variants measured: the n of everything below.
+    /// Questions that all variants measured: the n of the means and of Cochran's Q.
     pub n: usize,
-    /// Shared questions that are left out because a variant has no value for them.
+    /// Shared questions that are in no mean because a variant has no value for them.
     pub excluded: Ids,
-    /// Whether the figure is a share, every value is 0 or 1, and no question was repeated, so that `McNemar`'s test and Cochran's Q apply.
+    /// Whether the figure is a share, each of these values is 0 or 1, and none of these questions was repeated, so that Cochran's Q
+    /// applies.
     pub binary: bool,
     /// Clusters among the questions; absent if no two questions share one.
     pub clusters: Option<usize>,
@@ -94,7 +95,9 @@ pub struct VariantMean {
     /// Wilson's where it applies, Student's t and the normal one, as their formulas give them: those of a share may extend
     /// beyond 0 and 1, where `interval` is cut.
     pub intervals: Vec<MethodInterval>,
-    /// Smallest and largest mean that the rows without a measurement allow, and over how many questions.
+    /// Its rows that were not measured in this figure.
+    pub not_measured: usize,
+    /// Smallest and largest mean that these rows allow, and over how many questions.
     pub bounds: Option<Bounds>,
 }
 
@@ -103,16 +106,16 @@ pub struct VariantMean {
 pub struct Bounds {
     pub low: f64,
     pub high: f64,
-    /// Questions that all variants tried, measured or not.
+    /// Questions that the variants tried, measured or not: all variants, or the two of a pair.
     pub n: usize,
+    /// Those of them that have a row without a measurement.
+    pub unmeasured: usize,
 }
 
 impl Bounds {
-    /// From the sums of the lowest and of the highest values of `n` questions; absent where they are the same.
-    pub(super) fn of((low, high): (f64, f64), questions: usize) -> Option<Self> {
-        #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
-        let n = questions as f64;
-        (low < high).then(|| Self { low: low / n, high: high / n, n: questions })
+    /// Whether they leave open which of two is ahead.
+    pub(super) fn hold_zero(self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
     }
 }
 
@@ -143,14 +146,15 @@ impl MethodInterval {
     }
 }
 
-/// Two variants on the same questions. Every difference is `b − a`: what `b` has more than `a`.
+/// Two variants on the questions that both measured. Every difference is `b − a`: what `b` has more than `a`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
     /// The baseline, or of two variants the one that was named first.
     pub a: String,
     pub b: String,
-    /// Questions compared.
+    /// Questions that both measured.
     pub n: usize,
+    /// The means on these questions.
     pub a_mean: Option<f64>,
     pub b_mean: Option<f64>,
     /// Mean of the differences, `b − a`.
@@ -188,6 +192,9 @@ pub struct Pair {
     pub questions_needed: Option<u64>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
+    /// The commands that run such rows again.
+    #[serde(skip)]
+    pub resume: Vec<String>,
     /// What the rule of the run found about this pair and figure. Then `n`, means, difference and interval are those of the
     /// rule's questions, and what assumes a number of questions that was fixed before is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,6 +242,21 @@ impl FigureComparison {
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
         let pair = |pair: &&Pair| (pair.a == one && pair.b == other) || (pair.a == other && pair.b == one);
         self.pairs.iter().find(pair)
+    }
+
+    /// Whether `McNemar`'s test applies to any pair.
+    pub(crate) fn has_mcnemar(&self) -> bool {
+        self.binary || self.pairs.iter().any(|pair| pair.tests.mcnemar.is_some())
+    }
+
+    /// Whether what was not measured leaves any difference open.
+    pub(crate) fn has_bounds(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.bounds.is_some())
+    }
+
+    /// Whether the questions of any pair are not those of the means; the rule of a run has its own.
+    pub(crate) fn has_own_questions(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.n != self.n && pair.stopping.is_none())
     }
 
     pub fn mean(&self, variant: &str) -> Option<&VariantMean> {

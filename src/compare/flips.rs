@@ -1,7 +1,7 @@
 //! Flipped answers: questions that one of two variants gets right and the other wrong.
 
-use super::Variant;
 use super::pairing::Pairing;
+use super::{NamedFigure, Variant};
 use serde::Serialize;
 
 /// Questions whose answer flipped from `a` to `b`, in the order of `a`.
@@ -22,12 +22,13 @@ pub(crate) struct Flips {
 pub(crate) fn flips(a: &Variant, b: &Variant) -> Flips {
     let mut found = Flips::default();
     let Ok(pairing) = Pairing::of([a, b]) else { return found };
-    let Ok(values) = pairing.values("em") else { return found };
+    let Ok(values) = pairing.values(&NamedFigure::new("em")) else { return found };
+    let values = values.pair((0, 1));
     found.n = values.questions.len();
     for (at, question) in values.questions.iter().enumerate() {
         match [0, 1].map(|variant: usize| values.variants[variant][at] > 0.5) {
-            [false, true] => found.gained.push(question.id.to_owned()),
-            [true, false] => found.lost.push(question.id.to_owned()),
+            [false, true] => found.gained.push(pairing.id(*question).to_owned()),
+            [true, false] => found.lost.push(pairing.id(*question).to_owned()),
             _ => {}
         }
     }

@@ -24,7 +24,7 @@ pub(crate) mod verdict;
 pub(crate) use crate::score::{Better, Unit};
 pub(crate) use breakdown::{Breakdown, Group, GroupMean, GroupPair};
 pub use comparison::Comparison;
-pub(crate) use comparison::{Bounds, FigureComparison, Ids, MethodInterval, Pair, VariantMean, VariantSummary};
+pub(crate) use comparison::{Bounds, FigureComparison, Ids, MethodInterval, Pair, VariantMean};
 pub(crate) use effort::{EXPENSES, Effort, efforts};
 pub(crate) use error::CompareError;
 pub(crate) use figure::NamedFigure;
@@ -36,8 +36,10 @@ pub(crate) use settings::{RESAMPLES, SEED};
 pub(crate) use stale::{Gold, GoldState};
 pub(crate) use stopped::StoppedRun;
 pub(crate) use variant::{Item, Variant};
-pub(crate) use verdict::Verdict;
+pub(crate) use verdict::{Verdict, Word};
 
+#[cfg(test)]
+mod missing_tests;
 #[cfg(test)]
 mod reach_tests;
 #[cfg(test)]

@@ -1,36 +1,60 @@
 //! Pairing: from the rows of variants to one value per question and variant.
 
-use super::comparison::{Ids, VariantSummary};
-use super::{CompareError, Item, Variant};
+use super::comparison::{Bounds, Ids, VariantSummary};
+use super::{CompareError, Item, NamedFigure, Unit, Variant};
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Pairing<'a> {
     variants: Vec<&'a Variant>,
     /// In the order of the first variant, then those that only later variants have.
     questions: Vec<Question<'a>>,
+    /// How many clusters are named.
+    clusters: usize,
 }
 
 pub(super) struct Question<'a> {
     pub(super) id: &'a str,
-    rows: Vec<Vec<&'a Item>>,
+    /// By variant.
+    rows: Vec<Rows<'a>>,
 }
 
-/// The values of one figure on the questions that all variants measured.
-pub(super) struct Values<'a> {
-    pub(super) questions: Vec<&'a Question<'a>>,
+/// The rows of a question in one variant, one for each repeat.
+#[derive(Clone, Default)]
+struct Rows<'a> {
+    items: Vec<&'a Item>,
+    /// Number of the cluster that the first of them names.
+    cluster: Option<u32>,
+}
+
+/// One figure of every question under every variant.
+pub(super) struct FigureValues<'p, 'a> {
+    pairing: &'p Pairing<'a>,
+    /// Whether values are shares: only these have bounds, and only these are right or wrong.
+    share: bool,
+    /// By variant, then by question.
+    cells: Vec<Vec<Cell>>,
+}
+
+/// The rows of one question in one variant, as far as they say anything about a figure.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    sum: f64,
+    measured: u32,
+    /// Rows that were not measured in this figure.
+    missing: u32,
+}
+
+/// The values on questions that several variants measured.
+pub(super) struct Values {
+    /// Positions of the questions.
+    pub(super) questions: Vec<usize>,
     /// Their values, by variant: the mean over repeats.
     pub(super) variants: Vec<Vec<f64>>,
     /// The cluster of each; absent if no two questions share one.
     pub(super) clusters: Option<Vec<usize>>,
-    /// Whether values are 0 or 1 and no question was repeated; a count may be so by chance.
+    /// Whether values are shares of 0 or 1 and no question was repeated; a count may be so by chance.
     pub(super) binary: bool,
-    /// Shared questions that lack a value in a variant.
-    pub(super) excluded: Ids,
 }
-
-/// The lowest and highest value of each question in a variant, if its rows without a measurement were all wrong or all
-/// right.
-pub(super) type Extremes = Vec<(f64, f64)>;
 
 impl<'a> Pairing<'a> {
     /// Pairs variants by the ids of their questions.
@@ -38,6 +62,7 @@ impl<'a> Pairing<'a> {
         let variants: Vec<&Variant> = variants.into_iter().collect();
         let mut at: HashMap<&str, usize> = HashMap::new();
         let mut questions: Vec<Question<'a>> = Vec::new();
+        let mut clusters: HashMap<&str, u32> = HashMap::new();
         for (c, variant) in variants.iter().enumerate() {
             let mut seen = HashSet::with_capacity(variant.items.len());
             for item in &variant.items {
@@ -46,13 +71,18 @@ impl<'a> Pairing<'a> {
                     return Err(CompareError::Duplicate { variant, question, repeat: item.repeat });
                 }
                 let row = *at.entry(&item.question).or_insert_with(|| {
-                    questions.push(Question { id: &item.question, rows: vec![Vec::new(); variants.len()] });
+                    questions.push(Question { id: &item.question, rows: vec![Rows::default(); variants.len()] });
                     questions.len() - 1
                 });
-                questions[row].rows[c].push(item);
+                let rows = &mut questions[row].rows[c];
+                rows.items.push(item);
+                if let (None, Some(name)) = (rows.cluster, &item.cluster) {
+                    let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
+                    rows.cluster = Some(*clusters.entry(name).or_insert(next));
+                }
             }
         }
-        Ok(Self { variants, questions })
+        Ok(Self { variants, questions, clusters: clusters.len() })
     }
 
     /// Questions that any variant has.
@@ -61,20 +91,24 @@ impl<'a> Pairing<'a> {
     }
 
     /// Questions that all variants have.
-    pub(super) fn shared(&self) -> impl Iterator<Item = &Question<'a>> {
-        self.questions.iter().filter(|question| question.rows.iter().all(|rows| !rows.is_empty()))
+    pub(super) fn shared(&self) -> usize {
+        self.questions.iter().filter(|question| question.is_shared()).count()
+    }
+
+    pub(super) fn id(&self, question: usize) -> &'a str {
+        self.questions[question].id
     }
 
     pub(super) fn summaries(&self) -> Vec<VariantSummary> {
         let summary = |(at, variant): (usize, &&Variant)| {
-            let mine = || self.questions.iter().filter(move |question| !question.rows[at].is_empty());
-            let unmeasured = |question: &&Question<'_>| question.rows[at].iter().all(|item| !item.measured);
+            let mine = || self.questions.iter().filter(move |question| !question.rows[at].items.is_empty());
+            let unmeasured = |question: &&Question<'_>| question.rows[at].items.iter().all(|item| !item.measured);
             VariantSummary {
                 name: variant.name.clone(),
                 questions: mine().count(),
                 rows: variant.items.len(),
-                repeats: mine().map(|question| question.rows[at].len()).max().unwrap_or(0),
-                unmatched: ids(mine().filter(|question| question.rows.iter().any(Vec::is_empty))),
+                repeats: mine().map(|question| question.rows[at].items.len()).max().unwrap_or(0),
+                unmatched: ids(mine().filter(|question| !question.is_shared())),
                 not_measured: variant.items.iter().filter(|item| !item.measured).count(),
                 unmeasured: ids(mine().filter(unmeasured)),
             }
@@ -83,60 +117,21 @@ impl<'a> Pairing<'a> {
     }
 
     /// The values of a figure; every variant must have it.
-    pub(super) fn values(&self, figure: &str) -> Result<Values<'_>, CompareError> {
-        let at = self.positions(figure)?;
-        let mut questions = Vec::new();
-        let mut variants = vec![Vec::new(); self.variants.len()];
-        let mut excluded = Vec::new();
-        for question in self.shared() {
-            let values: Option<Vec<f64>> = question
-                .rows
-                .iter()
-                .zip(&at)
-                .map(|(rows, at)| mean(rows.iter().filter_map(|item| item.value(*at))))
-                .collect();
-            match values {
-                None => excluded.push(question),
-                Some(values) => {
-                    questions.push(question);
-                    variants.iter_mut().zip(values).for_each(|(variant, value)| variant.push(value));
-                }
-            }
-        }
-        let once = questions.iter().all(|question| question.rows.iter().all(|rows| rows.len() == 1));
-        #[expect(clippy::float_cmp, reason = "right is exactly 1")]
-        let binary = once && variants.iter().flatten().all(|value| *value == 0.0 || *value == 1.0);
-        let clusters = clusters(&questions);
-        Ok(Values { questions, variants, clusters, binary, excluded: ids(excluded.into_iter()) })
-    }
-
-    /// By variant, the extremes of a figure of shares over the questions that all variants tried; absent if every row of these
-    /// was measured.
-    pub(super) fn extremes(&self, figure: &str) -> Result<Option<Vec<Extremes>>, CompareError> {
-        let at = self.positions(figure)?;
-        let mut variants = vec![Vec::new(); self.variants.len()];
-        let mut open = false;
-        for question in self.shared() {
-            let known = |(rows, at): (&Vec<&Item>, &usize)| {
-                let worth = |missing: f64| {
-                    let value = |item: &&Item| item.value(*at).or_else(|| (!item.measured).then_some(missing));
-                    mean(rows.iter().filter_map(value))
-                };
-                Some((worth(0.0)?, worth(1.0)?))
-            };
-            let Some(ends) = question.rows.iter().zip(&at).map(known).collect::<Option<Vec<_>>>() else { continue };
-            open |= ends.iter().any(|(low, high)| low < high);
-            variants.iter_mut().zip(ends).for_each(|(variant, ends)| variant.push(ends));
-        }
-        Ok(open.then_some(variants))
+    pub(super) fn values(&self, figure: &NamedFigure) -> Result<FigureValues<'_, 'a>, CompareError> {
+        let cells = |(variant, at): (usize, usize)| {
+            let cell = |question: &Question<'_>| Cell::of(&question.rows[variant].items, at);
+            self.questions.iter().map(cell).collect()
+        };
+        let cells = self.positions(&figure.name)?.into_iter().enumerate().map(cells).collect();
+        Ok(FigureValues { pairing: self, share: figure.unit == Unit::Share, cells })
     }
 
     /// Value of a field for a question: that of the first row that has one.
-    pub(super) fn group(&self, question: &Question<'a>, field: &str) -> Option<&'a str> {
-        let rows = self.variants.iter().zip(&question.rows);
-        let of_variant = |(variant, rows): (&&Variant, &Vec<&'a Item>)| {
+    pub(super) fn group(&self, question: usize, field: &str) -> Option<&'a str> {
+        let rows = self.variants.iter().zip(&self.questions[question].rows);
+        let of_variant = |(variant, rows): (&&Variant, &Rows<'a>)| {
             let at = variant.grouping(field)?;
-            rows.iter().find_map(|item| item.groups.get(at)?.as_deref())
+            rows.items.iter().find_map(|item| item.groups.get(at)?.as_deref())
         };
         rows.into_iter().find_map(of_variant)
     }
@@ -152,25 +147,133 @@ impl<'a> Pairing<'a> {
         };
         self.variants.iter().map(position).collect()
     }
-}
 
-/// Numbers the clusters. A question without one is a cluster of its own.
-fn clusters(questions: &[&Question<'_>]) -> Option<Vec<usize>> {
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let mut next = 0;
-    let mut found = Vec::with_capacity(questions.len());
-    for question in questions {
-        let cluster = question.rows.iter().flatten().find_map(|item| item.cluster.as_deref());
-        let number = cluster.map_or(next, |cluster| *numbers.entry(cluster).or_insert(next));
-        next += usize::from(number == next);
-        found.push(number);
+    /// Numbers the clusters that these variants name for these questions. A question without one is a cluster of its own.
+    fn clusters(&self, questions: &[usize], variants: &[usize]) -> Option<Vec<usize>> {
+        if self.clusters == 0 {
+            return None;
+        }
+        let mut numbers: Vec<Option<usize>> = vec![None; self.clusters];
+        let mut next = 0;
+        let mut found = Vec::with_capacity(questions.len());
+        for &question in questions {
+            let rows = &self.questions[question].rows;
+            let cluster = variants.iter().find_map(|variant| rows[*variant].cluster);
+            let number = cluster.map_or(next, |cluster| *numbers[cluster as usize].get_or_insert(next));
+            next += usize::from(number == next);
+            found.push(number);
+        }
+        (next < found.len()).then_some(found)
     }
-    (next < found.len()).then_some(found)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
-    (n > 0.0).then(|| sum / n)
+impl Question<'_> {
+    /// Whether all variants have it.
+    fn is_shared(&self) -> bool {
+        self.rows.iter().all(|rows| !rows.items.is_empty())
+    }
+}
+
+impl FigureValues<'_, '_> {
+    /// The values on the questions that all variants measured.
+    pub(super) fn common(&self) -> Values {
+        self.of(&(0..self.cells.len()).collect::<Vec<_>>())
+    }
+
+    /// The values on the questions that these two measured, `a` first.
+    pub(super) fn pair(&self, (a, b): (usize, usize)) -> Values {
+        self.of(&[a, b])
+    }
+
+    fn of(&self, variants: &[usize]) -> Values {
+        let all = || variants.iter().map(|variant| &self.cells[*variant]);
+        let mut questions: Vec<usize> = (0..self.pairing.questions.len()).collect();
+        all().for_each(|cells| questions.retain(|question| cells[*question].measured > 0));
+        let values = |cells: &Vec<Cell>| questions.iter().filter_map(|question| cells[*question].mean()).collect();
+        let values: Vec<Vec<f64>> = all().map(values).collect();
+        let once = |question: &usize| {
+            let rows = &self.pairing.questions[*question].rows;
+            variants.iter().all(|variant| rows[*variant].items.len() == 1)
+        };
+        #[expect(clippy::float_cmp, reason = "right is exactly 1")]
+        let right_or_wrong = |value: &f64| *value == 0.0 || *value == 1.0;
+        let binary = self.share && values.iter().flatten().all(right_or_wrong) && questions.iter().all(once);
+        // The same clusters whichever of two is the baseline.
+        let mut in_order = variants.to_vec();
+        in_order.sort_unstable();
+        let clusters = self.pairing.clusters(&questions, &in_order);
+        Values { questions, variants: values, clusters, binary }
+    }
+
+    /// Questions that all variants have, and that one has no value for.
+    pub(super) fn excluded(&self) -> Ids {
+        let lacks = |at: usize| self.cells.iter().any(|cells| cells[at].measured == 0);
+        let shared = self.pairing.questions.iter().enumerate().filter(|(_, question)| question.is_shared());
+        ids(shared.filter(|(at, _)| lacks(*at)).map(|(_, question)| question))
+    }
+
+    /// Rows of a variant that were not measured in this figure.
+    pub(super) fn not_measured(&self, variant: usize) -> usize {
+        self.cells[variant].iter().map(|cell| cell.missing as usize).sum()
+    }
+
+    /// The least and the greatest mean of each variant over the questions that all of them tried.
+    pub(super) fn bounds(&self) -> Vec<Option<Bounds>> {
+        let mut tried: Vec<usize> = (0..self.pairing.questions.len()).collect();
+        self.cells.iter().for_each(|cells| tried.retain(|question| cells[*question].is_tried()));
+        self.cells.iter().map(|cells| self.bounded(tried.iter().map(|at| cells[*at].ends()))).collect()
+    }
+
+    /// The least and the greatest difference over the questions that both tried: the missing rows of `a` all right and those of
+    /// `b` all wrong, and the other way round.
+    pub(super) fn bounds_of_pair(&self, (a, b): (usize, usize)) -> Option<Bounds> {
+        let tried = self.cells[a].iter().zip(&self.cells[b]).filter(|(a, b)| a.is_tried() && b.is_tried());
+        self.bounded(tried.map(|(a, b)| {
+            let ([a_low, a_high], [b_low, b_high]) = (a.ends(), b.ends());
+            [b_low - a_high, b_high - a_low]
+        }))
+    }
+
+    /// The mean of the lowest and that of the highest values of questions.
+    fn bounded(&self, questions: impl Iterator<Item = [f64; 2]>) -> Option<Bounds> {
+        let (mut sums, mut n, mut unmeasured) = ([0.0, 0.0], 0, 0);
+        for [low, high] in questions.filter(|_| self.share) {
+            sums = [sums[0] + low, sums[1] + high];
+            n += 1;
+            unmeasured += usize::from(low < high);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
+        let [low, high] = sums.map(|sum| sum / n as f64);
+        (unmeasured > 0).then_some(Bounds { low, high, n, unmeasured })
+    }
+}
+
+impl Cell {
+    fn of(rows: &[&Item], figure: usize) -> Self {
+        let mut cell = Self::default();
+        for item in rows {
+            match item.value(figure) {
+                Some(value) => (cell.sum, cell.measured) = (cell.sum + value, cell.measured + 1),
+                None => cell.missing += u32::from(!item.measured),
+            }
+        }
+        cell
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.measured > 0).then(|| self.sum / f64::from(self.measured))
+    }
+
+    /// Whether it has a value, or would have one had it been measured.
+    fn is_tried(self) -> bool {
+        self.measured + self.missing > 0
+    }
+
+    /// Its mean if all rows that were not measured were wrong, or all right.
+    fn ends(self) -> [f64; 2] {
+        let rows = f64::from(self.measured + self.missing);
+        [self.sum / rows, (self.sum + f64::from(self.missing)) / rows]
+    }
 }
 
 fn ids<'a, 'b: 'a>(questions: impl Iterator<Item = &'a Question<'b>>) -> Ids {

@@ -1,7 +1,7 @@
 //! One pair of variants: difference, intervals, tests, what can be shown.
 
-use super::comparison::{Bounds, DecisiveP, MethodInterval, Pair, Tests};
-use super::pairing::{Extremes, Values};
+use super::comparison::{DecisiveP, MethodInterval, Pair, Tests};
+use super::pairing::{FigureValues, Values};
 use super::sample::Sample;
 use super::stopped::{about, ruled};
 use super::{NamedFigure, Settings, Variant, Verdict};
@@ -10,8 +10,7 @@ use crate::stats::{Decision, Reach, Rule, holm, pearson, wilcoxon};
 /// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
     variants: &[Variant],
-    values: &Values<'_>,
-    extremes: Option<&[Extremes]>,
+    values: &FigureValues<'_, '_>,
     figure: &NamedFigure,
     settings: &Settings,
 ) -> Vec<Pair> {
@@ -23,9 +22,10 @@ pub(super) fn pairs(
     let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
     let mut pairs: Vec<Pair> = positions
         .into_iter()
-        .map(|(a, b)| Pair {
-            bounds: extremes.and_then(|extremes| bounds(&extremes[a], &extremes[b])),
-            ..pair(variants, (a, b), values, settings, &rule)
+        .map(|(a, b)| {
+            let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| &variants[at]));
+            let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
+            Pair { bounds, resume, ..pair(both, &values.pair((a, b)), settings, &rule) }
         })
         .map(|pair| ruled(pair, figure, settings))
         .collect();
@@ -43,9 +43,17 @@ pub(super) fn positions(variants: &[Variant], settings: &Settings) -> Vec<(usize
     settings.pairs.positions(&names)
 }
 
-fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings, rule: &Rule) -> Pair {
+/// The commands that run again what was not measured of these variants, which may be of one run.
+fn resume(variants: [&Variant; 2]) -> Vec<String> {
+    let failed = variants.into_iter().filter(|variant| variant.items.iter().any(|item| !item.measured));
+    let mut commands: Vec<String> = failed.filter_map(|variant| variant.resume.clone()).collect();
+    commands.dedup();
+    commands
+}
+
+fn pair([a, b]: [&Variant; 2], values: &Values, settings: &Settings, rule: &Rule) -> Pair {
     let level = settings.level;
-    let (of_a, of_b) = (&values.variants[a], &values.variants[b]);
+    let (of_a, of_b) = (&values.variants[0], &values.variants[1]);
     let clusters = values.clusters.as_deref();
     let differences: Vec<f64> = of_a.iter().zip(of_b).map(|(a, b)| b - a).collect();
     let decision = Decision::of(&differences, clusters, values.binary, rule);
@@ -71,8 +79,8 @@ fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, setti
     ];
     let [mean_a, mean_b] = [of_a, of_b].map(|values| Sample { values, clusters }.mean());
     Pair {
-        a: variants[a].name.clone(),
-        b: variants[b].name.clone(),
+        a: a.name.clone(),
+        b: b.name.clone(),
         n: differences.len(),
         a_mean: mean_a.map(|mean| mean.mean),
         b_mean: mean_b.map(|mean| mean.mean),
@@ -93,14 +101,9 @@ fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, setti
         mde: reach.smallest,
         questions_needed: reach.needed,
         bounds: None,
+        resume: Vec::new(),
         stopping: None,
         stopped_by: None,
         verdict: Verdict::default(),
     }
-}
-
-/// The lowest and highest difference: unmeasured rows of `a` all right and of `b` all wrong, and the other way round.
-fn bounds(a: &Extremes, b: &Extremes) -> Option<Bounds> {
-    let sums = a.iter().zip(b).fold((0.0, 0.0), |(low, high), (a, b)| (low + b.0 - a.1, high + b.1 - a.0));
-    Bounds::of(sums, a.len())
 }

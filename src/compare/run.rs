@@ -1,8 +1,8 @@
 //! The comparison itself.
 
 use super::breakdown::breakdowns;
-use super::comparison::{Bounds, Comparison, FigureComparison, VariantMean, VariantSummary};
-use super::pairing::{Extremes, Pairing, Values};
+use super::comparison::{Comparison, FigureComparison, VariantMean, VariantSummary};
+use super::pairing::{FigureValues, Pairing};
 use super::pairs::pairs;
 use super::sample::Sample;
 use super::stopped::stopped_by;
@@ -11,9 +11,9 @@ use crate::stats::cochran_q;
 use crate::types::Pairs;
 use std::collections::HashSet;
 
-/// Compares variants on the questions that all of them measured.
+/// Compares variants, each two on the questions that both measured; the means are those of the questions that all measured.
 ///
-/// For each figure, a question counts if every variant has a value for it. Repeats are averaged within a question first. Equal input gives equal output to the last bit.
+/// Repeats are averaged within a question first. Equal input gives equal output to the last bit.
 pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
     if variants.len() < 2 {
         return Err(CompareError::TooFew(variants.len()));
@@ -26,18 +26,15 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     settings.check()?;
     check(variants, settings)?;
     let pairing = Pairing::of(variants)?;
-    let shared = pairing.shared().count();
+    let shared = pairing.shared();
     if shared == 0 {
         return Err(CompareError::NothingShared(listed(variants.iter().map(|variant| variant.name.as_str()))));
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
-        let mut values = pairing.values(&figure.name)?;
-        // Counts that happen to be 0 and 1 are not shares.
-        values.binary &= figure.unit == Unit::Share;
-        let extremes = if figure.unit == Unit::Share { pairing.extremes(&figure.name)? } else { None };
+        let values = pairing.values(figure)?;
         parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
-        figures.push(compare_figure(variants, figure, values, extremes.as_deref(), settings));
+        figures.push(compare_figure(variants, figure, &values, settings));
     }
     let summaries = pairing.summaries();
     let mut notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
@@ -89,51 +86,47 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 fn compare_figure(
     variants: &[Variant],
     figure: &NamedFigure,
-    values: Values<'_>,
-    extremes: Option<&[Extremes]>,
+    values: &FigureValues<'_, '_>,
     settings: &Settings,
 ) -> FigureComparison {
-    let mut pairs = pairs(variants, &values, extremes, figure, settings);
+    let mut pairs = pairs(variants, values, figure, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
         // Shares differ by 1 at most: what only more than that would show is not shown.
         pair.mde = pair.mde.filter(|mde| figure.unit != Unit::Share || *mde <= 1.0);
         pair.verdict = Verdict::of(pair, figure, corrected, settings);
     }
-    let clusters = values.clusters.as_deref();
-    let means = variants.iter().enumerate().map(|(at, variant)| {
-        let sample = Sample { values: &values.variants[at], clusters };
+    let common = values.common();
+    let clusters = common.clusters.as_deref();
+    let means = variants.iter().zip(values.bounds()).enumerate().map(|(at, (variant, bounds))| {
+        let sample = Sample { values: &common.variants[at], clusters };
         let estimate = sample.mean();
         VariantMean {
             variant: variant.name.clone(),
             mean: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
-            interval: sample.mean_interval(values.binary, figure.unit, settings.level),
-            intervals: sample.mean_intervals(values.binary, settings.level),
-            bounds: extremes.and_then(|extremes| bounds(&extremes[at])),
+            interval: sample.mean_interval(common.binary, figure.unit, settings.level),
+            intervals: sample.mean_intervals(common.binary, settings.level),
+            not_measured: values.not_measured(at),
+            bounds,
         }
     });
     let right = |variant: &Vec<f64>| variant.iter().map(|value| *value > 0.0).collect();
-    let several = values.binary && variants.len() > 2 && !values.questions.is_empty();
+    let several = common.binary && variants.len() > 2 && !common.questions.is_empty();
     let cochran_q =
-        several.then(|| cochran_q(&values.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten();
+        several.then(|| cochran_q(&common.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten();
     let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     FigureComparison {
         figure: figure.clone(),
-        n: values.questions.len(),
-        binary: values.binary && !values.questions.is_empty(),
+        n: common.questions.len(),
+        binary: common.binary && !common.questions.is_empty(),
         clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
         means: means.collect(),
         cochran_q,
         cochran_q_stopped_by: cochran_q.and_then(|_| stopped_by(&names, settings)),
         pairs,
-        excluded: values.excluded,
+        excluded: values.excluded(),
     }
-}
-
-fn bounds(extremes: &Extremes) -> Option<Bounds> {
-    let sums = extremes.iter().fold((0.0, 0.0), |sum, ends| (sum.0 + ends.0, sum.1 + ends.1));
-    Bounds::of(sums, extremes.len())
 }
 
 fn notes(
@@ -144,8 +137,10 @@ fn notes(
     in_parts: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
+    // Of three variants two may have what the third lacks.
+    let left_out = if variants.len() > 2 { "are in no mean" } else { "are excluded" };
     if shared < all {
-        notes.push(format!("{} of {all} questions are not in all variants and are excluded", all - shared));
+        notes.push(format!("{} of {all} questions are not in all variants and {left_out}", all - shared));
     }
     if variants.iter().any(|variant| variant.not_measured > 0) {
         notes.push(
@@ -156,7 +151,7 @@ fn notes(
     for figure in figures.iter().filter(|figure| figure.excluded.count > 0) {
         let (label, count) = (figure.figure.label(), figure.excluded.count);
         notes.push(format!(
-            "{label}: {count} of {shared} shared questions have no value in at least one variant and are excluded"
+            "{label}: {count} of {shared} shared questions have no value in at least one variant and {left_out}"
         ));
     }
     if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {

@@ -13,6 +13,8 @@ pub(crate) struct Variant {
     pub groupings: Vec<String>,
     /// Its rows, in any order. Questions are listed in the order of their first rows.
     pub items: Vec<Item>,
+    /// The command that runs again what was not measured, where there is one.
+    pub resume: Option<String>,
 }
 
 /// The figures of one question, once.
@@ -36,7 +38,7 @@ pub(crate) struct Item {
 
 impl Variant {
     pub(crate) fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
-        Self { name: name.into(), figures, groupings, items: Vec::new() }
+        Self { name: name.into(), figures, groupings, ..Self::default() }
     }
 
     /// Position of that figure in [`Item::values`].

@@ -1,6 +1,7 @@
 //! One sentence about a pair.
 
-use super::number::{end, p_equals, percent, value};
+use super::comparison::Bounds;
+use super::number::{difference, end, p_equals, percent, value};
 use super::{Better, NamedFigure, Pair, Settings, Unit};
 use crate::types::text::counted;
 use serde::Serialize;
@@ -8,13 +9,47 @@ use serde::Serialize;
 /// What follows from a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
-    /// Whether the two are distinguishable: the corrected p is below alpha. The interval then excludes 0, too.
+    /// What is said of the two, in short.
+    pub word: Word,
+    /// Whether the corrected p of the paired test is below alpha. The interval then excludes 0, too.
     pub distinguishable: bool,
-    /// Name of the better one; absent if they are not distinguishable or the figure has no better direction.
+    /// Name of the better one; absent if they are not distinguishable, if what was not measured could reverse the difference, or
+    /// if the figure has no better direction.
     pub winner: Option<String>,
     /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
     /// Names in it are not escaped: do that before printing it.
     pub sentence: String,
+}
+
+/// The surest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[serde(into = "&'static str")]
+pub enum Word {
+    /// One of them is better.
+    Beats,
+    /// One has more of a figure that has no better direction.
+    LiesAbove,
+    /// The test finds a difference that the unmeasured questions could reverse, or the rule of the run has not decided.
+    Undecided,
+    #[default]
+    NotDistinguishable,
+}
+
+impl Word {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Beats => "beats",
+            Self::LiesAbove => "lies above",
+            Self::Undecided => "undecided",
+            Self::NotDistinguishable => "not distinguishable",
+        }
+    }
+}
+
+impl From<Word> for &'static str {
+    fn from(word: Word) -> Self {
+        word.name()
+    }
 }
 
 impl Verdict {
@@ -23,12 +58,18 @@ impl Verdict {
         if let Some(found) = &pair.stopping {
             let better = if found.difference > Some(0.0) { &pair.b } else { &pair.a };
             let winner = found.decided.then(|| better.clone());
-            return Self { distinguishable: found.decided, winner, sentence: found.sentence(&pair.a, &pair.b) };
+            let word = if found.decided { Word::Beats } else { Word::Undecided };
+            return Self { word, distinguishable: found.decided, winner, sentence: found.sentence(&pair.a, &pair.b) };
         }
         let mut verdict = Self::fixed(pair, figure, pairs, settings);
         if let Some(rule) = &pair.stopped_by {
             let Self { sentence, .. } = &verdict;
             verdict.sentence = format!("{sentence}; not valid at its nominal level, as the run had the rule {rule}");
+        }
+        if verdict.word == Word::Undecided {
+            let commands: Vec<String> = pair.resume.iter().map(|command| format!("`{command}`")).collect();
+            let next = if commands.is_empty() { "measure them to decide".to_owned() } else { commands.join(" and ") };
+            verdict.sentence = format!("{}: {next}", verdict.sentence);
         }
         verdict
     }
@@ -39,7 +80,7 @@ impl Verdict {
         let words = Words { pair, figure, pairs, alpha, power };
         match (pair.difference, pair.p_holm) {
             (Some(difference), Some(p)) if difference != 0.0 && p < alpha => words.apart(difference, p),
-            (difference, p) => Self { distinguishable: false, winner: None, sentence: words.not_apart(difference, p) },
+            (difference, p) => Self { sentence: words.not_apart(difference, p), ..Self::default() },
         }
     }
 }
@@ -61,23 +102,54 @@ impl Words<'_> {
             Better::Lower => difference < 0.0,
         };
         let (first, second) = if b_first { (b, a) } else { (a, b) };
-        let size = self.amount(difference.abs());
-        let claim = match self.figure.better {
-            Better::Higher => format!("{first} beats {second} by {size}"),
-            Better::Lower => format!("{first} beats {second} by {size} (less is better)"),
-            Better::Neither => format!("{first} lies above {second} by {size}"),
-        };
+        let less = if self.figure.better == Better::Lower { " (less is better)" } else { "" };
+        let size = format!("{}{less}", self.amount(difference.abs()));
         let swapped = difference < 0.0;
-        let sentence = format!("{claim}{}, {}", self.interval(swapped), self.p(p));
-        let winner = (self.figure.better != Better::Neither).then(|| first.clone());
-        Verdict { distinguishable: true, winner, sentence }
+        let evidence = format!("{}, {}", self.interval(swapped), self.p(p));
+        let (bounds, neither) = (self.pair.bounds, self.figure.better == Better::Neither);
+        if let Some(open) = bounds.filter(|bounds| bounds.hold_zero()) {
+            let lead = match (neither, self.pairs) {
+                (true, _) => format!("{first} lies above {second}"),
+                // There is no other variant to be ahead of.
+                (false, 1) => format!("{first} leads"),
+                (false, _) => format!("{first} leads {second}"),
+            };
+            let sentence = format!("{lead} by {size}{}{evidence}", self.undecided(open, swapped));
+            return Verdict { word: Word::Undecided, distinguishable: true, winner: None, sentence };
+        }
+        let bounds = bounds.map_or_else(String::new, |bounds| format!(" ({})", self.bounds(bounds, swapped)));
+        let word = if neither { Word::LiesAbove } else { Word::Beats };
+        let sentence = format!("{first} {} {second} by {size}{bounds}{evidence}", word.name());
+        Verdict { word, distinguishable: true, winner: (!neither).then(|| first.clone()), sentence }
+    }
+
+    /// ` on the 163 measured questions; undecided, as the 37 unmeasured could reverse it (bounds -0.5 to +18.0)`
+    fn undecided(&self, open: Bounds, swapped: bool) -> String {
+        let n = self.pair.n;
+        let whom = match open.unmeasured {
+            // Some repeats of a question may have been measured.
+            unmeasured if n + unmeasured > open.n => {
+                format!("{} with unmeasured repeats", counted(unmeasured, "question"))
+            }
+            1 => "the one unmeasured".to_owned(),
+            unmeasured => format!("the {unmeasured} unmeasured"),
+        };
+        let measured = format!("on the {n} measured questions");
+        format!(" {measured}; undecided, as {whom} could reverse it ({})", self.bounds(open, swapped))
+    }
+
+    /// `bounds -0.5 to +18.0`, as the difference is named.
+    fn bounds(&self, Bounds { low, high, .. }: Bounds, swapped: bool) -> String {
+        let ends = if swapped { [-high, -low] } else { [low, high] };
+        let [low, high] = ends.map(|end| difference(self.figure.unit, end));
+        format!("bounds {low} to {high}")
     }
 
     fn not_apart(&self, difference: Option<f64>, p: Option<f64>) -> String {
         let Pair { a, b, n, mde, .. } = self.pair;
         let unlike = format!("{b} and {a} are not distinguishable");
         let (Some(difference), Some(p)) = (difference, p) else {
-            return format!("{unlike}: no question has a value for {} in all variants", self.figure.label());
+            return format!("{unlike}: no question has a value for {} in both", self.figure.label());
         };
         let questions = counted(*n, "question");
         if self.never_differ() {

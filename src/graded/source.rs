@@ -87,6 +87,7 @@ impl Source {
         let fields = fields.iter().map(|field| field.name().to_owned()).collect();
         let mut column = compare::Variant::new(name, figures.to_vec(), fields);
         column.items = self.episodes.iter().map(Episode::item).collect();
+        column.resume = self.origin.as_ref().and_then(|origin| origin.manifest.resume_command(&self.run.path));
         column
     }
 }

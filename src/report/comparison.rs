@@ -7,11 +7,11 @@ mod parts;
 
 use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use crate::compare::number::{p_value, percent, value};
-use crate::compare::{Comparison, Effort, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
+use crate::compare::number::{self, p_value, percent, value};
+use crate::compare::{Comparison, Effort, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean};
 use crate::graded::{CorrectedFigure, Setting};
 use crate::types::text::{counted, thousands};
-use cells::{between, change, estimate, headed, mark_stopped};
+use cells::{bounds, change, estimate, headed, mark_stopped};
 pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
 
 /// Ids that are named when questions are left out; JSON lists more.
@@ -42,9 +42,11 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
     for figure in &comparison.figures {
-        blocks.push(means(figure, &comparison.variants));
+        blocks.push(means(figure));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
+        let lines = explained(figure);
+        blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
         blocks.extend(corrected::blocks(compared, &figure.figure.name));
         if *mde {
             blocks.push(power(figure, comparison.settings.power));
@@ -125,29 +127,29 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
     Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
 }
 
-fn means(figure: &FigureComparison, columns: &[VariantSummary]) -> Block {
+fn means(figure: &FigureComparison) -> Block {
     let NamedFigure { name, unit, .. } = &figure.figure;
-    let bounded = figure.means.iter().any(|mean| mean.bounds.is_some_and(|bounds| bounds.low < bounds.high));
+    let bounded = figure.means.iter().any(|mean| mean.bounds.is_some());
     let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
     let mut header = headings("variant", &[&mean, "n", "not measured"]);
     if bounded {
         header.push(Heading::numbers("bounds"));
     }
-    let row = |(mean, column): (&VariantMean, &VariantSummary)| {
+    let row = |mean: &VariantMean| {
         let mut cells = vec![
             Cell::text(&mean.variant),
             estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
             Cell::count("n", figure.n),
-            Cell::count("not_measured", column.not_measured),
+            Cell::count("not_measured", mean.not_measured),
         ];
         if bounded {
-            cells.push(mean.bounds.map_or_else(Cell::nothing, |bounds| between(*unit, bounds)));
+            cells.push(mean.bounds.map_or_else(Cell::nothing, |of| bounds(of, &|end| value(*unit, end))));
         }
         Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
     };
     let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
     let title = format!("{} of {}{clusters}", figure.figure.label(), counted(figure.n, "question"));
-    Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().zip(columns).map(row).collect() })
+    Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().map(row).collect() })
 }
 
 fn overall(figure: &FigureComparison) -> Option<Block> {
@@ -175,9 +177,14 @@ fn pairs(figure: &FigureComparison) -> Block {
     let fixed = figure.pairs.iter().filter(|pair| pair.stopping.is_none());
     let level = fixed.chain(&figure.pairs).find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
     let difference = format!("{points} [{} %]", percent(level));
-    let mut header = headings("b − a", &[&difference, "p", "p Holm"]);
-    if figure.binary {
+    let mut header = headings("b − a", &[&difference, "n", "p", "p Holm"]);
+    let binary = figure.has_mcnemar();
+    if binary {
         header.extend([Heading::numbers("only a"), Heading::numbers("only b")]);
+    }
+    let bounded = figure.has_bounds();
+    if bounded {
+        header.push(Heading::numbers("bounds"));
     }
     let row = |pair: &Pair| {
         let mut change = change(unit, pair.difference, pair.se, pair.interval);
@@ -188,20 +195,42 @@ fn pairs(figure: &FigureComparison) -> Block {
         let mut cells = vec![
             Cell::text(format!("{} − {}", pair.b, pair.a)),
             change,
+            Cell::count("n", pair.n),
             evidence(pair),
             pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
         ];
-        if figure.binary {
+        if binary {
             let counts = pair.tests.mcnemar.map(|test| [("only_a", test.only_a), ("only_b", test.only_b)]);
             cells.extend(counts.map_or_else(
                 || [Cell::nothing(), Cell::nothing()],
                 |counts| counts.map(|(name, n)| Cell::count(name, n)),
             ));
         }
+        if bounded {
+            let shown = |end| number::difference(unit, end);
+            cells.push(pair.bounds.map_or_else(Cell::nothing, |of| bounds(of, &shown)));
+        }
         Row { key: key(figure, pair), cells }
     };
     let title = format!("{}, pairwise", figure.figure.label());
     Block::Table(Grid { id: "pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// What the bounds of pairs are, and that pairs need not have the questions of the means.
+pub(super) fn explained(figure: &FigureComparison) -> Vec<String> {
+    let mut lines = Vec::new();
+    if figure.has_bounds() {
+        let bounds = "what the difference could be if every unmeasured question went one way";
+        lines.push(format!("bounds: {bounds}; not a confidence interval"));
+    }
+    if figure.has_own_questions() {
+        let of_all = if figure.cochran_q.is_some() { "means and Cochran's Q" } else { "means" };
+        lines.push(format!(
+            "n: each pair is compared on the questions that both measured, {of_all} are of those that all measured"
+        ));
+        lines.push("means may not subtract to the difference of a pair, and results need not be transitive".to_owned());
+    }
+    lines
 }
 
 /// The p of a pair, marked where a rule could stop its run, or what the rule found.
@@ -226,17 +255,17 @@ fn evidence(pair: &Pair) -> Cell {
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
 fn power(figure: &FigureComparison, power: f64) -> Block {
     let unit = figure.figure.unit;
-    let detectable = format!("detectable with {}", counted(figure.n, "question"));
-    let header = headings("b − a", &["difference", &detectable, "questions needed"]);
+    let own = figure.has_own_questions();
+    let questions = if own { "n questions".to_owned() } else { counted(figure.n, "question") };
+    let mut header = headings("b − a", &["difference"]);
+    header.extend(own.then(|| Heading::numbers("n")));
+    header.extend([format!("detectable with {questions}"), "questions needed".to_owned()].map(Heading::numbers));
     let row = |pair: &Pair| {
         let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
         let needed = pair.questions_needed.map(|n| Cell::count("questions_needed", n));
-        let cells = vec![
-            Cell::text(format!("{} − {}", pair.b, pair.a)),
-            change(unit, pair.difference, None, None),
-            least.unwrap_or_else(Cell::nothing),
-            needed.unwrap_or_else(Cell::nothing),
-        ];
+        let mut cells = vec![Cell::text(format!("{} − {}", pair.b, pair.a)), change(unit, pair.difference, None, None)];
+        cells.extend(own.then(|| Cell::count("n", pair.n)));
+        cells.extend([least.unwrap_or_else(Cell::nothing), needed.unwrap_or_else(Cell::nothing)]);
         Row { key: key(figure, pair), cells }
     };
     let title = format!("{}, minimum detectable difference at {} % power", figure.figure.label(), percent(power));

@@ -1,9 +1,11 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again.
 
+use super::text::shell_word;
 use super::{Compat, Decoding, Paid, Pairs, Reasoning, RequestOptions, StopRule, Voting, Wording};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Version of the stored manifest; readers accept older ones and refuse newer ones.
 pub const MANIFEST_VERSION: u32 = 1;
@@ -126,6 +128,15 @@ impl Manifest {
     /// Whether another program recorded the episodes: nothing here can go on with them.
     pub fn is_imported(&self) -> bool {
         !self.logs.is_empty() || self.command_line.get(1).is_some_and(|command| command == "import")
+    }
+
+    /// The command that goes on with the run in this folder; absent where that of its start is not `wikitrail run`.
+    pub fn resume_command(&self, folder: &Path) -> Option<String> {
+        // Of several datasets, the experiment's folder is the one around theirs.
+        let several = self.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
+        let folder = folder.parent().filter(|_| several).unwrap_or(folder);
+        let is_run = self.command_line.get(1).is_some_and(|command| command == "run");
+        is_run.then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
     }
 
     /// Whether the run went to its end, as far as that is known.

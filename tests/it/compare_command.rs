@@ -381,3 +381,62 @@ fn repeats_are_averaged_and_what_was_not_measured_is_bounded() {
     let pair = &shown["pairs"][0];
     assert_eq!((&pair["tests"]["mcnemar"], &pair["p"]["test"]), (&Value::Null, &json!("permutation")));
 }
+
+/// The test of what was measured finds a difference that the rest could reverse; the command that is named measures the rest.
+#[test]
+fn a_lead_that_the_unmeasured_could_reverse_is_undecided_until_they_are_measured() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let base = run(dir.path(), "base", &[]);
+    let (mut mended, mut lost) = (0, 0);
+    let other = copy(&base, &dir.path().join("other"), |record| {
+        if em(record) > 0.0 {
+            lost += 1;
+            record["outcome"] = json!("not_measured");
+            record["answer"] = Value::Null;
+        } else if mended < 20 {
+            mended += 1;
+            record["answer"] = record["answers"][0].clone();
+        }
+    });
+    let verdict = |compared: &Value| metric(compared, "em")["pairs"][0]["verdict"].clone();
+    let compared = compare_json(&[&base, &other]);
+    let pair = &metric(&compared, "em")["pairs"][0];
+    assert_eq!(
+        (&pair["n"], &pair["bounds"]["n"], &pair["bounds"]["unmeasured"]),
+        (&json!(60 - lost), &json!(60), &json!(lost))
+    );
+    close(&pair["bounds"]["low"], (20.0 - f64::from(lost)) / 60.0);
+    close(&pair["bounds"]["high"], 20.0 / 60.0);
+    let undecided = verdict(&compared);
+    let facts = ["word", "distinguishable", "winner"].map(|fact| &undecided[fact]);
+    assert_eq!(facts, [&json!("undecided"), &json!(true), &Value::Null]);
+    let sentence = undecided["sentence"].as_str().expect("a sentence");
+    let command = format!("wikitrail run --out {other} --resume");
+    let why = format!(
+        "on the {} measured questions; undecided, as the {lost} unmeasured could reverse it (bounds ",
+        60 - lost
+    );
+    assert!(sentence.contains(&why) && sentence.ends_with(&format!(": `{command}`")), "{sentence}");
+
+    // Nobody is named as better elsewhere, and a condition goes by the test.
+    let gate = |condition: &str| wikitrail(&["compare", &base, &other, "--fail-if", condition]).code;
+    assert_eq!(gate("p_holm(em, base/main, other/main) < 0.05"), Some(5));
+    let page = dir.path().join("p.html");
+    let page = page.to_str().expect("UTF-8");
+    wikitrail(&["report", &base, &other, "--out", page]).ok();
+    let html = std::fs::read_to_string(page).expect("a page");
+    let cell = format!("-{:.1} to +33.3", 100.0 * (f64::from(lost) - 20.0) / 60.0);
+    assert!(html.contains("<td>undecided</td>") && html.contains(&cell), "{cell}");
+    assert!(html.contains("hollow: undecided or not distinguishable") && html.contains("not a confidence interval."));
+    assert!(!html.contains("is better</td>"));
+    let listed: Vec<Value> = wikitrail(&["list", &base, &other, "--json"]).lines();
+    assert!(
+        listed.iter().all(|entry| entry["rank"] == 1 && entry["tied_with"].as_array().map(Vec::len) == Some(1)),
+        "{listed:?}"
+    );
+
+    let words: Vec<&str> = command.split(' ').skip(1).chain(["--quiet"]).collect();
+    wikitrail(&words).ok();
+    let decided = verdict(&compare_json(&[&base, &other]));
+    assert_eq!((&decided["word"], &decided["winner"]), (&json!("beats"), &json!("other/main")), "{decided}");
+}

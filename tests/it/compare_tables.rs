@@ -135,6 +135,62 @@ fn five_questions_show_nothing_in_any_format() {
     assert!(ran.code == Some(5) && ran.stderr.contains("low(f1, p, q) = -inf"), "{}", ran.stderr);
 }
 
+/// Rows of variants in one table: an id for each value, empty where there is none.
+fn rows(variant: &str, em: impl Iterator<Item = Option<u8>>) -> String {
+    let cell = |em: Option<u8>| em.map(|em| em.to_string()).unwrap_or_default();
+    let half = |at: usize| if at.is_multiple_of(2) { "even" } else { "odd" };
+    let rows: Vec<String> =
+        em.enumerate().map(|(at, em)| format!("{variant},q{at},{},{}\n", cell(em), half(at))).collect();
+    rows.concat()
+}
+
+/// Of 40 questions `c` has measured the even ones only.
+#[test]
+fn each_pair_is_compared_on_the_questions_that_both_measured() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let right = |from: usize, to: usize| (0..40).map(move |at| Some(u8::from((from..to).contains(&at))));
+    let c = (0..40).map(|at| (at % 2 == 0).then_some(1));
+    let text = ["variant,id,em,half\n", &rows("a", right(0, 20)), &rows("b", right(5, 38)), &rows("c", c)].concat();
+    let file = write(dir.path(), "t.csv", &text);
+    let args = ["--from-csv", &file, "--metric", "em", "--by", "half"];
+    let (found, alone) = (compare_json(&args), compare_json(&[&args[..], &["--contrast", "a", "b"]].concat()));
+    let em = &found["metrics"][0];
+    let n: Vec<&Value> = em["pairs"].as_array().expect("pairs").iter().map(|pair| &pair["n"]).collect();
+    assert_eq!(
+        (&em["n"], n, &em["excluded"]["count"]),
+        (&json!(20), vec![&json!(40), &json!(20), &json!(20)], &json!(20))
+    );
+    for figure in ["n", "a_mean", "b_mean", "difference", "interval", "intervals", "p", "tests", "bootstrap", "bounds"]
+    {
+        assert_eq!(em["pairs"][0][figure], alone["metrics"][0]["pairs"][0][figure], "{figure}");
+    }
+    let parts = |compared: &Value| compared["breakdowns"][0]["groups"].as_array().expect("groups").clone();
+    for (group, of_two) in parts(&found).iter().zip(parts(&alone)) {
+        assert_eq!((&group["value"], &group["pairs"][0]), (&of_two["value"], &of_two["pairs"][0]));
+    }
+    assert_eq!(parts(&found)[1]["n"], json!(0), "no mean has the odd questions");
+
+    let with = |format: &str| compare(&[&args[..], &["--mde", "--format", format]].concat());
+    let csv = with("csv");
+    for line in ["pairs,em,,a,b,n,40", "pairs,em,,a,c,n,20", "power,em,,a,b,n,40", "part_pairs,em,half=odd,a,b,n,20"] {
+        assert!(csv.contains(&format!("{line}\r\n")), "{line}: {csv}");
+    }
+    for format in ["table", "markdown", "latex"] {
+        let text = with(format).replace(['%', '\\'], "");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("&#58;", ":");
+        for words in [
+            "n: each pair is compared on the questions that both measured, means and Cochran's Q are of those that all measured",
+            "means may not subtract to the difference of a pair, and results need not be transitive",
+            "detectable with n questions",
+        ] {
+            assert!(text.contains(words), "{format}: {words}: {text}");
+        }
+    }
+    assert!(!compare(&["--from-csv", &file, "--contrast", "a", "b", "--metric", "em"]).contains("transitive"));
+    let gate = ["--fail-if", "n(em, a, b) == 40 and n(em) == 20"];
+    assert_eq!(wikitrail(&[&["compare"], &args[..], &gate].concat()).code, Some(5));
+}
+
 #[test]
 fn hostile_names_stay_names() {
     let dir = tempfile::tempdir().expect("a folder");

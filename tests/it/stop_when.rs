@@ -285,7 +285,7 @@ fn the_pair_of_the_rule_is_not_like_the_others() {
     let text = table.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "points [95 %]",
-        "] at 55 % e = ",
+        "] at 55 % 4 e = ",
         "Holm's correction covers the 2 pairs",
         "react − standard: a rule decided when to stop",
     ] {

@@ -11,8 +11,9 @@ impl Terms for Comparison {
         match (name, arguments) {
             ("missing", [column]) => missing(self, column).map(Some),
             ("n", [figure]) => Ok(Some(count(find_figure(self, &figure.text, figure.at)?.n))),
-            ("missing" | "n", _) => Err(Fault::new(at, format_args!("`{name}` takes one argument"))),
-            ("diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
+            ("missing", _) => Err(Fault::new(at, "`missing` takes one argument")),
+            ("n" | "diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
+            ("n", _) => Err(Fault::new(at, "`n` takes a figure, or a figure and two variants")),
             ("diff" | "low" | "high" | "p" | "p_holm", _) => {
                 Err(Fault::new(at, format_args!("`{name}` takes a figure and two variants: {name}(em, a, b)")))
             }
@@ -58,6 +59,7 @@ fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
         "diff" => pair.difference.map(|difference| if as_is { difference } else { -difference }),
         "low" => ends.map(|(low, high)| if as_is { low } else { -high }),
         "high" => ends.map(|(low, high)| if as_is { high } else { -low }),
+        "n" => Some(count(pair.n)),
         "p" => pair.p.map(|p| p.value),
         _ => pair.p_holm,
     }

@@ -48,9 +48,9 @@ fn with_interval(
     cell
 }
 
-pub(super) fn between(unit: Unit, bounds: Bounds) -> Cell {
+pub(super) fn bounds(bounds: Bounds, shown: &dyn Fn(f64) -> String) -> Cell {
     Cell {
-        text: format!("{} to {}", value(unit, bounds.low), value(unit, bounds.high)),
+        text: format!("{} to {}", shown(bounds.low), shown(bounds.high)),
         figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
     }
 }

@@ -12,14 +12,14 @@ pub(super) fn tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block
     let title = format!("{} by {}", figure.figure.label(), breakdown.by);
     let mean = |mean: &GroupMean| {
         let cell = estimate(unit, "mean", mean.mean, None, mean.interval);
-        (mean.variant.clone(), cell, [mean.variant.clone(), String::new()])
+        (mean.variant.clone(), cell, None, [mean.variant.clone(), String::new()])
     };
     let pair = |pair: &GroupPair| {
         let mut cell = change(unit, pair.difference, pair.se, pair.interval);
         if pair.interval.is_some() && pair.stopped_by.is_some() {
             mark_stopped(&mut cell);
         }
-        (format!("{} − {}", pair.b, pair.a), cell, [pair.a.clone(), pair.b.clone()])
+        (format!("{} − {}", pair.b, pair.a), cell, Some(pair.n), [pair.a.clone(), pair.b.clone()])
     };
     let header = ["variant", &headed(&figure.figure, interval)];
     let means = table(breakdown, header, |group| group.means.iter().map(mean).collect());
@@ -30,8 +30,8 @@ pub(super) fn tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block
     ]
 }
 
-/// What a row is about, its figure, and the variants in its key.
-type Line = (String, Cell, [String; 2]);
+/// What a row is about, its figure, the questions where they are not those of the group, and the variants in its key.
+type Line = (String, Cell, Option<usize>, [String; 2]);
 
 /// The lines of each group, under the headings of what they are about and of their figure.
 fn table(breakdown: &Breakdown, [about, figure]: [&str; 2], lines: impl Fn(&Group) -> Vec<Line>) -> Grid {
@@ -40,9 +40,10 @@ fn table(breakdown: &Breakdown, [about, figure]: [&str; 2], lines: impl Fn(&Grou
     let rows = breakdown.groups.iter().flat_map(|group| {
         let metric = &breakdown.figure;
         let value = group.value.as_deref();
-        lines(group).into_iter().map(move |(about, figure, [a, b])| {
+        lines(group).into_iter().map(move |(about, figure, n, [a, b])| {
             let of_group = format!("{}={}", breakdown.by, value.unwrap_or_default());
-            let cells = vec![Cell::text(value.unwrap_or("–")), Cell::text(about), figure, Cell::count("n", group.n)];
+            let n = Cell::count("n", n.unwrap_or(group.n));
+            let cells = vec![Cell::text(value.unwrap_or("–")), Cell::text(about), figure, n];
             Row { key: Key { metric: metric.clone(), group: of_group, a, b }, cells }
         })
     });

@@ -3,7 +3,7 @@
 use super::html::Html;
 use super::svg::{self, Estimate, Scale, bar, label, line, picture};
 use crate::compare::number::{percent, value};
-use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean};
+use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::graded::Source;
 use crate::score::figure;
 use crate::types::text::counted;
@@ -62,7 +62,7 @@ pub(super) fn difference_scale(figure: &FigureComparison) -> Scale {
 
 fn pair_estimate(pair: &Pair) -> Option<Estimate> {
     let ends = pair.interval.map(|of| (of.low, of.high));
-    Some(Estimate { at: pair.difference?, ends, hollow: !pair.verdict.distinguishable })
+    Some(Estimate { at: pair.difference?, ends, hollow: pair.verdict.word >= Word::Undecided })
 }
 
 /// The level in per cent of the interval of a rule's pair, where it is not the 95 of the page.

@@ -4,9 +4,9 @@ use super::charts;
 use super::html::{Heading, Html};
 use super::rows::{QuestionRow, alike};
 use crate::compare::number::{difference, end, p_value, value};
-use crate::compare::{FigureComparison, MethodInterval, Pair, Unit};
+use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
 use crate::graded::{Group, Source};
-use crate::report::comparison::{Compared, sheet};
+use crate::report::comparison::{Compared, explained, sheet};
 use crate::report::sheet::{latex, markdown};
 use crate::score::figure;
 use crate::types::text::{counted, thousands};
@@ -51,8 +51,8 @@ pub(super) fn verdict(html: &mut Html, part: &Part<'_>) {
     let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
     let names = &part.group.names;
     let (mut pairs, _) = distinct(em, part);
-    // What is distinguishable comes first.
-    pairs.sort_by_key(|pair| !pair.verdict.distinguishable);
+    // What is surest comes first.
+    pairs.sort_by_key(|pair| pair.verdict.word);
     html.element("div", &[("class", "verdict")], |html| {
         if part.named {
             html.leaf("p", &[("class", "facts")], part.group.dataset());
@@ -235,18 +235,25 @@ fn folded(html: &mut Html, summary: &str, fill: impl FnOnce(&mut Html)) {
 fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
     let scale = charts::difference_scale(figure);
     let axis = difference(figure.figure.unit, charts::reach(figure));
+    let questions = if figure.has_own_questions() {
+        "the questions that both measured".to_owned()
+    } else {
+        format!("the same {}", counted(figure.n, "question"))
+    };
     let caption = format!(
-        "Differences in points {} on the same {}, 95 % intervals, from −{axis} to {axis}; hollow: not distinguishable{}",
+        "Differences in points {} on {questions}, 95 % intervals, from −{axis} to {axis}; hollow: {}not distinguishable{}",
         figure.figure.label(),
-        counted(figure.n, "question"),
+        if pairs.iter().any(|pair| pair.verdict.word == Word::Undecided) { "undecided or " } else { "" },
         if figure.pairs.len() > 1 { " after Holm's correction" } else { "" },
         axis = axis.trim_start_matches('+'),
     );
     let mut headings = vec![Heading::Words("b − a"), Heading::Words("difference")];
-    headings.extend(["points", "95 %", "p Holm"].map(Heading::Number));
-    if figure.binary {
+    headings.extend(["points", "95 %", "n", "p Holm"].map(Heading::Number));
+    let (binary, bounded) = (figure.has_mcnemar(), figure.has_bounds());
+    if binary {
         headings.extend(["only a right", "only b right"].map(Heading::Number));
     }
+    headings.extend(bounded.then_some(Heading::Number("bounds")));
     headings.push(Heading::Words("verdict"));
     html.table(&caption, &headings, |html| {
         for pair in pairs {
@@ -254,20 +261,30 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                 html.element("td", &[], |html| charts::pair(html, pair, &scale));
                 html.number(&pair.difference.map_or_else(dash, |found| difference(Unit::Share, found)));
                 html.number(&ends(pair));
+                html.number(&thousands(pair.n));
                 let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
                 let stopped = if pair.stopped_by.is_some() { " (stopped)" } else { "" };
                 html.number(&rule.unwrap_or_else(|| pair.p_holm.map_or_else(dash, |p| p_value(p) + stopped)));
-                if figure.binary {
+                if binary {
                     let counts = pair.tests.mcnemar.map(|test| [test.only_a, test.only_b]);
                     for at in [0, 1] {
                         html.number(&counts.map_or_else(dash, |counts| thousands(counts[at])));
                     }
                 }
+                if bounded {
+                    let shown = |at| difference(Unit::Share, at);
+                    html.number(
+                        &pair.bounds.map_or_else(dash, |of| format!("{} to {}", shown(of.low), shown(of.high))),
+                    );
+                }
                 let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is better"));
-                html.leaf("td", &[], &winner.unwrap_or_else(|| "not distinguishable".to_owned()));
+                html.leaf("td", &[], &winner.unwrap_or_else(|| pair.verdict.word.name().to_owned()));
             });
         }
     });
+    for line in explained(figure) {
+        html.leaf("p", &[("class", "facts")], &format!("{line}."));
+    }
 }
 
 fn share(value_: Option<f64>) -> String {
