@@ -69,6 +69,29 @@ fn a_part_has_the_questions_of_each_pair() {
 }
 
 #[test]
+fn what_is_missing_in_one_figure_is_not_measured_in_it() {
+    let (a, mut b) = (first_right("a", 30, 100), first_right("b", 60, 100));
+    for item in &mut b.items[90..] {
+        (item.values[1], item.missing) = (None, vec![1]);
+    }
+    // One whose gold is hidden has no value, and lacks none.
+    b.items[0].values = vec![None, None];
+    let found = done(&[a, b]);
+    let [em, f1] = &found.figures[..] else { panic!("two figures") };
+    assert_eq!((em.n, em.means[1].not_measured, em.means[1].bounds, em.pairs[0].bounds), (99, 0, None, None));
+    assert_eq!((f1.n, f1.means[1].not_measured, f1.means[0].not_measured), (89, 10, 0));
+    // Of b 59 are right and 30 are half right; of a 29 and 70.
+    let bounds = f1.means[1].bounds.expect("bounds");
+    assert_eq!((bounds.n, bounds.unmeasured), (99, 10));
+    assert!((bounds.low - 74.0 / 99.0).abs() < 1e-12 && (bounds.high - 84.0 / 99.0).abs() < 1e-12, "{bounds:?}");
+    let of_pair = f1.pairs[0].bounds.expect("bounds");
+    assert!((of_pair.low - 10.0 / 99.0).abs() < 1e-12 && (of_pair.high - 20.0 / 99.0).abs() < 1e-12, "{of_pair:?}");
+    assert_eq!(found.variants[1].not_measured, 0, "the episodes were measured");
+    let note = "F1: 10 measured episodes without a value of it; they count as not measured".to_owned();
+    assert!(found.notes.contains(&note), "{:?}", found.notes);
+}
+
+#[test]
 fn nobody_wins_where_the_unmeasured_could_reverse_it() {
     let pair = first_pair(&leading(20, 30));
     let bounds = Bounds { low: -10.0 / 200.0, high: 20.0 / 200.0, n: 200, unmeasured: 30 };
@@ -170,6 +193,8 @@ proptest! {
             let mut one = failed(variant(["a", "b", "c"][at], mask.iter().map(|row| row.0)), measured);
             for (row, item) in one.items.iter_mut().enumerate() {
                 item.cluster = (at == 2 && size > 1).then(|| format!("page {}", row / size));
+                item.missing = if item.measured && mask[row].2 { vec![1] } else { Vec::new() };
+                item.values[1] = item.values[1].filter(|_| item.missing.is_empty());
             }
             if at == repeated {
                 let again = Item { repeat: 1, ..one.items[0].clone() };

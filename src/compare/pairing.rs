@@ -254,7 +254,7 @@ impl Cell {
         for item in rows {
             match item.value(figure) {
                 Some(value) => (cell.sum, cell.measured) = (cell.sum + value, cell.measured + 1),
-                None => cell.missing += u32::from(!item.measured),
+                None => cell.missing += u32::from(item.is_missing(figure)),
             }
         }
         cell

@@ -9,6 +9,7 @@ use super::stopped::stopped_by;
 use super::{CompareError, NamedFigure, Settings, StoppedRun, Unit, Variant, Verdict};
 use crate::stats::cochran_q;
 use crate::types::Pairs;
+use crate::types::text::counted;
 use std::collections::HashSet;
 
 /// Compares variants, each two on the questions that both measured; the means are those of the questions that all measured.
@@ -153,6 +154,14 @@ fn notes(
         notes.push(format!(
             "{label}: {count} of {shared} shared questions have no value in at least one variant and {left_out}"
         ));
+    }
+    let failed: usize = variants.iter().map(|variant| variant.not_measured).sum();
+    for figure in figures {
+        let all: usize = figure.means.iter().map(|mean| mean.not_measured).sum();
+        if all > failed {
+            let (label, some) = (figure.figure.label(), counted(all - failed, "measured episode"));
+            notes.push(format!("{label}: {some} without a value of it; they count as not measured"));
+        }
     }
     if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {
         notes.push(format!(

@@ -32,6 +32,8 @@ pub(crate) struct Item {
     /// Value of each figure in the order of [`Variant::figures`]; absent if there is none, such as a cost without
     /// a price or a score whose gold is hidden. Values that are not finite count as absent.
     pub values: Vec<Option<f64>>,
+    /// Positions of figures that were not measured though the row was: a judge's tie, an empty field of a table.
+    pub missing: Vec<usize>,
     /// Value of each field in the order of [`Variant::groupings`]; absent if the question has none.
     pub groups: Vec<Option<String>>,
 }
@@ -56,5 +58,10 @@ impl Item {
     /// The value of a figure at that position; absent if the row was not measured or the value is not finite.
     pub(crate) fn value(&self, figure: usize) -> Option<f64> {
         self.values.get(figure).copied().flatten().filter(|value| self.measured && value.is_finite())
+    }
+
+    /// Whether the figure at that position was not measured. One without a value may have none for this question.
+    pub(crate) fn is_missing(&self, figure: usize) -> bool {
+        !self.measured || self.missing.contains(&figure)
     }
 }

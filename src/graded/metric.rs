@@ -104,6 +104,13 @@ impl JoinedMetric {
         rows.filter(|row| is(row)).max_by_key(|row| said(row)).map(|row| row.value)
     }
 
+    /// Whether a measured episode lacks a value that it could have: a tie of judges, or an answer that a file leaves out although
+    /// it grades the question. `scored`: the gold is known, so that judges can be asked.
+    pub(crate) fn lacks(&self, episode: EpisodeName<'_>, scored: bool) -> bool {
+        let graded = if self.is_judged() { scored } else { self.by_id.contains_key(unguarded(episode.id)) };
+        graded && self.value(episode).is_none()
+    }
+
     /// What a reader should know of the join with these measured episodes; an error if no value is of any of them.
     pub(crate) fn coverage<'a>(
         &self,
@@ -191,6 +198,17 @@ mod tests {
             assert_eq!(value(run, variant, repeat, id), expected, "{run} {variant} {repeat} {id}");
         }
         assert_eq!(metric.unit, Unit::Amount);
+    }
+
+    #[test]
+    fn a_file_lacks_answers_to_the_questions_that_it_grades() {
+        let metric = metric("id,variant,judge\nq,act,1\n");
+        let lacks = |variant, id| metric.lacks(EpisodeName { run: "r", variant, repeat: 0, id }, false);
+        assert_eq!([lacks("act", "q"), lacks("react", "q"), lacks("react", "p")], [false, true, false]);
+        // A judge can be asked of every answer whose gold is known.
+        let judge = JoinedMetric { file: None, ..metric.clone() };
+        let lacks = |id, scored| judge.lacks(EpisodeName { run: "r", variant: "react", repeat: 0, id }, scored);
+        assert_eq!([lacks("q", true), lacks("p", true), lacks("p", false)], [true, true, false]);
     }
 
     #[test]

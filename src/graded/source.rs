@@ -41,6 +41,8 @@ pub(crate) struct Episode {
     pub(crate) measured: bool,
     /// Value of each figure that is compared, in their order; absent where it was not measured.
     pub(crate) values: Vec<Option<f64>>,
+    /// Positions of figures that were not measured though the episode was.
+    pub(crate) missing: Vec<usize>,
     /// Whether the answer is right; absent where that is not known.
     pub(crate) right: Option<bool>,
     pub(crate) class: Option<FailureClass>,
@@ -189,8 +191,11 @@ impl Episode {
         let measured = graded.trajectory.measured();
         let name = EpisodeName::of(run, &graded.trajectory);
         let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
+        let scored = graded.score.is_some();
+        let missing = wanted.joined.iter().zip(wanted.figures.len()..).filter(|(metric, _)| metric.lacks(name, scored));
         Self {
             measured,
+            missing: missing.map(|(_, at)| at).collect(),
             values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).chain(joined).collect(),
             right: graded.score.map(|score| score.em > 0.0),
             class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
@@ -214,6 +219,7 @@ impl Episode {
             cluster: self.cluster.clone(),
             measured: self.measured,
             values: self.values.clone(),
+            missing: self.missing.clone(),
             groups: self.groups.clone(),
         }
     }

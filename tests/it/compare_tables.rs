@@ -187,8 +187,46 @@ fn each_pair_is_compared_on_the_questions_that_both_measured() {
         }
     }
     assert!(!compare(&["--from-csv", &file, "--contrast", "a", "b", "--metric", "em"]).contains("transitive"));
-    let gate = ["--fail-if", "n(em, a, b) == 40 and n(em) == 20"];
+    let gate = ["--fail-if", "n(em, a, b) == 40 and n(em) == 20 and missing(em, c) == 20"];
     assert_eq!(wikitrail(&[&["compare"], &args[..], &gate].concat()).code, Some(5));
+}
+
+/// F1 is empty where EM is not, and the other way round.
+#[test]
+fn a_value_that_is_empty_in_one_figure_is_not_measured_in_that_figure() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let row = |at: usize| {
+        let f1 = if at < 12 { String::new() } else { format!("0.{}", at % 4 + 1) };
+        let (em, steps) = (if at == 39 { "" } else { "0" }, if at == 38 { "" } else { "4" });
+        format!("a,q{at},0,0.{},3\nb,q{at},{em},{f1},{steps}\n", at % 4)
+    };
+    let rows: Vec<String> = (0..40).map(row).collect();
+    let text = format!("variant,id,em,f1,steps\n{}", rows.concat());
+    let file = write(dir.path(), "t.csv", &text);
+    let args = ["--from-csv", &file, "--metric", "em,f1,steps"];
+    let found = compare_json(&args);
+    let [em, f1, steps] = [0, 1, 2].map(|at| &found["metrics"][at]);
+    let facts =
+        |figure: &Value| json!([figure["n"], figure["means"][0]["not_measured"], figure["means"][1]["not_measured"]]);
+    assert_eq!([facts(em), facts(f1), facts(steps)], [json!([39, 0, 1]), json!([28, 0, 12]), json!([39, 0, 1])]);
+    assert_eq!(found["columns"][1]["not_measured"], json!(0), "each row has some value");
+    assert_eq!((&steps["means"][1]["bounds"], &em["means"][1]["bounds"]["unmeasured"]), (&Value::Null, &json!(1)));
+    let pair = &f1["pairs"][0];
+    close(&pair["bounds"]["low"], (28.0 * 0.1 - 1.8) / 40.0);
+    close(&pair["bounds"]["high"], (28.0 * 0.1 + 12.0 - 1.8) / 40.0);
+    assert_eq!((&pair["verdict"]["word"], &pair["verdict"]["winner"]), (&json!("beats"), &json!("b")));
+    let with = |format: &str| compare(&[&args[..], &["--format", format]].concat());
+    for (format, cell) in [("table", "+2.5 to +32.5"), ("markdown", "| +2.5 to +32.5 |"), ("latex", "& +2.5 to +32.5 ")]
+    {
+        let text = with(format);
+        assert!(text.contains(cell) && text.contains("if every unmeasured question went one way"), "{format}: {text}");
+    }
+    let csv = with("csv");
+    assert!(csv.contains("pairs,f1,,a,b,lowest,0.025") && csv.contains("pairs,f1,,a,b,bounds_n,40\r\n"), "{csv}");
+    let gate = ["--fail-if", "missing(b) > 0 or missing(f1, b) != 12 or missing(em, b) != 1"];
+    assert_eq!(wikitrail(&[&["compare"], &args[..], &gate].concat()).code, Some(0));
+    wikitrail(&["compare", "--from-csv", &file, "--fail-if", "missing(em, a, b) > 0"])
+        .refused(2, &["`missing` takes a variant"]);
 }
 
 #[test]

@@ -148,6 +148,15 @@ fn unreadable_is_not_measured_and_the_bounds_are_said() {
         "1 episode without a verdict of `judge`, left out of its mean; counting them, it is between 50.0 and 66.7 %";
     assert!(ran.stdout.contains(bounds), "{}", ran.stdout);
     assert_eq!(dir.wikitrail(&["score", "r", "--json"]).json()["metrics"][0]["episodes"], json!(5));
+    // The same in a comparison, where exact match has all.
+    run(&dir, &server, 6, "s");
+    dir.wikitrail(&["score", "s", "--judge", "openai:j", "--judge-base-url", &base(&server)]).ok();
+    let compared = dir.wikitrail(&["compare", "r", "s", "--metric", "em,judge", "--json"]).json();
+    let [em, judge] = [0, 1].map(|at| &compared["metrics"][at]);
+    let facts = |figure: &Value| json!([figure["n"], figure["means"][1]["not_measured"], figure["pairs"][0]["bounds"]]);
+    assert_eq!(facts(em), json!([6, 0, null]));
+    let bounds = json!({"low": -1.0 / 6.0, "high": 1.0 / 6.0, "n": 6, "unmeasured": 1});
+    assert_eq!((facts(judge), &judge["pairs"][0]["n"]), (json!([5, 1, bounds]), &json!(5)));
 }
 
 #[test]

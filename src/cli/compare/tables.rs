@@ -3,6 +3,8 @@
 use crate::cli::failure::Failure;
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
 use crate::graded::{Episode, Field, RunRef, Source};
+use crate::score::{Figure, Unit};
+use crate::types::StopRule;
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
@@ -71,15 +73,26 @@ fn variants(
         places.push(place);
     }
     let em = table.figures.iter().position(|name| name == "em");
-    let measured = |row: &ScoreRow| match em {
-        Some(em) => row.values[em].is_some(),
-        None => row.values.iter().any(Option::is_some),
+    // An export has counts of 0, such as steps, for an episode that was not measured.
+    let is_count = |name: &str| Figure::named(name).is_some_and(|figure| figure.unit() == Unit::Amount);
+    // A question may have no gold pages: their figures are empty, in an export too.
+    let is_retrieval = |name: &str| {
+        Figure::named(name).is_some_and(|figure| figure.unit() == Unit::Share) && !StopRule::METRICS.contains(&name)
+    };
+    let telling: Vec<usize> =
+        figures.iter().zip(&places).filter(|(name, _)| !is_count(name)).map(|(_, place)| *place).collect();
+    let measured = |row: &ScoreRow| {
+        let of_all = || row.values.iter().any(Option::is_some);
+        if telling.is_empty() { of_all() } else { telling.iter().any(|place| row.values[*place].is_some()) }
     };
     let episode = |row: &ScoreRow| Episode {
         id: row.id.clone(),
         repeat: row.repeat,
         measured: measured(row),
         values: places.iter().map(|place| row.values[*place]).collect(),
+        missing: (0..places.len())
+            .filter(|at| row.values[places[*at]].is_none() && !is_retrieval(&figures[*at]))
+            .collect(),
         right: em.and_then(|em| row.values[em]).map(|em| em > 0.0),
         cluster: cluster.and_then(|field| cell(row, field)),
         groups: fields.iter().map(|field| cell(row, field)).collect(),

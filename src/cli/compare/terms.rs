@@ -10,8 +10,13 @@ impl Terms for Comparison {
     fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
         match (name, arguments) {
             ("missing", [column]) => missing(self, column).map(Some),
+            ("missing", [figure, column]) => {
+                column_named(self, column)?;
+                let mean = find_figure(self, &figure.text, figure.at)?.mean(&column.text);
+                Ok(mean.map(|mean| count(mean.not_measured)))
+            }
             ("n", [figure]) => Ok(Some(count(find_figure(self, &figure.text, figure.at)?.n))),
-            ("missing", _) => Err(Fault::new(at, "`missing` takes one argument")),
+            ("missing", _) => Err(Fault::new(at, "`missing` takes a variant, or a figure and a variant")),
             ("n" | "diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
             ("n", _) => Err(Fault::new(at, "`n` takes a figure, or a figure and two variants")),
             ("diff" | "low" | "high" | "p" | "p_holm", _) => {
