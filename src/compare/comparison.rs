@@ -192,6 +192,10 @@ pub struct Pair {
     pub questions_needed: Option<u64>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
+    /// The p after Holm's correction if all such rows were against the variant that leads; absent where the p of what was
+    /// measured is not below alpha.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_highest: Option<f64>,
     /// The commands that run such rows again.
     #[serde(skip)]
     pub resume: Vec<String>,

@@ -177,19 +177,27 @@ impl Question<'_> {
 impl FigureValues<'_, '_> {
     /// The values on the questions that all variants measured.
     pub(super) fn common(&self) -> Values {
-        self.of(&(0..self.cells.len()).collect::<Vec<_>>())
+        self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.mean())
     }
 
     /// The values on the questions that these two measured, `a` first.
     pub(super) fn pair(&self, (a, b): (usize, usize)) -> Values {
-        self.of(&[a, b])
+        self.of(&[a, b], |_, cell| cell.mean())
     }
 
-    fn of(&self, variants: &[usize]) -> Values {
-        let all = || variants.iter().map(|variant| &self.cells[*variant]);
+    /// The values on the questions that these two tried, with all that was not measured against the one that leads.
+    pub(super) fn against(&self, (a, b): (usize, usize), b_leads: bool) -> Values {
+        self.of(&[a, b], |at, cell| cell.is_tried().then(|| cell.ends()[usize::from((at == 0) == b_leads)]))
+    }
+
+    /// The values on the questions for which each of these variants has one, by its place among them and its cell.
+    fn of(&self, variants: &[usize], value: impl Fn(usize, Cell) -> Option<f64>) -> Values {
+        let all = || variants.iter().map(|variant| &self.cells[*variant]).enumerate();
         let mut questions: Vec<usize> = (0..self.pairing.questions.len()).collect();
-        all().for_each(|cells| questions.retain(|question| cells[*question].measured > 0));
-        let values = |cells: &Vec<Cell>| questions.iter().filter_map(|question| cells[*question].mean()).collect();
+        all().for_each(|(at, cells)| questions.retain(|question| value(at, cells[*question]).is_some()));
+        let values = |(at, cells): (usize, &Vec<Cell>)| {
+            questions.iter().filter_map(|question| value(at, cells[*question])).collect()
+        };
         let values: Vec<Vec<f64>> = all().map(values).collect();
         let once = |question: &usize| {
             let rows = &self.pairing.questions[*question].rows;

@@ -25,16 +25,35 @@ pub(super) fn pairs(
         .map(|(a, b)| {
             let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| &variants[at]));
             let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
-            Pair { bounds, resume, ..pair(both, &values.pair((a, b)), settings, &rule) }
+            let pair = Pair { bounds, resume, ..pair(both, &values.pair((a, b)), settings, &rule) };
+            Pair { p_highest: p_highest(&pair, values, (a, b), &rule), ..pair }
         })
         .map(|pair| ruled(pair, figure, settings))
         .collect();
     let (at, p): (Vec<usize>, Vec<f64>) =
         pairs.iter().enumerate().filter_map(|(at, pair)| Some((at, pair.p?.value))).unzip();
-    for (at, corrected) in at.into_iter().zip(holm(&p)) {
+    let highest: Vec<f64> = at.iter().zip(&p).map(|(at, p)| pairs[*at].p_highest.unwrap_or(*p)).collect();
+    for ((at, corrected), highest) in at.into_iter().zip(holm(&p)).zip(holm(&highest)) {
         pairs[at].p_holm = Some(corrected);
+        pairs[at].p_highest = pairs[at].p_highest.map(|_| highest);
     }
     pairs
+}
+
+/// The p if all that was not measured were against the variant that leads: 1 where that would end its lead.
+fn p_highest(pair: &Pair, values: &FigureValues<'_, '_>, places: (usize, usize), rule: &Rule) -> Option<f64> {
+    let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < rule.alpha))?;
+    if pair.bounds?.hold_zero() {
+        return Some(1.0);
+    }
+    let values = values.against(places, lead > 0.0);
+    let decision = Decision::of(&differences(&values), values.clusters.as_deref(), values.binary, rule);
+    decision.decisive.map(|(_, p)| p)
+}
+
+/// What the second variant has more, question by question.
+fn differences(values: &Values) -> Vec<f64> {
+    values.variants[0].iter().zip(&values.variants[1]).map(|(a, b)| b - a).collect()
 }
 
 /// Which variants are compared, by their positions.
@@ -55,7 +74,7 @@ fn pair([a, b]: [&Variant; 2], values: &Values, settings: &Settings, rule: &Rule
     let level = settings.level;
     let (of_a, of_b) = (&values.variants[0], &values.variants[1]);
     let clusters = values.clusters.as_deref();
-    let differences: Vec<f64> = of_a.iter().zip(of_b).map(|(a, b)| b - a).collect();
+    let differences = differences(values);
     let decision = Decision::of(&differences, clusters, values.binary, rule);
     let reach = Reach::of(&differences, clusters, values.binary, rule);
     let sample = Sample { values: &differences, clusters };
@@ -101,6 +120,7 @@ fn pair([a, b]: [&Variant; 2], values: &Values, settings: &Settings, rule: &Rule
         mde: reach.smallest,
         questions_needed: reach.needed,
         bounds: None,
+        p_highest: None,
         resume: Vec::new(),
         stopping: None,
         stopped_by: None,

@@ -96,6 +96,7 @@ fn sequential(pair: Pair, found: Stopping) -> Pair {
         mde: None,
         questions_needed: None,
         bounds: None,
+        p_highest: None,
         resume: Vec::new(),
         stopping: Some(found),
         ..pair

@@ -13,8 +13,8 @@ pub struct Verdict {
     pub word: Word,
     /// Whether the corrected p of the paired test is below alpha. The interval then excludes 0, too.
     pub distinguishable: bool,
-    /// Name of the better one; absent if they are not distinguishable, if what was not measured could reverse the difference, or
-    /// if the figure has no better direction.
+    /// Name of the better one; absent if they are not distinguishable, if what was not measured could undo the difference, or if
+    /// the figure has no better direction.
     pub winner: Option<String>,
     /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
     /// Names in it are not escaped: do that before printing it.
@@ -29,7 +29,7 @@ pub enum Word {
     Beats,
     /// One has more of a figure that has no better direction.
     LiesAbove,
-    /// The test finds a difference that the unmeasured questions could reverse, or the rule of the run has not decided.
+    /// The test finds a difference that it might not find with the unmeasured questions, or the rule of the run has not decided.
     Undecided,
     #[default]
     NotDistinguishable,
@@ -107,7 +107,8 @@ impl Words<'_> {
         let swapped = difference < 0.0;
         let evidence = format!("{}, {}", self.interval(swapped), self.p(p));
         let (bounds, neither) = (self.pair.bounds, self.figure.better == Better::Neither);
-        if let Some(open) = bounds.filter(|bounds| bounds.hold_zero()) {
+        let open = self.pair.p_highest.is_some_and(|p| p >= self.alpha);
+        if let Some(open) = bounds.filter(|_| open) {
             let lead = match (neither, self.pairs) {
                 (true, _) => format!("{first} lies above {second}"),
                 // There is no other variant to be ahead of.
@@ -135,7 +136,11 @@ impl Words<'_> {
             unmeasured => format!("the {unmeasured} unmeasured"),
         };
         let measured = format!("on the {n} measured questions");
-        format!(" {measured}; undecided, as {whom} could reverse it ({})", self.bounds(open, swapped))
+        let could = match self.pair.p_highest {
+            Some(p) if !open.hold_zero() => format!("bring it to {}", self.p(p)),
+            _ => "reverse it".to_owned(),
+        };
+        format!(" {measured}; undecided, as {whom} could {could} ({})", self.bounds(open, swapped))
     }
 
     /// `bounds -0.5 to +18.0`, as the difference is named.
