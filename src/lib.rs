@@ -37,7 +37,7 @@
 //! | `stats` | intervals, paired tests and resampling over numbers | nothing |
 //! | `net` | the only user of HTTP: timeouts, retries, limits, size caps, redaction | types |
 //! | `tape` | recordings of requests and answers, and the cache on disk | types |
-//! | `dataset` | one file for each format, from bytes to questions; selection and shuffles | types |
+//! | `dataset` | one file for each format, from bytes to questions; selection and shuffles | types, stats |
 //! | `store` | a run's folder: manifest, append, read, lock | types, tape |
 //! | `protocol` | dialogues without I/O: model text to tool calls and back | types |
 //! | `prompt` | prompt files, exemplars, rendering, digests | types, protocol |

@@ -1,6 +1,7 @@
 //! Which questions of a file are used, and in which order.
 
 use super::python_random;
+use crate::stats::rng::SplitMix64;
 use crate::types::{Question, Selection};
 use std::collections::{HashMap, HashSet};
 
@@ -50,7 +51,7 @@ pub fn select(questions: Vec<Question>, selection: &Selection) -> Result<Vec<Que
         order.retain(|&i| questions[i].kind.as_ref().is_some_and(|kind| selection.types.contains(kind)));
     }
     if let Some(seed) = selection.shuffle {
-        shuffle(seed, &mut order);
+        SplitMix64::new(seed).shuffle(&mut order);
     }
     if let Some(seed) = selection.shuffle_like_paper {
         let shuffled = order.len().min(PAPERS_RANGE);
@@ -91,23 +92,4 @@ fn check_types(questions: &[Question], types: &[String]) -> Result<(), Selection
             Err(SelectionError::UnknownType { kind: kind.clone(), found })
         }
     }
-}
-
-/// Fisher-Yates from the end; index `(next * (i + 1)) >> 64` of `SplitMix64(seed)`.
-pub(super) fn shuffle(seed: u64, items: &mut [usize]) {
-    let mut state = seed;
-    for i in (1..items.len()).rev() {
-        let bound = i as u128 + 1;
-        let j = usize::try_from((u128::from(split_mix(&mut state)) * bound) >> 64).unwrap_or(i);
-        items.swap(i, j);
-    }
-}
-
-/// The next number of `SplitMix64` (Steele, Lea and Flood, 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -1,6 +1,7 @@
 //! A dataset in two: questions to work on, and a holdout that nobody looks at until the end.
 
-use super::select::{read_ids, shuffle};
+use super::select::read_ids;
+use crate::stats::rng::SplitMix64;
 use crate::types::{Question, excerpt};
 use std::collections::HashMap;
 
@@ -45,7 +46,7 @@ pub fn split(questions: &[Question], keys: &[String], size: usize, seed: u64) ->
     }
     let groups = groups(questions, keys);
     let mut order: Vec<usize> = (0..groups.len()).collect();
-    shuffle(seed, &mut order);
+    SplitMix64::new(seed).shuffle(&mut order);
     let mut is_held = vec![false; questions.len()];
     let mut left = size;
     for group in order.iter().map(|&at| &groups[at]) {

@@ -28,6 +28,14 @@ impl SplitMix64 {
         (product >> 64) as u64
     }
 
+    /// Fisher-Yates from the end; the item at `i` goes to a place below `i + 1`.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            let place = self.below(u64::try_from(at).unwrap_or(u64::MAX).saturating_add(1));
+            items.swap(at, usize::try_from(place).unwrap_or(at));
+        }
+    }
+
     /// The number `ahead` places after the next one.
     #[inline]
     pub(super) fn peek(self, ahead: u64) -> u64 {
