@@ -3,20 +3,44 @@
 use crate::float;
 use wikitrail::stats::quantile::normal_quantile;
 use wikitrail::stats::rng::SplitMix64;
+use wikitrail::stats::{Differences, Interval};
 
-/// Where the differences of a simulated comparison come from. All but the skewed ones are symmetric around their mean.
+/// F1 of answers that are neither wrong nor right, and its mean.
+const BETWEEN: [f64; 4] = [0.25, 0.4, 0.5, 0.8];
+pub(crate) const BETWEEN_MEAN: f64 = 0.4875;
+
+/// Where the differences of a simulated comparison come from.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     /// Right and wrong answers: the share of questions that only one variant has right.
     Em { discordant: f64 },
     /// Normal.
     Normal,
-    /// As F1 differs: 0 on so many questions, else one of the usual quotients.
-    F1 { equal: f64 },
+    /// F1 of two variants that answer the same way on so many questions, and each by itself on the others: 40 % score 0, 35 %
+    /// score 1. What leads scores 1 where the other scores 0.
+    Answers { equal: f64 },
+    /// Longer answers: a little F1 is lost on a share of the questions, all of it is gained on few.
+    Longer { lost: f64, on: f64 },
     /// Of amounts such as tokens, where both variants are lognormal: many small and few large.
     Lognormal,
     /// Exponential, less its mean: far from symmetric.
-    Skewed,
+    Exponential,
+    /// Lognormal with this deviation of the logarithm, less its mean.
+    Cost { deviation: f64 },
+    /// Tokens where one episode in twenty runs to the step limit, less those of a variant with the same mean.
+    StepLimit,
+}
+
+impl Source {
+    /// Where differences lie; absent for amounts.
+    fn range(self) -> Option<Interval> {
+        match self {
+            Self::Em { .. } | Self::Answers { .. } | Self::Longer { .. } => {
+                Some(Interval { low: -1.0, high: 1.0 })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Questions that are drawn together.
@@ -33,21 +57,39 @@ pub(crate) struct Draw {
 }
 
 pub(crate) struct Drawn {
-    pub(crate) differences: Vec<f64>,
-    pub(crate) clusters: Option<Vec<usize>>,
+    differences: Vec<f64>,
+    clusters: Option<Vec<usize>>,
+    order: Vec<usize>,
+}
+
+impl Drawn {
+    fn new(differences: Vec<f64>, clusters: Option<Vec<usize>>) -> Self {
+        let order = (0..differences.len()).collect();
+        Self { differences, clusters, order }
+    }
+
+    pub(crate) fn of(&self, source: Source) -> Differences<'_> {
+        Differences {
+            values: &self.differences,
+            clusters: self.clusters.as_deref(),
+            order: &self.order,
+            binary: matches!(source, Source::Em { .. }),
+            range: source.range(),
+        }
+    }
 }
 
 impl Draw {
-    pub(crate) fn binary(&self) -> bool {
-        matches!(self.source, Source::Em { .. })
+    /// Whether `McNemar`'s test decides.
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self.source, Source::Em { .. }) && self.sizes.is_none()
     }
 
     pub(crate) fn questions(&self, seed: u64) -> Drawn {
-        // Seeds that follow each other are places of one sequence, far apart.
-        let mut rng = SplitMix64::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
+        let mut rng = generator(seed);
         let Some((from, to)) = self.sizes else {
             let differences = (0..self.units).map(|_| self.one(&mut rng)).collect();
-            return Drawn { differences, clusters: None };
+            return Drawn::new(differences, None);
         };
         let (mut differences, mut clusters) = (Vec::new(), Vec::new());
         for cluster in 0..self.units {
@@ -68,7 +110,7 @@ impl Draw {
                 clusters.push(cluster);
             }
         }
-        Drawn { differences, clusters: Some(clusters) }
+        Drawn::new(differences, Some(clusters))
     }
 
     fn one(&self, rng: &mut SplitMix64) -> f64 {
@@ -86,24 +128,61 @@ impl Draw {
                 }
             }
             Source::Normal => self.truth + normal(rng),
-            Source::F1 { equal } => {
-                const SIZES: [f64; 6] = [1.0, 1.0, 2.0 / 3.0, 0.5, 0.4, 0.8];
-                let (drawn, sign, at) = (uniform(rng), uniform(rng), rng.below(6));
-                let size = SIZES[usize::try_from(at).expect("an index")];
-                // The side of a question is drawn so that the mean of all is the true difference.
-                let lead = self.truth / ((1.0 - equal) * SIZES.iter().sum::<f64>() / 6.0);
-                if drawn < equal {
-                    0.0
-                } else if sign < 0.5 * (1.0 - lead) {
-                    -size
+            Source::Lognormal => normal(rng).exp() - normal(rng).exp(),
+            Source::Answers { equal } => {
+                let lead = self.truth / (1.0 - equal);
+                let (same, a, b) = (uniform(rng), answer(rng, 0.0), answer(rng, lead));
+                if same < equal { 0.0 } else { b - a }
+            }
+            Source::Longer { lost, on } => {
+                let drawn = uniform(rng);
+                // As much is gained as is lost, but for the true difference.
+                let gained = lost * on + self.truth;
+                if drawn < on {
+                    -lost
+                } else if drawn < on + gained {
+                    1.0
                 } else {
-                    size
+                    0.0
                 }
             }
-            Source::Lognormal => normal(rng).exp() - normal(rng).exp(),
-            Source::Skewed => -uniform(rng).ln() - 1.0,
+            Source::Exponential => -uniform(rng).ln() - 1.0,
+            Source::Cost { deviation } => (deviation * normal(rng)).exp() - (deviation * deviation / 2.0).exp(),
+            Source::StepLimit => {
+                let long = if uniform(rng) < 0.05 { 10.0 } else { 1.0 };
+                let mean = (0.05 * 10.0 + 0.95) * 0.045_f64.exp();
+                long * (0.3 * normal(rng)).exp() - mean * (0.1 * normal(rng) - 0.005).exp()
+            }
         }
     }
+}
+
+/// The F1 of an answer; `lead` is the share of answers that score 1 rather than 0.
+fn answer(rng: &mut SplitMix64, lead: f64) -> f64 {
+    f1(rng, 0.4 - lead, 0.35 + lead)
+}
+
+/// An F1 that is 0 and 1 with these chances.
+fn f1(rng: &mut SplitMix64, zeros: f64, ones: f64) -> f64 {
+    let (drawn, at) = (uniform(rng), rng.below(4));
+    if drawn < zeros {
+        0.0
+    } else if drawn < zeros + ones {
+        1.0
+    } else {
+        BETWEEN[usize::try_from(at).expect("an index")]
+    }
+}
+
+/// F1 of `n` answers.
+pub(crate) fn f1_values(seed: u64, zeros: f64, ones: f64, n: usize) -> Vec<f64> {
+    let mut rng = generator(seed);
+    (0..n).map(|_| f1(&mut rng, zeros, ones)).collect()
+}
+
+/// Seeds that follow each other are places of one sequence, far apart.
+fn generator(seed: u64) -> SplitMix64 {
+    SplitMix64::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d))
 }
 
 /// A number above 0 and below 1.

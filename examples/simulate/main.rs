@@ -24,6 +24,8 @@ const TABLES: &[Table] = &[
         title: "Variants that differ: how often the interval holds the difference",
         rows: fixed::coverage,
     },
+    Table { name: "words", title: "How often each word is said of variants that differ", rows: fixed::words },
+    Table { name: "means", title: "Means of one variant's F1: coverage and width of the interval", rows: fixed::means },
     Table { name: "power", title: "Power where the true difference is the minimum detectable one", rows: power::power },
     Table {
         name: "stopping",
@@ -67,6 +69,12 @@ impl Figure {
 
     fn text(column: &'static str, shown: String) -> Self {
         Self { column, shown, outside: None }
+    }
+
+    /// A ratio, and the most that it may be.
+    fn at_most(column: &'static str, value: f64, limit: Option<f64>) -> Self {
+        let outside = limit.filter(|limit| value > *limit).map(|limit| format!("{value:.3} is more than {limit}"));
+        Self { column, shown: format!("{value:.2}"), outside }
     }
 
     /// The share of the simulations, whose true value lies in the band: three standard errors around it are chance.

@@ -1,7 +1,7 @@
 //! Power at the minimum detectable difference, where the true discordance or spread is known.
 
 use crate::draw::{Draw, Source};
-use crate::fixed::{ALPHA, decide, share};
+use crate::fixed::{ALPHA, find, share};
 use crate::{Effort, Figure, Row, simulate};
 use wikitrail::stats::{Design, Spread};
 
@@ -45,7 +45,7 @@ fn row(
         || Figure::none("power"),
         |smallest| {
             let draw = draw(smallest);
-            let shown = simulate(effort, |seed| decide(&draw, seed, effort).decisive.is_some_and(|(_, p)| p < ALPHA));
+            let shown = simulate(effort, |seed| find(&draw, seed, effort).differs());
             share("power", &shown, effort, BAND)
         },
     );

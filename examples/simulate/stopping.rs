@@ -21,7 +21,7 @@ struct Stopped {
 
 pub(crate) fn stopping(effort: &Effort) -> Vec<Row> {
     let em = |discordant: f64| Source::Em { discordant };
-    let f1 = Source::F1 { equal: 0.4 };
+    let f1 = Source::Answers { equal: 0.4 };
     let cases: [(&str, Source, &[f64]); 4] = [
         ("EM, 20 % discordant", em(0.2), &[0.0, 0.02, 0.05, 0.1, 0.15]),
         ("EM, 40 % discordant", em(0.4), &[0.0, 0.05, 0.1, 0.2]),
@@ -39,17 +39,18 @@ pub(crate) fn stopping(effort: &Effort) -> Vec<Row> {
 
 /// A run that is looked at after every question.
 fn run(draw: &Draw, seed: u64) -> Stopped {
-    let differences = draw.questions(seed).differences;
+    let drawn = draw.questions(seed);
+    let differences = drawn.of(draw.source).values;
     let mut betting = Betting::default();
     let decided = |difference: &f64| {
         betting.add(*difference);
         betting.e_value() >= 1.0 / ALPHA
     };
     let after = differences.iter().position(decided).map(|at| at + 1);
-    let fixed = if draw.binary() {
-        McNemar::of(&differences).exact_p
+    let fixed = if draw.is_exact() {
+        McNemar::of(differences).exact_p
     } else {
-        Mean::of(&differences).and_then(|mean| mean.t_test()).map_or(1.0, |test| test.p)
+        Mean::of(differences).and_then(|mean| mean.t_test()).map_or(1.0, |test| test.p)
     };
     Stopped { after, covered: betting.interval(ALPHA).contains(draw.truth), fixed: fixed < ALPHA }
 }

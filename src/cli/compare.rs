@@ -1,5 +1,6 @@
 //! `compare`: variants of one or more runs, question by question.
 
+mod bounds;
 mod expression;
 mod flipped;
 mod gate;
@@ -47,6 +48,10 @@ pub(super) struct Args {
     /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1", value_parser = figures(), hide_possible_values = true)]
     metric: Vec<String>,
+    /// Smallest and largest value of a figure that has none of its own, such as `tokens=0..20000`; may be repeated [default: 0..1
+    /// for a column or metric of your own whose values all lie there].
+    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = bounds::parse)]
+    bounds: Vec<bounds::Bounds>,
     #[command(flatten)]
     metrics: MetricFiles,
     /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
@@ -154,7 +159,7 @@ impl Args {
         Ok(pairs)
     }
 
-    fn settings(&self, pairs: Pairs, joined: &[JoinedMetric]) -> Settings {
+    fn settings(&self, pairs: Pairs, joined: &[JoinedMetric]) -> anyhow::Result<Settings> {
         let figure = |name: String| match joined.iter().find(|metric| metric.name == name) {
             Some(metric) => {
                 let (unit, judged) = (metric.unit, metric.is_judged());
@@ -162,17 +167,19 @@ impl Args {
             }
             None => NamedFigure::new(name),
         };
-        Settings {
+        let mut figures: Vec<NamedFigure> = self.figures(joined).into_iter().map(figure).collect();
+        bounds::set(&self.bounds, &mut figures)?;
+        Ok(Settings {
             level: self.level,
             // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
             alpha: (1e12 * (1.0 - self.level)).round() / 1e12,
             resamples: self.resamples,
             seed: self.seed,
             pairs,
-            figures: self.figures(joined).into_iter().map(figure).collect(),
+            figures,
             breakdowns: self.fields().iter().map(|field| field.name().to_owned()).collect(),
             ..Settings::default()
-        }
+        })
     }
 
     /// The field of questions that are not independent.
@@ -211,7 +218,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     warnings.extend(absent);
     warn(&warnings);
     let stopped = graded::stopped(&sources, &names)?;
-    let settings = Settings { stopped, ..args.settings(pairs, &joined) };
+    let mut settings = Settings { stopped, ..args.settings(pairs, &joined)? };
+    graded::bound(&mut settings.figures, &figures, &sources);
     let comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
@@ -380,6 +388,7 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
         CompareError::Duplicate { .. } => {
             Failure::bad_input(error, "add a column `repeat` to distinguish the repeats of a question")
         }
+        CompareError::OutOfBounds { .. } => Failure::bad_input(error, "correct the value, or give wider bounds by --bounds"),
         CompareError::Unknown { .. } => Failure::usage(error, "--baseline and --contrast take these names"),
         CompareError::WithItself(_) => Failure::usage(error, "--contrast takes two names"),
         CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {

@@ -53,7 +53,7 @@ pub struct GroupPair {
     pub difference: Option<f64>,
     /// Its standard error, clustered where there are clusters.
     pub se: Option<f64>,
-    /// Its t interval, clustered where there are clusters.
+    /// Its padded t interval, clustered where there are clusters.
     pub interval: Option<MethodInterval>,
     /// The rule that could stop a run of the two: the interval is not valid at its nominal level.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub(super) fn breakdowns(
         for (a, b) in positions(variants, settings) {
             let of_pair = values.pair((a, b));
             for (group, rows) in groups.iter_mut().zip(parts.rows(&of_pair)) {
-                group.pairs.push(pair([a, b].map(|at| &variants[at]), (&of_pair, &rows), settings));
+                group.pairs.push(pair([a, b].map(|at| &variants[at]), figure, (&of_pair, &rows), settings));
             }
         }
         groups.retain(|group| group.n > 0 || group.pairs.iter().any(|pair| pair.n > 0));
@@ -146,14 +146,19 @@ fn means(
         GroupMean {
             variant: variant.name.clone(),
             mean: sample.mean().map(|mean| mean.mean),
-            interval: sample.mean_interval(common.binary, figure.unit, settings.level),
+            interval: sample.mean_interval(common.binary, figure.range, settings.level),
         }
     };
     variants.iter().zip(&common.variants).map(mean).collect()
 }
 
 /// Two variants in a part.
-fn pair([a, b]: [&Variant; 2], (values, rows): (&Values, &[usize]), settings: &Settings) -> GroupPair {
+fn pair(
+    [a, b]: [&Variant; 2],
+    figure: &NamedFigure,
+    (values, rows): (&Values, &[usize]),
+    settings: &Settings,
+) -> GroupPair {
     let differences: Vec<f64> = rows.iter().map(|row| values.variants[1][*row] - values.variants[0][*row]).collect();
     let clusters = clusters(values, rows);
     let sample = Sample { values: &differences, clusters: clusters.as_deref() };
@@ -164,7 +169,7 @@ fn pair([a, b]: [&Variant; 2], (values, rows): (&Values, &[usize]), settings: &S
         n: rows.len(),
         difference: estimate.map(|estimate| estimate.mean),
         se: estimate.and_then(|estimate| estimate.se),
-        interval: sample.t_interval(settings.level),
+        interval: sample.difference_interval(figure.range_of_differences(), settings.level),
         stopped_by: stopped_by(&[&a.name, &b.name], settings),
     }
 }

@@ -90,7 +90,8 @@ pub struct VariantMean {
     pub mean: Option<f64>,
     /// Its standard error: the sample standard deviation over √n, or clustered where there are clusters.
     pub se: Option<f64>,
-    /// Its interval: Wilson's where values are 0 or 1 and questions independent, else Student's t.
+    /// Its interval: Wilson's where values are 0 or 1 and questions independent, the padded t of other bounded figures, else
+    /// Student's t.
     pub interval: Option<MethodInterval>,
     /// Wilson's where it applies, Student's t and the normal one, as their formulas give them: those of a share may extend
     /// beyond 0 and 1, where `interval` is cut.
@@ -121,8 +122,8 @@ impl Bounds {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MethodInterval {
-    /// `wilson`, `score`, `sign flips`, `t`, `z`, `bootstrap`, `cluster sign flips`, `cluster t`, `cluster z`, `cluster
-    /// bootstrap` or `confidence sequence`.
+    /// `wilson`, `score`, `confidence sequence`, or one of `padded t`, `sign flips and t`, `betting`, `t`, `z` and `bootstrap`,
+    /// with `cluster` before it where questions are in clusters.
     pub method: &'static str,
     pub level: f64,
     /// Lower end; `−∞` (in JSON `null`) where so few questions can rule out no difference.
@@ -166,8 +167,11 @@ pub struct Pair {
     /// Pearson's correlation of the two variants' values.
     pub correlation: Option<f64>,
     /// The interval that agrees with the test that decides, and excludes 0 exactly where `p` (not `p_holm`) is below alpha:
-    /// `score` for values of 0 and 1 without clusters, else `sign flips` or `cluster sign flips`.
+    /// `score` for values of 0 and 1 without clusters, else `sign flips and t`, or `betting` where too few questions differ.
     pub interval: Option<MethodInterval>,
+    /// The interval that holds for every distribution, at the level that Holm's correction leaves the pair; absent where the test
+    /// that decides holds for every distribution anyway, and for figures without bounds.
+    pub distribution_free: Option<MethodInterval>,
     pub intervals: Vec<MethodInterval>,
     /// The paired bootstrap: resamples, seed, standard error, p.
     pub bootstrap: Option<Bootstrap>,

@@ -1,5 +1,7 @@
 //! Why variants cannot be compared.
 
+use crate::stats::Interval;
+
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum CompareError {
     #[error("a comparison needs at least two variants, found {0}")]
@@ -35,6 +37,10 @@ pub(crate) enum CompareError {
     },
     #[error("the variants {0} share no question")]
     NothingShared(String),
+    #[error(
+        "`{figure}` of question `{question}` in `{variant}` is {value}, outside of its bounds {}..{}", range.low, range.high
+    )]
+    OutOfBounds { figure: String, variant: String, question: String, value: f64, range: Interval },
     /// A setting that must be a share.
     #[error("`{name}` must be greater than 0 and less than 1, not {value}")]
     NotBetween { name: &'static str, value: f64 },

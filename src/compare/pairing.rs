@@ -180,6 +180,11 @@ impl FigureValues<'_, '_> {
         self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.mean())
     }
 
+    /// The id of a question.
+    pub(super) fn id(&self, question: usize) -> &str {
+        self.pairing.id(question)
+    }
+
     /// The values on the questions that these two measured, `a` first.
     pub(super) fn pair(&self, (a, b): (usize, usize)) -> Values {
         self.of(&[a, b], |_, cell| cell.mean())

@@ -7,7 +7,7 @@ use super::pairs::pairs;
 use super::sample::Sample;
 use super::stopped::stopped_by;
 use super::{CompareError, NamedFigure, Settings, StoppedRun, Unit, Variant, Verdict};
-use crate::stats::cochran_q;
+use crate::stats::{Interval, cochran_q};
 use crate::types::Pairs;
 use crate::types::text::counted;
 use std::collections::HashSet;
@@ -33,6 +33,7 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
+        let figure = &with_range(figure, variants)?;
         let values = pairing.values(figure)?;
         parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
         figures.push(compare_figure(variants, figure, &values, settings));
@@ -79,6 +80,25 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> 
     Ok(())
 }
 
+/// The figure with the bounds of its values: a figure that the program does not know has those of shares where all its values lie
+/// between 0 and 1. Refuses values outside of bounds that are given.
+fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure, CompareError> {
+    let outside = |range: Interval| {
+        variants.iter().find_map(|variant| {
+            let at = variant.figure(&figure.name)?;
+            let values = variant.items.iter().filter_map(|item| Some((item, item.value(at)?)));
+            let (item, value) = values.into_iter().find(|(_, value)| !range.contains(*value))?;
+            let (variant, question) = (variant.name.clone(), item.question.clone());
+            Some(CompareError::OutOfBounds { figure: figure.name.clone(), variant, question, value, range })
+        })
+    };
+    let Some(range) = figure.range else {
+        let range = Some(Interval::SHARES).filter(|range| figure.is_own() && outside(*range).is_none());
+        return Ok(NamedFigure { range, ..figure.clone() });
+    };
+    outside(range).map_or_else(|| Ok(figure.clone()), Err)
+}
+
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
@@ -106,7 +126,7 @@ fn compare_figure(
             variant: variant.name.clone(),
             mean: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
-            interval: sample.mean_interval(common.binary, figure.unit, settings.level),
+            interval: sample.mean_interval(common.binary, figure.range, settings.level),
             intervals: sample.mean_intervals(common.binary, settings.level),
             not_measured: values.not_measured(at),
             bounds,

@@ -1,8 +1,8 @@
 //! Means and differences of paired values, questions independent or in clusters.
 
 use super::comparison::MethodInterval;
-use super::{Settings, Unit};
-use crate::stats::{Bootstrap, Interval, Mean, Permutation, Sums, permutation_resampled, wilson};
+use super::Settings;
+use crate::stats::{Bootstrap, Interval, Mean, Moments, Permutation, Sums, permutation_resampled, wilson};
 
 /// One value per question: those of a variant, or the differences of two.
 #[derive(Clone, Copy)]
@@ -28,16 +28,25 @@ impl Sample<'_> {
         (n > 0 && self.clusters.is_none()).then(|| named("wilson", level, wilson(right, n, level)))
     }
 
-    /// The interval of a variant's mean: Wilson's for right and wrong, else Student's, cut at 0 and 1 for shares.
-    pub(super) fn mean_interval(self, binary: bool, unit: Unit, level: f64) -> Option<MethodInterval> {
-        if binary && self.clusters.is_none() {
-            return self.wilson(level);
+    /// The interval of a variant's mean: Wilson's for right and wrong, the padded one for other values that have a range, else
+    /// Student's.
+    pub(super) fn mean_interval(self, binary: bool, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        match range {
+            _ if binary && self.clusters.is_none() => self.wilson(level),
+            Some(range) => self.padded_interval(range, level),
+            None => self.t_interval(level),
         }
-        let interval = self.t_interval(level)?;
-        Some(match unit {
-            Unit::Share => MethodInterval { low: interval.low.max(0.0), high: interval.high.min(1.0), ..interval },
-            Unit::Amount => interval,
-        })
+    }
+
+    /// The same of differences without a test; of a figure without bounds, the two more questions have the largest difference.
+    pub(super) fn difference_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        self.padded_interval(range.unwrap_or_else(|| self.units().widest()), level)
+    }
+
+    /// Student's interval with one more question, or cluster, at each end of the range.
+    pub(super) fn padded_interval(self, range: Interval, level: f64) -> Option<MethodInterval> {
+        let interval = Moments::of(&self.units()).padded_interval(range, level).filter(|_| !self.values.is_empty())?;
+        Some(named(self.method("padded t", "cluster padded t"), level, interval))
     }
 
     /// Every interval of a variant's mean, as the formulas give them.
@@ -75,6 +84,10 @@ impl Sample<'_> {
             None => test(self.values),
             Some(clusters) => test(Sums::of(self.values, clusters).sums()),
         }
+    }
+
+    fn units(self) -> Sums {
+        self.clusters.map_or_else(|| Sums::alone(self.values), |clusters| Sums::of(self.values, clusters))
     }
 
     fn method(self, plain: &'static str, clustered: &'static str) -> &'static str {

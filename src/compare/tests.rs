@@ -1,6 +1,8 @@
 //! Whole comparisons: planted differences, repeats, clusters, what is missing, and what must never change.
 
-use super::{Better, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, Variant, compare, flips};
+use super::{
+    Better, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, Variant, Word, compare, flips,
+};
 use crate::stats::Mean;
 use crate::types::Pairs;
 use proptest::prelude::*;
@@ -178,8 +180,9 @@ fn clusters_decide_the_error_and_the_test() {
     assert_eq!((em.clusters, before.clusters, em.n), (Some(26), None, 80));
     let pair = &em.pairs[0];
     assert!(pair.se > before.pairs[0].se && em.means[0].se > before.means[0].se);
-    assert_eq!(pair.interval.expect("an interval").method, "cluster sign flips");
-    assert_eq!(em.means[0].interval.expect("an interval").method, "cluster t");
+    // Too few clusters differ for sign flips.
+    assert_eq!(pair.interval.expect("an interval").method, "cluster betting");
+    assert_eq!(em.means[0].interval.expect("an interval").method, "cluster padded t");
     // Two clusters differ: four patterns of signs, of which two are as far.
     let test = pair.tests.permutation.expect("a test");
     assert_eq!((test.patterns, test.p, pair.p.expect("a p").test), (4, 0.5, "permutation"));
@@ -233,11 +236,18 @@ fn amounts_are_shown_in_their_own_units() {
     assert_eq!((steps.figure.unit, steps.figure.better, cost.n), (Unit::Amount, Better::Neither, 39));
     let verdict = &steps.pairs[0].verdict;
     assert_eq!((verdict.distinguishable, &verdict.winner), (true, &None));
-    assert!(verdict.sentence.starts_with("b lies above a by 1.50 steps, 95 % interval 1.3"), "{}", verdict.sentence);
+    assert_eq!(
+        (verdict.word, verdict.sentence.as_str()),
+        (
+            Word::IsAheadOf,
+            "b lies above a by 1.50 steps, 95 % interval 1.20 to 1.68, p = 0.002; a kind of question that makes up 7.2 % could \
+             be missing from these 40"
+        )
+    );
     let verdict = &cost.pairs[0].verdict;
     assert_eq!(verdict.winner.as_deref(), Some("a"));
     assert!(
-        verdict.sentence.starts_with("a beats b by 0.001513 cost_usd (less is better), 95 % interval 0.0013"),
+        verdict.sentence.starts_with("a is ahead of b by 0.001513 cost_usd (less is better), 95 % interval 0.0012"),
         "{}",
         verdict.sentence
     );

@@ -1,8 +1,8 @@
 //! One sentence about a pair.
 
 use super::comparison::Bounds;
-use super::number::{difference, end, p_equals, percent, value};
-use super::{Better, NamedFigure, Pair, Settings, Unit};
+use super::number::{difference as signed, end, p_equals, percent, value};
+use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
 use crate::types::text::counted;
 use serde::Serialize;
 
@@ -25,10 +25,10 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(into = "&'static str")]
 pub enum Word {
-    /// One of them is better.
+    /// The paired test shows a difference, and so does what holds for every distribution.
     Beats,
-    /// One has more of a figure that has no better direction.
-    LiesAbove,
+    /// Only the paired test does, which assumes that rare questions do not differ much more than these.
+    IsAheadOf,
     /// The test finds a difference that it might not find with the unmeasured questions, or the rule of the run has not decided.
     Undecided,
     #[default]
@@ -39,7 +39,7 @@ impl Word {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Beats => "beats",
-            Self::LiesAbove => "lies above",
+            Self::IsAheadOf => "is ahead of",
             Self::Undecided => "undecided",
             Self::NotDistinguishable => "not distinguishable",
         }
@@ -85,6 +85,16 @@ impl Verdict {
     }
 }
 
+/// The test of right and wrong answers, which assumes nothing about their distribution.
+const EXACT: &str = "mcnemar exact";
+
+/// The largest share of a kind of question that `n` questions lack with this chance, in per cent.
+fn missing_share(n: usize, chance: f64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "a number of questions")]
+    let share = 100.0 * (1.0 - chance.powf(1.0 / n as f64));
+    if share < 10.0 { format!("{share:.1}") } else { format!("{share:.0}") }
+}
+
 struct Words<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,
@@ -119,8 +129,10 @@ impl Words<'_> {
             return Verdict { word: Word::Undecided, distinguishable: true, winner: None, sentence };
         }
         let bounds = bounds.map_or_else(String::new, |bounds| format!(" ({})", self.bounds(bounds, swapped)));
-        let word = if neither { Word::LiesAbove } else { Word::Beats };
-        let sentence = format!("{first} {} {second} by {size}{bounds}{evidence}", word.name());
+        let word = if self.holds_for_any_distribution() { Word::Beats } else { Word::IsAheadOf };
+        let verb = if neither { "lies above" } else { word.name() };
+        let caveat = if word == Word::IsAheadOf { self.caveat(swapped) } else { String::new() };
+        let sentence = format!("{first} {verb} {second} by {size}{bounds}{evidence}{caveat}");
         Verdict { word, distinguishable: true, winner: (!neither).then(|| first.clone()), sentence }
     }
 
@@ -146,7 +158,7 @@ impl Words<'_> {
     /// `bounds -0.5 to +18.0`, as the difference is named.
     fn bounds(&self, Bounds { low, high, .. }: Bounds, swapped: bool) -> String {
         let ends = if swapped { [-high, -low] } else { [low, high] };
-        let [low, high] = ends.map(|end| difference(self.figure.unit, end));
+        let [low, high] = ends.map(|end| signed(self.figure.unit, end));
         format!("bounds {low} to {high}")
     }
 
@@ -172,6 +184,26 @@ impl Words<'_> {
             }
             None => format!("{unlike}: {}; {found}", self.nothing_shown()),
         }
+    }
+
+    /// Whether a test or an interval shows the difference whatever the distribution of the questions' differences.
+    fn holds_for_any_distribution(&self) -> bool {
+        let by_test = self.pair.p.is_some_and(|p| p.test == EXACT);
+        by_test || self.pair.distribution_free.is_some_and(|interval| !interval.contains(0.0))
+    }
+
+    /// On what the lead depends, where only sign flips show it.
+    fn caveat(&self, swapped: bool) -> String {
+        let Some(MethodInterval { level, low, high, .. }) = self.pair.distribution_free else {
+            let Pair { n, units, .. } = self.pair;
+            let clusters = if n == units { "" } else { " clusters" };
+            let share = missing_share(*units, self.alpha);
+            return format!("; a kind of question that makes up {share} % could be missing from these {units}{clusters}");
+        };
+        let ends = if swapped { [-high, -low] } else { [low, high] };
+        let [low, high] = ends.map(|at| signed(self.figure.unit, end(self.figure.unit, at)));
+        let corrected = if self.pairs > 1 { format!(" at {} %", percent(level)) } else { String::new() };
+        format!(", unless rare questions differ much more than these: without that assumption {low} to {high}{corrected}")
     }
 
     /// Why the questions show no difference, however large.
@@ -204,7 +236,9 @@ impl Words<'_> {
     /// `4.2 points EM`, `131.5 tokens`.
     fn amount(&self, number: f64) -> String {
         let points = if self.figure.unit == Unit::Share { "points " } else { "" };
-        format!("{} {points}{}", value(self.figure.unit, number), self.figure.label())
+        let (shown, nothing) = (value(self.figure.unit, number), value(self.figure.unit, 0.0));
+        let shown = if shown == nothing && number != 0.0 { "less than 0.1".to_owned() } else { shown };
+        format!("{shown} {points}{}", self.figure.label())
     }
 
     /// `, 95 % interval 1.1 to 7.3`; with the ends swapped where the sentence names `b` first. It is not corrected for the number

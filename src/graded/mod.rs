@@ -37,6 +37,6 @@ pub(crate) use results::{Group, Results};
 pub(crate) use run::{Graded, GradedRun};
 pub(crate) use run_ref::RunRef;
 pub(crate) use shelf::Shelf;
-pub(crate) use source::{Episode, Origin, Source, Wanted, load, names, planned};
+pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned};
 pub(crate) use standing::Standing;
 pub(crate) use stopped::stopped;

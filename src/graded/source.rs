@@ -1,9 +1,10 @@
 //! Variants of runs with the figures of their episodes: what is compared.
 
 use super::{EpisodeName, Field, Graded, GradedRun, JoinedMetric, RunRef, folder_name};
-use crate::compare::{self, Gold, Item};
+use crate::compare::{self, Gold, Item, NamedFigure};
 use crate::run::RunError;
-use crate::score::{FailureClass, Figure, GoldEvidence};
+use crate::score::{FailureClass, Figure, GoldEvidence, figure};
+use crate::stats::Interval;
 use crate::types::{Manifest, Outcome, Pairs, Question, Variant};
 use std::collections::HashMap;
 use std::path::Path;
@@ -91,6 +92,27 @@ impl Source {
         column.items = self.episodes.iter().map(Episode::item).collect();
         column.resume = self.origin.as_ref().and_then(|origin| origin.manifest.resume_command(&self.run.path));
         column
+    }
+}
+
+/// Gives figures that the settings of these sources limit their bounds: each step of an episode is one of at most `--max-steps`.
+/// `names` are those of the episodes' values.
+pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[Source]) {
+    const COUNTS_OF_STEPS: [&Figure; 4] = [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
+    let most = |source: &Source| source.origin.as_ref()?.variant.max_steps;
+    let Some(most) = sources.iter().map(most).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) else {
+        return;
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a number of steps")]
+    let range = Interval { low: 0.0, high: most as f64 };
+    for figure in figures.iter_mut().filter(|figure| figure.range.is_none()) {
+        let Some(at) = names.iter().position(|name| *name == figure.name) else { continue };
+        let values = || sources.iter().flat_map(|source| source.episodes.iter()).filter_map(|episode| episode.values[at]);
+        // A back-off or a vote may take more steps than one agent.
+        let counts_steps = most > 0 && COUNTS_OF_STEPS.iter().any(|counts| counts.name == figure.name);
+        if counts_steps && values().all(|value| range.contains(value)) {
+            figure.range = Some(range);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ mod parts;
 use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{self, p_value, percent, value};
-use crate::compare::{Comparison, Effort, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean};
+use crate::compare::{Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean};
 use crate::graded::{CorrectedFigure, Setting};
 use crate::types::text::{counted, thousands};
 use cells::{bounds, change, estimate, headed, mark_stopped};
@@ -191,6 +191,13 @@ fn pairs(figure: &FigureComparison) -> Block {
         if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
             change.text = format!("{} at {} %", change.text, percent(own));
             change.figures.push(("level", own));
+        }
+        if let Some(MethodInterval { level, low, high, .. }) = pair.distribution_free {
+            change.figures.extend([
+                ("distribution_free_low", low),
+                ("distribution_free_high", high),
+                ("distribution_free_level", level),
+            ]);
         }
         let mut cells = vec![
             Cell::text(format!("{} − {}", pair.b, pair.a)),

@@ -1,41 +1,62 @@
 //! The interval of a run's mean, and its name.
 
 use crate::score::RunScore;
-use crate::stats::{Interval, mean_interval, wilson};
+use crate::stats::{Interval, Moments, Sums, wilson};
 
 /// Coverage of every interval of a run.
 pub(crate) const LEVEL: f64 = 0.95;
 
-/// The interval of the mean EM: Wilson's if each question was run once, else Student's t over the means of the questions.
+/// The interval of the mean EM: Wilson's if each question was run once, else the padded t over the means of the questions.
 pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
     match score.questions {
         None => (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL)),
-        Some(questions) => of_shares(score.em?, questions.em_variance?, questions.n),
+        Some(questions) => padded(score.em?, questions.em_variance?, questions.n),
     }
 }
 
-/// The interval of the mean F1: Student's t, over episodes if each question was run once, else over the means of the
-/// questions.
+/// The interval of the mean F1: the padded t, over episodes if each question was run once, else over the means of the
+/// questions. Wilson's where every F1 is 0 or 1, as `compare` has it.
 pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
-    match score.questions {
-        None => of_shares(score.f1?, score.f1_variance?, score.scored),
-        Some(questions) => of_shares(score.f1?, questions.f1_variance?, questions.n),
-    }
+    let Some(questions) = score.questions else {
+        let (f1, n) = (score.f1?, score.scored);
+        return match right_of(f1, score.f1_variance.unwrap_or_default(), n) {
+            Some(right) => Some(wilson(right, n, LEVEL)),
+            None => padded(f1, score.f1_variance?, n),
+        };
+    };
+    padded(score.f1?, questions.f1_variance?, questions.n)
 }
 
-/// A mean of shares lies between 0 and 1; an interval from the t distribution may exceed that.
-fn of_shares(mean: f64, variance: f64, n: u64) -> Option<Interval> {
-    let interval = mean_interval(mean, variance, n, LEVEL)?;
-    Some(Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) })
+/// The interval of the mean of these shares; Wilson's where all are 0 or 1 and each question was run once.
+pub(crate) fn shares_interval(values: &[f64], once: bool) -> Option<Interval> {
+    let right = values.iter().filter(|value| **value >= 1.0).count();
+    if once && !values.is_empty() && values.iter().all(|value| *value <= 0.0 || *value >= 1.0) {
+        return Some(wilson(u64::try_from(right).ok()?, u64::try_from(values.len()).ok()?, LEVEL));
+    }
+    Moments::of(&Sums::alone(values)).padded_interval(Interval::SHARES, LEVEL).filter(|_| !values.is_empty())
+}
+
+fn padded(mean: f64, variance: f64, n: u64) -> Option<Interval> {
+    Moments::of_mean(mean, variance, n).padded_interval(Interval::SHARES, LEVEL)
+}
+
+/// How many of these shares are 1, where all are 0 or 1: only then is the sum of their squares their sum.
+fn right_of(mean: f64, variance: f64, n: u64) -> Option<u64> {
+    #[expect(clippy::cast_precision_loss, reason = "a number of episodes")]
+    let size = n as f64;
+    let (sum, squares) = (size * mean, (size - 1.0) * variance + size * mean * mean);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of episodes")]
+    let right = sum.round() as u64;
+    (n > 0 && (squares - sum).abs() < 1e-9 * size).then_some(right)
 }
 
 /// The names of these scores' intervals, on one line.
 pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore>, accuracy: bool) -> &'static str {
     if scores.any(|score| score.questions.is_some()) {
-        "intervals: Student's t over the means of each question's repeats, 95 %"
+        "intervals: padded t over the means of each question's repeats, 95 %"
     } else if accuracy {
         "intervals: Wilson's, 95 %"
     } else {
-        "intervals: Wilson's for EM, Student's t for F1, 95 %"
+        "intervals: Wilson's for EM, padded t for F1, 95 %"
     }
 }

@@ -2,7 +2,7 @@
 
 use super::layout::{headings, table as laid_out};
 use super::number::{dash, percent};
-use crate::stats::decision::{Decision, Rule};
+use crate::stats::decision::{Decision, Differences, Rule};
 use crate::stats::{Interval, Mean};
 use serde::Serialize;
 
@@ -31,7 +31,10 @@ impl RepairRow {
         let column = |at: usize| pairs.iter().map(|pair| pair[at]).collect::<Vec<f64>>();
         let differences: Vec<f64> = pairs.iter().map(|[control, edited]| edited - control).collect();
         let difference = Mean::of(&differences)?;
-        let decision = Decision::of(&differences, None, false, &RULE);
+        let order: Vec<usize> = (0..differences.len()).collect();
+        let range = Some(Interval { low: -1.0, high: 1.0 });
+        let differences = Differences { values: &differences, clusters: None, order: &order, binary: false, range };
+        let decision = Decision::of(&differences, &RULE);
         Some(Self {
             class: class.to_owned(),
             n: difference.n,
@@ -77,11 +80,11 @@ mod tests {
         assert_eq!(row.p, Some(0.25));
         // Four questions cannot show any difference, and neither does the interval.
         let interval = row.interval.expect("an interval");
-        assert_eq!((interval.low, interval.high), (f64::NEG_INFINITY, f64::INFINITY));
+        assert!(interval.low < 0.0 && interval.low > -1.0 && interval.high > 0.9, "{interval:?}");
         let one = RepairRow::of("label", &[[0.0, 1.0]]).expect("a row");
         assert_eq!(one.p, Some(1.0));
         assert_eq!(RepairRow::of("label", &[]), None);
-        assert!(table(&[row, one]).contains("+62.5 unbounded"));
+        assert!(table(&[row, one]).contains("+62.5 [-40.8, +100.0]"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Sums by cluster.
 
+use super::Interval;
+
 /// Sums of values by cluster, in the order in which the clusters first appear.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sums {
@@ -22,6 +24,17 @@ impl Sums {
             found.sizes[row] += 1.0;
         }
         found
+    }
+
+    /// Every value by itself.
+    pub fn alone(values: &[f64]) -> Self {
+        Self { sums: values.to_vec(), sizes: vec![1.0; values.len()] }
+    }
+
+    /// From minus the largest mean of a cluster, whatever its sign, to plus that.
+    pub fn widest(&self) -> Interval {
+        let largest = self.iter().map(|(sum, size)| (sum / size).abs()).fold(0.0, f64::max);
+        Interval { low: -largest, high: largest }
     }
 
     pub fn sums(&self) -> &[f64] {

@@ -1,10 +1,25 @@
 //! The decision about a pair: one test, the interval that agrees with it, and what it can show.
 
-use super::inverted::{flip_interval, score_interval};
+use super::bounded::{Moments, betting_interval, betting_refutes};
+use super::inverted::{chance, flip_interval, score_interval};
 use super::permutation::ENUMERATED;
 use super::quantile::{count, float};
 use super::reach::{Design, Spread, least_differing};
 use super::{Interval, McNemar, Permutation, Sums, permutation};
+
+/// Paired differences, one per question.
+#[derive(Debug, Clone, Copy)]
+pub struct Differences<'a> {
+    pub values: &'a [f64],
+    /// The cluster of each question; absent where questions are independent.
+    pub clusters: Option<&'a [usize]>,
+    /// Positions of the questions in an order that does not depend on their values, such as that of their ids.
+    pub order: &'a [usize],
+    /// Whether both values of each question are 0 or 1.
+    pub binary: bool,
+    /// Smallest and largest difference that the metric allows; absent where it has no bound.
+    pub range: Option<Interval>,
+}
 
 /// How a pair is decided.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +50,67 @@ pub struct Decision {
     pub interval: Option<(&'static str, Interval)>,
 }
 
+impl Differences<'_> {
+    /// What is flipped, and bet on, as a whole: clusters, or single questions.
+    fn units(&self) -> Sums {
+        self.clusters.map_or_else(|| Sums::alone(self.values), |clusters| Sums::of(self.values, clusters))
+    }
+
+    /// The same in the order of the ids.
+    fn by_id(&self) -> Sums {
+        let values: Vec<f64> = self.order.iter().map(|at| self.values[*at]).collect();
+        let Some(clusters) = self.clusters else { return Sums::alone(&values) };
+        Sums::of(&values, &self.order.iter().map(|at| clusters[*at]).collect::<Vec<_>>())
+    }
+
+    /// Whether `McNemar`'s test decides, which holds for every distribution.
+    pub fn exact(&self) -> bool {
+        self.binary && self.clusters.is_none() && !self.values.is_empty()
+    }
+
+    /// The interval of the mean that holds for every distribution in the range; absent without one.
+    pub fn betting_interval(&self, level: f64, seed: u64) -> Option<Interval> {
+        let range = self.range.filter(|_| !self.values.is_empty())?;
+        betting_interval(&self.by_id(), range, level, seed)
+    }
+
+    /// Whether betting refutes a mean of 0 at `chance`, whatever the distribution; absent without a range.
+    pub fn betting_refutes_zero(&self, chance: f64, seed: u64) -> Option<bool> {
+        let range = self.range.filter(|_| !self.values.is_empty())?;
+        Some(betting_refutes(&self.by_id(), range, 0.0, chance, seed))
+    }
+
+    /// The interval that goes with the sign-flip test, whose p is given.
+    ///
+    /// Sign flips see only units that differ. Where they can reject nothing, the interval is that of betting, or without bounds
+    /// wherever the metric has none. Elsewhere it is the sign flips' own and the padded one together: the former alone is too
+    /// narrow where many units are equal, and has no width where all differ by the same.
+    fn graded_interval(&self, rule: &Rule, p: f64) -> Option<(&'static str, Interval)> {
+        let units = self.units();
+        let name = |plain, clustered| if self.clusters.is_some() { clustered } else { plain };
+        let flips = flip_interval(&units, rule.level, rule.resamples, rule.seed, p)?;
+        let differing = units.sums().iter().filter(|sum| **sum != 0.0).count();
+        let too_few = count(differing) < least_differing(chance(rule.level));
+        if too_few || !(flips.low.is_finite() && flips.high.is_finite()) {
+            let unbounded = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+            let Interval { low, high } = self.betting_interval(rule.level, rule.seed).unwrap_or(unbounded);
+            // Betting may refute 0 where so few resamples cannot.
+            let interval = Interval { low: low.min(0.0), high: high.max(0.0) };
+            return Some((name("betting", "cluster betting"), interval));
+        }
+        let range = self.range.unwrap_or_else(|| units.widest());
+        let padded = Moments::of(&units).padded_interval(range, rule.level)?;
+        Some((name("sign flips and t", "cluster sign flips and t"), hull(flips, padded)))
+    }
+}
+
+/// Both intervals together; on which side of 0 an end lies is what the first says, as the test does.
+fn hull(first: Interval, second: Interval) -> Interval {
+    let low = if first.low > 0.0 && second.low <= 0.0 { first.low } else { first.low.min(second.low) };
+    let high = if first.high < 0.0 && second.high >= 0.0 { first.high } else { first.high.max(second.high) };
+    Interval { low, high }
+}
+
 /// What the test can show with so many questions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
@@ -53,42 +129,27 @@ pub struct Reach {
 }
 
 impl Decision {
-    /// The decision about these differences, one per question; `clusters[i]` is the cluster of question i. `binary`: both
-    /// values of each question are 0 or 1.
-    pub fn of(differences: &[f64], clusters: Option<&[usize]>, binary: bool, rule: &Rule) -> Self {
-        let units = units(differences, clusters);
-        let mcnemar = (binary && !differences.is_empty()).then(|| McNemar::of(differences));
-        let permutation = permutation(units.sums(), rule.resamples, rule.seed);
-        let exact = mcnemar.filter(|_| clusters.is_none());
-        let (decisive, interval) = match (exact, permutation) {
+    pub fn of(differences: &Differences<'_>, rule: &Rule) -> Self {
+        let values = differences.values;
+        let mcnemar = (differences.binary && !values.is_empty()).then(|| McNemar::of(values));
+        let permutation = permutation(differences.units().sums(), rule.resamples, rule.seed);
+        let (decisive, interval) = match (mcnemar.filter(|_| differences.exact()), permutation) {
             (Some(test), _) => {
-                let n = count(differences.len());
+                let n = count(values.len());
                 let interval = score_interval(test.only_a, test.only_b, n, rule.level, test.exact_p);
                 (Some(("mcnemar exact", test.exact_p)), interval.map(|interval| ("score", interval)))
             }
-            (None, Some(test)) => {
-                let interval = flip_interval(&units, rule.level, rule.resamples, rule.seed, test.p);
-                let name = if clusters.is_some() { "cluster sign flips" } else { "sign flips" };
-                (Some(("permutation", test.p)), interval.map(|interval| (name, interval)))
-            }
+            (None, Some(test)) => (Some(("permutation", test.p)), differences.graded_interval(rule, test.p)),
             (None, None) => (None, None),
         };
         Self { mcnemar, permutation, decisive, interval }
     }
 }
 
-/// What is flipped as a whole: clusters, or single questions.
-fn units(differences: &[f64], clusters: Option<&[usize]>) -> Sums {
-    match clusters {
-        Some(clusters) => Sums::of(differences, clusters),
-        None => Sums::of(differences, &(0..differences.len()).collect::<Vec<_>>()),
-    }
-}
-
 impl Reach {
     /// The reach of the test that decides about these differences, as in [`Decision::of`].
-    pub fn of(differences: &[f64], clusters: Option<&[usize]>, binary: bool, rule: &Rule) -> Self {
-        let (units, mcnemar) = (units(differences, clusters), binary && clusters.is_none());
+    pub fn of(differences: &Differences<'_>, rule: &Rule) -> Self {
+        let (units, mcnemar) = (differences.units(), differences.exact());
         let differing: Vec<(f64, f64)> = units.iter().filter(|(sum, _)| *sum != 0.0).collect();
         let (n, k) = (units.sums().len(), differing.len());
         let alpha = rule.alpha / float(count(rule.pairs.max(1)));

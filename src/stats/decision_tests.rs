@@ -121,39 +121,83 @@ fn the_score_interval_excludes_0_where_mcnemar_rejects() {
     assert_eq!((score_interval(0, 0, 0, 0.95, 1.0), score_interval(1, 2, 9, 1.0, 1.0)), (None, None));
 }
 
+/// The decision about graded differences without a bound.
+fn graded(values: &[f64], clusters: Option<&[usize]>, rule: &Rule) -> Decision {
+    let order: Vec<usize> = (0..values.len()).collect();
+    Decision::of(&Differences { values, clusters, order: &order, binary: false, range: None }, rule)
+}
+
 #[test]
 fn the_ends_of_the_flip_interval_are_where_the_test_begins_to_reject() {
     let values = [0.3, -0.1, 0.8, 0.45, 0.0, 0.2, 0.62, -0.4, 0.9];
     let p = |shift: f64| permutation_exact(&values.map(|value| value - shift)).expect("a test").p;
-    let interval = Decision::of(&values, None, false, &rule()).interval.expect("an interval").1;
+    let flips = |values: &[f64], clusters: &[usize]| {
+        let units = Sums::of(values, clusters);
+        let p = permutation_exact(units.sums()).map_or(1.0, |test| test.p);
+        flip_interval(&units, 0.95, 300, 7, p)
+    };
+    let alone: Vec<usize> = (0..9).collect();
+    let interval = flips(&values, &alone).expect("an interval");
     for (end, inwards) in [(interval.low, 1e-6), (interval.high, -1e-6)] {
         assert!(p(end + inwards) >= 0.05 && p(end - inwards) < 0.05, "{interval:?}");
     }
-    // By clusters of one question, in which nothing else changes; and of twins, of which each counts once.
-    let alone: Vec<usize> = (0..9).collect();
-    assert_eq!(Decision::of(&values, Some(&alone), false, &rule()).interval, Some(("cluster sign flips", interval)));
+    // Of twins each counts once.
     let (twins, pairs): (Vec<f64>, Vec<usize>) = (0..18).map(|at| (values[at / 2], at / 2)).unzip();
-    let (_, of_twins) = Decision::of(&twins, Some(&pairs), false, &rule()).interval.expect("an interval");
+    let of_twins = flips(&twins, &pairs).expect("an interval");
     assert!((of_twins.low - interval.low).abs() < 1e-12 && (of_twins.high - interval.high).abs() < 1e-12);
     // Five units reject nothing, six do.
-    let few = |n: usize| Decision::of(&values[..n], None, false, &rule()).interval.expect("an interval").1;
-    assert_eq!((few(5).low, few(5).high), (f64::NEG_INFINITY, f64::INFINITY));
+    let few = |n: usize| flips(&values[..n], &alone[..n]).expect("an interval");
+    assert_eq!((few(4).low, few(4).high), (f64::NEG_INFINITY, f64::INFINITY));
     assert!(few(6).low.is_finite() && few(6).high.is_finite());
-    assert_eq!(Decision::of(&[], None, false, &rule()).interval, None);
+    assert_eq!(flips(&[], &[]), None);
+}
+
+#[test]
+fn graded_intervals_hold_the_flips_own_and_have_a_width() {
+    let values = [0.3, -0.1, 0.8, 0.45, 0.0, 0.2, 0.62, -0.4, 0.9];
+    let alone: Vec<usize> = (0..9).collect();
+    let (name, interval) = graded(&values, None, &rule()).interval.expect("an interval");
+    let of_clusters = graded(&values, Some(&alone), &rule()).interval;
+    assert_eq!((name, of_clusters), ("sign flips and t", Some(("cluster sign flips and t", interval))));
+    let flips = flip_interval(&Sums::of(&values, &alone), 0.95, 300, 7, 0.1).expect("an interval");
+    assert!(interval.low <= flips.low && interval.high >= flips.high, "{interval:?} {flips:?}");
+    assert_eq!(graded(&[], None, &rule()).interval, None);
+    // Five that differ reject nothing: without a bound nothing is ruled out, with one betting rules out some.
+    let range = Some(Interval { low: -1.0, high: 1.0 });
+    let order: Vec<usize> = (0..30).collect();
+    let bounded = |values: &[f64]| {
+        let differences = Differences { values, clusters: None, order: &order[..values.len()], binary: false, range };
+        Decision::of(&differences, &rule()).interval.expect("an interval")
+    };
+    assert_eq!(graded(&values[..5], None, &rule()).interval.map(|(_, of)| of.low), Some(f64::NEG_INFINITY));
+    for values in [&values[..5], &[0.0; 30], &[0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]] {
+        let (name, interval) = bounded(values);
+        assert!(name == "betting" && interval.low < 0.0 && interval.high > 0.0, "{values:?}: {interval:?}");
+        assert!(interval.low > -1.0 || interval.high < 1.0, "{interval:?}");
+    }
+    // All differ by the same: there is a width, and 0 is not in it, as the test says.
+    for interval in [bounded(&[0.2; 30]).1, graded(&[0.2; 30], None, &rule()).interval.expect("an interval").1] {
+        assert!(interval.low > 0.0 && interval.low < 0.2 && interval.high > 0.2, "{interval:?}");
+    }
 }
 
 proptest! {
     #[test]
-    fn the_interval_excludes_0_exactly_where_the_test_rejects(values in differences(), lift in 0_i8..4, sizes in 1_usize..4) {
+    fn the_interval_excludes_0_exactly_where_the_test_rejects(values in differences(), lift in 0_i8..4, sizes in 1_usize..4, bound in any::<bool>()) {
         let values: Vec<f64> = values.iter().map(|value| value + f64::from(lift) / 8.0).collect();
         let clusters: Vec<usize> = (0..values.len()).map(|at| at / sizes).collect();
+        let order: Vec<usize> = (0..values.len()).rev().collect();
+        let largest = values.iter().map(|value| value.abs()).fold(0.1, f64::max);
+        let range = bound.then_some(Interval { low: -largest, high: largest });
         for clusters in [None, Some(&clusters[..])] {
             for level in [0.9, 0.95] {
-                let found = Decision::of(&values, clusters, false, &Rule { level, ..rule() });
+                let differences = Differences { values: &values, clusters, order: &order, binary: false, range };
+                let found = Decision::of(&differences, &Rule { level, ..rule() });
                 let (Some((_, p)), Some((_, interval))) = (found.decisive, found.interval) else { panic!("a decision") };
                 prop_assert_eq!(interval.contains(0.0), p >= inverted::chance(level), "{:?} {:?}", p, interval);
                 let mean = Mean::of(&values).expect("a mean").mean;
                 prop_assert!(interval.low <= mean + 1e-9 && mean <= interval.high + 1e-9);
+                prop_assert!(interval.low < interval.high);
             }
         }
     }

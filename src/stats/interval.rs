@@ -1,7 +1,7 @@
-//! Confidence intervals for a share and a mean.
+//! Confidence intervals for a share.
 
 use super::beta::beta_quantile;
-use super::quantile::{central_t, central_z, float};
+use super::quantile::{central_z, float};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -12,6 +12,9 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Where shares lie.
+    pub const SHARES: Self = Self { low: 0.0, high: 1.0 };
+
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -55,15 +58,6 @@ pub fn clopper_pearson(successes: u64, n: u64, level: f64) -> Interval {
     Interval { low: bound(successes), high: 1.0 - bound(n - successes) }
 }
 
-/// Student's t interval for a mean: `mean ± t(level, n - 1) · √(variance / n)`.
-///
-/// `variance` is the sample variance (divided by `n - 1`). Absent below two values, for a level outside 0 to 1, and for
-/// numbers that are not finite.
-pub fn mean_interval(mean: f64, variance: f64, n: u64, level: f64) -> Option<Interval> {
-    let freedom = n.checked_sub(1).filter(|&freedom| freedom > 0)?;
-    around(mean, central_t(level, freedom)? * (variance / float(n)).sqrt())
-}
-
 /// The interval with this half width; absent for numbers that are not finite.
 pub(super) fn around(mean: f64, half: f64) -> Option<Interval> {
     (mean.is_finite() && half.is_finite()).then_some(Interval { low: mean - half, high: mean + half })
@@ -71,7 +65,7 @@ pub(super) fn around(mean: f64, half: f64) -> Option<Interval> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Interval, clopper_pearson, mean_interval, wilson};
+    use super::{Interval, clopper_pearson, wilson};
     use proptest::prelude::*;
 
     #[test]
@@ -81,10 +75,6 @@ mod tests {
             assert_eq!(interval(3, 5, 1.0), Interval { low: 0.0, high: 1.0 });
             assert_eq!(interval(9, 5, 0.95), interval(5, 5, 0.95));
         }
-        assert_eq!(mean_interval(0.5, f64::NAN, 9, 0.95), None);
-        assert_eq!(mean_interval(0.5, 0.1, 9, 0.0), None);
-        assert_eq!(mean_interval(0.5, 0.1, 1, 0.95), None);
-        assert_eq!(mean_interval(0.25, 0.0, 9, 0.95), Some(Interval { low: 0.25, high: 0.25 }));
     }
 
     proptest! {

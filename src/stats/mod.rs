@@ -6,6 +6,7 @@
 pub mod agreement;
 mod beta;
 pub mod bootstrap;
+pub mod bounded;
 pub mod clusters;
 pub mod cochran;
 pub mod decision;
@@ -25,10 +26,11 @@ pub mod wilcoxon;
 
 pub use agreement::{Agreement, Coefficient, Confusion, Resampling};
 pub use bootstrap::Bootstrap;
+pub use bounded::Moments;
 pub use clusters::Sums;
 pub use cochran::{CochranQ, cochran_q};
-pub use decision::{Decision, Reach, Rule};
-pub use interval::{Interval, clopper_pearson, mean_interval, wilson};
+pub use decision::{Decision, Differences, Reach, Rule};
+pub use interval::{Interval, clopper_pearson, wilson};
 pub use inverted::{flip_interval, score_interval};
 pub use mcnemar::{ChiSquare, McNemar};
 pub use mean::{Mean, TTest, pearson};

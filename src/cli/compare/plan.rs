@@ -51,7 +51,7 @@ pub(super) fn check(args: &Args, plan: &Path) -> anyhow::Result<u8> {
     if pairs.all_among(&names) {
         names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
     }
-    let settings = args.settings(pairs, &joined);
+    let settings = args.settings(pairs, &joined)?;
     let comparison = compare(&columns(&names, &figures, &settings.breakdowns), &settings);
     let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
     for condition in &args.fail_if {

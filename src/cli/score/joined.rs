@@ -3,9 +3,9 @@
 use crate::cli::metric_files::{Names, with_judges};
 use crate::graded::{EpisodeName, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics};
 use crate::report::JoinedRow;
-use crate::report::intervals::LEVEL;
+use crate::report::intervals::{LEVEL, shares_interval};
 use crate::score::{Figure, Unit, figure};
-use crate::stats::{Interval, Mean};
+use crate::stats::Mean;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -67,17 +67,12 @@ pub(super) fn rows(
             questions: means.len(),
             mean: mean.map(|mean| mean.mean),
             correction: judged.and_then(|judged| judged.correction(name, variant, LEVEL)),
-            interval: mean.and_then(|mean| mean.t_interval(LEVEL)).map(|interval| within(unit, interval)),
+            interval: match unit {
+                Unit::Share => shares_interval(&means, of_variant().all(|values| values.len() == 1)),
+                Unit::Amount => mean.and_then(|mean| mean.t_interval(LEVEL)),
+            },
         }
     };
     let of_variant = |variant| columns.iter().zip(&values).map(move |(name, values)| row(variant, *name, values));
     Ok(variants.iter().flat_map(of_variant).collect())
-}
-
-/// A mean of shares lies between 0 and 1; an interval from the t distribution may exceed that.
-fn within(unit: Unit, interval: Interval) -> Interval {
-    match unit {
-        Unit::Share => Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) },
-        Unit::Amount => interval,
-    }
 }

@@ -173,8 +173,8 @@ const RANK: &str = "Rank: 1 + the number of variants that are distinguishably be
 fn kind(method: &str) -> &'static str {
     match method {
         "wilson" => " (Wilson)",
-        "cluster t" => " (Student's t over clusters)",
-        _ => " (Student's t)",
+        "cluster padded t" => " (padded t over clusters)",
+        _ => " (padded t)",
     }
 }
 

@@ -73,10 +73,10 @@ fn the_table_has_figures_and_intervals() {
     let text = summary(&["main"]).render(80);
     let words: Vec<&str> = text.split_whitespace().collect();
     let said = words.join(" ");
-    // Wilson's interval of 137 of 499 at 95 %; Student's of 0.35 with variance 0.16.
+    // Wilson's interval of 137 of 499 at 95 %; the padded t of 0.35 with variance 0.16: 501 values with 0 and 1.
     assert!(said.contains("27.5 [23.7, 31.5]"), "{text}");
-    assert!(said.contains("35.0 [31.5, 38.5]"), "{text}");
-    assert!(said.contains("intervals: Wilson's for EM, Student's t for F1, 95 %"), "{text}");
+    assert!(said.contains("35.0 [31.5, 38.6]"), "{text}");
+    assert!(said.contains("intervals: Wilson's for EM, padded t for F1, 95 %"), "{text}");
     for part in [
         "3.25",
         "1,800",
@@ -111,9 +111,9 @@ fn repeated_questions_have_the_interval_of_their_means() {
     summary.rows[0].score.questions = Some(questions);
     let text = summary.render(80);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    // t(0.975, 49) = 2.0096, times sqrt(0.16 / 50) = 0.05657 and sqrt(0.09 / 50) = 0.04243.
-    assert!(said.contains("27.5 [16.1, 38.8]") && said.contains("35.0 [26.5, 43.5]"), "{text}");
-    assert!(said.contains("intervals: Student's t over the means of each question's repeats, 95 %"), "{text}");
+    // t(0.975, 49) = 2.0096, times the standard errors of 52 values, the 50 with 0 and 1: 0.0564 and 0.0432.
+    assert!(said.contains("27.5 [17.0, 39.7]") && said.contains("35.0 [26.9, 44.3]"), "{text}");
+    assert!(said.contains("intervals: padded t over the means of each question's repeats, 95 %"), "{text}");
     assert!(!said.contains("Wilson"), "{text}");
 }
 
