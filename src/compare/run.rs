@@ -190,11 +190,11 @@ fn notes(
         ));
     }
     if let Some(figure) = figures.iter().find(|figure| figure.clusters.is_some()) {
-        let clusters = figure.clusters.unwrap_or_default();
+        let (questions, clusters) =
+            (counted(figure.n, "question"), counted(figure.clusters.unwrap_or_default(), "cluster"));
         notes.push(format!(
-            "{} questions are in {clusters} clusters: standard errors, intervals and the permutation test are by \
-             cluster. McNemar's test, Wilcoxon's and Cochran's Q assume independent questions and decide nothing",
-            figure.n
+            "{questions} are in {clusters}: standard errors, intervals and the permutation test are by \
+             cluster. McNemar's test, Wilcoxon's and Cochran's Q assume independent questions and decide nothing"
         ));
     }
     // The pair of a rule has no p to correct.

@@ -189,6 +189,9 @@ fn clusters_decide_the_error_and_the_test() {
     assert!(before.pairs[0].verdict.distinguishable && !pair.verdict.distinguishable);
     assert!(pair.tests.mcnemar.expect("a test").exact_p < 1e-4);
     assert!(found.notes.iter().any(|note| note.contains("80 questions are in 26 clusters")));
+    let mut together = [first_right("a", 20, 80), first_right("b", 40, 80)];
+    together.iter_mut().flat_map(|of| &mut of.items).for_each(|item| item.cluster = Some("page".into()));
+    assert!(done(&together).notes.iter().any(|note| note.contains("80 questions are in 1 cluster: ")));
     let differences: Vec<f64> = (0..80).map(|i| f64::from(u8::from((20..40).contains(&i)))).collect();
     let clusters: Vec<usize> = (0..80).map(|i| if i < 60 { i / 10 } else { i }).collect();
     assert_eq!(pair.se, Mean::clustered(&differences, &clusters).and_then(|mean| mean.se));

@@ -7,8 +7,10 @@ mod parts;
 
 use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use crate::compare::number::{self, p_value, percent, value};
-use crate::compare::{Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean};
+use crate::compare::number::{self, p_equals, p_value, percent, value};
+use crate::compare::{
+    Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean,
+};
 use crate::graded::{CorrectedFigure, Setting};
 use crate::types::text::{counted, thousands};
 use cells::{bounds, change, estimate, headed, mark_stopped};
@@ -47,6 +49,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.push(pairs(figure));
         let lines = explained(figure);
         blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
+        blocks.extend(only_together(figure, comparison.settings.alpha));
         blocks.extend(corrected::blocks(compared, &figure.figure.name));
         if *mde {
             blocks.push(power(figure, comparison.settings.power));
@@ -168,6 +171,21 @@ fn overall(figure: &FigureComparison) -> Option<Block> {
     let key = Key { metric: figure.figure.name.clone(), ..Key::default() };
     let title = format!("{}, all variants together", figure.figure.label());
     Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
+}
+
+/// Cochran's Q finds a difference and no pair does: both are right, and a reader should not have to find out why.
+fn only_together(figure: &FigureComparison, alpha: f64) -> Option<Block> {
+    let test = figure.cochran_q.filter(|test| test.p < alpha && figure.cochran_q_stopped_by.is_none())?;
+    if figure.pairs.is_empty() || figure.pairs.iter().any(|pair| pair.verdict.distinguishable) {
+        return None;
+    }
+    let line = format!(
+        "Cochran's Q ({}) says that not all {} variants are equal; no pair is distinguishable, so which of them differ stays open",
+        p_equals(test.p),
+        figure.means.len()
+    );
+    let title = format!("{}, all variants and pairs", figure.figure.label());
+    Some(Block::Lines { title, lines: vec![line] })
 }
 
 fn pairs(figure: &FigureComparison) -> Block {

@@ -2,6 +2,7 @@
 
 use super::layout::{headings, table as laid_out};
 use super::number::{dash, percent};
+use crate::compare::number::p_value;
 use crate::stats::decision::{Decision, Differences, Rule};
 use crate::stats::{Interval, Mean};
 use serde::Serialize;
@@ -63,7 +64,7 @@ pub(crate) fn table(rows: &[RepairRow]) -> String {
             percent(row.control),
             percent(row.edited),
             difference + &interval.unwrap_or_default(),
-            row.p.map_or_else(dash, |p| format!("{p:.3}")),
+            row.p.map_or_else(dash, p_value),
         ]
     };
     laid_out(&header, &rows.iter().map(cells).collect::<Vec<_>>(), WIDTH)
@@ -85,6 +86,12 @@ mod tests {
         assert_eq!(one.p, Some(1.0));
         assert_eq!(RepairRow::of("label", &[]), None);
         assert!(table(&[row, one]).contains("+62.5 [-40.8, +100.0]"));
+    }
+
+    #[test]
+    fn a_small_p_is_not_printed_as_0() {
+        let rows: Vec<RepairRow> = RepairRow::of("all", &[[0.0, 1.0]; 20]).into_iter().collect();
+        assert!(table(&rows).contains(" <0.0001"), "{}", table(&rows));
     }
 
     #[test]
