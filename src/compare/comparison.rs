@@ -3,7 +3,7 @@
 //! Figures that do not exist (a mean of nothing, the spread of one value) are absent, never NaN.
 
 use super::{Breakdown, NamedFigure, Settings, Verdict};
-use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Permutation, TTest, Wilcoxon};
+use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Needed, Permutation, TTest, Wilcoxon};
 use crate::types::Stopping;
 use serde::Serialize;
 
@@ -194,6 +194,8 @@ pub struct Pair {
     pub mde: Option<f64>,
     /// The fewest questions with which the difference found would be shown with that power.
     pub questions_needed: Option<u64>,
+    /// The same for the ends of the difference's interval, from the farther one to the nearer one.
+    pub questions_needed_interval: Option<Needed>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
     /// The p after Holm's correction if all such rows were against the variant that leads; absent where the p of what was

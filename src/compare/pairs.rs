@@ -174,6 +174,7 @@ fn pair(
         too_few_resamples: reach.too_few_resamples,
         mde: reach.smallest,
         questions_needed: reach.needed,
+        questions_needed_interval: reach.need.zip(decision.interval).map(|(need, (_, ends))| need.between(ends)),
         bounds: None,
         p_highest: None,
         resume: Vec::new(),

@@ -2,6 +2,7 @@
 
 use super::tests::{done, first_right, quick, variant};
 use super::{Item, NamedFigure, Settings, Variant, compare};
+use crate::stats::{Design, Spread};
 
 /// Variants `a` and `b` of one graded figure, by the values of each question, in clusters of this size.
 fn graded(values: &[(f64, f64)], size: Option<usize>) -> [Variant; 2] {
@@ -72,4 +73,44 @@ fn what_can_be_shown_is_at_the_level_of_the_smallest_p_of_all_pairs() {
     let found = compare(&graded(&many, None), &settings).expect("a comparison");
     let said = &found.figures[0].pairs[0].verdict.sentence;
     assert!(said.contains("so few resamples cannot show any difference at p < 0.05; "), "{said}");
+}
+
+#[test]
+fn the_questions_needed_have_the_interval_of_the_difference() {
+    let pair = |rises: usize, falls: usize| {
+        let b = (0..60).map(|i| (i < 20 + rises) && i >= falls);
+        done(&[first_right("a", 20, 60), variant("b", b)]).figures.remove(0).pairs.remove(0)
+    };
+    let needed = |differing: f64, difference: f64| {
+        Design { spread: Spread::Signs, differing, alpha: 0.05 }.units_needed(difference / differing, 0.8)
+    };
+    // 20 of 60 differ, by 0.2 on average.
+    let clear = pair(16, 4);
+    let (ends, found) = (clear.interval.expect("an interval"), clear.questions_needed_interval.expect("ends"));
+    assert!(ends.low > 0.0 && found.low <= clear.questions_needed && clear.questions_needed <= found.high);
+    let share = 20.0 / 60.0;
+    // The farther end is larger than the share that differs: so many differ then.
+    assert!(ends.high > share, "{ends:?}");
+    assert_eq!((found.low, found.high), (needed(ends.high, ends.high), needed(share, ends.low)));
+    // What holds 0 may need any number, on whichever side the difference was found.
+    let (unclear, mirrored) = (pair(8, 4), pair(4, 8));
+    let found = unclear.questions_needed_interval.expect("ends");
+    assert!(found.low.is_some_and(|low| Some(low) < unclear.questions_needed) && found.high.is_none(), "{found:?}");
+    assert_eq!(mirrored.questions_needed_interval, Some(found));
+    // Without a difference there is no number, and still one for the ends of the interval.
+    let equal = pair(6, 6);
+    assert_eq!((equal.questions_needed, equal.questions_needed_interval.expect("ends").high), (None, None));
+}
+
+#[test]
+fn what_is_shown_of_graded_figures_depends_on_their_spread() {
+    let values: Vec<(f64, f64)> =
+        (0..40).map(|i| (0.5, if i % 2 == 0 { 0.5 } else { f64::from(i % 9) / 8.0 })).collect();
+    let said = sentence(&graded(&values, None), "f1");
+    assert!(
+        said.contains(" points F1 or more with 80 % power if 45 % of them differ with the same spread; "),
+        "{said}"
+    );
+    let said = sentence(&graded(&values, Some(2)), "f1");
+    assert!(said.contains(" % of the clusters differ with the same spread; "), "{said}");
 }

@@ -95,6 +95,7 @@ fn sequential(pair: Pair, found: Stopping) -> Pair {
         p_holm: None,
         mde: None,
         questions_needed: None,
+        questions_needed_interval: None,
         bounds: None,
         p_highest: None,
         resume: Vec::new(),

@@ -60,8 +60,8 @@ fn indistinguishable_variants_show_the_detectable_difference() {
     assert!((0.0508..0.0509).contains(&least), "{least}");
     assert_eq!(
         pair.verdict.sentence,
-        "b and a are not distinguishable: 500 questions can show 5.1 points EM, and the difference is 1.2 points EM, \
-         95 % interval -2.3 to 4.7, p = 0.5716"
+        "b and a are not distinguishable: 500 questions show 5.1 points EM or more with 80 % power if 16 % \
+         of them differ; the difference is 1.2 points EM, 95 % interval -2.3 to 4.7, p = 0.5716"
     );
     let needed = pair.questions_needed.expect("a number");
     assert!((8000..9000).contains(&needed), "{needed}");

@@ -172,18 +172,23 @@ impl Words<'_> {
         if self.never_differ() {
             return format!("{unlike}: they never differ in {} on {questions}", self.figure.label());
         }
+        let shown =
+            mde.map_or_else(|| self.nothing_shown(), |mde| format!("{questions} show {}", self.detectable(mde)));
         let found = format!("the difference is {}{}, {}", self.amount(difference), self.interval(false), self.p(p));
-        match mde {
-            Some(mde) if difference.abs() < *mde => {
-                format!("{unlike}: {questions} can show {}, and {found}", self.amount(*mde))
-            }
-            // Chance has a part in what is shown: one in five samples of such questions does not show it.
-            Some(mde) => {
-                let power = percent(self.power);
-                format!("{unlike}: {questions} show {} with {power} % power only; {found}", self.amount(*mde))
-            }
-            None => format!("{unlike}: {}; {found}", self.nothing_shown()),
-        }
+        format!("{unlike}: {shown}; {found}")
+    }
+
+    /// Such as `42.0 points EM or more with 80 % power if 53 % of them differ`.
+    fn detectable(&self, least: f64) -> String {
+        let Pair { n, units, differing, p, .. } = self.pair;
+        let unit = if units == n { "of them" } else { "of the clusters" };
+        #[expect(clippy::cast_precision_loss, reason = "counts of questions")]
+        let share = 100.0 * *differing as f64 / *units as f64;
+        let share = if differing == units { "all".to_owned() } else { format!("{share:.0} %") };
+        // What McNemar's test sees of a question is whether it differs, others see by how much.
+        let spread = if p.is_some_and(|p| p.test == "mcnemar exact") { "" } else { " with the same spread" };
+        let power = percent(self.power);
+        format!("{} or more with {power} % power if {share} {unit} differ{spread}", self.amount(least))
     }
 
     /// Whether a test or an interval shows the difference whatever the distribution of the questions' differences.

@@ -12,6 +12,7 @@ use crate::compare::{
     Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean,
 };
 use crate::graded::{CorrectedFigure, Setting};
+use crate::stats::Needed;
 use crate::types::text::{counted, thousands};
 use cells::{bounds, change, estimate, headed, mark_stopped};
 pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
@@ -280,21 +281,39 @@ fn evidence(pair: &Pair) -> Cell {
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
 fn power(figure: &FigureComparison, power: f64) -> Block {
     let unit = figure.figure.unit;
-    let own = figure.has_own_questions();
-    let questions = if own { "n questions".to_owned() } else { counted(figure.n, "question") };
-    let mut header = headings("b − a", &["difference"]);
-    header.extend(own.then(|| Heading::numbers("n")));
-    header.extend([format!("detectable with {questions}"), "questions needed".to_owned()].map(Heading::numbers));
+    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    let needed = format!("questions needed [{} %]", percent(level));
+    let header = headings("b − a", &["difference", "detectable", "differing", &needed]);
     let row = |pair: &Pair| {
         let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
-        let needed = pair.questions_needed.map(|n| Cell::count("questions_needed", n));
-        let mut cells = vec![Cell::text(format!("{} − {}", pair.b, pair.a)), change(unit, pair.difference, None, None)];
-        cells.extend(own.then(|| Cell::count("n", pair.n)));
-        cells.extend([least.unwrap_or_else(Cell::nothing), needed.unwrap_or_else(Cell::nothing)]);
+        let mut differing = Cell::count("differing", pair.differing);
+        differing.text = format!("{} of {}", pair.differing, pair.units);
+        differing.figures.extend(Cell::count("units", pair.units).figures);
+        let cells = vec![
+            Cell::text(format!("{} − {}", pair.b, pair.a)),
+            change(unit, pair.difference, None, None),
+            least.unwrap_or_else(Cell::nothing),
+            if pair.stopping.is_none() { differing } else { Cell::nothing() },
+            needed_for(pair),
+        ];
         Row { key: key(figure, pair), cells }
     };
-    let title = format!("{}, minimum detectable difference at {} % power", figure.figure.label(), percent(power));
+    // The column has the questions of each pair where these are not those of the means.
+    let of = if figure.has_own_questions() { String::new() } else { format!(" of {}", counted(figure.n, "question")) };
+    let title =
+        format!("{}, minimum detectable difference{of} at {} % power", figure.figure.label(), percent(power));
     Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// Such as `110 [40, ∞]`: where the interval of the difference holds 0, no number of questions may be enough.
+fn needed_for(pair: &Pair) -> Cell {
+    let mut cell = pair.questions_needed.map_or_else(Cell::nothing, |n| Cell::count("questions_needed", n));
+    let Some(Needed { low, high }) = pair.questions_needed_interval else { return cell };
+    let ends = [("questions_needed_low", low), ("questions_needed_high", high)]
+        .map(|(name, end)| end.map_or_else(|| Cell::figure(name, f64::INFINITY, "∞"), |n| Cell::count(name, n)));
+    cell.text = format!("{} [{}, {}]", cell.text, ends[0].text, ends[1].text);
+    cell.figures.extend(ends.into_iter().flat_map(|end| end.figures));
+    cell
 }
 
 /// Why a pair has neither of the two.

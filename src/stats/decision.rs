@@ -4,7 +4,7 @@ use super::bounded::{Moments, betting_interval, betting_refutes};
 use super::inverted::{chance, flip_interval, score_interval};
 use super::permutation::ENUMERATED;
 use super::quantile::{count, float};
-use super::reach::{Design, Spread, least_differing};
+use super::reach::{Design, Need, Spread, least_differing};
 use super::{Interval, McNemar, Permutation, Sums, permutation};
 
 /// Paired differences, one per question.
@@ -126,6 +126,8 @@ pub struct Reach {
     pub smallest: Option<f64>,
     /// The fewest questions that show the difference found with that power; absent where it is 0.
     pub needed: Option<u64>,
+    /// How many other differences need; absent where nothing can be shown.
+    pub need: Option<Need>,
 }
 
 impl Decision {
@@ -160,6 +162,7 @@ impl Reach {
             too_few_resamples: !mcnemar && k > ENUMERATED && 1.0 / float(count(rule.resamples) + 1) >= alpha,
             smallest: None,
             needed: None,
+            need: None,
         };
         let questions: f64 = units.iter().map(|(_, size)| size).sum();
         // The difference of the means of all questions, per effect on the units that differ.
@@ -176,10 +179,9 @@ impl Reach {
         let design = Design { spread, differing: float(count(k)) / float(count(n)), alpha };
         let smallest = (count(k) >= reach.least).then(|| design.smallest_effect(count(n), rule.power)).flatten();
         reach.smallest = smallest.map(|smallest| smallest * scale);
-        let per_unit = questions / float(count(n));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of questions")]
-        let in_questions = |units: u64| (float(units) * per_unit - 1e-9).ceil() as u64;
-        reach.needed = design.units_needed(effect.abs(), rule.power).map(in_questions);
+        let need = Need { design, power: rule.power, scale, questions_per_unit: questions / float(count(n)) };
+        reach.needed = need.of(effect * scale);
+        reach.need = Some(need);
         reach
     }
 }

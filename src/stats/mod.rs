@@ -38,7 +38,7 @@ pub use multiple::{benjamini_hochberg, bonferroni, holm};
 pub use permutation::{Permutation, permutation, permutation_resampled};
 pub use power::{VarianceParts, questions_needed, smallest_difference};
 pub use ppi::{Corrected, JudgedItem, corrected, corrected_difference};
-pub use reach::{Design, Spread, least_differing};
+pub use reach::{Design, Need, Needed, Spread, least_differing};
 pub use sequential::Betting;
 pub use wilcoxon::{Wilcoxon, wilcoxon};
 #[cfg(test)]

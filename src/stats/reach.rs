@@ -4,8 +4,10 @@
 //! `McNemar`'s and the sign-flip test see only units (questions, or clusters) that differ. How many of them differ varies from
 //! one sample to the next, so the power is the mean of the power at each number, weighted by the binomial distribution.
 
+use super::Interval;
 use super::beta::{beta_kernel, incomplete_beta};
 use super::quantile::{central_t, central_z, float};
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// What is known of the units that differ.
@@ -25,6 +27,47 @@ pub struct Design {
     pub differing: f64,
     /// The p below which a difference is shown.
     pub alpha: f64,
+}
+
+/// How many questions a pair needs, by the difference that they are to show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    pub(super) design: Design,
+    pub(super) power: f64,
+    /// The difference of the means of all questions, per effect on the units that differ.
+    pub(super) scale: f64,
+    pub(super) questions_per_unit: f64,
+}
+
+/// The fewest and the most questions that a pair may need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Needed {
+    /// For the end of the difference's interval that is farther from 0; absent where both are 0.
+    pub low: Option<u64>,
+    /// For the nearer end; absent where the interval holds 0, which no number of questions shows.
+    pub high: Option<u64>,
+}
+
+impl Need {
+    /// The fewest questions that show this difference with the power; absent for 0.
+    pub fn of(&self, difference: f64) -> Option<u64> {
+        let Self { mut design, power, scale, questions_per_unit } = *self;
+        let mut effect = difference.abs() / scale;
+        if design.spread == Spread::Signs && effect > 1.0 {
+            // At least as many questions differ as make the difference.
+            (design.differing, effect) = (difference.abs().min(1.0), 1.0);
+        }
+        let units = design.units_needed(effect, power)?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of questions")]
+        Some((float(units) * questions_per_unit - 1e-9).ceil() as u64)
+    }
+
+    /// The same for the ends of the difference's interval.
+    pub fn between(&self, difference: Interval) -> Needed {
+        let Interval { low, high } = difference;
+        let nearer = if difference.contains(0.0) { 0.0 } else { low.abs().min(high.abs()) };
+        Needed { low: self.of(low.abs().max(high.abs())), high: self.of(nearer) }
+    }
 }
 
 /// Power at a given number of differing units, as a function of the effect.

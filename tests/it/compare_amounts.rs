@@ -79,7 +79,7 @@ fn check_pair(shown: &Value, a: &[f64], b: &[f64]) {
     holds(
         shown,
         "a b n a_mean b_mean difference se unpaired_se correlation interval intervals bootstrap tests p p_holm units \
-         differing least_differing mde questions_needed bounds verdict",
+         differing least_differing mde questions_needed questions_needed_interval bounds verdict",
     );
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
     let (n, difference, se) = (differences.len(), mean(&differences), standard_error(&differences));

@@ -90,6 +90,7 @@ fn escaped(text: &str) -> String {
             '–' => shown.push_str("--"),
             '−' => shown.push_str("$-$"),
             '…' => shown.push_str("\\ldots{}"),
+            '∞' => shown.push_str("$\\infty$"),
             c if c.is_control() || c.is_whitespace() => shown.push(' '),
             c if c.is_ascii() || c.is_alphanumeric() => shown.push(c),
             c => {
