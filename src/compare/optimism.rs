@@ -1,8 +1,9 @@
 //! What is left of a difference on questions that nobody looked at while prompts were chosen.
 
-use super::number::{difference, end, p_equals, percent, value};
+use super::number::{difference, end, p_equals, percent};
 use super::stopped::SEQUENCE;
 use super::{Better, Comparison, MethodInterval, NamedFigure, Pair, Unit};
+use crate::stats::{Interval, independent_difference};
 use crate::types::text::counted;
 use serde::Serialize;
 
@@ -17,8 +18,11 @@ pub(crate) struct Optimism {
     pub holdout: Part,
     pub development: Part,
     /// How much larger the lead was on the development part, of the variant that had it there; absent where one of them was
-    /// not measured, and for a figure of which neither more nor less is better.
+    /// not measured, and for a figure of which neither more nor less is better. It is above 0 on average without any
+    /// selection, as the development part says who leads.
     pub optimism: Option<f64>,
+    /// From the intervals of both parts, where they have the same level.
+    pub optimism_interval: Option<MethodInterval>,
     /// The sentence; names in it are not escaped.
     pub sentence: String,
 }
@@ -61,9 +65,14 @@ impl Optimism {
             b: holdout.b.clone(),
             holdout: Part::of(holdout),
             development: Part::of(development),
-            optimism: both.filter(|_| figure.better != Better::Neither).map(|(before, after)| lost(before, after)),
+            optimism: None,
+            optimism_interval: None,
             sentence: String::new(),
         };
+        if let Some((before, after)) = both.filter(|_| figure.better != Better::Neither) {
+            found.optimism = Some(sign(before, after) * (before - after));
+            found.optimism_interval = interval((before, development.interval), (after, holdout.interval));
+        }
         found.sentence = found.said(if pairs > 1 { " after Holm" } else { "" });
         found
     }
@@ -97,8 +106,12 @@ impl Optimism {
         let Some(before) = development.difference else {
             return format!("{here}; on the development part it was not measured");
         };
+        let ends = self.optimism_interval.map_or_else(String::new, |interval| match interval.is_bounded() {
+            true => format!(" [{}, {}]", shown(interval.low), shown(interval.high)),
+            false => " [unbounded]".to_owned(),
+        });
         let optimism =
-            self.optimism.map_or_else(String::new, |optimism| format!(" (optimism {})", value(metric.unit, optimism)));
+            self.optimism.map_or_else(String::new, |optimism| format!(" (optimism {}{ends})", shown(optimism)));
         format!("{here}; on the {} of the development part it was {}{optimism}", questions(development), shown(before))
     }
 }
@@ -110,15 +123,30 @@ impl Part {
     }
 }
 
-/// What a lead on the development part lost on the holdout. Without a lead, any difference is a loss of it: below 0.
-fn lost(before: f64, after: f64) -> f64 {
-    if before == 0.0 { -after.abs() } else { (before - after) * before.signum() }
+/// The sign of the lead on the development part. Without one there, any difference on the holdout is a loss.
+fn sign(before: f64, after: f64) -> f64 {
+    if before == 0.0 { after.signum() } else { before.signum() }
+}
+
+/// The interval of the optimism: the parts share no question, so that their errors add as those of independent estimates.
+fn interval(
+    (before, of_before): (f64, Option<MethodInterval>),
+    (after, of_after): (f64, Option<MethodInterval>),
+) -> Option<MethodInterval> {
+    let (first, second) = of_before.zip(of_after)?;
+    if (first.level - second.level).abs() > 1e-12 {
+        return None;
+    }
+    let ends = |of: MethodInterval| Interval { low: of.low, high: of.high };
+    let Interval { low, high } = independent_difference((before, ends(first)), (after, ends(second)));
+    let ends = if sign(before, after) < 0.0 { Interval { low: -high, high: -low } } else { Interval { low, high } };
+    Some(MethodInterval::new("square-and-add", first.level, ends))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Optimism, lost, optimism};
-    use crate::compare::{Item, NamedFigure, Settings, Variant, compare};
+    use super::{Optimism, interval, optimism, sign};
+    use crate::compare::{Item, MethodInterval, NamedFigure, Settings, Variant, compare};
 
     /// What is left of 3 less in `b` on the development part, of which 1 is left on the holdout.
     fn of(figure: &str, [a, b]: [&str; 2]) -> Optimism {
@@ -143,10 +171,7 @@ mod tests {
             let tokens = of("tokens", names);
             assert!((tokens.optimism.expect("a lead") - 2.0).abs() < 1e-12, "{tokens:?}");
             let sentence = &tokens.sentence;
-            assert!(
-                sentence.contains("tokens (less is better)") && sentence.ends_with("(optimism 2.00)"),
-                "{sentence}"
-            );
+            assert!(sentence.contains("tokens (less is better)") && sentence.contains("(optimism +2.00"), "{sentence}");
             let other = of("size", names);
             let sentence = &other.sentence;
             assert!(other.optimism.is_none() && !sentence.contains("optimism"), "{sentence}");
@@ -157,9 +182,32 @@ mod tests {
     #[test]
     fn optimism_is_that_of_whoever_led_and_does_not_depend_on_the_order() {
         for (before, after, optimism) in [(4.0, 1.0, 3.0), (-4.0, -1.0, 3.0), (4.0, -1.0, 5.0), (-1.0, -4.0, -3.0)] {
-            assert!((lost(before, after) - optimism).abs() < 1e-12, "{before} {after}");
-            assert!((lost(-before, -after) - optimism).abs() < 1e-12, "{before} {after}");
+            for side in [1.0, -1.0] {
+                let (before, after) = (side * before, side * after);
+                let found: f64 = sign(before, after) * (before - after);
+                assert!((found - optimism).abs() < 1e-12, "{before} {after}");
+            }
         }
-        assert!((lost(0.0, 2.0) + 2.0).abs() < 1e-12);
+        let found: f64 = sign(0.0, 2.0) * (0.0 - 2.0);
+        assert!((found + 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_interval_of_the_optimism_is_that_of_two_independent_estimates() {
+        let of = |low, high| Some(MethodInterval { method: "score", level: 0.95, low, high });
+        // By hand: 0.3 − 0.1, less the root of 0.2² + 0.4², and more that of 0.1² + 0.3².
+        let found = interval((0.3, of(0.1, 0.4)), (0.1, of(-0.2, 0.5))).expect("an interval");
+        let (low, high) = (0.2 - 0.2_f64.hypot(0.4), 0.2 + 0.1_f64.hypot(0.3));
+        assert!((found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12, "{found:?}");
+        // Seen from the other side it is the same.
+        let mirrored = interval((-0.3, of(-0.4, -0.1)), (-0.1, of(-0.5, 0.2))).expect("an interval");
+        assert!((mirrored.low - low).abs() < 1e-12 && (mirrored.high - high).abs() < 1e-12, "{mirrored:?}");
+        let unbounded = of(f64::NEG_INFINITY, f64::INFINITY);
+        assert!(!interval((0.3, of(0.1, 0.4)), (0.1, unbounded)).expect("an interval").is_bounded());
+        let other = Some(MethodInterval { level: 0.8, ..found });
+        assert_eq!(
+            (interval((0.3, of(0.1, 0.4)), (0.1, other)), interval((0.3, None), (0.1, of(0.0, 0.2)))),
+            (None, None)
+        );
     }
 }

@@ -63,6 +63,16 @@ pub(super) fn around(mean: f64, half: f64) -> Option<Interval> {
     (mean.is_finite() && half.is_finite()).then_some(Interval { low: mean - half, high: mean + half })
 }
 
+/// The interval of the difference of two independent estimates, the first less the second, from their own intervals of one
+/// level: the distances of the ends are added as squares (Zou, Donner 2008). Its level is about theirs.
+pub fn independent_difference((a, of_a): (f64, Interval), (b, of_b): (f64, Interval)) -> Interval {
+    let difference = a - b;
+    Interval {
+        low: difference - (a - of_a.low).hypot(of_b.high - b),
+        high: difference + (of_a.high - a).hypot(b - of_b.low),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Interval, clopper_pearson, wilson};

@@ -30,7 +30,7 @@ pub use bounded::Moments;
 pub use clusters::Sums;
 pub use cochran::{CochranQ, cochran_q};
 pub use decision::{Decision, Differences, Reach, Rule};
-pub use interval::{Interval, clopper_pearson, wilson};
+pub use interval::{Interval, clopper_pearson, independent_difference, wilson};
 pub use inverted::{flip_interval, score_interval};
 pub use mcnemar::{ChiSquare, McNemar};
 pub use mean::{Mean, TTest, pearson};
