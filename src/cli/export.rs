@@ -4,6 +4,7 @@ mod chat;
 mod earlier;
 mod filter;
 mod hf;
+mod holdout;
 mod log;
 mod prompts;
 mod runs;
@@ -118,26 +119,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if !job.metrics.is_empty() {
         job.note_coverage()?;
     }
-    if format == Format::Hf {
-        return hf::write(&job);
-    }
-    if let Some(path) = output_file::named(args.out.as_deref()) {
-        let is_earlier = |start: &Start| earlier::is_earlier(&job, start);
-        let written = earlier::output(&job, path, &is_earlier).write(|file| job.write_file(path, file))?;
-        let shown = visible_line(&path.display().to_string(), 300);
-        say(format_args!("{} written to {shown}", written.said(&job)));
-        if format == Format::Inspect {
-            log::note_name(&job, path);
-        }
-    } else {
-        let out: Box<dyn Write + Send> = match format {
-            Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
-            _ => Box::new(BufWriter::new(stdout())),
-        };
-        if job.write(out)?.episodes == 0 {
-            say("note: no episode matches");
-        }
-    }
+    job.write_out()?;
+    holdout::look(&job)?;
     Ok(failure::OK)
 }
 
@@ -233,6 +216,31 @@ impl Job<'_> {
             }
         }
         names.note_coverage(&self.metrics)
+    }
+
+    /// Writes everything to its place.
+    fn write_out(&self) -> anyhow::Result<()> {
+        if self.format == Format::Hf {
+            return hf::write(self);
+        }
+        if let Some(path) = output_file::named(self.args.out.as_deref()) {
+            let is_earlier = |start: &Start| earlier::is_earlier(self, start);
+            let written = earlier::output(self, path, &is_earlier).write(|file| self.write_file(path, file))?;
+            let shown = visible_line(&path.display().to_string(), 300);
+            say(format_args!("{} written to {shown}", written.said(self)));
+            if self.format == Format::Inspect {
+                log::note_name(self, path);
+            }
+        } else {
+            let out: Box<dyn Write + Send> = match self.format {
+                Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
+                _ => Box::new(BufWriter::new(stdout())),
+            };
+            if self.write(out)?.episodes == 0 {
+                say("note: no episode matches");
+            }
+        }
+        Ok(())
     }
 
     /// Writes a file, packed if its name says so.

@@ -1,4 +1,4 @@
-//! Whether a comparison looks at the holdout of a split, and the ledger of such looks beside its list of ids.
+//! Whether a comparison or an export looks at the holdout of a split, and the ledger of such looks beside its list of ids.
 
 use super::Source;
 use crate::dataset::{IdList, sha256_of_ids};
@@ -7,6 +7,7 @@ use crate::store::{Skipped, StoreError, append_lines, read_lines};
 use crate::types::bounded::text_at_most;
 use crate::types::json_error;
 use crate::types::text::{counted, visible_line};
+use crate::types::{Manifest, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::File;
@@ -29,6 +30,15 @@ pub(crate) struct Holdout {
     outside: usize,
 }
 
+/// What an export has of one run.
+#[derive(Debug)]
+pub(crate) struct Exported<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) variants: Vec<&'a Variant>,
+    /// The ids of its questions.
+    pub(crate) ids: HashSet<String>,
+}
+
 /// A line of the ledger: the first time that somebody saw the figures of some variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Look {
@@ -37,8 +47,9 @@ struct Look {
     wikitrail: String,
     /// Of the list's ids: which holdout.
     holdout_sha256: String,
-    /// Questions compared.
+    /// Questions compared or exported.
     questions: usize,
+    /// Figures compared; `export` for an export, which has all.
     metrics: Vec<String>,
     variants: Vec<Seen>,
 }
@@ -65,7 +76,7 @@ pub(crate) struct Looks {
     pub(crate) looks: usize,
     /// When the first one was.
     pub(crate) first: String,
-    /// Whether this comparison is one of them for the first time.
+    /// Whether this comparison or export is one of them for the first time.
     pub(crate) new: bool,
     pub(crate) questions: usize,
     /// Compared questions that are not in the holdout.
@@ -86,7 +97,7 @@ impl Holdout {
     pub(crate) fn of(sources: &[Source], named: Option<&Path>) -> Result<Option<Self>, RunError> {
         let found = match named {
             Some(path) => Some((path.to_owned(), named_list(path, sources)?)),
-            None => sources.iter().find_map(recorded),
+            None => manifests(sources).find_map(recorded),
         };
         let Some((path, list)) = found else { return Ok(None) };
         let ids: HashSet<&str> = list.ids.iter().map(String::as_str).collect();
@@ -104,25 +115,45 @@ impl Holdout {
     /// Says that a run was asked the questions of a list that cannot be used here, and so may be of a holdout whose looks are
     /// not counted.
     pub(crate) fn unusable(sources: &[Source]) -> Option<String> {
-        let lost = |source: &Source| {
-            let path = PathBuf::from(source.origin.as_ref()?.manifest.dataset.ids_file.as_ref()?);
-            if recorded(source).is_some() {
-                return None;
-            }
-            let shown = visible_line(&path.display().to_string(), 200);
-            let why = match read(&path) {
-                Err(_) => "cannot be read here",
-                Ok(text) if IdList::names_holdout(&text) => {
-                    "was changed since it was drawn, or is of another dataset file"
-                }
-                Ok(_) => return None,
-            };
-            Some(format!(
-                "`{shown}`, the list of the run's questions, {why}: if they are the holdout of a split, --holdout FILE names \
-                 its list, and this look is counted"
-            ))
+        manifests(sources)
+            .find_map(|manifest| Self::lost(manifest, "--holdout FILE names its list, and this look is counted"))
+    }
+
+    /// The same of one run, with what follows from it.
+    fn lost(manifest: &Manifest, then: &str) -> Option<String> {
+        let path = PathBuf::from(manifest.dataset.ids_file.as_ref()?);
+        if recorded(manifest).is_some() {
+            return None;
+        }
+        let shown = visible_line(&path.display().to_string(), 200);
+        let why = match read(&path) {
+            Err(_) => "cannot be read here",
+            Ok(text) if IdList::names_holdout(&text) => "was changed since it was drawn, or is of another dataset file",
+            Ok(_) => return None,
         };
-        sources.iter().find_map(lost)
+        Some(format!("`{shown}`, the list of the run's questions, {why}: if they are the holdout of a split, {then}"))
+    }
+
+    /// The looks of an export at the holdouts that its runs were given, and warnings of those that cannot be counted.
+    pub(crate) fn exported(runs: &[Exported<'_>]) -> (Vec<Looks>, Vec<String>) {
+        let (mut holdouts, mut warnings): (Vec<(Self, Vec<Seen>)>, Vec<String>) = (Vec::new(), Vec::new());
+        for Exported { manifest, variants, ids } in runs {
+            let Some((path, list)) = recorded(manifest) else {
+                warnings.extend(Self::lost(manifest, "this look is not counted"));
+                continue;
+            };
+            let seen = variants.iter().map(|variant| Seen::new(manifest, variant));
+            match holdouts.iter_mut().find(|(known, _)| known.path == path) {
+                Some((known, of_it)) => {
+                    known.inside = known.inside.max(ids.len());
+                    of_it.extend(seen);
+                }
+                None => holdouts.push((Self { path, list, inside: ids.len(), outside: 0 }, seen.collect())),
+            }
+        }
+        warnings.dedup();
+        let looks = |(holdout, seen): (Self, Vec<Seen>)| holdout.look_of(seen, vec!["export".to_owned()]);
+        (holdouts.into_iter().map(looks).collect(), warnings)
     }
 
     /// The ids of its questions.
@@ -142,6 +173,11 @@ impl Holdout {
 
     /// Counts the looks, this one included where it shows a variant that no earlier one has shown.
     pub(crate) fn look(&self, sources: &[Source], metrics: Vec<String>) -> Looks {
+        let origins = sources.iter().filter_map(|source| source.origin.as_ref());
+        self.look_of(origins.map(|origin| Seen::new(&origin.manifest, &origin.variant)).collect(), metrics)
+    }
+
+    fn look_of(&self, variants: Vec<Seen>, metrics: Vec<String>) -> Looks {
         let ledger = self.path.with_extension("looks.jsonl");
         let sha256 = self.list.sha256();
         let mut warnings = Vec::new();
@@ -160,7 +196,6 @@ impl Holdout {
                 first.get_or_insert(look.at);
             }
         }
-        let variants: Vec<Seen> = sources.iter().filter_map(Seen::of).collect();
         let new = variants.iter().any(|variant| !seen.contains(variant));
         let at = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let (list, questions) = (self.path.display().to_string(), self.inside);
@@ -214,14 +249,13 @@ impl Looks {
 }
 
 impl Seen {
-    fn of(source: &Source) -> Option<Self> {
-        let origin = source.origin.as_ref()?;
-        Some(Self {
-            variant: origin.variant.name.clone(),
-            started_at: origin.manifest.started_at.clone(),
-            prompt_sha256: origin.variant.prompt_sha256.clone(),
-            direct_prompt_sha256: origin.variant.direct_prompt_sha256.clone(),
-        })
+    fn new(manifest: &Manifest, variant: &Variant) -> Self {
+        Self {
+            variant: variant.name.clone(),
+            started_at: manifest.started_at.clone(),
+            prompt_sha256: variant.prompt_sha256.clone(),
+            direct_prompt_sha256: variant.direct_prompt_sha256.clone(),
+        }
     }
 }
 
@@ -262,12 +296,16 @@ fn named_list(path: &Path, sources: &[Source]) -> Result<IdList, RunError> {
 }
 
 /// The list that a run was given, where it still is what it was.
-fn recorded(source: &Source) -> Option<(PathBuf, IdList)> {
-    let dataset = &source.origin.as_ref()?.manifest.dataset;
+fn recorded(manifest: &Manifest) -> Option<(PathBuf, IdList)> {
+    let dataset = &manifest.dataset;
     let path = PathBuf::from(dataset.ids_file.as_ref()?);
     let list = IdList::parse(&read(&path).ok()?).filter(IdList::is_holdout)?;
     let same = list.dataset_sha256 == dataset.sha256 && list.sha256() == sha256_of_ids(&dataset.selection.ids);
     same.then_some((path, list))
+}
+
+fn manifests(sources: &[Source]) -> impl Iterator<Item = &Manifest> {
+    sources.iter().filter_map(|source| source.origin.as_ref()).map(|origin| &*origin.manifest)
 }
 
 /// The ids of the questions that all variants have, in order.

@@ -28,7 +28,7 @@ pub(crate) use development::counterparts;
 pub(crate) use differences::Setting;
 pub(crate) use field::Field;
 pub(crate) use find::{check_one, runs, runs_at, runs_in};
-pub(crate) use holdout::{Holdout, Looks};
+pub(crate) use holdout::{Exported, Holdout, Looks};
 pub(crate) use judged::{
     Correction, JUDGE, JudgeFigures, JudgedRun, TwoJudges, answers, correction_of_pair, judged_metrics,
 };

@@ -66,6 +66,41 @@ fn a_look_is_noted_once_and_a_new_prompt_is_another_one() {
     assert_eq!(folder.read(LEDGER).lines().count(), 4);
 }
 
+/// Whoever has the file has the figures, and `compare --from-csv` of it knows no run.
+#[test]
+fn an_export_of_a_holdout_is_a_look() {
+    let folder = split();
+    let export = |args: &[&str]| folder.wikitrail(&[&["export"], args].concat()).ok();
+    let first = export(&["hold", "--variant", "react", "--out", "react.csv"]);
+    for words in [
+        "note: this export is a look at the holdout `lists/holdout.ids`",
+        "holdout: looked at once for this family of prompts (20",
+    ] {
+        assert!(first.stderr.contains(words), "{}", first.stderr);
+    }
+    // The same variant again, in another format, is none; another one is.
+    let again = export(&["hold", "--variant", "react", "--format", "jsonl"]);
+    assert!(again.stderr.contains("looked at once"), "{}", again.stderr);
+    let both = export(&["hold", "dev", "--out", "both.csv"]);
+    assert!(both.stderr.contains("looked at 2 times") && both.stderr.contains("too small"), "{}", both.stderr);
+    assert!(export(&["hold", "--format", "hf", "--out", "hub"]).stderr.contains("looked at 2 times"));
+    let noted = lines(&folder.read(LEDGER));
+    let variants: Vec<_> = noted.iter().map(|look| look["variants"].as_array().map_or(0, Vec::len)).collect();
+    assert_eq!((variants, &noted[1]["questions"], &noted[1]["metrics"]), (vec![1, 2], &json!(20), &json!(["export"])));
+    // What was exported is known to `compare`.
+    assert_eq!(looks(&folder, &["hold"]), (json!(2), json!(false)));
+    let ran = compare(&folder, &["--from-csv", "both.csv", "--metric", "em"]).ok();
+    assert!(!ran.stderr.contains("holdout") && folder.read(LEDGER).lines().count() == 2, "{}", ran.stderr);
+    assert!(!export(&["dev", "--out", "dev.csv"]).stderr.contains("holdout"));
+    // A file that cannot be written shows nothing to anybody.
+    run(&folder, "more", &["--ids", "lists/holdout.ids", "--method", "cot"]);
+    assert_eq!(folder.wikitrail(&["export", "more", "--out", "nowhere/x.csv"]).code, Some(1));
+    assert_eq!(folder.read(LEDGER).lines().count(), 2);
+    std::fs::remove_file(folder.path("lists/holdout.ids")).expect("removed");
+    let lost = export(&["more", "--out", "more.csv"]);
+    assert!(lost.stderr.contains("if they are the holdout of a split, this look is not counted"), "{}", lost.stderr);
+}
+
 /// A run may come from somebody else.
 #[test]
 fn a_recorded_path_steers_no_write() {
@@ -161,7 +196,11 @@ fn the_difference_on_the_holdout_comes_with_that_on_the_development_part() {
         assert!(close(&pair[part]["difference"], *expected), "{part}: {pair}");
     }
     assert!(close(&pair["optimism"], expected["development"] - expected["holdout"]), "{pair}");
+    let ends = ["low", "high"].map(|end| pair["optimism_interval"][end].as_f64().expect("an end"));
+    assert!(pair["optimism"].as_f64().is_some_and(|found| ends[0] < found && found < ends[1]), "{pair}");
     let sentence = pair["sentence"].as_str().expect("a sentence");
+    let shown = ends.map(|end| format!("{:+.1}", 100.0 * end)).join(", ");
+    assert!(sentence.ends_with(&format!(" [{shown}])")), "{sentence}");
     assert!(sentence.starts_with("holdout: react − standard ") && sentence.contains(" points EM ["), "{sentence}");
     for format in ["table", "markdown", "latex"] {
         let ran = compare(&folder, &["hold", "--dev", "dev", "--format", format]).ok();

@@ -2,7 +2,7 @@
 
 use super::runs::Run;
 use super::{Job, Written, explain};
-use crate::cli::failure::{self, Failure};
+use crate::cli::failure::Failure;
 use crate::cli::output_file;
 use crate::cli::say::say;
 use crate::dataset::PUBLIC_SOURCES;
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 /// Writes a new folder beside its place and gives it its name when it is whole.
-pub(super) fn write(job: &Job<'_>) -> anyhow::Result<u8> {
+pub(super) fn write(job: &Job<'_>) -> anyhow::Result<()> {
     let Some(path) = output_file::named(job.args.out.as_deref()) else {
         return Err(Failure::usage("a Hugging Face dataset is a folder", "name a new one with --out"));
     };
@@ -37,7 +37,7 @@ pub(super) fn write(job: &Job<'_>) -> anyhow::Result<u8> {
     sync_folder(path);
     say(format_args!("{} written to {shown}", written.said(job)));
     say(format_args!("next:\n  hf upload USER/NAME {shown} . --repo-type dataset"));
-    Ok(failure::OK)
+    Ok(())
 }
 
 fn is_empty_folder(path: &Path) -> bool {
