@@ -46,9 +46,13 @@ impl StoppedRun {
         };
         format!(
             "the run of {} had the rule {}, which looks again and again: {about} is valid at its level; p and intervals of all \
-             others are not valid at their nominal level",
+             others are not valid at their nominal level{}",
             self.variants.join(", "),
-            self.rule
+            self.rule,
+            self.found
+                .as_ref()
+                .filter(|found| found.decided && found.later > 0)
+                .map_or_else(String::new, |found| format!("; {}", found.after_stop()))
         )
     }
 }

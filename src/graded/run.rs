@@ -79,14 +79,12 @@ impl GradedRun {
 
     /// What the rule of a run that may stop by itself has found; none where it has no rule, or the folder no questions.
     pub(crate) fn stopping(&self) -> Result<Option<Stopping>, RunError> {
+        Ok(self.watch()?.map(|watch| watch.found()))
+    }
+
+    fn watch(&self) -> Result<Option<Watch>, RunError> {
         let Some(manifest) = &self.manifest else { return Ok(None) };
-        let watch = Watch::of_folder(&RunFolder::open(&self.path)?, manifest)?;
-        if let Some(watch) = &watch {
-            for trajectory in self.records.iter() {
-                watch.saw(&trajectory?);
-            }
-        }
-        Ok(watch.map(|watch| watch.found()))
+        Watch::of_records(&RunFolder::open(&self.path)?, manifest, &self.records)
     }
 
     /// Refuses a variant that the run does not have.
@@ -110,6 +108,16 @@ impl GradedRun {
     /// The episodes, one at a time, in the order of variant, repeat and dataset.
     pub(crate) fn episodes(&self) -> impl Iterator<Item = Result<Graded, RunError>> {
         self.records.iter().map(|trajectory| Ok(self.graded(trajectory?)))
+    }
+
+    /// The episodes that tables have, each with its place: all but those after the question at which a rule stopped the run. A
+    /// rule that cannot be read is told by [`stopping`](Self::stopping).
+    pub(crate) fn counted_episodes(&self) -> impl Iterator<Item = (usize, Result<Graded, RunError>)> {
+        let after_stop = self.watch().ok().flatten().map(|watch| watch.after_stop()).unwrap_or_default();
+        let counts = move |episode: &Result<Graded, RunError>| {
+            episode.as_ref().map_or(true, |graded| !after_stop.contains(&graded.trajectory.id))
+        };
+        self.episodes().enumerate().filter(move |(_, episode)| counts(episode))
     }
 
     /// The episode at this place of [`episodes`](Self::episodes).

@@ -163,7 +163,7 @@ fn load_run(
         .map(|variant| (variant.name.as_str(), Vec::new()))
         .collect();
     let run = folder_name(path);
-    for (at, episode) in graded.episodes().enumerate() {
+    for (at, episode) in graded.counted_episodes() {
         let episode = episode?;
         if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
             let fields = fields.get(&episode.trajectory.id);

@@ -45,7 +45,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
     for figure in &comparison.figures {
-        blocks.push(means(figure));
+        blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
         let lines = explained(figure);
@@ -131,7 +131,7 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
     Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
 }
 
-fn means(figure: &FigureComparison) -> Block {
+fn means(figure: &FigureComparison, stopped: bool) -> Block {
     let NamedFigure { name, unit, .. } = &figure.figure;
     let bounded = figure.means.iter().any(|mean| mean.bounds.is_some());
     let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
@@ -152,7 +152,9 @@ fn means(figure: &FigureComparison) -> Block {
         Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
     };
     let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
-    let title = format!("{} of {}{clusters}", figure.figure.label(), counted(figure.n, "question"));
+    // Nobody knew before how many questions there would be.
+    let stopped = if stopped { " (stopped)" } else { "" };
+    let title = format!("{} of {}{clusters}{stopped}", figure.figure.label(), counted(figure.n, "question"));
     Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().map(row).collect() })
 }
 

@@ -12,7 +12,7 @@ use crate::store::{Records, RunFolder};
 use crate::types::text::closest;
 use crate::types::text::{counted, printable};
 use crate::types::{Manifest, Question, Selection, Shard, StopRule, Stopping, Trajectory};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Variants that a message names.
@@ -92,8 +92,23 @@ impl Watch {
         })
     }
 
+    /// The rule of a run with all that is recorded; none where the run has no rule.
+    pub(crate) fn of_records(
+        folder: &RunFolder,
+        manifest: &Manifest,
+        records: &Records,
+    ) -> Result<Option<Self>, RunError> {
+        let watch = Self::of_folder(folder, manifest)?;
+        if let Some(watch) = &watch {
+            for trajectory in records.iter() {
+                watch.saw(&trajectory?);
+            }
+        }
+        Ok(watch)
+    }
+
     /// The rule of a run in a folder, which has seen nothing; none where the run has no rule.
-    pub(crate) fn of_folder(folder: &RunFolder, manifest: &Manifest) -> Result<Option<Self>, RunError> {
+    fn of_folder(folder: &RunFolder, manifest: &Manifest) -> Result<Option<Self>, RunError> {
         if manifest.stop_when.is_none() {
             return Ok(None);
         }
@@ -125,6 +140,13 @@ impl Watch {
 
     pub(crate) fn is_decided(&self) -> bool {
         self.state().decided
+    }
+
+    /// The questions after the one at which it was decided: their episodes were running then, and count for nothing.
+    pub(crate) fn after_stop(&self) -> HashSet<String> {
+        let state = self.state();
+        let after = |at: usize| state.decided && at >= state.looked;
+        self.places.iter().filter(|(_, at)| after(**at)).map(|(id, _)| id.clone()).collect()
     }
 
     /// What it has found.

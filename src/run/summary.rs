@@ -155,14 +155,10 @@ impl Reasons {
 struct Aside {
     reasons: Reasons,
     other_statuses: BTreeMap<u16, u64>,
-    watch: Option<Watch>,
 }
 
 impl Aside {
     fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
-        if let Some(watch) = &self.watch {
-            watch.saw(trajectory);
-        }
         if trajectory.outcome == Outcome::NotMeasured {
             self.reasons.add(trajectory, manifest);
         }
@@ -220,16 +216,22 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut show_id, mut aside) =
-            (None, Aside { watch: Watch::of_folder(folder, &manifest)?, ..Aside::default() });
+        let (watch, mut show_id) = (Watch::of_records(folder, &manifest, records)?, None);
+        let after_stop = watch.as_ref().map(Watch::after_stop).unwrap_or_default();
+        let mut aside = Aside::default();
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
             aside.add(&trajectory, &manifest);
+            let is_counted = !after_stop.contains(&trajectory.id);
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
+            if !is_counted {
+                variant.paid_after_stop(&trajectory);
+                continue;
+            }
             let item = variant.add(tally, trajectory, &evidence);
             offer(&mut show_id, &item);
             if let Some(items) = &mut items {
@@ -240,7 +242,7 @@ impl Summary {
         let variants: Vec<_> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
-        let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses, watch } = aside;
+        let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = aside;
         let whole = || (manifest.planned() as u64).saturating_mul(variants.len() as u64);
         Ok(Self {
             run: folder.path().to_owned(),
@@ -374,6 +376,13 @@ fn active_ms(folder: &RunFolder, manifest: &Manifest, shard: Option<Shard>) -> R
 }
 
 impl VariantScore {
+    /// An episode after the stop is in no figure; it was paid for like the others.
+    fn paid_after_stop(&mut self, trajectory: &Trajectory) {
+        if trajectory.measured() {
+            self.paid += Paid::of(trajectory);
+        }
+    }
+
     /// Adds an episode; its score goes to the tally.
     fn add(&mut self, tally: &mut Tally, trajectory: Trajectory, evidence: &Evidence) -> Item {
         let score = tally.add(&trajectory);

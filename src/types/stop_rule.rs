@@ -159,6 +159,12 @@ impl Stopping {
         Self { rule, a_mean, b_mean, difference, low: -self.high, high: -self.low, ..self.clone() }
     }
 
+    /// Such as `6 episodes after the stop are in no table`.
+    pub fn after_stop(&self) -> String {
+        let verb = if self.later == 1 { "is" } else { "are" };
+        format!("{} after the stop {verb} in no table", counted(self.later, "episode"))
+    }
+
     /// What the rule says, with these names of its variants. They are not escaped.
     pub fn sentence(&self, a: &str, b: &str) -> String {
         let Self { rule, planned, looked, e_value, low, high, .. } = self;
@@ -167,7 +173,7 @@ impl Stopping {
         let sequence = |low: f64, high: f64| {
             let level = format!("{level:.4}");
             let level = level.trim_end_matches('0').trim_end_matches('.');
-            format!("{level} % confidence sequence {} to {}, e = {e_value:.3}", points(low), points(high))
+            format!("{level} % confidence sequence {} to {}", points(low), points(high))
         };
         let difference = self.difference.unwrap_or_default();
         let mut text = if self.decided {
@@ -175,7 +181,8 @@ impl Stopping {
             let (better, worse, low, high) = if difference > 0.0 { (b, a, *low, *high) } else { (a, b, -high, -low) };
             let lead = points(difference.abs());
             format!(
-                "stopped after {looked} of {questions}: {better} is better than {worse} by {lead} points {}, {}",
+                "stopped after {looked} of {questions}: {better} is better than {worse} in {}, {} points ({lead} at the stop; an \
+                 estimate at a stop exaggerates), e = {e_value:.3}",
                 rule.label(),
                 sequence(low, high)
             )
@@ -186,7 +193,7 @@ impl Stopping {
             let limit = format!("{:.2}", rule.limit());
             let limit = limit.trim_end_matches('0').trim_end_matches('.');
             format!(
-                "not decided after {so_far}: the difference {b} − {a} is {} points {of}, {} ({limit} decides)",
+                "not decided after {so_far}: the difference {b} − {a} is {} points {of}, {}, e = {e_value:.3} ({limit} decides)",
                 points(difference),
                 sequence(*low, *high)
             )
@@ -196,8 +203,7 @@ impl Stopping {
             text = format!("{text}; {questions} left out, not measured or scored in both");
         }
         if self.decided && self.later > 0 {
-            let verb = if self.later == 1 { "lies" } else { "lie" };
-            text = format!("{text}; {} {verb} after the stop", counted(self.later, "episode"));
+            text = format!("{text}; {}", self.after_stop());
         }
         text
     }
@@ -260,8 +266,9 @@ mod tests {
         };
         assert_eq!(
             stopping.sentence("x", "y"),
-            "stopped after 145 of 500 questions: x is better than y by 10.0 points EM, 95 % confidence sequence 0.4 to 19.0, \
-             e = 21.440; 1 question left out, not measured or scored in both; 6 episodes lie after the stop"
+            "stopped after 145 of 500 questions: x is better than y in EM, 95 % confidence sequence 0.4 to 19.0 points (10.0 at \
+             the stop; an estimate at a stop exaggerates), e = 21.440; 1 question left out, not measured or scored in both; 6 \
+             episodes after the stop are in no table"
         );
         assert_eq!(stopping.swapped().sentence("y", "x"), stopping.sentence("x", "y"));
         let open = Stopping { looked: 500, decided: false, left_out: 0, e_value: 2.0, ..stopping };

@@ -121,7 +121,7 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
         same(&found, bench.by_hand(out));
         let looked = count(&found["looked"]);
         assert!(found["decided"] == true && looked < 40 && bench.dir.records(out).len() < 2 * QUESTIONS, "{found}");
-        let said = format!("stopped after {looked} of 60 questions: good is better than bad by ");
+        let said = format!("stopped after {looked} of 60 questions: good is better than bad in ");
         assert!(ran.stderr.contains(&said), "{}", ran.stderr);
         let scored = bench.dir.wikitrail(&["score", out]).ok().stdout;
         assert!(scored.contains(&said), "{scored}");
@@ -135,6 +135,15 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
         // What ended after the stop is kept, and said.
         let later = count(&found["later"]);
         assert_eq!(bench.dir.records(out).len(), 2 * looked + later, "{found}");
+        // What is counted beside it are the same questions.
+        let scores = bench.dir.wikitrail(&["score", out, "--json"]).json();
+        for variant in scores["variants"].as_array().expect("variants") {
+            assert_eq!((count(&variant["episodes"]), count(&variant["scored"])), (looked, looked), "{variant}");
+        }
+        let [good, bad] = [0, 1].map(|at| scores["variants"][at]["em"].as_f64().expect("a mean"));
+        assert!((good - bad - found["difference"].as_f64().expect("a number")).abs() < 1e-12, "{found}");
+        let spent = count(&scores["spending"]["measured"]["calls"]);
+        assert_eq!(spent, count(&scores["spending"]["total"]["calls"]), "what lies after the stop was paid for, too");
         stops.push(looked);
     }
     assert_eq!(stops[0], stops[1]);
@@ -246,6 +255,11 @@ fn comparisons_say_what_the_rule_found_and_that_nothing_else_is_valid() {
     assert!((number(&em["difference"]) + number(&found["difference"])).abs() < 1e-12);
     assert!(number(&em["interval"]["high"]) < 0.0 && em["verdict"]["winner"] == "good");
     assert_eq!(f1["stopped_by"], RULE);
+    // Every table has the questions of the rule.
+    let (first, looked) = (&compared["metrics"][0], &found["looked"]);
+    assert_eq!((&first["n"], &first["means"][0]["n"], &compared["questions"]), (looked, &Value::Null, looked));
+    let [good, bad] = [0, 1].map(|at| number(&first["means"][at]["mean"]));
+    assert!((bad - good - number(&em["difference"])).abs() < 1e-12);
     assert_eq!(compared["warnings"], json!([]), "what is decided is complete");
     let said = f1["verdict"]["sentence"].as_str().expect("a sentence");
     assert!(
@@ -255,7 +269,9 @@ fn comparisons_say_what_the_rule_found_and_that_nothing_else_is_valid() {
     let table = bench.dir.wikitrail(&["compare", "r"]).ok().stdout;
     let markdown = bench.dir.wikitrail(&["compare", "r", "--format", "markdown"]).ok().stdout;
     for text in [&table, &markdown] {
-        for words in ["e = ", "stopped after", "(stopped)", "not valid at their"] {
+        let title = format!("EM of {} questions (stopped)", found["looked"]).replace(['(', ')'], "");
+        assert!(text.replace(['\\', '(', ')'], "").contains(&title), "{text}");
+        for words in ["e = ", "stopped after", "(stopped)", "an estimate at a stop exaggerates", "not valid at their"] {
             assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(words), "{words}: {text}");
         }
     }
@@ -300,7 +316,8 @@ fn the_pair_of_the_rule_is_not_like_the_others() {
     assert!(marked("part_pairs,") > 0 && csv.contains("standard,react,level,0.55"), "{csv}");
     for format in ["table", "markdown", "latex"] {
         let text = compare(&["--by", "type", "--format", format]);
-        assert_eq!(text.matches("(stopped)").count(), csv.matches("stopped_by_rule").count(), "{format}: {text}");
+        // And the title of the means.
+        assert_eq!(text.matches("(stopped)").count(), 1 + csv.matches("stopped_by_rule").count(), "{format}: {text}");
         assert!(text.contains(if format == "latex" { "at 55 \\%" } else { "at 55 %" }), "{format}: {text}");
     }
     let json: Value = serde_json::from_str(&compare(&["--by", "type", "--format", "json"])).expect("JSON");
@@ -308,10 +325,11 @@ fn the_pair_of_the_rule_is_not_like_the_others() {
     assert_eq!(em["cochran_q_stopped_by"], rule);
     assert_eq!((&em["pairs"][0]["stopped_by"], &em["pairs"][1]["stopped_by"]), (&json!(rule), &Value::Null));
     assert_eq!(json["breakdowns"][0]["groups"][0]["pairs"][1]["stopped_by"], rule);
-    // What a difference costs is planned for two pairs, too.
+    // What a difference costs is planned for two pairs, too: of a run that went on for longer.
+    let later = "decided(em, standard, react, 0.001)";
+    dir.run(&["--method", "standard,cot,react", "--stop-when", later, "--quiet", "--out", "l"]).ok();
     let planned = |more: &[&str]| {
-        let json: Value =
-            serde_json::from_str(&compare(&[&["--mde", "--format", "json"], more].concat())).expect("JSON");
+        let json = dir.wikitrail(&[&["compare", "l", "--metric", "em", "--mde", "--json"], more].concat()).json();
         let of_pair = |effort: &&Value| (&effort["a"], &effort["b"]) == (&json!("cot"), &json!("react"));
         json["efforts"].as_array().expect("efforts").iter().find(of_pair).expect("a plan").clone()
     };

@@ -32,7 +32,7 @@ pub(super) fn rows(
     let mut values: Vec<Values> = vec![Values::new(); metrics.len() + figures.len()];
     let mut names = Names::default();
     let mut variants: Vec<String> = Vec::new();
-    for episode in graded.episodes() {
+    for (_, episode) in graded.counted_episodes() {
         let graded = episode?;
         let trajectory = &graded.trajectory;
         names.add(&folder, trajectory);

@@ -3,7 +3,7 @@
 use super::html::{Heading, Html};
 use super::sections::Part;
 use super::{Episodes, Limits};
-use crate::graded::{Origin, Results, Setting};
+use crate::graded::{Group, Origin, Results, Setting};
 use crate::types::Manifest;
 use crate::types::text::{counted, shell_word, thousands};
 use std::collections::BTreeSet;
@@ -67,11 +67,23 @@ pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
             .map(|(source, _)| source.episodes.len())
             .sum();
         let planned = manifest.planned().saturating_mul(manifest.variants.len());
-        if recorded < planned {
+        if recorded < planned && !is_decided(results, &path) {
             let said = format!("{path}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
             html.leaf("p", &[("class", "notice")], &said);
         }
     }
+}
+
+/// Whether a rule stopped the run: what was not run is not missing.
+fn is_decided(results: &Results, path: &str) -> bool {
+    let of_run = |group: &Group, names: &[String]| {
+        let mut members = group.sources.iter().zip(&group.names);
+        members.any(|(source, name)| source.run.path.display().to_string() == path && names.contains(name))
+    };
+    results.groups.iter().any(|group| {
+        let mut decided = group.stopped.iter().filter(|run| run.found.as_ref().is_some_and(|found| found.decided));
+        decided.any(|run| of_run(group, &run.variants))
+    })
 }
 
 /// What a reader should know, the comparison's own notes and what the page lacks included.

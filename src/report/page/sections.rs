@@ -115,7 +115,7 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
     headings.extend(priced.then_some(Heading::Number("US $")));
     headings.extend(["all hops %", "not measured"].map(Heading::Number));
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
-        html.table(&scores_caption(common), &headings, |html| {
+        html.table(&scores_caption(common, !part.group.stopped.is_empty()), &headings, |html| {
             for ((source, name), standing) in sources.iter().zip(names).zip(standings) {
                 let mean = common.and_then(|em| em.mean(name)).or(standing.own.as_ref());
                 let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")?.mean(name)?.mean);
@@ -159,13 +159,16 @@ fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
     if counted { &[&figure::STEPS, &figure::CALLS, &figure::TOKENS] } else { &[&figure::STEPS, &figure::CALLS] }
 }
 
-fn scores_caption(common: Option<&FigureComparison>) -> String {
+fn scores_caption(common: Option<&FigureComparison>, stopped: bool) -> String {
     let Some(em) = common else {
         return "Exact match of each variant's own questions, as they have none in common; bars are 95 % intervals, from 0 to 100 %".to_owned();
     };
     let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
     let questions = counted(em.n, "question");
-    format!("Exact match on {questions} that all variants measured; bars are 95 % intervals{kind}, from 0 to 100 %")
+    let stopped = if stopped { " (stopped)" } else { "" };
+    format!(
+        "Exact match on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, from 0 to 100 %"
+    )
 }
 
 const RANK: &str = "Rank: 1 + the number of variants that are distinguishably better, each two compared on the questions that both have.";
