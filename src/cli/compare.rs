@@ -17,8 +17,12 @@ use super::metric_files::MetricFiles;
 use super::output_file;
 use super::say::say;
 use super::suggested::Suggested;
-use crate::compare::{CompareError, EXPENSES, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare, efforts};
-use crate::graded::{self, EpisodeName, Field, JoinedMetric, Setting, Source, Wanted, differences, folder_name};
+use crate::compare::{
+    CompareError, EXPENSES, MOST_PAIRS, NamedFigure, RESAMPLES, SEED, Settings, Variant, among_all, compare, efforts,
+};
+use crate::graded::{
+    self, EpisodeName, Field, JoinedMetric, RunRef, Setting, Source, Wanted, differences, folder_name,
+};
 use crate::report::comparison::{Compared, sheet};
 use crate::score::{Figure, figure};
 use crate::types::Pairs;
@@ -159,6 +163,12 @@ impl Args {
         Ok(pairs)
     }
 
+    /// Whether some of the possible pairs may be named: two variants, or variants of runs.
+    fn names_pairs(&self) -> bool {
+        !self.contrast.is_empty()
+            || self.runs.iter().any(|run| RunRef::parse(run).is_some_and(|run| run.variant.is_some()))
+    }
+
     fn settings(&self, pairs: Pairs, joined: &[JoinedMetric]) -> anyhow::Result<Settings> {
         let figure = |name: String| match joined.iter().find(|metric| metric.name == name) {
             Some(metric) => {
@@ -206,21 +216,28 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if pairs.is_all() {
         (pairs, absent) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
     }
+    let plan = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names).0;
+    let others = if args.names_pairs() { others(args, &sources, &joined)? } else { Others::default() };
+    let named = if args.names_pairs() { columns(args, &sources, &names, &figures) } else { Vec::new() };
     // The others are compared with none; a name that is not known is refused below, with those that are.
     if pairs.all_among(&names) {
         let mut of_pair = names.iter().map(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
         sources.retain(|_| of_pair.next().unwrap_or(true));
         names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
     }
-    let column = |(source, name): (&Source, &String)| source.column(name, &figures, &args.fields());
-    let columns: Vec<Variant> = sources.iter().zip(&names).map(column).collect();
+    let columns = columns(args, &sources, &names, &figures);
     let mut warnings = differences::warnings(&sources, &names);
     warnings.extend(absent);
     warn(&warnings);
     let stopped = graded::stopped(&sources, &names)?;
     let mut settings = Settings { stopped, ..args.settings(pairs, &joined)? };
     graded::bound(&mut settings.figures, &figures, &sources);
-    let comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
+    let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
+    if !args.contrast.is_empty() || others.count > 0 {
+        let count = named.len() + others.count;
+        let all = [named, columns_of_others(args, &others, &figures)].concat();
+        among_all(&mut comparison, &all, count, &|a, b| plan.names(a, b));
+    }
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
@@ -248,6 +265,46 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
     holdout.finish(args, format);
     Ok(print_conditions(&judged))
+}
+
+/// The variants under these names.
+fn columns(args: &Args, sources: &[Source], names: &[String], figures: &[String]) -> Vec<Variant> {
+    let column = |(source, name): (&Source, &String)| source.column(name, figures, &args.fields());
+    sources.iter().zip(names).map(column).collect()
+}
+
+/// Variants of the compared runs that were not named.
+#[derive(Default)]
+struct Others {
+    count: usize,
+    /// They, unless they are too many to be compared.
+    sources: Vec<Source>,
+}
+
+fn others(args: &Args, sources: &[Source], joined: &[JoinedMetric]) -> anyhow::Result<Others> {
+    let mut refs: Vec<RunRef> = Vec::new();
+    for source in sources {
+        let Some(origin) = &source.origin else { continue };
+        for variant in &origin.manifest.variants {
+            let other = RunRef { path: source.run.path.clone(), variant: Some(variant.name.clone()) };
+            if !refs.contains(&other) && sources.iter().all(|named| named.run != other) {
+                refs.push(other);
+            }
+        }
+    }
+    let all = sources.len() + refs.len();
+    if refs.is_empty() || all * (all - 1) / 2 > MOST_PAIRS {
+        return Ok(Others { count: refs.len(), sources: Vec::new() });
+    }
+    let (mut sources, _, _) = read(args, &refs, joined)?;
+    sources.retain(|source| !source.episodes.is_empty());
+    Ok(Others { count: sources.len(), sources })
+}
+
+/// They under names that no variant has.
+fn columns_of_others(args: &Args, others: &Others, figures: &[String]) -> Vec<Variant> {
+    let names: Vec<String> = (0..others.sources.len()).map(|at| format!("\0{at}")).collect();
+    columns(args, &others.sources, &names, figures)
 }
 
 /// Prints which conditions hold and which cannot be decided, and returns the exit code.
@@ -301,8 +358,12 @@ fn sources(args: &Args, joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>,
     Ok((found, figures))
 }
 
-/// The same of runs.
-fn loaded(args: &Args, runs: &[String], joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+/// The variants of these runs, the figures that each has, and what a reader should know.
+fn read(
+    args: &Args,
+    runs: &[RunRef],
+    joined: &[JoinedMetric],
+) -> anyhow::Result<(Vec<Source>, Vec<String>, Vec<String>)> {
     let (fields, cluster) = (args.fields(), args.cluster());
     let mut figures = args.figures(joined);
     figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
@@ -317,7 +378,14 @@ fn loaded(args: &Args, runs: &[String], joined: &[JoinedMetric]) -> anyhow::Resu
     }
     let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let wanted = Wanted { figures: &read, joined, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
-    let (found, notes) = graded::load(&graded::runs(runs)?, &wanted)?;
+    let (found, notes) = graded::load(runs, &wanted)?;
+    figures.extend(joined.iter().map(|metric| metric.name.clone()));
+    Ok((found, figures, notes))
+}
+
+/// The same of runs as they are typed, each with an episode.
+fn loaded(args: &Args, runs: &[String], joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let (found, figures, notes) = read(args, &graded::runs(runs)?, joined)?;
     notes.iter().for_each(say);
     if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
         return Err(Failure::bad_input(
@@ -326,7 +394,6 @@ fn loaded(args: &Args, runs: &[String], joined: &[JoinedMetric]) -> anyhow::Resu
         ));
     }
     note_coverage(&found, joined)?;
-    figures.extend(joined.iter().map(|metric| metric.name.clone()));
     Ok((found, figures))
 }
 

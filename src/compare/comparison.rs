@@ -2,7 +2,7 @@
 //!
 //! Figures that do not exist (a mean of nothing, the spread of one value) are absent, never NaN.
 
-use super::{Breakdown, NamedFigure, Settings, Verdict};
+use super::{Breakdown, NamedFigure, Possible, Settings, Verdict};
 use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Needed, Permutation, TTest, Wilcoxon};
 use crate::types::Stopping;
 use serde::Serialize;
@@ -213,6 +213,9 @@ pub struct Pair {
     /// level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
+    /// Where the pair was named on the command line and not planned: how many pairs there were, and p among them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possible: Option<Possible>,
     pub verdict: Verdict,
 }
 

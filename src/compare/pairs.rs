@@ -54,7 +54,7 @@ fn p_highest(pair: &Pair, against: impl Fn(bool) -> Paired, rule: &Rule) -> Opti
 }
 
 /// The differences of a pair.
-struct Paired {
+pub(super) struct Paired {
     values: Vec<f64>,
     clusters: Option<Vec<usize>>,
     /// Positions of the questions by their ids.
@@ -64,7 +64,7 @@ struct Paired {
 }
 
 impl Paired {
-    fn of(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Self {
+    pub(super) fn of(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Self {
         let mut order: Vec<usize> = (0..values.questions.len()).collect();
         order.sort_by_key(|at| all.id(values.questions[*at]));
         Self {
@@ -76,7 +76,7 @@ impl Paired {
         }
     }
 
-    fn borrowed(&self) -> Differences<'_> {
+    pub(super) fn borrowed(&self) -> Differences<'_> {
         let Self { values, clusters, order, binary, range } = self;
         Differences { values, clusters: clusters.as_deref(), order, binary: *binary, range: *range }
     }
@@ -180,6 +180,7 @@ fn pair(
         resume: Vec::new(),
         stopping: None,
         stopped_by: None,
+        possible: None,
         verdict: Verdict::default(),
     }
 }

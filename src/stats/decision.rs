@@ -148,6 +148,16 @@ impl Decision {
     }
 }
 
+impl Differences<'_> {
+    /// The p that decides about these differences, as in [`Decision::of`], without an interval.
+    pub fn deciding_p(&self, resamples: usize, seed: u64) -> Option<f64> {
+        if self.exact() {
+            return Some(McNemar::of(self.values).exact_p);
+        }
+        permutation(self.units().sums(), resamples, seed).map(|test| test.p)
+    }
+}
+
 impl Reach {
     /// The reach of the test that decides about these differences, as in [`Decision::of`].
     pub fn of(differences: &Differences<'_>, rule: &Rule) -> Self {

@@ -33,6 +33,14 @@ impl Pairs {
         !self.contrasts.is_empty() && self.contrasts.iter().flatten().all(|name| names.contains(name))
     }
 
+    /// Whether this pair is one of those that are named, in either direction.
+    pub fn names(&self, a: &str, b: &str) -> bool {
+        if self.contrasts.is_empty() {
+            return self.baseline.as_ref().is_some_and(|baseline| baseline == a || baseline == b);
+        }
+        self.contrasts.iter().any(|[x, y]| (x == a && y == b) || (x == b && y == a))
+    }
+
     /// Whether nothing is named, so that all pairs are compared.
     pub fn is_all(&self) -> bool {
         *self == Self::default()

@@ -49,6 +49,57 @@ fn a_run_against_itself_is_not_distinguishable() {
     assert!(compare(&[&run, &run, "--flips"]).contains("none of 60 questions"));
 }
 
+/// Whoever names two of the variants may have seen all of them; what the experiment planned is not charged for it.
+#[test]
+fn a_pair_that_is_named_says_of_how_many() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "one", &["--method", "react,act,standard,cot", "--limit", "30"]);
+    let sentence = |compared: &Value| {
+        let sentence = &compared["metrics"][0]["pairs"][0]["verdict"]["sentence"];
+        sentence.as_str().expect("a sentence").to_owned()
+    };
+    let all = compare_json(&[&run]);
+    assert!(!sentence(&all).contains("possible"), "Holm covers all of them: {}", sentence(&all));
+    let two = [format!("{run}@act"), format!("{run}@standard")];
+    let named = compare_json(&[&run, "--contrast", "act", "standard"]);
+    assert_eq!(compare_json(&[&two[0], &two[1]])["metrics"], named["metrics"]);
+    for (metric, of_all) in
+        named["metrics"].as_array().expect("metrics").iter().zip(all["metrics"].as_array().expect(""))
+    {
+        let pairs = of_all["pairs"].as_array().expect("pairs");
+        let same = pairs.iter().find(|pair| pair["a"] == "act" && pair["b"] == "standard").expect("the pair");
+        let possible = &metric["pairs"][0]["possible"];
+        assert_eq!(
+            (&possible["named"], &possible["pairs"], &possible["correction"]),
+            (&json!(1), &json!(6), &json!("holm"))
+        );
+        close(&possible["p"], same["p_holm"].as_f64().expect("a p"));
+    }
+    let words = "; 1 of 6 possible pairs, not planned in the experiment file: p after Holm over all is ";
+    assert!(sentence(&named).contains(words), "{}", sentence(&named));
+    let several = compare_json(&[&run, "--contrast", "act", "standard", "--contrast", "act", "cot"]);
+    assert!(sentence(&several).contains("; 2 of 6 possible pairs, "), "{}", sentence(&several));
+    // The same run with a plan.
+    let path = Path::new(&run).join("manifest.json");
+    let mut manifest: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("text")).expect("JSON");
+    for pairs in [json!({"contrasts": [["standard", "act"]]}), json!({"baseline": "act"})] {
+        manifest["experiment"] = pairs;
+        for field in ["name", "path", "sha256"] {
+            manifest["experiment"][field] = json!("x");
+        }
+        std::fs::write(&path, manifest.to_string()).expect("written");
+        for args in [&[&*run, "--contrast", "act", "standard"][..], &[&*two[0], &*two[1]]] {
+            assert!(
+                !sentence(&compare_json(args)).contains("possible"),
+                "{pairs} {args:?}",
+                pairs = manifest["experiment"]
+            );
+        }
+        let other = compare_json(&[&run, "--contrast", "cot", "standard"]);
+        assert!(sentence(&other).contains("; 1 of 6 possible pairs, "), "{}", sentence(&other));
+    }
+}
+
 #[test]
 fn the_variants_of_a_run_are_read_together() {
     let dir = tempfile::tempdir().expect("a folder");
