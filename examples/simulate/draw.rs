@@ -186,6 +186,6 @@ fn generator(seed: u64) -> SplitMix64 {
 }
 
 /// A number above 0 and below 1.
-fn uniform(rng: &mut SplitMix64) -> f64 {
+pub(crate) fn uniform(rng: &mut SplitMix64) -> f64 {
     (float(rng.next_u64() >> 12) + 0.5) / float(1 << 52)
 }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people prints")]
 
+mod agreement;
 mod draw;
 mod fixed;
 mod power;
@@ -31,6 +32,11 @@ const TABLES: &[Table] = &[
         name: "stopping",
         title: "Stopping when decided, looked at after every one of 500 questions",
         rows: stopping::stopping,
+    },
+    Table {
+        name: "agreement",
+        title: "Agreement of two who judge the same questions: how often the intervals hold κ and AC1",
+        rows: agreement::agreement,
     },
 ];
 

@@ -5,7 +5,7 @@ use crate::dataset::{ValueRow, ValueTable};
 use crate::judge::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
 use crate::label::Annotations;
 use crate::run::RunError;
-use crate::stats::{Agreement, Corrected, Interval, JudgedItem, Resampling, corrected, corrected_difference};
+use crate::stats::{Agreement, Corrected, Interval, JudgedItem, corrected, corrected_difference};
 use crate::store::RunFolder;
 use crate::types::Trajectory;
 use crate::types::text::excerpt;
@@ -221,7 +221,7 @@ impl JudgedRun {
     }
 
     /// What each judge said, beside exact match.
-    pub(crate) fn figures(&self, how: Resampling) -> Vec<JudgeFigures> {
+    pub(crate) fn figures(&self, level: f64) -> Vec<JudgeFigures> {
         let names = self.verdicts.names();
         let of = |(at, known): (usize, &KnownJudge)| {
             let distinct = self.distinct();
@@ -244,14 +244,14 @@ impl JudgedRun {
                 cost_usd: self.verdicts.by(&known.judge).try_fold(0.0, |sum, one| Some(sum + one.cost_usd?)),
                 em,
                 right: distinct.iter().filter(|episode| episode.right && !episode.answer.is_empty()).count() as u64,
-                agreement: Agreement::of(&pairs, &clusters(&ids), 2, how),
+                agreement: Agreement::of(&pairs, &clusters(&ids), 2, level),
             }
         };
         self.judges.iter().enumerate().map(of).collect()
     }
 
     /// How each two judges agree.
-    pub(crate) fn pairs(&self, how: Resampling) -> Vec<TwoJudges> {
+    pub(crate) fn pairs(&self, level: f64) -> Vec<TwoJudges> {
         let names = self.verdicts.names();
         let of = |a: usize, b: usize| {
             let both = |episode: &&Episode| {
@@ -265,7 +265,7 @@ impl JudgedRun {
             let ids: Vec<&str> = distinct.iter().map(|episode| episode.id.as_str()).collect();
             TwoJudges {
                 judges: [names[a].clone(), names[b].clone()],
-                agreement: Agreement::of(&pairs, &clusters(&ids), 3, how),
+                agreement: Agreement::of(&pairs, &clusters(&ids), 3, level),
             }
         };
         let all = self.judges.len();

@@ -2,7 +2,7 @@
 
 use super::{Annotation, AnnotationClass, Annotations, is_model};
 use crate::score::FailureClass;
-use crate::stats::{Agreement, Resampling};
+use crate::stats::Agreement;
 use std::collections::{BTreeMap, HashMap};
 
 /// What the rules and the metric say of an episode.
@@ -74,7 +74,7 @@ type Pair<'a> = (&'a Judged, &'static str, &'static str);
 
 impl Judgements {
     /// Compares the latest judgements with what the program says of these episodes.
-    pub(crate) fn of(annotations: &Annotations, episodes: &[Judged], how: Resampling) -> Self {
+    pub(crate) fn of(annotations: &Annotations, episodes: &[Judged], level: f64) -> Self {
         let episodes: HashMap<&str, &Judged> = episodes.iter().map(|episode| (episode.key.as_str(), episode)).collect();
         let mut foreign = Vec::new();
         let mut people: BTreeMap<&str, Vec<(&Judged, &Annotation)>> = BTreeMap::new();
@@ -90,8 +90,8 @@ impl Judgements {
         let names: Vec<&str> = people.keys().copied().collect();
         let pairs = names.iter().enumerate().flat_map(|(at, a)| names[at + 1..].iter().map(move |b| [*a, *b]));
         Self {
-            pairs: pairs.map(|two| Two::of(two, &people, how)).collect(),
-            people: people.iter().map(|(by, judged)| Person::of(by, judged, how)).collect(),
+            pairs: pairs.map(|two| Two::of(two, &people, level)).collect(),
+            people: people.iter().map(|(by, judged)| Person::of(by, judged, level)).collect(),
             foreign,
         }
     }
@@ -118,7 +118,7 @@ impl Person {
         is_model(&self.by)
     }
 
-    fn of(by: &str, judged: &[(&Judged, &Annotation)], how: Resampling) -> Self {
+    fn of(by: &str, judged: &[(&Judged, &Annotation)], level: f64) -> Self {
         let classes =
             judged.iter().filter_map(|(episode, said)| Some((*episode, episode.class?.name(), said.class?.name())));
         let correct =
@@ -127,14 +127,14 @@ impl Person {
             by: by.to_owned(),
             episodes: judged.len(),
             blind: judged.iter().filter(|(_, said)| said.blind).count(),
-            classes: Table::of(&classes.collect::<Vec<_>>(), how),
-            correct: Table::of(&correct.collect::<Vec<_>>(), how),
+            classes: Table::of(&classes.collect::<Vec<_>>(), level),
+            correct: Table::of(&correct.collect::<Vec<_>>(), level),
         }
     }
 }
 
 impl Two {
-    fn of([a, b]: [&str; 2], people: &BTreeMap<&str, Vec<(&Judged, &Annotation)>>, how: Resampling) -> Self {
+    fn of([a, b]: [&str; 2], people: &BTreeMap<&str, Vec<(&Judged, &Annotation)>>, level: f64) -> Self {
         let second: HashMap<&str, &Annotation> =
             people[b].iter().map(|(episode, said)| (episode.key.as_str(), *said)).collect();
         let both = || {
@@ -144,14 +144,14 @@ impl Two {
         let correct = both().filter_map(|(episode, a, b)| Some((episode, word(a.correct?), word(b.correct?))));
         Self {
             people: [a.to_owned(), b.to_owned()],
-            classes: Table::of(&classes.collect::<Vec<_>>(), how),
-            correct: Table::of(&correct.collect::<Vec<_>>(), how),
+            classes: Table::of(&classes.collect::<Vec<_>>(), level),
+            correct: Table::of(&correct.collect::<Vec<_>>(), level),
         }
     }
 }
 
 impl Table {
-    fn of(pairs: &[Pair<'_>], how: Resampling) -> Self {
+    fn of(pairs: &[Pair<'_>], level: f64) -> Self {
         let known = ["right", "wrong"].into_iter().chain(AnnotationClass::all().map(AnnotationClass::name));
         let used = |word: &&'static str| pairs.iter().any(|(_, a, b)| a == word || b == word);
         let words: Vec<&'static str> = known.filter(used).collect();
@@ -173,7 +173,7 @@ impl Table {
             second,
         });
         Self {
-            agreement: Agreement::of(&numbered, &clusters, words.len(), how),
+            agreement: Agreement::of(&numbered, &clusters, words.len(), level),
             disagreements: disagreements.collect(),
             words,
         }

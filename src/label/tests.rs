@@ -1,11 +1,10 @@
 use super::import::Shelf;
 use super::{Annotation, AnnotationClass, Annotations, Judged, Judgements, append, bad_name, carry, import};
 use crate::score::FailureClass;
-use crate::stats::Resampling;
 use crate::store::RunFolder;
 use std::io::Write as _;
 
-const HOW: Resampling = Resampling { level: 0.95, resamples: 50, seed: 1 };
+const LEVEL: f64 = 0.95;
 
 fn said(key: &str, by: &str, at: &str, class: &str) -> Annotation {
     let class = AnnotationClass::parse(class);
@@ -238,7 +237,7 @@ fn people_are_compared_with_the_rules_and_with_each_other() {
         episode("k3", None, true),
         episode("k4", Some(FailureClass::Loop), false),
     ];
-    let all = Judgements::of(&Annotations::read(&folder).expect("read"), &episodes, HOW);
+    let all = Judgements::of(&Annotations::read(&folder).expect("read"), &episodes, LEVEL);
     assert_eq!(all.foreign.iter().map(|foreign| &*foreign.key).collect::<Vec<_>>(), ["k9"]);
     let [anna, ben] = &all.people[..] else { panic!("{all:?}") };
     assert_eq!((&*anna.by, anna.episodes, anna.blind, ben.episodes), ("anna", 3, 3, 2));

@@ -27,7 +27,7 @@ pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) ->
         of_two(&mut text, two, command, width);
     }
     if !judgements.people.is_empty() {
-        text.push_str("intervals: bootstrap over questions, 95 %; formulas: `wikitrail docs annotation`\n");
+        text.push_str("intervals: 95 %, over questions; formulas: `wikitrail docs annotation`\n");
     }
     text
 }

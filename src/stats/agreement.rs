@@ -1,24 +1,27 @@
 //! Agreement of two people, or of a person and a rule, on classes of the same items.
 
 use super::Interval;
-use super::bootstrap::quantile;
-use super::quantile::{count, float};
-use super::rng::SplitMix64;
+use super::quantile::{central_t, count, float};
 use serde::Serialize;
+
+/// Questions that are added to those judged before an interval is computed: both agree on half of them.
+const ADDED: f64 = 4.0;
+
+/// Questions below which there is no interval: it would hold nearly every value.
+const FEWEST: usize = 5;
 
 /// How often one of two named each class while the other named each: `counts[a][b]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Confusion(Vec<Vec<u64>>);
 
-/// A coefficient of agreement with its bootstrap interval.
+/// A coefficient of agreement with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Coefficient {
     pub value: f64,
-    /// Percentile interval over resampled clusters; absent where no resample has a value.
+    /// Absent with fewer than five clusters, and for κ where one of the two named one class only, as κ is then 0 whatever
+    /// they say.
     pub interval: Option<Interval>,
-    /// Resamples that have a value.
-    pub resamples: usize,
 }
 
 /// How two agree.
@@ -33,12 +36,18 @@ pub struct Agreement {
     pub ac1: Option<Coefficient>,
 }
 
-/// How intervals are drawn.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Resampling {
-    pub level: f64,
-    pub resamples: usize,
-    pub seed: u64,
+/// Which agreement a coefficient expects by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chance {
+    Kappa,
+    Ac1,
+}
+
+/// Shares of the cells of a table, with the sums of its rows and columns.
+struct Shares {
+    cells: Vec<Vec<f64>>,
+    rows: Vec<f64>,
+    columns: Vec<f64>,
 }
 
 impl Confusion {
@@ -95,21 +104,84 @@ impl Confusion {
 
     /// Cohen's κ (1960): agreement beyond that of two who draw from their own shares of classes.
     pub fn kappa(&self) -> Option<f64> {
-        let n = float(self.total());
-        let chance = (0..self.classes()).map(|class| float(self.first(class)) * float(self.second(class))).sum::<f64>();
-        beyond(share(self.agreeing(), self.total())?, chance / (n * n))
+        self.coefficient(Chance::Kappa)
     }
 
     /// Gwet's AC1 (2008): agreement beyond that of the items that are hard to class, whose share is estimated from how
     /// evenly classes are used.
     pub fn ac1(&self) -> Option<f64> {
-        let (n, classes) = (float(self.total()), self.classes());
-        if classes < 2 {
-            return None;
+        if self.classes() < 2 { None } else { self.coefficient(Chance::Ac1) }
+    }
+
+    fn coefficient(&self, chance: Chance) -> Option<f64> {
+        let observed = share(self.agreeing(), self.total())?;
+        let counts: Vec<Vec<f64>> = self.0.iter().map(|row| row.iter().map(|n| float(*n)).collect()).collect();
+        beyond(observed, Shares::of(&counts).expected(chance))
+    }
+
+    /// Whether each of the two named several classes.
+    fn both_vary(&self) -> bool {
+        let several = |named: fn(&Self, usize) -> u64| {
+            (0..self.classes()).filter(|class| named(self, *class) > 0).nth(1).is_some()
+        };
+        several(Self::first) && several(Self::second)
+    }
+}
+
+impl Shares {
+    fn of(counts: &[Vec<f64>]) -> Self {
+        let n: f64 = counts.iter().flatten().sum();
+        let cells: Vec<Vec<f64>> = counts.iter().map(|row| row.iter().map(|count| count / n).collect()).collect();
+        let rows = cells.iter().map(|row| row.iter().sum()).collect();
+        let columns = (0..cells.len()).map(|class| cells.iter().map(|row| row[class]).sum()).collect();
+        Self { cells, rows, columns }
+    }
+
+    fn agreeing(&self) -> f64 {
+        self.cells.iter().enumerate().map(|(class, row)| row[class]).sum()
+    }
+
+    /// How much of all that both named was this class.
+    fn used(&self, class: usize) -> f64 {
+        f64::midpoint(self.rows[class], self.columns[class])
+    }
+
+    /// The agreement expected by chance.
+    fn expected(&self, chance: Chance) -> f64 {
+        let classes = 0..self.cells.len();
+        match chance {
+            Chance::Kappa => classes.map(|class| self.rows[class] * self.columns[class]).sum(),
+            Chance::Ac1 => {
+                classes.map(|class| self.used(class) * (1.0 - self.used(class))).sum::<f64>() / self.others()
+            }
         }
-        let used = |class| float(self.first(class) + self.second(class)) / (2.0 * n);
-        let uneven = (0..classes).map(|class| used(class) * (1.0 - used(class))).sum::<f64>();
-        beyond(share(self.agreeing(), self.total())?, uneven / float(count(classes - 1)))
+    }
+
+    fn others(&self) -> f64 {
+        float(count(self.cells.len())) - 1.0
+    }
+
+    /// The derivative of the agreement expected by chance towards one more item of a cell.
+    fn expected_moves(&self, chance: Chance, a: usize, b: usize) -> f64 {
+        match chance {
+            Chance::Kappa => self.columns[a] + self.rows[b] - 2.0 * self.expected(chance),
+            Chance::Ac1 => {
+                let slope = |class| 1.0 - 2.0 * self.used(class);
+                let mean: f64 = (0..self.cells.len()).map(|class| self.used(class) * slope(class)).sum();
+                (f64::midpoint(slope(a), slope(b)) - mean) / self.others()
+            }
+        }
+    }
+
+    /// The derivative of the coefficient towards one more item of each cell.
+    fn moves(&self, chance: Chance) -> Vec<Vec<f64>> {
+        let (observed, left) = (self.agreeing(), 1.0 - self.expected(chance));
+        let of = |a: usize, b: usize| {
+            let agreeing = f64::from(u8::from(a == b)) - observed;
+            agreeing / left - self.expected_moves(chance, a, b) * (1.0 - observed) / (left * left)
+        };
+        let classes = self.cells.len();
+        (0..classes).map(|a| (0..classes).map(|b| of(a, b)).collect()).collect()
     }
 }
 
@@ -117,18 +189,18 @@ impl Agreement {
     /// Agreement on pairs of classes, each with the cluster that it belongs to: items of one cluster, such as the episodes
     /// of one question, are not independent. Classes that neither named are left out by the caller, as AC1 depends on how
     /// many there are.
-    pub fn of(pairs: &[(usize, usize)], clusters: &[usize], classes: usize, how: Resampling) -> Self {
+    pub fn of(pairs: &[(usize, usize)], clusters: &[usize], classes: usize, level: f64) -> Self {
         let confusion = Confusion::of(pairs.iter().copied(), classes);
-        let (mut kappas, mut ac1s) = (Vec::new(), Vec::new());
-        for table in resampled(pairs, clusters, classes, how) {
-            kappas.extend(table.kappa());
-            ac1s.extend(table.ac1());
-        }
+        let members = members(pairs, clusters);
+        let coefficient =
+            |chance, value| Coefficient { value, interval: interval(&members, classes, chance, value, level) };
+        let kappa = confusion.kappa().map(|value| coefficient(Chance::Kappa, value));
         Self {
             n: confusion.total(),
             agreeing: confusion.agreeing(),
-            kappa: confusion.kappa().map(|value| coefficient(value, kappas, how.level)),
-            ac1: confusion.ac1().map(|value| coefficient(value, ac1s, how.level)),
+            kappa: kappa
+                .map(|kappa| if confusion.both_vary() { kappa } else { Coefficient { interval: None, ..kappa } }),
+            ac1: confusion.ac1().map(|value| coefficient(Chance::Ac1, value)),
             confusion,
         }
     }
@@ -139,33 +211,47 @@ impl Agreement {
     }
 }
 
-/// Tables of as many clusters as there are, drawn with replacement.
-fn resampled(
-    pairs: &[(usize, usize)],
-    clusters: &[usize],
-    classes: usize,
-    how: Resampling,
-) -> impl Iterator<Item = Confusion> {
+/// The pairs of each cluster.
+fn members(pairs: &[(usize, usize)], clusters: &[usize]) -> Vec<Vec<(usize, usize)>> {
     let mut members: Vec<Vec<(usize, usize)>> = Vec::new();
     for (pair, cluster) in pairs.iter().zip(clusters) {
         members.resize_with(members.len().max(cluster + 1), Vec::new);
         members[*cluster].push(*pair);
     }
     members.retain(|members| !members.is_empty());
-    let mut rng = SplitMix64::new(how.seed);
-    let resamples = if members.is_empty() { 0 } else { how.resamples };
-    (0..resamples).map(move |_| {
-        let all = count(members.len());
-        let drawn: Vec<usize> = (0..all).map(|_| usize::try_from(rng.below(all)).unwrap_or_default()).collect();
-        Confusion::of(drawn.into_iter().flat_map(|at| members[at].iter().copied()), classes)
-    })
+    members
 }
 
-fn coefficient(value: f64, mut drawn: Vec<f64>, level: f64) -> Coefficient {
-    drawn.sort_unstable_by(f64::total_cmp);
-    let tail = (1.0 - level) / 2.0;
-    let ends = quantile(&drawn, tail).zip(quantile(&drawn, 1.0 - tail));
-    Coefficient { value, interval: ends.map(|(low, high)| Interval { low, high }), resamples: drawn.len() }
+/// Student's t interval of a coefficient by the delta method (Fleiss, Cohen, Everitt 1969; Gwet 2008), over clusters.
+///
+/// First [`ADDED`] clusters of mean size are added, half of them spread over the cells in which both agree and half over the
+/// others, as Agresti and Coull (1998) do for a share: few items without a disagreement do not show that there is none.
+fn interval(
+    members: &[Vec<(usize, usize)>],
+    classes: usize,
+    chance: Chance,
+    value: f64,
+    level: f64,
+) -> Option<Interval> {
+    if members.len() < FEWEST || classes < 2 {
+        return None;
+    }
+    let (n, clusters, q) =
+        (float(count(members.iter().map(Vec::len).sum())), float(count(members.len())), float(count(classes)));
+    let size = n / clusters;
+    let added = |a, b| ADDED * size / (2.0 * q) / if a == b { 1.0 } else { q - 1.0 };
+    let mut counts: Vec<Vec<f64>> = (0..classes).map(|a| (0..classes).map(|b| added(a, b)).collect()).collect();
+    members.iter().flatten().for_each(|(a, b)| counts[*a][*b] += 1.0);
+    let shares = Shares::of(&counts);
+    let moves = shares.moves(chance);
+    let of_cluster = |pairs: &Vec<(usize, usize)>| pairs.iter().map(|(a, b)| moves[*a][*b]).sum::<f64>().powi(2);
+    let of_clusters: f64 = members.iter().map(of_cluster).sum();
+    let cells = (0..classes).flat_map(|a| (0..classes).map(move |b| (a, b)));
+    let of_added: f64 = cells.map(|(a, b)| added(a, b) * size * moves[a][b].powi(2)).sum();
+    let se = (of_clusters * clusters / (clusters - 1.0) + of_added).sqrt() / (n + ADDED * size);
+    let (centre, half) =
+        (beyond(shares.agreeing(), shares.expected(chance))?, central_t(level, count(members.len()) - 1)? * se);
+    Some(Interval { low: (centre - half).max(-1.0).min(value), high: (centre + half).min(1.0).max(value) })
 }
 
 /// The part of the way from `chance` to 1 at which the observed agreement is.
@@ -180,10 +266,9 @@ fn share(part: u64, of: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Agreement, Confusion, Resampling};
+    use super::{Agreement, Chance, Confusion, Shares};
     use crate::stats::Interval;
-
-    const HOW: Resampling = Resampling { level: 0.95, resamples: 2_000, seed: 7 };
+    use crate::stats::rng::SplitMix64;
 
     /// The pairs of a table of counts.
     fn pairs(table: &[&[usize]]) -> Vec<(usize, usize)> {
@@ -250,25 +335,107 @@ mod tests {
         assert_eq!((nothing.kappa(), nothing.ac1(), nothing.precision(0), nothing.recall(0)), (None, None, None, None));
         let one = Confusion::of(pairs(&[&[4]]), 1);
         assert_eq!((one.kappa(), one.ac1(), one.precision(0)), (None, None, Some(1.0)));
-        let all = Agreement::of(&[], &[], 2, HOW);
+        let all = Agreement::of(&[], &[], 2, 0.95);
         assert_eq!((all.n, all.share(), all.kappa, all.ac1), (0, None, None, None));
     }
 
+    /// Each pair is a cluster of its own.
+    fn alone(table: &[&[usize]]) -> Agreement {
+        let all = pairs(table);
+        Agreement::of(&all, &(0..all.len()).collect::<Vec<_>>(), table.len(), 0.95)
+    }
+
+    /// The ends are those of the formulas of docs/annotation.md in numpy.
     #[test]
-    fn intervals_are_seeded_and_drawn_over_clusters() {
+    fn intervals_are_those_of_the_formula() {
+        let of = alone(&[&[20, 5], &[10, 15]]);
+        near(of.kappa.and_then(|kappa| kappa.interval), [0.118_467_145_448_379_77, 0.622_273_595_292_360_7]);
+        near(of.ac1.and_then(|ac1| ac1.interval), [0.118_253_540_379_313_35, 0.633_191_546_325_888_6]);
+        let of = alone(&[&[15, 3, 3], &[0, 7, 1], &[0, 0, 11]]);
+        near(of.kappa.and_then(|kappa| kappa.interval), [0.500_675_367_547_555_9, 0.872_742_353_971_431_4]);
+        near(of.ac1.and_then(|ac1| ac1.interval), [0.513_495_329_363_661_5, 0.882_385_677_501_327]);
         let all = pairs(&[&[20, 5], &[10, 15]]);
-        let alone: Vec<usize> = (0..all.len()).collect();
-        let drawn = |clusters: &[usize], seed| {
-            let of = Agreement::of(&all, clusters, 2, Resampling { seed, ..HOW });
-            of.kappa.and_then(|kappa| kappa.interval).expect("an interval")
+        let uneven: Vec<usize> = (0..all.len()).map(|at| at / 3).collect();
+        let of = Agreement::of(&all, &uneven, 2, 0.95);
+        near(of.kappa.and_then(|kappa| kappa.interval), [-0.096_498_166_630_291_1, 0.744_117_214_249_333_9]);
+        near(of.ac1.and_then(|ac1| ac1.interval), [-0.101_965_540_463_743_07, 0.758_389_429_265_023]);
+    }
+
+    fn near(found: Option<Interval>, [low, high]: [f64; 2]) {
+        let found = found.expect("an interval");
+        assert!(
+            (found.low - low).abs() < 1e-12 && (found.high - high).abs() < 1e-12,
+            "{found:?} is not [{low}, {high}]"
+        );
+    }
+
+    #[test]
+    fn derivatives_are_those_of_small_steps() {
+        let counts = |more: f64, cell: (usize, usize)| {
+            let mut counts = vec![vec![15.0, 3.0, 3.0], vec![2.0, 7.0, 1.0], vec![1.0, 4.0, 11.0]];
+            counts[cell.0][cell.1] += more;
+            Shares::of(&counts)
         };
-        let Interval { low, high } = drawn(&alone, 7);
-        assert!((0.10..0.20).contains(&low) && (0.58..0.68).contains(&high), "{low} {high}");
-        assert_eq!(drawn(&alone, 7), Interval { low, high });
-        assert_ne!(drawn(&alone, 8), Interval { low, high });
+        let value = |shares: &Shares, chance| {
+            let expected = shares.expected(chance);
+            (shares.agreeing() - expected) / (1.0 - expected)
+        };
+        for chance in [Chance::Kappa, Chance::Ac1] {
+            let moves = counts(0.0, (0, 0)).moves(chance);
+            for (a, b) in [(0, 0), (0, 2), (1, 1), (2, 1), (1, 0)] {
+                let step = 1e-4;
+                let slope =
+                    (value(&counts(step, (a, b)), chance) - value(&counts(-step, (a, b)), chance)) / (2.0 * step);
+                assert!((moves[a][b] - 47.0 * slope).abs() < 1e-6, "{a} {b}: {} {slope}", moves[a][b]);
+            }
+        }
+    }
+
+    #[test]
+    fn an_interval_has_a_width_or_there_is_none() {
+        // Ten of ten is not certainty.
+        let of = alone(&[&[5, 0], &[0, 5]]);
+        for coefficient in [of.kappa, of.ac1].map(|coefficient| coefficient.expect("a value")) {
+            let Interval { low, high } = coefficient.interval.expect("an interval");
+            assert!(coefficient.value > 0.999 && high > 0.999 && (0.2..0.7).contains(&low), "{coefficient:?}");
+        }
+        // Where one side names one class only, κ is 0 by definition.
+        let of = alone(&[&[30, 10], &[0, 0]]);
+        assert!(of.kappa.is_some_and(|kappa| kappa.value.abs() < 1e-12 && kappa.interval.is_none()), "{of:?}");
+        assert!(of.ac1.is_some_and(|ac1| ac1.interval.is_some()), "{of:?}");
+        let four = alone(&[&[2, 0], &[1, 1]]);
+        assert!(four.kappa.is_some_and(|kappa| kappa.interval.is_none()), "{four:?}");
         // Ten questions whose five episodes come out alike hold less than fifty questions.
+        let all = pairs(&[&[20, 5], &[10, 15]]);
+        let width = |of: Agreement| of.kappa.and_then(|kappa| kappa.interval).map(|ends| ends.high - ends.low);
         let together: Vec<usize> = (0..all.len()).map(|at| at / 5).collect();
-        let wide = drawn(&together, 7);
-        assert!(wide.high - wide.low > high - low, "{wide:?}");
+        assert!(width(Agreement::of(&all, &together, 2, 0.95)) > width(alone(&[&[20, 5], &[10, 15]])));
+    }
+
+    /// `examples/simulate` has more cases; this is the worst one of the percentile bootstrap that was here.
+    #[test]
+    fn few_items_and_a_rare_class_are_covered() {
+        let mut rng = SplitMix64::new(3);
+        let (mut covered, mut given) = ([0_u32; 2], [0_u32; 2]);
+        let truth = [1.0 - 0.08 / (1.0 - 0.82), 1.0 - 0.08 / (1.0 - 0.18)];
+        for _ in 0..2_000 {
+            let cell = |draw| match draw {
+                0..86 => (0, 0),
+                86..90 => (0, 1),
+                90..94 => (1, 0),
+                _ => (1, 1),
+            };
+            let all: Vec<(usize, usize)> = (0..10).map(|_| cell(rng.below(100))).collect();
+            let of = Agreement::of(&all, &(0..10).collect::<Vec<_>>(), 2, 0.95);
+            for (at, coefficient) in [of.kappa, of.ac1].into_iter().enumerate() {
+                let Some(interval) = coefficient.and_then(|coefficient| coefficient.interval) else { continue };
+                given[at] += 1;
+                covered[at] += u32::from(interval.contains(truth[at]));
+            }
+        }
+        assert!(given[0] > 700 && given[1] == 2_000, "{given:?}");
+        for (covered, given) in covered.iter().zip(given) {
+            assert!(f64::from(*covered) >= 0.95 * f64::from(given), "{covered} of {given}");
+        }
     }
 }

@@ -24,7 +24,7 @@ pub mod rng;
 pub mod sequential;
 pub mod wilcoxon;
 
-pub use agreement::{Agreement, Coefficient, Confusion, Resampling};
+pub use agreement::{Agreement, Coefficient, Confusion};
 pub use bootstrap::Bootstrap;
 pub use bounded::Moments;
 pub use clusters::Sums;

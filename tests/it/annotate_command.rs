@@ -122,7 +122,12 @@ fn score_sets_people_beside_the_rules_and_each_other() {
     assert_eq!(classes["confusion"], json!([[0, 0, 0], [1, 1, 1], [0, 0, 0]]));
     assert_eq!(classes["words"][1]["precision"], json!(1.0 / 3.0));
     assert_eq!(classes["disagreements"][0]["command"], "wikitrail show r e/3");
-    assert_eq!((&said["foreign"][0]["id"], &said["seed"]), (&json!("e/1"), &json!(12345)));
+    assert_eq!((&said["foreign"][0]["id"], &said["level"]), (&json!("e/1"), &json!(0.95)));
+    // Five judged episodes are the fewest with an interval, three have none.
+    let correct = &said["people"][0]["correct"];
+    let end = |name: &str| correct["kappa"]["interval"][name].as_f64().expect("an end");
+    assert!(end("low") < 0.0 && end("high") > 0.5, "{correct}");
+    assert!(classes["ac1"]["value"].is_number() && classes["ac1"]["interval"].is_null(), "{classes}");
 }
 
 #[test]

@@ -7,7 +7,6 @@ use crate::cli::flags::{ASKED, OfJudge, Typed};
 use crate::cli::output_file::json_line;
 use crate::cli::run::usd;
 use crate::cli::say::say;
-use crate::compare::{RESAMPLES, SEED};
 use crate::experiment::defaults::GivenBy;
 use crate::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
@@ -16,7 +15,6 @@ use crate::report::console::stdout;
 use crate::report::intervals::LEVEL;
 use crate::report::{View, judged, wrapped};
 use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary, set_prices};
-use crate::stats::Resampling;
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
 use crate::types::text::{counted, shell_word, thousands, visible_line};
@@ -30,7 +28,6 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: u64 = 1 << 20;
 /// The least amount in US dollars that has digits of its own.
 const LEAST_USD: f64 = 0.0001;
-const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judge")]
@@ -319,11 +316,11 @@ pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
 
 /// What judges said beside exact match and beside each other.
 pub(super) fn text(judged: &JudgedRun) -> String {
-    judged::render(&judged.figures(HOW), &judged.pairs(HOW), judged.has_labels(), View::of_stdout().width)
+    judged::render(&judged.figures(LEVEL), &judged.pairs(LEVEL), judged.has_labels(), View::of_stdout().width)
 }
 
 pub(super) fn to_json(judged: &JudgedRun) -> Value {
-    json!({ "each": judged.figures(HOW), "pairs": judged.pairs(HOW) })
+    json!({ "each": judged.figures(LEVEL), "pairs": judged.pairs(LEVEL) })
 }
 
 #[cfg(test)]

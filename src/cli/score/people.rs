@@ -1,14 +1,12 @@
 //! What people said of a run's episodes, compared with the rules and with each other.
 
 use crate::cli::say::say;
-use crate::compare::{RESAMPLES, SEED};
 use crate::graded::judgements_of;
 use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::report::View;
 use crate::report::agreement;
 use crate::report::intervals::LEVEL;
 use crate::run::{Item, Summary};
-use crate::stats::Resampling;
 use crate::store::RunFolder;
 use crate::types::text::{counted, shell_word, visible_line};
 use serde_json::{Value, json};
@@ -16,8 +14,6 @@ use std::path::Path;
 
 /// Judgements on unknown episodes that are named.
 const NAMED: usize = 3;
-
-const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
 
 /// The judgements of people and the readings of models, if there are any. What cannot be read is said, and what models read.
 pub(super) fn annotations(run: &Path) -> anyhow::Result<(Option<Annotations>, Vec<String>)> {
@@ -47,7 +43,7 @@ pub(super) fn judgements(annotations: &Annotations, items: &[Item]) -> Judgement
         class: item.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
         right: item.score.map(|score| score.em > 0.0),
     };
-    let judgements = Judgements::of(annotations, &items.iter().map(judged).collect::<Vec<_>>(), HOW);
+    let judgements = Judgements::of(annotations, &items.iter().map(judged).collect::<Vec<_>>(), LEVEL);
     if let Some(first) = judgements.foreign.first() {
         let ids: Vec<String> =
             judgements.foreign.iter().take(NAMED).map(|foreign| visible_line(&foreign.id, 60)).collect();
@@ -92,9 +88,7 @@ pub(super) fn to_json(judgements: &Judgements, summary: &Summary) -> Value {
         .iter()
         .map(|two| json!({"people": two.people, "classes": table(&two.classes), "correct": table(&two.correct)}));
     json!({
-        "level": HOW.level,
-        "resamples": HOW.resamples,
-        "seed": HOW.seed,
+        "level": LEVEL,
         "people": people.collect::<Vec<_>>(),
         "pairs": pairs.collect::<Vec<_>>(),
         "foreign": judgements.foreign,
