@@ -142,7 +142,7 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
     notes.extend(judged.iter().flat_map(|judged| judge::notes(judged, summary)));
     notes.extend(readers);
     let people = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
-    let below = judged.as_ref().map(judge::text).unwrap_or_default() + &people;
+    let below = judged.as_ref().map(|judged| judge::text(judged, &joined)).unwrap_or_default() + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
     let report = RunSummary { title, accuracy, rows, joined, wall_ms, notes, below, next };
     if how == Print::Lines {

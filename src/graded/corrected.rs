@@ -59,7 +59,8 @@ impl JudgedRuns {
 
     /// Lines that cannot be read, and where the judges of the runs are not the same.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.0.iter().flat_map(|(_, run)| run.notes.clone()).collect();
+        let of_run = |(_, run): &(PathBuf, JudgedRun)| run.notes.iter().cloned().chain(run.split()).collect::<Vec<_>>();
+        let mut notes: Vec<String> = self.0.iter().flat_map(of_run).collect();
         let judges = |run: &JudgedRun| run.judges.iter().map(|known| known.judge.clone()).collect::<Vec<_>>();
         if let Some((_, first)) = self.0.first()
             && self.0.iter().any(|(_, other)| judges(other) != judges(first))

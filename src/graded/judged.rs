@@ -5,10 +5,12 @@ use crate::dataset::{ValueRow, ValueTable};
 use crate::judge::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
 use crate::label::Annotations;
 use crate::run::RunError;
-use crate::stats::{Agreement, Corrected, Interval, JudgedItem, corrected, corrected_difference};
+use crate::stats::{
+    Agreement, Corrected, Interval, JudgedItem, LabelledPart, corrected, corrected_at_odds, corrected_difference,
+};
 use crate::store::RunFolder;
 use crate::types::Trajectory;
-use crate::types::text::excerpt;
+use crate::types::text::{counted, excerpt};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -55,6 +57,33 @@ pub(crate) struct Correction {
     /// Absent where there are too few labels.
     pub(crate) corrected: Option<Corrected>,
     pub(crate) interval: Option<Interval>,
+    /// Of a mean: whether its labels look drawn at random.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) drawn: Option<Drawn>,
+}
+
+/// What shows whether the labels of a mean were drawn at random.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Drawn {
+    /// Questions with a label.
+    pub(crate) labelled_questions: usize,
+    pub(crate) wrong_by_em: LabelledPart,
+    pub(crate) right_by_em: LabelledPart,
+    /// The corrected mean if right answers were labelled twice as often as wrong ones, and half as often.
+    pub(crate) at_odds: Option<[f64; 2]>,
+}
+
+impl Drawn {
+    fn of(items: &[JudgedItem], found: Option<Corrected>) -> Self {
+        let labelled = items.iter().filter(|item| item.label.is_some());
+        let at_odds = |found: Corrected| [2.0, 0.5].map(|odds| corrected_at_odds(items, found.lambda, odds));
+        Self {
+            labelled_questions: labelled.map(|item| item.cluster).collect::<HashSet<_>>().len(),
+            wrong_by_em: LabelledPart::of(items, 0),
+            right_by_em: LabelledPart::of(items, 1),
+            at_odds: found.map(at_odds),
+        }
+    }
 }
 
 /// What one judge said, beside exact match.
@@ -162,9 +191,17 @@ impl JudgedRun {
         })
     }
 
-    /// Whether people judged any of its episodes.
-    pub(crate) fn has_labels(&self) -> bool {
-        self.episodes.iter().any(|episode| episode.label.is_some())
+    /// How many episodes have no majority of several judges, which leaves them out of the mean.
+    pub(crate) fn split(&self) -> Option<String> {
+        let of_all =
+            |episode: &&Episode| episode.values[0].is_none() && episode.values[1..].iter().all(Option::is_some);
+        let several = self.judges.len() > 1;
+        several.then(|| self.episodes.iter().filter(of_all).count()).filter(|split| *split > 0).map(|split| {
+            format!(
+                "the judges are split on {}: `{JUDGE}` and its interval are of the others only, a selected part",
+                counted(split, "episode")
+            )
+        })
     }
 
     /// The place of a metric of this name.
@@ -180,6 +217,7 @@ impl JudgedRun {
             labels: labelled(&items),
             corrected: found,
             interval: found.and_then(|found| found.interval(level)),
+            drawn: Some(Drawn::of(&items, found)),
         })
     }
 
@@ -317,7 +355,7 @@ pub(crate) fn correction_of_pair(
     let second = b.items(metric, of_b, &mut clusters, both)?;
     let found = corrected_difference(&first, &second);
     let labels = labelled(&first) + labelled(&second);
-    Some(Correction { labels, corrected: found, interval: found.and_then(|found| found.interval(level)) })
+    Some(Correction { labels, corrected: found, interval: found.and_then(|found| found.interval(level)), drawn: None })
 }
 
 fn labelled(items: &[JudgedItem]) -> usize {

@@ -30,7 +30,7 @@ pub(crate) use field::Field;
 pub(crate) use find::{check_one, runs, runs_at, runs_in};
 pub(crate) use holdout::{Exported, Holdout, Looks};
 pub(crate) use judged::{
-    Correction, JUDGE, JudgeFigures, JudgedRun, TwoJudges, answers, correction_of_pair, judged_metrics,
+    Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, TwoJudges, answers, correction_of_pair, judged_metrics,
 };
 pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
 pub(crate) use results::{Group, Results};

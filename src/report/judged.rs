@@ -2,17 +2,27 @@
 
 use super::number::{dash, percent};
 use super::wrapped;
-use crate::graded::{JudgeFigures, TwoJudges};
+use crate::compare::number::p_equals;
+use crate::graded::{Correction, Drawn, JudgeFigures, TwoJudges};
 use crate::judge::{Chosen, Verdict};
 use crate::report::intervals::LEVEL;
-use crate::stats::{Agreement, Coefficient, wilson};
+use crate::stats::ppi::{FEW_LABELS, FEWEST};
+use crate::stats::{Agreement, Coefficient, LabelledPart, holm, wilson};
 use crate::types::text::{counted, thousands, visible_line};
 
 /// Longest name of a judge that is shown.
 const NAME: usize = 60;
 
-/// The lines, ending in a line break; `labels` says that people judged too.
-pub(crate) fn render(judges: &[JudgeFigures], pairs: &[TwoJudges], labels: bool, width: usize) -> String {
+/// A p below which labels do not look drawn at random.
+const SUSPICIOUS: f64 = 0.05;
+
+/// The lines, ending in a line break; `means` are the judges' means with what labels make of them.
+pub(crate) fn render(
+    judges: &[JudgeFigures],
+    pairs: &[TwoJudges],
+    means: &[(String, &Correction)],
+    width: usize,
+) -> String {
     let mut text = String::new();
     for judge in judges {
         of_judge(&mut text, judge, width);
@@ -22,12 +32,76 @@ pub(crate) fn render(judges: &[JudgeFigures], pairs: &[TwoJudges], labels: bool,
         text.push('\n');
         text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement(&two.agreement)), width, ""));
     }
-    let corrected = if labels {
-        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; `wikitrail docs judge`"
+    let corrected = if means.iter().any(|(_, mean)| mean.corrected.is_some()) {
+        "corrected: PPI++, which needs labels drawn at random from the answers right by exact match, and from those wrong by \
+         it; `wikitrail docs judge`"
     } else {
         "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`"
     };
-    text + &wrapped(corrected, width, "")
+    text.push_str(&wrapped(corrected, width, ""));
+    of_labels(means).iter().for_each(|line| text.push_str(&wrapped(line, width, "  ")));
+    text
+}
+
+/// Whether the labels of these means look drawn at random, or why they correct nothing, a sentence each.
+pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
+    let drawn = || means.iter().filter_map(|(name, mean)| Some((name, mean, mean.drawn.as_ref()?)));
+    let parts = |drawn: &Drawn| [("wrong", drawn.wrong_by_em), ("right", drawn.right_by_em)];
+    let tested = || drawn().filter(|(_, mean, _)| mean.corrected.is_some());
+    let all: Vec<f64> = tested().flat_map(|(.., drawn)| parts(drawn)).filter_map(|(_, part)| part.p).collect();
+    let after = if all.len() > 1 { " after Holm" } else { "" };
+    let mut adjusted = holm(&all).into_iter();
+    let mut lines = Vec::new();
+    for (name, mean, drawn) in drawn().filter(|(_, mean, _)| mean.labels > 0) {
+        let mut say = |line: String| lines.push(if means.len() > 1 { format!("{name}: {line}") } else { line });
+        if mean.corrected.is_none() {
+            say(uncorrected(drawn));
+            continue;
+        }
+        let mut unremarkable = Vec::new();
+        for (em, part) in parts(drawn) {
+            match part.p.and_then(|_| adjusted.next()) {
+                Some(p) if p < SUSPICIOUS => say(suspicious(em, part, &format!("{}{after}", p_equals(p)))),
+                Some(p) => unremarkable.push(format!("{} for answers {em} by exact match", p_equals(p))),
+                None => {}
+            }
+        }
+        if !unremarkable.is_empty() {
+            let found = unremarkable.join(", ");
+            say(format!(
+                "no sign that labels were not drawn at random ({found}{after}); whether they were, only you know"
+            ));
+        }
+        let partly = parts(drawn).iter().any(|(_, part)| part.labels < part.judged);
+        if let Some([twice, half]) = drawn.at_odds.filter(|_| partly) {
+            let [twice, half] = [percent(twice), percent(half)];
+            say(format!(
+                "if right answers were labelled twice as often as wrong ones, the share is {twice} %; if half as often, {half} %"
+            ));
+        }
+    }
+    lines
+}
+
+/// Why there are too few labels.
+fn uncorrected(drawn: &Drawn) -> String {
+    let questions = drawn.labelled_questions;
+    if (questions as u64) < FEWEST {
+        return format!("not corrected: {} labelled, {FEWEST} are needed", counted(questions, "question"));
+    }
+    let em = if drawn.wrong_by_em.is_short() { ("wrong", drawn.wrong_by_em) } else { ("right", drawn.right_by_em) };
+    let labels = counted(em.1.labels, "label");
+    format!("not corrected: {labels} of answers {} by exact match, {FEW_LABELS} are needed", em.0)
+}
+
+fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
+    let LabelledPart { judged, correct, labels, correct_labels, .. } = part;
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    let of_all = percent(correct as f64 / judged as f64);
+    format!(
+        "labels of answers {em} by exact match do not look drawn at random: the judge called {correct_labels} of {labels} \
+         labelled and {of_all} % of all correct ({p}); the corrected share can be off"
+    )
 }
 
 fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {

@@ -5,7 +5,7 @@
 //! be drawn with different probabilities in different strata (Fisch et al., "Stratified prediction-powered inference", 2024).
 
 use super::quantile::{count, float};
-use super::{Interval, Mean};
+use super::{Interval, Mean, fisher_exact};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +17,7 @@ pub const FEWEST: u64 = 20;
 const FEW_ERRORS: usize = 5;
 
 /// Labels of a stratum below which it is not corrected, unless all of it is labelled.
-const FEW_LABELS: usize = 5;
+pub const FEW_LABELS: usize = 5;
 
 /// An item that a judge has measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +49,38 @@ impl Corrected {
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let Self { mean, se, freedom, .. } = *self;
         Mean { n: freedom + 1, mean, se: Some(se), freedom }.t_interval(level)
+    }
+}
+
+/// The items of a stratum beside those of them that are labelled.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LabelledPart {
+    pub judged: u64,
+    /// Of these, the ones that the judge calls correct.
+    pub correct: u64,
+    pub labels: u64,
+    pub correct_labels: u64,
+    /// Fisher's exact test of whether the judge calls as many correct with a label as without: labels that were drawn at random
+    /// fall below 0.05 once in twenty times at most. Absent where all or none are labelled, or the judge says the same of all.
+    pub p: Option<f64>,
+}
+
+impl LabelledPart {
+    pub fn of(items: &[JudgedItem], stratum: usize) -> Self {
+        let its = || items.iter().filter(move |item| item.stratum == stratum);
+        let correct = |item: &&JudgedItem| item.judge > 0.5;
+        let labelled = || its().filter(|item| item.label.is_some());
+        let (judged, labels) = (count(its().count()), count(labelled().count()));
+        let (all, with) = (count(its().filter(correct).count()), count(labelled().filter(correct).count()));
+        let (others, of_others) = (judged - labels, all - with);
+        let varies = labels > 0 && others > 0 && all > 0 && all < judged;
+        let p = varies.then(|| fisher_exact([[with, labels - with], [of_others, others - of_others]]));
+        Self { judged, correct: all, labels, correct_labels: with, p }
+    }
+
+    /// Whether there are too few labels to correct it.
+    pub fn is_short(&self) -> bool {
+        self.labels < count(FEW_LABELS) && self.labels < self.judged
     }
 }
 
@@ -88,6 +120,23 @@ pub fn corrected(items: &[JudgedItem]) -> Option<Corrected> {
 /// are paired; absent with fewer than [`FEWEST`] labelled clusters in either.
 pub fn corrected_difference(a: &[JudgedItem], b: &[JudgedItem]) -> Option<Corrected> {
     estimate(&[(b, 1.0), (a, -1.0)])
+}
+
+/// What a corrected mean with this λ would be if in each stratum right answers had been labelled `odds` times as often as wrong
+/// ones: a right label then stands for fewer items.
+pub fn corrected_at_odds(items: &[JudgedItem], lambda: f64, odds: f64) -> f64 {
+    let strata: BTreeSet<usize> = items.iter().map(|item| item.stratum).collect();
+    let mean = items.iter().map(|item| lambda * item.judge).sum::<f64>() / float(count(items.len()));
+    let of_stratum = |stratum: usize| {
+        let its: Vec<&JudgedItem> = items.iter().filter(|item| item.stratum == stratum).collect();
+        let labelled: Vec<(f64, f64)> = its.iter().filter_map(|item| Some((item.judge, item.label?))).collect();
+        let whole = labelled.len() == its.len();
+        let weight = |label: f64| if whole { 1.0 } else { 1.0 - label + label / odds };
+        let weights: f64 = labelled.iter().map(|(_, label)| weight(*label)).sum();
+        let sum: f64 = labelled.iter().map(|(judge, label)| weight(*label) * (label - lambda * judge)).sum();
+        sum / weights * float(count(its.len())) / float(count(items.len()))
+    };
+    mean + strata.into_iter().map(of_stratum).sum::<f64>()
 }
 
 fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
@@ -209,7 +258,7 @@ impl Influence {
 
 #[cfg(test)]
 mod tests {
-    use super::{FEWEST, JudgedItem, corrected, corrected_difference};
+    use super::{FEWEST, JudgedItem, LabelledPart, corrected, corrected_at_odds, corrected_difference};
     use crate::stats::rng::SplitMix64;
     use crate::stats::{Mean, wilson};
 
@@ -348,6 +397,97 @@ mod tests {
         assert!(corrected(&(0..100).map(one_sided).collect::<Vec<_>>()).is_none());
     }
 
+    /// Judged answers, 40 % right by exact match, of which so many of either kind are labelled, the wrong ones as `odds` says.
+    fn labelled(rng: &mut SplitMix64, labels: usize, odds: impl Fn(bool, bool) -> f64) -> Vec<JudgedItem> {
+        let item = |rng: &mut SplitMix64, cluster| {
+            let by_em = draw(rng, 0.4);
+            let right = draw(rng, if by_em { 0.97 } else { 0.3 });
+            let says = by_em || judged(rng, right, [0.9, 0.8]);
+            (JudgedItem { cluster, stratum: usize::from(by_em), judge: one(says), label: None }, right)
+        };
+        let mut items: Vec<(JudgedItem, bool)> = (0..500).map(|cluster| item(rng, cluster)).collect();
+        for stratum in [0, 1] {
+            let mut left = labels;
+            while left > 0 {
+                let at = usize::try_from(rng.below(500)).expect("an index");
+                let (item, right) = &mut items[at];
+                let wanted = stratum == 1 || draw(rng, odds(*right, item.judge > 0.5));
+                if item.stratum == stratum && item.label.is_none() && wanted {
+                    item.label = Some(one(*right));
+                    left -= 1;
+                }
+            }
+        }
+        items.into_iter().map(|(item, _)| item).collect()
+    }
+
+    /// Makes the figures of docs/statistics.md again: how often p is below 0.05, and the mean errors of the corrected share and
+    /// of that at odds of 2.
+    #[test]
+    fn labels_that_were_not_drawn_at_random_are_flagged_or_their_error_is_shown() {
+        let documented = include_str!("../../docs/statistics.md");
+        let truth = 0.4 * 0.97 + 0.6 * 0.3;
+        let cases: [(&str, usize, fn(bool, bool) -> f64); 5] = [
+            ("at random", 25, |_, _| 1.0),
+            ("at random", 50, |_, _| 1.0),
+            ("only answers that the judge calls wrong", 25, |_, says| one(!says)),
+            ("right answers twice as often", 25, |right, _| if right { 1.0 } else { 0.5 }),
+            ("right answers twice as often", 50, |right, _| if right { 1.0 } else { 0.5 }),
+        ];
+        let mut missing = Vec::new();
+        for (name, labels, odds) in cases {
+            let (mut rng, times) = (SplitMix64::new(11), 1_000);
+            let mut sums = [0.0; 3];
+            for _ in 0..times {
+                let items = labelled(&mut rng, labels, odds);
+                let found = corrected(&items).expect("enough labels");
+                let p = LabelledPart::of(&items, 0).p.expect("some are labelled");
+                let twice = corrected_at_odds(&items, found.lambda, 2.0);
+                sums[0] += one(p < 0.05);
+                sums[1] += 100.0 * (found.mean - truth);
+                sums[2] += 100.0 * (twice - truth);
+            }
+            let [flagged, error, twice] = sums.map(|sum| sum / f64::from(times));
+            let row = format!("| {name} | {} | {:.1} % | {error:+.1} | {twice:+.1} |", 2 * labels, 100.0 * flagged);
+            if !documented.contains(&row) {
+                missing.push(row.clone());
+            }
+            if name == "at random" {
+                assert!(flagged < 0.06 && error.abs() < 0.5, "{row}");
+            }
+        }
+        assert!(missing.is_empty(), "{}", missing.join("\n"));
+    }
+
+    #[test]
+    fn labels_are_counted_and_weighted_by_stratum() {
+        let item = |stratum, judge, label| JudgedItem { cluster: 0, stratum, judge, label };
+        let mut items = vec![item(0, 0.0, Some(0.0)); 40];
+        items.extend(vec![item(0, 1.0, None); 54]);
+        items.extend(vec![item(0, 0.0, None); 26]);
+        items.extend(vec![item(1, 1.0, Some(1.0)); 5]);
+        let part = LabelledPart::of(&items, 0);
+        assert_eq!((part.judged, part.correct, part.labels, part.correct_labels), (120, 54, 40, 0));
+        assert!(part.p.is_some_and(|p| (p / 1.484_072_898_646_582_4e-14 - 1.0).abs() < 1e-9), "{part:?}");
+        // All are labelled, and the judge says the same of all.
+        assert_eq!(LabelledPart::of(&items, 1).p, None);
+        assert!(!LabelledPart::of(&items, 1).is_short() && LabelledPart::of(&items[36..120], 0).is_short());
+        // Of four labels two are right: at odds of 2 they stand for one of three. The whole stratum stays as it is.
+        let items = [
+            [Some(1.0), Some(1.0), Some(0.0), Some(0.0), None, None],
+            [Some(1.0), Some(1.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0)],
+        ];
+        let items: Vec<JudgedItem> = items
+            .iter()
+            .enumerate()
+            .flat_map(|(stratum, labels)| labels.iter().map(move |label| item(stratum, 1.0, *label)))
+            .collect();
+        for (odds, share) in [(1.0, 0.5), (2.0, 1.0 / 3.0), (0.5, 2.0 / 3.0)] {
+            let found = corrected_at_odds(&items, 0.0, odds);
+            assert!((found - f64::midpoint(share, 1.0 / 3.0)).abs() < 1e-12, "{odds}: {found}");
+        }
+    }
+
     #[test]
     fn labels_of_everything_are_the_answer_and_few_labels_are_none() {
         let items = |labels: usize, of_cluster: usize| -> Vec<JudgedItem> {
@@ -360,6 +500,8 @@ mod tests {
             (0..80).map(item).collect()
         };
         let all = corrected(&items(80, 1)).expect("labels");
+        let some = corrected(&items(40, 1)).expect("labels");
+        assert!((corrected_at_odds(&items(40, 1), some.lambda, 1.0) - some.mean).abs() < 1e-12);
         assert!((all.mean - 0.25).abs() < 1e-12 && all.labels == 80, "{all:?}");
         let labels: Vec<f64> = items(80, 1).iter().filter_map(|item| item.label).collect();
         let plain = Mean::of(&labels).and_then(|mean| mean.se).expect("a spread");

@@ -267,6 +267,9 @@ fn labels_correct_a_judge_whose_errors_are_known() {
     assert_eq!((&few["correction"]["labels"], &few["correction"]["corrected"]), (&json!(12), &Value::Null));
     let scored = dir.wikitrail(&["score", "r"]).ok();
     assert!(scored.stdout.contains("uncorrected (12 labels)"), "{}", scored.stdout);
+    let text = scored.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("not corrected: 12 questions labelled, 20 are needed"), "{text}");
+    assert!(!text.contains("drawn at random") && !text.contains("corrected: PPI++"), "{text}");
     let row = import(&dir, 90);
     let corrected = &row["correction"]["corrected"];
     assert_eq!(corrected["labels"], json!(90));
@@ -279,6 +282,56 @@ fn labels_correct_a_judge_whose_errors_are_known() {
     let scored = dir.wikitrail(&["score", "r"]).ok();
     assert!(scored.stdout.contains("corrected [95 %]") && scored.stdout.contains("PPI++"), "{}", scored.stdout);
     assert!(!scored.stdout.contains("uncorrected"), "{}", scored.stdout);
+    let text = scored.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = &row["correction"]["wrong_by_em"];
+    assert_eq!((&found["judged"], &found["labels"]), (&json!(300), &json!(90)));
+    assert!(found["p"].as_f64().is_some_and(|p| p > 0.05) && row["correction"]["right_by_em"]["p"].is_null(), "{row}");
+    assert!(text.contains("no sign that labels were not drawn at random (p = "), "{text}");
+    assert!(text.contains(" for answers wrong by exact match); whether they were, only you know"), "{text}");
+    assert!(text.contains("if right answers were labelled twice as often as wrong ones, the share is "), "{text}");
+    let odds = |at: usize| row["correction"]["at_odds"][at].as_f64().expect("a share");
+    assert!(odds(0) < mean && mean < odds(1), "{row}");
+}
+
+#[test]
+fn labels_that_go_by_the_judge_are_told() {
+    let (server, dir) = (server(|n| format!("Answer: perhaps {n}"), erring), WorkDir::new());
+    run(&dir, &server, 100, "r");
+    dir.wikitrail(&["score", "r", "--judge", "openai:j", "--judge-base-url", &base(&server)]).ok();
+    // Only what the judge called incorrect is read.
+    let incorrect = verdicts(&dir, "r").into_iter().filter(|one| one["verdict"] == "incorrect");
+    let rows = incorrect.take(30).map(|one| format!("{},no\n", one["id"].as_str().expect("an id")));
+    let rows = rows.collect::<Vec<_>>().concat();
+    dir.write("labels.csv", format!("id,correct\n{rows}"));
+    dir.wikitrail(&["annotate", "r", "--import", "labels.csv", "--by", "anna"]).ok();
+    for command in [&["score", "r"][..], &["compare", "r", "r", "--metric", "judge"]] {
+        let text = dir.wikitrail(command).ok().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said =
+            "labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 30 labelled and";
+        assert!(text.contains(said) && text.contains("correct (p < 0.0001"), "{text}");
+        assert!(text.contains("the corrected share can be off") && !text.contains("no sign"), "{text}");
+    }
+}
+
+#[test]
+fn judges_that_are_split_leave_a_selected_part() {
+    let (server, dir) = (server(in_words, fair), WorkDir::new());
+    run(&dir, &server, 12, "r");
+    let flags = ["score", "r", "--judge", "openai:j", "--judge-base-url", &base(&server)];
+    let one = dir.wikitrail(&flags).ok();
+    assert!(!one.stdout.contains("split"), "{}", one.stdout);
+    let strict = Server::start(|_, _, stream| {
+        let choice = json!({"message": {"content": "VERDICT: incorrect"}, "finish_reason": "stop"});
+        server::json(stream, &json!({"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}));
+    });
+    let two = dir.wikitrail(&["score", "r", "--judge", "openai:k", "--judge-base-url", &base(&strict)]).ok();
+    let text = two.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(
+            "the judges are split on 4 episodes: `judge` and its interval are of the others only, a selected part"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
 use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
 use crate::report::console::stdout;
 use crate::report::intervals::LEVEL;
-use crate::report::{View, judged, wrapped};
+use crate::report::{JoinedRow, View, judged, wrapped};
 use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary, set_prices};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
@@ -303,6 +303,7 @@ pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
             }
         }
     }
+    notes.extend(judged.split());
     for known in &judged.judges {
         let own = summary.manifest.variants.iter().filter(|variant| variant.model == known.judge.model);
         notes.extend(own.take(1).map(|variant| {
@@ -315,8 +316,10 @@ pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
 }
 
 /// What judges said beside exact match and beside each other.
-pub(super) fn text(judged: &JudgedRun) -> String {
-    judged::render(&judged.figures(LEVEL), &judged.pairs(LEVEL), judged.has_labels(), View::of_stdout().width)
+pub(super) fn text(judged: &JudgedRun, joined: &[JoinedRow]) -> String {
+    let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
+    let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
+    judged::render(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, View::of_stdout().width)
 }
 
 pub(super) fn to_json(judged: &JudgedRun) -> Value {

@@ -4,20 +4,24 @@ use super::Compared;
 use crate::compare::Unit;
 use crate::compare::number::{difference, percent, value};
 use crate::graded::{CorrectedFigure, Correction};
+use crate::report::judged::of_labels;
 use crate::report::layout::headings;
 use crate::report::sheet::{Block, Cell, Grid, Key, Row, float};
 use crate::stats::Interval;
 
-/// The tables of a figure; a line where there are too few labels.
+/// The tables of a figure and what is known of the labels; lines where there are too few of them.
 pub(super) fn blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
     let Some(figure) = compared.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
+    let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
+    let lines = of_labels(&of_means);
     if !figure.is_any() {
         let line = "uncorrected: the judge's own errors are in these figures; 20 or more labelled questions of each \
                     variant correct them (wikitrail annotate)";
-        return vec![Block::Lines { title: String::new(), lines: vec![line.to_owned()] }];
+        return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
     }
     let level = percent(compared.comparison.settings.level);
-    vec![means(figure, &level), pairs(figure, &level)]
+    let title = format!("{metric}, labels");
+    vec![means(figure, &level), pairs(figure, &level), Block::Lines { title, lines }]
 }
 
 fn means(figure: &CorrectedFigure, level: &str) -> Block {
