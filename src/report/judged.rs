@@ -72,9 +72,8 @@ pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
                 "no sign that labels were not drawn at random ({found}{after}); whether they were, only you know"
             ));
         }
-        let partly = parts(drawn).iter().any(|(_, part)| part.labels < part.judged);
-        if let Some([twice, half]) = drawn.at_odds.filter(|_| partly) {
-            let [twice, half] = [percent(twice), percent(half)];
+        // They are equal where a stratum's labels are all the same, or all of it is labelled.
+        if let Some([twice, half]) = drawn.at_odds.map(|at| at.map(percent)).filter(|[twice, half]| twice != half) {
             say(format!(
                 "if right answers were labelled twice as often as wrong ones, the share is {twice} %; if half as often, {half} %"
             ));
@@ -163,4 +162,76 @@ fn coefficient(coefficient: Option<Coefficient>) -> String {
     let Some(Coefficient { value, interval, .. }) = coefficient else { return dash() };
     let interval = interval.map(|ends| format!(" [{:.2}, {:.2}]", ends.low, ends.high));
     format!("{value:.2}{}", interval.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_labels;
+    use crate::graded::{Correction, Drawn};
+    use crate::stats::{Corrected, Interval, LabelledPart, fisher_exact};
+
+    fn part(judged: u64, correct: u64, labels: u64, correct_labels: u64) -> LabelledPart {
+        let others = judged - labels;
+        let table = [
+            [correct_labels, labels - correct_labels],
+            [correct - correct_labels, others - (correct - correct_labels)],
+        ];
+        let p = (correct < judged && labels < judged).then(|| fisher_exact(table));
+        LabelledPart { judged, correct, labels, correct_labels, p }
+    }
+
+    fn mean(wrong: LabelledPart, right: LabelledPart, at_odds: [f64; 2]) -> Correction {
+        let labels = wrong.labels + right.labels;
+        let enough = labels >= 20 && !right.is_short();
+        let corrected = enough.then_some(Corrected { mean: 0.6, se: 0.1, labels, freedom: labels - 1, lambda: 1.0 });
+        let labels = usize::try_from(labels).expect("few");
+        Correction {
+            labels,
+            corrected,
+            interval: corrected.map(|_| Interval { low: 0.4, high: 0.8 }),
+            drawn: Some(Drawn {
+                labelled_questions: labels,
+                wrong_by_em: wrong,
+                right_by_em: right,
+                at_odds: corrected.map(|_| at_odds),
+            }),
+        }
+    }
+
+    #[test]
+    fn every_mean_says_whether_its_labels_look_drawn_at_random() {
+        let (fair, chosen) = (part(120, 54, 40, 19), part(120, 54, 40, 0));
+        let right = part(80, 80, 20, 20);
+        let one = mean(chosen, right, [0.531, 0.531]);
+        assert_eq!(
+            of_labels(&[("b".to_owned(), &one)]),
+            [
+                "labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 40 labelled and \
+              45.0 % of all correct (p < 0.0001); the corrected share can be off"
+            ]
+        );
+        let rows = [
+            mean(fair, part(80, 60, 20, 14), [0.55, 0.65]),
+            one,
+            mean(part(120, 54, 6, 3), right, [0.5, 0.7]),
+            mean(fair, part(80, 80, 3, 3), [0.5, 0.7]),
+            mean(part(120, 54, 6, 3), part(80, 80, 6, 6), [0.5, 0.7]),
+        ];
+        let named: Vec<_> = ["a", "b", "c", "d", "e"].map(str::to_owned).into_iter().zip(&rows).collect();
+        assert_eq!(
+            of_labels(&named),
+            [
+                "a: no sign that labels were not drawn at random (p = 1 for answers wrong by exact match, p = 1 for answers \
+                 right by exact match after Holm); whether they were, only you know",
+                "a: if right answers were labelled twice as often as wrong ones, the share is 55.0 %; if half as often, 65.0 %",
+                "b: labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 40 labelled and \
+                 45.0 % of all correct (p < 0.0001 after Holm); the corrected share can be off",
+                "c: no sign that labels were not drawn at random (p = 1 for answers wrong by exact match after Holm); whether \
+                 they were, only you know",
+                "c: if right answers were labelled twice as often as wrong ones, the share is 50.0 %; if half as often, 70.0 %",
+                "d: not corrected: 3 labels of answers right by exact match, 5 are needed",
+                "e: not corrected: 12 questions labelled, 20 are needed",
+            ]
+        );
+    }
 }

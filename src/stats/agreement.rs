@@ -187,20 +187,24 @@ impl Shares {
 
 impl Agreement {
     /// Agreement on pairs of classes, each with the cluster that it belongs to: items of one cluster, such as the episodes
-    /// of one question, are not independent. Classes that neither named are left out by the caller, as AC1 depends on how
-    /// many there are.
+    /// of one question, are not independent. Coefficients are of the classes that either named, as AC1 depends on how many
+    /// there are.
     pub fn of(pairs: &[(usize, usize)], clusters: &[usize], classes: usize, level: f64) -> Self {
         let confusion = Confusion::of(pairs.iter().copied(), classes);
-        let members = members(pairs, clusters);
+        let used: Vec<usize> =
+            (0..classes).filter(|class| confusion.first(*class) + confusion.second(*class) > 0).collect();
+        let number = |class: usize| used.iter().position(|known| *known == class).unwrap_or_default();
+        let named: Vec<(usize, usize)> = pairs.iter().map(|(a, b)| (number(*a), number(*b))).collect();
+        let (table, members) = (Confusion::of(named.iter().copied(), used.len()), members(&named, clusters));
         let coefficient =
-            |chance, value| Coefficient { value, interval: interval(&members, classes, chance, value, level) };
-        let kappa = confusion.kappa().map(|value| coefficient(Chance::Kappa, value));
+            |chance, value| Coefficient { value, interval: interval(&members, used.len(), chance, value, level) };
+        let kappa = table.kappa().map(|value| coefficient(Chance::Kappa, value));
         Self {
             n: confusion.total(),
             agreeing: confusion.agreeing(),
             kappa: kappa
                 .map(|kappa| if confusion.both_vary() { kappa } else { Coefficient { interval: None, ..kappa } }),
-            ac1: confusion.ac1().map(|value| coefficient(Chance::Ac1, value)),
+            ac1: table.ac1().map(|value| coefficient(Chance::Ac1, value)),
             confusion,
         }
     }
@@ -392,6 +396,14 @@ mod tests {
     }
 
     #[test]
+    fn classes_that_neither_named_change_nothing() {
+        let two = alone(&[&[20, 5], &[10, 15]]);
+        let three = alone(&[&[20, 0, 5], &[0, 0, 0], &[10, 0, 15]]);
+        assert_eq!((two.kappa, two.ac1), (three.kappa, three.ac1));
+        assert_eq!(three.confusion.classes(), 3);
+    }
+
+    #[test]
     fn an_interval_has_a_width_or_there_is_none() {
         // Ten of ten is not certainty.
         let of = alone(&[&[5, 0], &[0, 5]]);
@@ -433,7 +445,7 @@ mod tests {
                 covered[at] += u32::from(interval.contains(truth[at]));
             }
         }
-        assert!(given[0] > 700 && given[1] == 2_000, "{given:?}");
+        assert!(given[0] > 700 && given[1] > 1_400, "{given:?}");
         for (covered, given) in covered.iter().zip(given) {
             assert!(f64::from(*covered) >= 0.95 * f64::from(given), "{covered} of {given}");
         }
