@@ -39,7 +39,9 @@ pub(crate) fn render(
         "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`"
     };
     text.push_str(&wrapped(corrected, width, ""));
-    of_labels(means).iter().for_each(|line| text.push_str(&wrapped(line, width, "  ")));
+    for line in of_labels(means) {
+        text.push_str(&wrapped(&line, width, "  "));
+    }
     text
 }
 

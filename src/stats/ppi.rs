@@ -425,9 +425,10 @@ mod tests {
     /// of that at odds of 2.
     #[test]
     fn labels_that_were_not_drawn_at_random_are_flagged_or_their_error_is_shown() {
+        type Odds = fn(bool, bool) -> f64;
         let documented = include_str!("../../docs/statistics.md");
         let truth = 0.4 * 0.97 + 0.6 * 0.3;
-        let cases: [(&str, usize, fn(bool, bool) -> f64); 5] = [
+        let cases: [(&str, usize, Odds); 5] = [
             ("at random", 25, |_, _| 1.0),
             ("at random", 50, |_, _| 1.0),
             ("only answers that the judge calls wrong", 25, |_, says| one(!says)),
