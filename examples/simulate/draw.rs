@@ -35,9 +35,7 @@ impl Source {
     /// Where differences lie; absent for amounts.
     fn range(self) -> Option<Interval> {
         match self {
-            Self::Em { .. } | Self::Answers { .. } | Self::Longer { .. } => {
-                Some(Interval { low: -1.0, high: 1.0 })
-            }
+            Self::Em { .. } | Self::Answers { .. } | Self::Longer { .. } => Some(Interval { low: -1.0, high: 1.0 }),
             _ => None,
         }
     }

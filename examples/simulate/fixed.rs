@@ -183,7 +183,8 @@ pub(crate) fn means(effort: &Effort) -> Vec<Row> {
         for n in [5, 6, 8, 10, 20, 30, 60, 200] {
             let found = simulate(effort, |seed| {
                 let values = f1_values(seed, zeros, ones, n);
-                let padded = Moments::of(&Sums::alone(&values)).padded_interval(Interval::SHARES, 0.95).expect("an interval");
+                let padded =
+                    Moments::of(&Sums::alone(&values)).padded_interval(Interval::SHARES, 0.95).expect("an interval");
                 let student = Mean::of(&values).and_then(|mean| mean.t_interval(0.95)).expect("an interval");
                 (padded, Interval { low: student.low.max(0.0), high: student.high.min(1.0) })
             });
@@ -209,8 +210,7 @@ pub(crate) fn means(effort: &Effort) -> Vec<Row> {
 /// How often the intervals hold the true difference, how wide they are beside Student's, and how often they rule nothing out.
 fn held(found: &[Found], draw: &Draw, symmetric: bool, effort: &Effort) -> [Figure; 4] {
     let covered: Vec<bool> = found.iter().map(|found| found.interval.contains(draw.truth)).collect();
-    let any_shape: Option<Vec<bool>> =
-        found.iter().map(|found| Some(found.betting?.contains(draw.truth))).collect();
+    let any_shape: Option<Vec<bool>> = found.iter().map(|found| Some(found.betting?.contains(draw.truth))).collect();
     let unbounded: Vec<bool> = found.iter().map(|found| found.interval.low.is_infinite()).collect();
     let bounded: Vec<&Found> = found.iter().filter(|found| found.interval.low.is_finite()).collect();
     let width = |of: fn(&Found) -> f64| bounded.iter().map(|found| of(found)).sum::<f64>();
@@ -220,7 +220,11 @@ fn held(found: &[Found], draw: &Draw, symmetric: bool, effort: &Effort) -> [Figu
     [
         share("covered", &covered, effort, COVERED.filter(|_| symmetric)),
         any_shape.map_or_else(|| Figure::none("any shape"), |held| share("any shape", &held, effort, ANY_SHAPE)),
-        if bounded.is_empty() || draw.is_exact() { Figure::none("width") } else { Figure::at_most("width", ratio, limit) },
+        if bounded.is_empty() || draw.is_exact() {
+            Figure::none("width")
+        } else {
+            Figure::at_most("width", ratio, limit)
+        },
         share("unbounded", &unbounded, effort, None),
     ]
 }

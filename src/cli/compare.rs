@@ -455,7 +455,9 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
         CompareError::Duplicate { .. } => {
             Failure::bad_input(error, "add a column `repeat` to distinguish the repeats of a question")
         }
-        CompareError::OutOfBounds { .. } => Failure::bad_input(error, "correct the value, or give wider bounds by --bounds"),
+        CompareError::OutOfBounds { .. } => {
+            Failure::bad_input(error, "correct the value, or give wider bounds by --bounds")
+        }
         CompareError::Unknown { .. } => Failure::usage(error, "--baseline and --contrast take these names"),
         CompareError::WithItself(_) => Failure::usage(error, "--contrast takes two names"),
         CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {

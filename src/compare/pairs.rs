@@ -85,7 +85,8 @@ impl Paired {
 /// Adds the intervals that hold for every distribution. Holm's correction is over the bets alone: what sign flips find first may
 /// owe it to an assumption that does not hold.
 fn distribution_free(pairs: &mut [Pair], paired: &[Paired], rule: &Rule) {
-    let needs_one = |at: &usize| pairs[*at].p.is_some() && !paired[*at].borrowed().exact() && paired[*at].range.is_some();
+    let needs_one =
+        |at: &usize| pairs[*at].p.is_some() && !paired[*at].borrowed().exact() && paired[*at].range.is_some();
     let mut open: Vec<usize> = (0..pairs.len()).filter(needs_one).collect();
     let mut left = rule.pairs;
     while !open.is_empty() {
@@ -119,13 +120,7 @@ fn resume(variants: [&Variant; 2]) -> Vec<String> {
     commands
 }
 
-fn pair(
-    [a, b]: [&Variant; 2],
-    values: &Values,
-    paired: &Differences<'_>,
-    settings: &Settings,
-    rule: &Rule,
-) -> Pair {
+fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &Rule) -> Pair {
     let level = settings.level;
     let (of_a, of_b) = (&values.variants[0], &values.variants[1]);
     let Differences { values: differences, clusters, .. } = *paired;

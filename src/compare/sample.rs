@@ -1,7 +1,7 @@
 //! Means and differences of paired values, questions independent or in clusters.
 
-use super::comparison::MethodInterval;
 use super::Settings;
+use super::comparison::MethodInterval;
 use crate::stats::{Bootstrap, Interval, Mean, Moments, Permutation, Sums, permutation_resampled, wilson};
 
 /// One value per question: those of a variant, or the differences of two.

@@ -203,12 +203,16 @@ impl Words<'_> {
             let Pair { n, units, .. } = self.pair;
             let clusters = if n == units { "" } else { " clusters" };
             let share = missing_share(*units, self.alpha);
-            return format!("; a kind of question that makes up {share} % could be missing from these {units}{clusters}");
+            return format!(
+                "; a kind of question that makes up {share} % could be missing from these {units}{clusters}"
+            );
         };
         let ends = if swapped { [-high, -low] } else { [low, high] };
         let [low, high] = ends.map(|at| signed(self.figure.unit, end(self.figure.unit, at)));
         let corrected = if self.pairs > 1 { format!(" at {} %", percent(level)) } else { String::new() };
-        format!(", unless rare questions differ much more than these: without that assumption {low} to {high}{corrected}")
+        format!(
+            ", unless rare questions differ much more than these: without that assumption {low} to {high}{corrected}"
+        )
     }
 
     /// Why the questions show no difference, however large.

@@ -98,7 +98,8 @@ impl Source {
 /// Gives figures that the settings of these sources limit their bounds: each step of an episode is one of at most `--max-steps`.
 /// `names` are those of the episodes' values.
 pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[Source]) {
-    const COUNTS_OF_STEPS: [&Figure; 4] = [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
+    const COUNTS_OF_STEPS: [&Figure; 4] =
+        [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
     let most = |source: &Source| source.origin.as_ref()?.variant.max_steps;
     let Some(most) = sources.iter().map(most).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) else {
         return;
@@ -107,7 +108,8 @@ pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[So
     let range = Interval { low: 0.0, high: most as f64 };
     for figure in figures.iter_mut().filter(|figure| figure.range.is_none()) {
         let Some(at) = names.iter().position(|name| *name == figure.name) else { continue };
-        let values = || sources.iter().flat_map(|source| source.episodes.iter()).filter_map(|episode| episode.values[at]);
+        let values =
+            || sources.iter().flat_map(|source| source.episodes.iter()).filter_map(|episode| episode.values[at]);
         // A back-off or a vote may take more steps than one agent.
         let counts_steps = most > 0 && COUNTS_OF_STEPS.iter().any(|counts| counts.name == figure.name);
         if counts_steps && values().all(|value| range.contains(value)) {

@@ -8,9 +8,7 @@ mod parts;
 use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{self, p_equals, p_value, percent, value};
-use crate::compare::{
-    Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean,
-};
+use crate::compare::{Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean};
 use crate::graded::{CorrectedFigure, Setting};
 use crate::stats::Needed;
 use crate::types::text::{counted, thousands};
@@ -302,8 +300,7 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
     };
     // The column has the questions of each pair where these are not those of the means.
     let of = if figure.has_own_questions() { String::new() } else { format!(" of {}", counted(figure.n, "question")) };
-    let title =
-        format!("{}, minimum detectable difference{of} at {} % power", figure.figure.label(), percent(power));
+    let title = format!("{}, minimum detectable difference{of} at {} % power", figure.figure.label(), percent(power));
     Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
 }
 

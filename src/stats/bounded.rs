@@ -91,8 +91,9 @@ pub fn betting_interval(units: &Sums, range: Interval, level: f64, seed: u64) ->
 /// that it is at least this. Units, range and seed are those of [`betting_interval`].
 pub fn betting_refutes(units: &Sums, range: Interval, mean: f64, chance: f64, seed: u64) -> bool {
     let at = (mean - range.low) / (range.high - range.low);
-    Bets::new(units, range, seed)
-        .is_some_and(|bets| bets.refute_at_most(at, chance / 2.0) || bets.mirrored().refute_at_most(1.0 - at, chance / 2.0))
+    Bets::new(units, range, seed).is_some_and(|bets| {
+        bets.refute_at_most(at, chance / 2.0) || bets.mirrored().refute_at_most(1.0 - at, chance / 2.0)
+    })
 }
 
 /// Units with values from 0 to 1, in the order in which they are bet on.
@@ -226,7 +227,8 @@ mod tests {
 
     #[test]
     fn betting_depends_on_the_order_given_and_the_seed_alone() {
-        let values: Vec<f64> = (0..40).map(|at| f64::from(at * 7 % 11) / 10.0 - 0.3).map(|of| of.clamp(0.0, 1.0)).collect();
+        let values: Vec<f64> =
+            (0..40).map(|at| f64::from(at * 7 % 11) / 10.0 - 0.3).map(|of| of.clamp(0.0, 1.0)).collect();
         let of = |seed| betting_interval(&Sums::alone(&values), SHARES, 0.95, seed).expect("an interval");
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));

@@ -172,7 +172,9 @@ fn each_pair_is_compared_on_the_questions_that_both_measured() {
 
     let with = |format: &str| compare(&[&args[..], &["--mde", "--format", format]].concat());
     let csv = with("csv");
-    for line in ["pairs,em,,a,b,n,40", "pairs,em,,a,c,n,20", "power,em,,a,b,units,40", "part_pairs,em,half=odd,a,b,n,20"] {
+    for line in
+        ["pairs,em,,a,b,n,40", "pairs,em,,a,c,n,20", "power,em,,a,b,units,40", "part_pairs,em,half=odd,a,b,n,20"]
+    {
         assert!(csv.contains(&format!("{line}\r\n")), "{line}: {csv}");
     }
     for format in ["table", "markdown", "latex"] {
@@ -383,4 +385,91 @@ fn a_bad_table_is_said() {
     let out = out.to_str().expect("UTF-8");
     assert_eq!(compare(&["--from-csv", &good, &good, "--json", "--out", out]), "");
     assert!(serde_json::from_str::<Value>(&read(out)).is_ok());
+}
+
+/// A table of two variants: `a` has these values, `b` so much more.
+fn graded(metric: &str, more: impl Iterator<Item = f64>) -> String {
+    let rows: Vec<String> =
+        more.enumerate().map(|(at, more)| format!("a,q{at},0.5\nb,q{at},{:.4}\n", 0.5 + more)).collect();
+    format!("variant,id,{metric}\n{}", rows.concat())
+}
+
+/// Longer answers lose a little on half of the questions and gain much on few: 20 questions show neither.
+#[test]
+fn a_lead_that_rare_questions_could_undo_is_named_so() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let losing = |metric: &str| graded(metric, (0..20).map(|at| if at % 2 == 0 { -0.05 } else { 0.0 }));
+    let file = write(dir.path(), "t.csv", &losing("f1"));
+    let found = compare_json(&["--from-csv", &file, "--metric", "f1"]);
+    let pair = &found["metrics"][0]["pairs"][0];
+    assert_eq!(
+        (&pair["verdict"]["word"], &pair["verdict"]["winner"], &pair["verdict"]["distinguishable"]),
+        (&json!("is ahead of"), &json!("a"), &json!(true))
+    );
+    let free = &pair["distribution_free"];
+    assert_eq!((&free["method"], &free["level"]), (&json!("betting"), &json!(0.95)));
+    let [low, high] = ["low", "high"].map(|end| free[end].as_f64().expect("an end"));
+    assert!(low < -0.025 && high > 0.0, "{free}");
+    let sentence = pair["verdict"]["sentence"].as_str().expect("text");
+    assert!(sentence.starts_with("a is ahead of b by 2.5 points F1, 95 % interval "), "{sentence}");
+    assert!(
+        sentence.contains("unless rare questions differ much more than these: without that assumption -"),
+        "{sentence}"
+    );
+    let csv = compare(&["--from-csv", &file, "--metric", "f1", "--format", "csv"]);
+    assert!(csv.contains(&format!("pairs,f1,,a,b,distribution_free_high,{high}")), "{csv}");
+    // The order of the rows is none of the sample's.
+    let (head, rows) =
+        losing("f1").split_once('\n').map(|(head, rows)| (head.to_owned(), rows.to_owned())).expect("rows");
+    let reversed: Vec<&str> = rows.lines().rev().collect();
+    let other = write(dir.path(), "r.csv", &format!("{head}\n{}\n", reversed.join("\n")));
+    let other = compare_json(&["--from-csv", &other, "--metric", "f1", "--contrast", "a", "b"]);
+    assert_eq!(&other["metrics"][0]["pairs"][0]["distribution_free"], free);
+
+    // A metric of one's own has bounds where its values lie between 0 and 1, else those that are given.
+    let own = write(dir.path(), "o.csv", &losing("grade"));
+    let range = |args: &[&str]| {
+        let found = compare_json(&[&["--from-csv", &own, "--metric", "grade"], args].concat());
+        let figure = &found["metrics"][0];
+        (figure["metric"]["range"].clone(), figure["pairs"][0]["distribution_free"]["low"].as_f64())
+    };
+    let (bounds, narrow) = range(&[]);
+    assert_eq!(bounds, json!({"low": 0.0, "high": 1.0}));
+    let (bounds, wide) = range(&["--bounds", "grade=-1..2"]);
+    assert!(bounds == json!({"low": -1.0, "high": 2.0}) && wide < narrow, "{wide:?} {narrow:?}");
+    let refused = |args: &[&str]| wikitrail(&[&["compare", "--from-csv", &own, "--metric", "grade"], args].concat());
+    refused(&["--bounds", "grade=0..0.49"])
+        .refused(3, &["`grade` of question `q0` in `a` is 0.5, outside of its bounds 0..0.49"]);
+    refused(&["--bounds", "f1=0..1"]).refused(2, &["--bounds names `f1`, which is not compared"]);
+
+    // Nothing bounds tokens: the sentence says what could be missing.
+    let tokens = write(dir.path(), "k.csv", &graded("tokens", (0..20).map(|at| f64::from(at % 3 + 1))));
+    let found = compare_json(&["--from-csv", &tokens, "--metric", "tokens"]);
+    let verdict = &found["metrics"][0]["pairs"][0]["verdict"];
+    assert_eq!(verdict["word"], json!("is ahead of"));
+    let end = "; a kind of question that makes up 14 % could be missing from these 20";
+    assert!(verdict["sentence"].as_str().is_some_and(|sentence| sentence.ends_with(end)), "{verdict}");
+}
+
+/// Many questions of which half gain next to nothing.
+#[test]
+fn an_interval_has_a_width_and_a_difference_is_not_named_0() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, more) in [
+        ("equal", vec![0.0; 30]),
+        ("constant", vec![0.2; 30]),
+        ("one", [vec![0.3], vec![0.0; 9]].concat()),
+        ("tiny", (0..200).map(|at| f64::from(at % 2) * 0.0001).collect()),
+    ] {
+        let file = write(dir.path(), "w.csv", &graded("f1", more.into_iter()));
+        let found = compare_json(&["--from-csv", &file, "--metric", "f1"]);
+        let pair = &found["metrics"][0]["pairs"][0];
+        let [low, high] = ["low", "high"].map(|end| pair["interval"][end].as_f64().expect("an end"));
+        assert!(high - low > 0.001, "{name}: {low} {high}");
+        let p = pair["p"]["value"].as_f64().expect("a p");
+        assert_eq!(low <= 0.0 && high >= 0.0, p >= 0.05, "{name}: {low} {high} {p}");
+        let sentence = pair["verdict"]["sentence"].as_str().expect("text");
+        assert!(!sentence.contains("by 0.0 points") && !sentence.contains("unbounded"), "{name}: {sentence}");
+        assert_eq!(sentence.contains("is ahead of a by less than 0.1 points F1"), name == "tiny", "{sentence}");
+    }
 }

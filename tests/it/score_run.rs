@@ -20,7 +20,7 @@ fn with_repeats_the_interval_is_over_questions() {
     let dir = tempfile::tempdir().expect("a folder");
     let run = ["run", "--limit", "8", "--repeats", "3", "--out", "r"];
     let table = wikitrail(dir.path(), &run);
-    assert!(table.contains("\nintervals: Student's t over the means of each question's repeats, 95 %\n"), "{table}");
+    assert!(table.contains("\nintervals: padded t over the means of each question's repeats, 95 %\n"), "{table}");
     let (sum, items) = variant(&wikitrail(dir.path(), &["score", "r", "--json", "--per-item"]));
     let over = ["scored", "questions", "intervals_over"].map(|name| &sum[name]);
     assert_eq!(over, [&Value::from(24), &8.into(), &"questions".into()]);

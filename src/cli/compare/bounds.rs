@@ -52,9 +52,11 @@ mod tests {
 
     #[test]
     fn bounds_are_read() {
-        for (text, figure, low, high) in
-            [("tokens=0..20000", "tokens", 0.0, 20000.0), ("a=b=-1..1.5", "a=b", -1.0, 1.5), ("m = -2..-1", "m", -2.0, -1.0)]
-        {
+        for (text, figure, low, high) in [
+            ("tokens=0..20000", "tokens", 0.0, 20000.0),
+            ("a=b=-1..1.5", "a=b", -1.0, 1.5),
+            ("m = -2..-1", "m", -2.0, -1.0),
+        ] {
             assert_eq!(parse(text), Ok(Bounds { figure: figure.to_owned(), range: Interval { low, high } }), "{text}");
         }
         for text in ["tokens", "tokens=3", "tokens=1..1", "tokens=2..1", "=0..1", "tokens=0..inf", "tokens=nan..1"] {

@@ -20,7 +20,7 @@ pub(crate) struct JoinedRow {
     /// Questions with a value; the mean is over their means.
     pub questions: usize,
     pub mean: Option<f64>,
-    /// Student's t over the questions.
+    /// Over the questions: Wilson's or the padded t of shares, Student's of amounts.
     pub interval: Option<Interval>,
     /// Of a judge: the same held against what people said.
     #[serde(skip_serializing_if = "Option::is_none")]
