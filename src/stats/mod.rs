@@ -4,6 +4,7 @@
 //! formulas and their sources.
 
 pub mod agreement;
+pub mod arms;
 mod beta;
 pub mod bootstrap;
 pub mod bounded;
@@ -26,6 +27,7 @@ pub mod sequential;
 pub mod wilcoxon;
 
 pub use agreement::{Agreement, Coefficient, Confusion};
+pub use arms::arms_permutation;
 pub use bootstrap::Bootstrap;
 pub use bounded::Moments;
 pub use clusters::Sums;
