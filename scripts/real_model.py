@@ -227,11 +227,11 @@ def branched(program):
     parents = {episode["key"]: episode for episode in program.episodes("robust")}
     episodes = program.episodes("branched")
     arms = Counter(episode["variant"] for episode in episodes)
-    check(arms["control"] == arms["edited"] > 0 and len({episode["key"] for episode in episodes}) == len(episodes), f"branch: {arms}")
+    check(arms["control"] == arms["edited"] > 0 and arms.get("placebo", 0) in (0, 3 * arms["edited"]) and len({episode["key"] for episode in episodes}) == len(episodes), f"branch: {arms}")
     for episode in episodes:
         branch, name = episode["branch"], f"{episode['variant']} of {episode['id']}, repeat {episode['repeat']}"
         parent = parents.get(branch["key"])
-        check(parent and parent["id"] == branch["id"] == episode["id"] and branch["by"] == "gold-page", f"branch: {name}: {branch}")
+        check(parent and parent["id"] == branch["id"] == episode["id"] and branch["by"] == ("placebo" if episode["variant"] == "placebo" else "gold-page"), f"branch: {name}: {branch}")
         check(episode["outcome"] != "not_measured", f"branch: {name}: not measured: {episode.get('detail')}")
         edit, first = branch.get("edit"), episode["steps"][0]
         if episode["variant"] == "edited":
@@ -243,7 +243,7 @@ def branched(program):
     program("replay", program.work / "branched")
     for row in table["repair"]:
         say(f"branch, {row['class']}", f"{row['n']} questions, EM {100 * row['control']:.1f} to {100 * row['edited']:.1f} with the gold page "
-            f"at step 1, difference {100 * row['difference']:+.1f}, p {row['p']:.3f}")
+            f"at step 1, difference {100 * row['difference']:+.1f}, p {'withheld' if row['p'] is None else row['p']}")
 
 
 def judged(program):

@@ -101,9 +101,9 @@ class EpisodeVotes(TypedDict):
 
 
 class EpisodeBranchEdit(TypedDict):
-    """What was edited; absent for the control."""
+    """What was edited; absent for the control, neutral in a placebo."""
 
-    part: str  # thought, action, observation, model, prompt or protocol, or several joined by +
+    part: str  # thought, action, observation, model, prompt, protocol or formatting, or several joined by +
     sha256: str
     text: str
 
@@ -117,8 +117,8 @@ class EpisodeBranch(TypedDict):
     id: str
     repeat: int
     at: int  # the step from which on it differs; those before are copied
-    edit: NotRequired[EpisodeBranchEdit]  # what was edited; absent for the control
-    by: str  # what chose the edit: hand, or the rule of --with
+    edit: NotRequired[EpisodeBranchEdit]  # what was edited; absent for the control, neutral in a placebo
+    by: str  # what chose the edit: hand, the rule of --with, or placebo
 
 
 class EpisodeScore(TypedDict):
@@ -205,6 +205,7 @@ class Variant(TypedDict):
     """One way of answering."""
 
     name: str  # unique within the run
+    repeats: NotRequired[int]  # how often each question is run under it, where that is not the run's number: the placebos of a branch
     protocol: str  # id of the protocol
     protocol_version: NotRequired[int]  # version of the protocol, absent for the first
     options: NotRequired[dict[str, Any]]  # options of the protocol

@@ -74,8 +74,9 @@ impl Agent {
             Running { agent: self, episode, observer, journal, log: Log::default(), votes: Vec::new(), memory };
         let name = format!("{}/{}", episode.variant.name, episode.question.id);
         // A branch has other seeds than what it branches off, or a server would repeat itself.
-        let shift = episode.fork.as_ref().map_or(0, |fork| fork.branch.repeat + 1);
-        let approach = self.approach.repeated(episode.repeat + shift);
+        let branch = episode.fork.as_ref().map(|fork| &fork.branch);
+        let shift = branch.map_or(0, |branch| branch.repeat + 1);
+        let approach = self.approach.repeated(episode.repeat + shift).branched(branch);
         let end = in_episode(name, episode.repeat, running.by(&approach)).await;
         let Running { mut log, votes, memory, .. } = running;
         log.close();

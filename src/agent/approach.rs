@@ -1,8 +1,8 @@
 //! The methods as data: the parts of an episode and their settings.
 
 use crate::protocol::direct::Direct;
-use crate::protocol::{Dialogue, Frame, Layout, Protocol, Setup, Stop};
-use crate::types::{Method, Voting, sha256_hex};
+use crate::protocol::{Dialogue, Frame, Layout, Protocol, Setup, Spacing, Stop};
+use crate::types::{Branch, Method, Voting, sha256_hex};
 use std::sync::Arc;
 
 /// The part of an episode that uses tools.
@@ -138,6 +138,19 @@ impl Approach {
             move_seed(Arc::make_mut(setup), SEEDS_A_REPEAT * u64::from(repeat));
         }
         repeated
+    }
+
+    /// The same for an episode that branches off another one: a placebo may have a prompt with other white space.
+    #[must_use]
+    pub fn branched(mut self, branch: Option<&Branch>) -> Self {
+        let edit = branch.and_then(|branch| branch.edit.as_ref());
+        if let (Some(spacing), Self::Act(acting)) =
+            (edit.and_then(|edit| Spacing::named(edit.formatting()?)), &mut self)
+        {
+            let setup = Arc::make_mut(&mut acting.setup);
+            setup.frame = setup.frame.spaced(spacing);
+        }
+        self
     }
 
     /// The part that uses tools, if there is one.

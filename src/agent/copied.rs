@@ -107,7 +107,7 @@ impl Agent {
     }
 
     async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
-        let approach = self.approach.repeated(episode.repeat);
+        let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
         let Some(acting) = approach.acting() else { return Ok(()) };
         let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
         let copied = Some(Copied::of(fork));

@@ -1,7 +1,9 @@
-//! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step.
+//! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step, and placebos where
+//! the control only replays the record.
 
 mod at;
 mod chosen;
+mod path;
 mod repair;
 
 use super::confirm::{Origin, Question, known};
@@ -9,16 +11,20 @@ use super::defaults;
 use super::explicit_args::{ExplicitArgs, started, without_secrets};
 use super::failure::{self, Failure};
 use super::run::{self, Shown, carry_out};
+use super::say::say;
 use crate::experiment::{Experiment, ExperimentFile, Output, VariantSettings, VariantSpec};
 use crate::graded::RunRef;
 use crate::protocol;
-use crate::run::branch::{CONTROL, EDITED, refuse_other_edit};
+use crate::report::repair::Controls;
+use crate::run::branch::{CONTROL, EDITED, MOST_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::run::stopping::ordered;
 use crate::score::FailureClass;
-use crate::types::text::visible_line;
+use crate::store::RunFolder;
+use crate::types::text::{counted, visible_line};
 use crate::types::{Manifest, Pairs, Tool, Variant, WikiKind, WikiName};
 use at::{At, at};
 use chosen::Chosen;
+use path::Paths;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -69,16 +75,23 @@ pub(super) struct Args {
     /// How often each branch is run; the control as often.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
+    /// Placebos of each question: edits of the same kind that say nothing. They are run where at least half of the controls
+    /// only replay the record, as those of a greedy model do; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_PLACEBOS)))]
+    placebo: u32,
     /// The new run's folder.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Go on with a branch that was interrupted: the same command, into the same folder.
     #[arg(long)]
     resume: bool,
+    /// Print the plan and what it takes, placebos included, and run nothing.
+    #[arg(long)]
+    dry_run: bool,
     /// Use the servers, keys and files that the run's command names and this one does not; they are shown.
     #[arg(long)]
     confirm: bool,
-    /// Print the repair rates as JSON.
+    /// Print the repair rates as JSON; with --dry-run, the plan.
     #[arg(long)]
     json: bool,
     /// No progress.
@@ -119,15 +132,78 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     }
     refuse_own(args, &chosen)?;
     let experiment = experiment(args, &run, &chosen)?;
+    let whole = with_placebos(&experiment, &chosen);
     if args.resume {
-        refuse_other_edit(&args.out, &chosen.forks)?;
+        refuse_other_edit(&args.out, whole.as_ref().map_or(&chosen.forks, |whole| &whole.forks))?;
     }
-    let shown = Shown { json: false, quiet: args.quiet, figures: false, report: None };
-    let code = carry_out(&experiment, shown).await?;
-    if code == failure::OK || code == failure::NOT_MEASURED {
-        repair::print(&args.out, &chosen.classes, args.json)?;
+    if let Some(note) = &chosen.placebo_note {
+        say(format_args!("note: {note}"));
+    }
+    let shown = Shown { json: args.json && args.dry_run, quiet: args.quiet, figures: false, report: None };
+    let code = if args.dry_run {
+        carry_out(whole.as_ref().unwrap_or(&experiment), shown).await?
+    } else {
+        run_arms(args, &experiment, whole.as_ref(), &run, shown).await?
+    };
+    if let Some(whole) = whole.filter(|_| args.dry_run) {
+        let episodes = counted(whole.forks.len().saturating_sub(chosen.forks.len()) * args.repeats as usize, "episode");
+        say(format_args!(
+            "note: up to {episodes} of `{PLACEBO}`: they are run if at least half of the controls equal the record"
+        ));
+    } else if !args.dry_run && is_over(code) {
+        repair::print(args, &run, &chosen.classes)?;
     }
     Ok(code)
+}
+
+/// Whether all episodes were tried, or the run has stopped by itself.
+fn is_over(code: u8) -> bool {
+    code == failure::OK || code == failure::NOT_MEASURED
+}
+
+/// Runs controls and edited branches, then the placebos if most of the controls only replay the record.
+async fn run_arms(
+    args: &Args,
+    experiment: &Experiment,
+    whole: Option<&Experiment>,
+    run: &RunRef,
+    shown: Shown<'_>,
+) -> anyhow::Result<u8> {
+    let Some(whole) = whole else { return carry_out(experiment, shown).await };
+    let has_placebos = || -> anyhow::Result<bool> {
+        Ok(RunFolder::open(&args.out)?.manifest()?.variants.iter().any(|variant| variant.name == PLACEBO))
+    };
+    if args.resume && has_placebos()? {
+        return carry_out(whole, shown).await;
+    }
+    let code = carry_out(experiment, shown).await?;
+    if !is_over(code) {
+        return Ok(code);
+    }
+    let paths = Paths::of(&args.out, run)?;
+    if !paths.are_all_tried() {
+        return Ok(code);
+    }
+    let Controls { equal_the_record: same, measured: all, replay } = paths.controls();
+    if !replay {
+        say(format_args!("no placebo is run: {same} of {all} controls equal the record"));
+        return Ok(code);
+    }
+    let episodes = counted((whole.forks.len() - experiment.forks.len()) * args.repeats as usize, "placebo episode");
+    say(format_args!("{same} of {all} controls equal the record: {episodes} follow"));
+    let mut whole = whole.clone();
+    whole.output.resume = true;
+    carry_out(&whole, shown).await
+}
+
+/// The same with the placebos as a third variant, if there are any.
+fn with_placebos(experiment: &Experiment, chosen: &Chosen) -> Option<Experiment> {
+    let control = experiment.variants.iter().find(|variant| variant.name == CONTROL)?;
+    let placebo = VariantSpec { name: PLACEBO.to_owned(), ..control.clone() };
+    let mut whole = experiment.clone();
+    whole.variants.push(placebo);
+    whole.forks.extend(chosen.placebos.iter().cloned());
+    Some(whole).filter(|_| !chosen.placebos.is_empty())
 }
 
 /// Only what `run` made can be made again.
@@ -192,6 +268,7 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         output: Output {
             folder: Some(args.out.clone()),
             resume: args.resume,
+            dry_run: args.dry_run,
             command_line: without_secrets(std::env::args_os()),
             defaults: given,
             ..Output::default()

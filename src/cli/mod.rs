@@ -93,7 +93,7 @@ enum Command {
     Show(show::Args),
     /// Judge episodes by reading them, or take judgements from a file.
     Annotate(annotate::Args),
-    /// Branch off recorded episodes: edit a step, run on from there, and compare with an unedited control.
+    /// Branch off recorded episodes: edit a step, run on from there, and compare with an unedited control or placebos.
     Branch(branch::Args),
     /// Replay recorded episodes and list every difference.
     Replay(replay::Args),

@@ -106,7 +106,7 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     for trajectory in records.iter() {
         let trajectory = trajectory?;
         let metric = Metric::for_answers(&manifest.dataset.name, &trajectory.answers);
-        let outcome = outcome(&trajectory, &stored.question(&trajectory), stored.approach(&trajectory)?, metric);
+        let outcome = outcome(&trajectory, &stored.question(&trajectory), &stored.approach(&trajectory)?, metric);
         if !outcome.replayed.differences.is_empty() {
             differing.insert(trajectory.variant);
         }

@@ -69,7 +69,7 @@ fn shortened(setting: Setting) -> Setting {
 /// A warning about an unfinished run, whose first episodes need not be like the rest.
 fn unfinished(source: &Source, name: &str) -> Option<String> {
     let origin = source.origin.as_ref()?;
-    let planned = origin.manifest.planned();
+    let planned = origin.manifest.planned(&origin.variant);
     let recorded = source.episodes.len();
     // A rule that cannot be read is said elsewhere.
     let decided = || origin.graded.stopping().ok().flatten().is_some_and(|found| found.decided);

@@ -56,11 +56,7 @@ impl Follower {
             self.read_on(&path, &tally).map_err(StoreError::io("read", &path))?;
         }
         let newest = self.newest.iter().cloned().collect();
-        Ok(Progress {
-            done: self.done.len(),
-            total: manifest.planned().saturating_mul(manifest.variants.len()),
-            newest,
-        })
+        Ok(Progress { done: self.done.len(), total: manifest.planned_in_all(), newest })
     }
 
     /// Reads the lines behind those that were read. The last one may be half written: it is left for the next time.

@@ -78,7 +78,7 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
         prompt: variant.prompt.clone(),
         wiki: variant.wiki.clone(),
         episodes: source.episodes.len(),
-        planned: manifest.planned(),
+        planned: manifest.planned(variant),
         n: standing.n,
         em: standing.own.as_ref().and_then(|own| own.mean),
         em_interval: standing.own.as_ref().and_then(|own| own.interval).map(|of| [of.low, of.high]),

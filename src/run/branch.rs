@@ -1,17 +1,23 @@
-//! From a recorded episode to two that branch off it: one with an edit, and its control without.
+//! From a recorded episode to those that branch off it: one with an edit, its control without, and its placebos, whose edits
+//! are of the same kind and say nothing.
+
+mod placebo;
 
 use super::error::RunError;
 use crate::agent::{Acting, Approach};
-use crate::protocol::{Kind, Protocol};
+use crate::protocol::{Kind, Protocol, Spacing};
 use crate::store::RunFolder;
 use crate::types::text::visible_line;
 use crate::types::{Branch, BranchEdit, Call, Fork, Message, Step, Tool, Trajectory};
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use placebo::{MOST as MOST_PLACEBOS, Placebos, Titles};
+
 /// The variants of a branch.
 pub(crate) const CONTROL: &str = "control";
 pub(crate) const EDITED: &str = "edited";
+pub(crate) const PLACEBO: &str = "placebo";
 
 /// What is put in the place of parts of a step, or of the model or the prompt that go on from it.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +29,8 @@ pub(crate) struct Edit {
     pub(crate) model: Option<String>,
     pub(crate) prompt: Option<String>,
     pub(crate) protocol: Option<Arc<dyn Protocol>>,
+    /// The same prompt with other white space, of a placebo.
+    pub(crate) spacing: Option<Spacing>,
     /// What chose it.
     pub(crate) by: String,
 }
@@ -64,6 +72,8 @@ impl Edit {
             ("model", self.model.clone()),
             ("prompt", self.prompt.clone()),
             ("protocol", self.protocol.as_ref().map(|protocol| protocol.id().to_owned())),
+            // The last one, as it is read back from the last line.
+            ("formatting", self.spacing.map(Spacing::name)),
         ];
         let parts: Vec<(&str, String)> = parts.into_iter().filter_map(|(part, text)| Some((part, text?))).collect();
         let (names, texts): (Vec<&str>, Vec<String>) = parts.into_iter().unzip();
@@ -81,8 +91,13 @@ pub(crate) fn refuse_other_edit(out: &Path, forks: &[Fork]) -> Result<(), RunErr
     for recorded in folder.records()?.iter() {
         let recorded = recorded?;
         let Some(was) = recorded.branch else { continue };
-        let planned = forks.iter().find(|fork| fork.arm == recorded.variant && fork.branch.id == was.id);
-        let differing = planned.map(|fork| differences(&was, &fork.branch)).unwrap_or_default();
+        let of_it = |fork: &&Fork| fork.arm == recorded.variant && fork.branch.id == was.id;
+        let planned = forks.iter().filter(of_it).find(|fork| fork.repeats.contains(&recorded.repeat));
+        let differing = match planned {
+            Some(fork) => differences(&was, &fork.branch),
+            None if recorded.variant == PLACEBO => vec!["--placebo: was more".to_owned()],
+            None => Vec::new(),
+        };
         if !differing.is_empty() {
             let id = visible_line(&was.id, 80);
             let message = format!(
@@ -120,7 +135,7 @@ fn differences(was: &Branch, now: &Branch) -> Vec<String> {
 }
 
 /// The part of an agent that has steps to branch off.
-pub(crate) fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Result<&'a Acting, RunError> {
+fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Result<&'a Acting, RunError> {
     if let Approach::Act(acting) = approach {
         return Ok(acting);
     }
@@ -131,52 +146,83 @@ pub(crate) fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Res
     ))
 }
 
-/// The control and the edited branch of an episode at step `at`, from 1.
-pub(crate) fn forks(
-    run: &str,
-    trajectory: &Trajectory,
-    approach: &Approach,
-    at: usize,
-    edit: &Edit,
-) -> Result<[Fork; 2], RunError> {
-    let acting = acting(trajectory, approach)?;
-    let step = trajectory.steps.get(at.wrapping_sub(1)).filter(|step| step.action_text.is_some()).ok_or_else(|| {
-        let id = visible_line(&trajectory.id, 80);
-        RunError::usage(format!("`{id}` has no action at step {at}"), "`wikitrail show RUN ID` shows its steps")
-    })?;
-    let branch = |recorded| Branch { edit: recorded, ..branch_of(run, trajectory, at, edit) };
-    let before = trajectory.steps[..at - 1].to_vec();
-    let control =
-        Fork { arm: CONTROL.to_owned(), branch: branch(None), steps: before.clone(), given: None, same_prompt: true };
-    let protocol = edit.protocol.as_ref().unwrap_or(&acting.protocol).as_ref();
-    let mut steps = if edit.protocol.is_some() {
-        before.iter().map(|step| rewritten(step, protocol)).collect::<Result<Vec<_>, _>>()?
-    } else {
-        before
-    };
-    if edit.is_of_the_step() {
-        steps.push(edited(step, protocol, edit)?);
-    }
-    let edited = Fork {
-        arm: EDITED.to_owned(),
-        branch: branch(Some(edit.recorded())),
-        steps,
-        given: edit.observation.clone(),
-        same_prompt: edit.prompt.is_none() && edit.protocol.is_none(),
-    };
-    Ok([control, edited])
+/// An episode that can be branched off.
+pub(crate) struct Parent<'a> {
+    /// The run's folder, as it was named.
+    pub(crate) run: &'a str,
+    pub(crate) trajectory: &'a Trajectory,
+    acting: &'a Acting,
+    /// How often each branch is run.
+    repeats: u32,
 }
 
-fn branch_of(run: &str, trajectory: &Trajectory, at: usize, edit: &Edit) -> Branch {
-    Branch {
-        run: run.to_owned(),
-        key: trajectory.key.clone(),
-        variant: trajectory.variant.clone(),
-        id: trajectory.id.clone(),
-        repeat: trajectory.repeat,
-        at,
-        edit: None,
-        by: edit.by.clone(),
+impl<'a> Parent<'a> {
+    pub(crate) fn of(
+        run: &'a str,
+        trajectory: &'a Trajectory,
+        approach: &'a Approach,
+        repeats: u32,
+    ) -> Result<Self, RunError> {
+        Ok(Self { run, trajectory, acting: acting(trajectory, approach)?, repeats })
+    }
+
+    /// The control and the edited branch at step `at`, from 1.
+    pub(crate) fn forks(&self, at: usize, edit: &Edit) -> Result<[Fork; 2], RunError> {
+        let control = Fork {
+            arm: CONTROL.to_owned(),
+            repeats: 0..self.repeats,
+            branch: self.branch(at, edit),
+            steps: self.trajectory.steps.get(..at.saturating_sub(1)).unwrap_or_default().to_vec(),
+            given: None,
+            same_prompt: true,
+        };
+        Ok([control, self.fork(EDITED, 0, at, edit)?])
+    }
+
+    /// The branches of placebos, which are numbered in their order.
+    pub(crate) fn placebos(&self, at: usize, placebos: &[Edit]) -> Result<Vec<Fork>, RunError> {
+        (0..).zip(placebos).map(|(number, edit)| self.fork(PLACEBO, number, at, edit)).collect()
+    }
+
+    fn fork(&self, arm: &str, number: u32, at: usize, edit: &Edit) -> Result<Fork, RunError> {
+        let trajectory = self.trajectory;
+        let step =
+            trajectory.steps.get(at.wrapping_sub(1)).filter(|step| step.action_text.is_some()).ok_or_else(|| {
+                let id = visible_line(&trajectory.id, 80);
+                RunError::usage(format!("`{id}` has no action at step {at}"), "`wikitrail show RUN ID` shows its steps")
+            })?;
+        let protocol = edit.protocol.as_ref().unwrap_or(&self.acting.protocol).as_ref();
+        let before = &trajectory.steps[..at - 1];
+        let mut steps = if edit.protocol.is_some() {
+            before.iter().map(|step| rewritten(step, protocol)).collect::<Result<Vec<_>, _>>()?
+        } else {
+            before.to_vec()
+        };
+        if edit.is_of_the_step() {
+            steps.push(edited(step, protocol, edit)?);
+        }
+        Ok(Fork {
+            arm: arm.to_owned(),
+            repeats: number * self.repeats..(number + 1) * self.repeats,
+            branch: Branch { edit: Some(edit.recorded()), ..self.branch(at, edit) },
+            steps,
+            given: edit.observation.clone(),
+            same_prompt: edit.prompt.is_none() && edit.protocol.is_none() && edit.spacing.is_none(),
+        })
+    }
+
+    fn branch(&self, at: usize, edit: &Edit) -> Branch {
+        let Trajectory { key, variant, id, repeat, .. } = self.trajectory;
+        Branch {
+            run: self.run.to_owned(),
+            key: key.clone(),
+            variant: variant.clone(),
+            id: id.clone(),
+            repeat: *repeat,
+            at,
+            edit: None,
+            by: edit.by.clone(),
+        }
     }
 }
 

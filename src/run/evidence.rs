@@ -50,6 +50,10 @@ impl Evidence {
         self.by_id.get(id)
     }
 
+    pub(crate) fn all(&self) -> impl Iterator<Item = &GoldEvidence> {
+        self.by_id.values()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
     }

@@ -42,6 +42,7 @@ pub(super) fn variant(name: &str, model: String) -> Variant {
     let unknown = || UNKNOWN.to_owned();
     Variant {
         name: name.to_owned(),
+        repeats: None,
         protocol: unknown(),
         protocol_version: 1,
         options: BTreeMap::new(),

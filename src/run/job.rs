@@ -210,7 +210,11 @@ fn refuse_without_paragraphs(questions: &[Question]) -> Result<(), RunError> {
     }
 }
 
-fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Variant>) -> Manifest {
+fn manifest(experiment: &Experiment, dataset: DatasetRecord, mut variants: Vec<Variant>) -> Manifest {
+    for variant in &mut variants {
+        let of_it = experiment.forks.iter().filter(|fork| fork.arm == variant.name);
+        variant.repeats = of_it.map(|fork| fork.repeats.end).max().filter(|most| *most != experiment.repeats.max(1));
+    }
     Manifest {
         v: MANIFEST_VERSION,
         variants,

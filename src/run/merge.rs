@@ -73,7 +73,7 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
     notes.extend(written?);
     let measured = union.keys().filter(|(_, measured)| *measured).count();
     let (episodes, copies) = (union.len(), union.copies);
-    let planned = manifest.dataset.selected * manifest.repeats as usize * manifest.variants.len();
+    let planned = manifest.planned_in_all();
     Ok(Merged { folder: out.to_owned(), planned, episodes, measured, copies, settled, notes })
 }
 

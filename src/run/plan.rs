@@ -1,5 +1,6 @@
 //! The plan: every question under every variant, as often as asked, and what of it is still to do.
 
+use super::branch::PLACEBO;
 use crate::agent::Episode;
 use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
@@ -37,7 +38,7 @@ pub(crate) struct Due {
 }
 
 impl Plan {
-    /// Every question, or every one of a shard, under every variant, `repeats` times. Variants of one question come next to
+    /// Every question, or every one of a shard, under every variant, `repeats` times or as often as the variant says. Variants of one question come next to
     /// each other, so that a drift of model or Wikipedia during the run hits all of them alike.
     pub(crate) fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32, shard: Option<Shard>) -> Self {
         let variants: Vec<(Arc<Variant>, String)> =
@@ -49,8 +50,9 @@ impl Plan {
             if shard.is_some_and(|shard| shard.of(&asked) != shard) {
                 continue;
             }
-            for repeat in 0..repeats {
-                for (variant, identity) in &variants {
+            let often = |variant: &Variant| variant.repeats.unwrap_or(repeats);
+            for repeat in 0..variants.iter().map(|(variant, _)| often(variant)).max().unwrap_or_default() {
+                for (variant, identity) in variants.iter().filter(|(variant, _)| repeat < often(variant)) {
                     let key = key(&asked, identity, repeat);
                     let (question, variant) = (Arc::clone(question), Arc::clone(variant));
                     episodes.push(Episode { question, variant, repeat, key, fork: None });
@@ -64,7 +66,11 @@ impl Plan {
     pub(super) fn forked(mut self, forks: &[Fork]) -> Self {
         let forks: Vec<Arc<Fork>> = forks.iter().cloned().map(Arc::new).collect();
         for episode in &mut self.episodes {
-            let is_its = |fork: &&Arc<Fork>| fork.arm == episode.variant.name && fork.branch.id == episode.question.id;
+            let is_its = |fork: &&Arc<Fork>| {
+                fork.arm == episode.variant.name
+                    && fork.branch.id == episode.question.id
+                    && fork.repeats.contains(&episode.repeat)
+            };
             let Some(fork) = forks.iter().find(is_its) else { continue };
             let branch = json!({"key": fork.branch.key, "at": fork.branch.at, "edit": fork.branch.edit}).to_string();
             episode.key = sha256_hex([episode.key.as_bytes(), branch.as_bytes()]);
@@ -267,7 +273,12 @@ fn changes(recorded: &Manifest, planned: &Manifest, grows: bool) -> Vec<String> 
     if grows {
         found.extend(renamed(recorded, planned));
     } else {
-        let names = |manifest: &Manifest| json!(manifest.variants.iter().map(|v| &v.name).collect::<BTreeSet<_>>());
+        // A branch gets its placebos when its controls have run.
+        let is_later = |name: &str| planned.is_branch() && name == PLACEBO;
+        let names = |manifest: &Manifest| {
+            let names = manifest.variants.iter().map(|variant| variant.name.as_str());
+            json!(names.filter(|name| !is_later(name)).collect::<BTreeSet<_>>())
+        };
         compare("variants", &names(recorded), &names(planned));
     }
     let mut of_variants: Vec<(String, Vec<&str>)> = Vec::new();

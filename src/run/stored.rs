@@ -23,8 +23,9 @@ impl Stored {
         Ok(Self { approaches: approaches(folder, manifest)?, questions: paragraphs(folder, manifest)? })
     }
 
-    pub(crate) fn approach(&self, trajectory: &Trajectory) -> Result<&Approach, RunError> {
-        self.approaches.get(&trajectory.variant).ok_or_else(|| {
+    pub(crate) fn approach(&self, trajectory: &Trajectory) -> Result<Approach, RunError> {
+        let branched = |approach: &Approach| approach.clone().branched(trajectory.branch.as_ref());
+        self.approaches.get(&trajectory.variant).map(branched).ok_or_else(|| {
             RunError::input(
                 format!(
                     "episode `{}` is of variant `{}`, which manifest.json does not have",
@@ -37,7 +38,7 @@ impl Stored {
 
     /// The prompts of an episode's calls, made again.
     pub(crate) fn prompts(&self, trajectory: &Trajectory) -> Result<Vec<RebuiltPrompt>, RunError> {
-        Ok(replay::prompts(trajectory, &self.question(trajectory), self.approach(trajectory)?))
+        Ok(replay::prompts(trajectory, &self.question(trajectory), &self.approach(trajectory)?))
     }
 
     /// The question of an episode, with its paragraphs where they were shown.

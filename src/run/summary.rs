@@ -11,7 +11,7 @@ use super::unfinished::{UnfinishedShard, unfinished};
 use crate::score::{AnswerScore, Assessment, Metric, PromptGrowth, RunAssessment, RunScore, Shortfalls, Tally};
 use crate::store::{Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory};
+use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Variant};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -209,12 +209,13 @@ impl Summary {
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
         let evidence = Evidence::of(folder, &manifest);
-        let tally = || {
-            metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
+        let tally = |variant: &Variant| {
+            let tally = metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric);
+            tally.by_question(manifest.repeats_of(variant))
         };
         let begun = |name: &str| VariantScore { name: name.to_owned(), episode_ms: Some(0), ..VariantScore::default() };
         let mut variants: Vec<(VariantScore, Tally)> =
-            manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
+            manifest.variants.iter().map(|variant| (begun(&variant.name), tally(variant))).collect();
         let mut items = per_item.then(Vec::new);
         let (watch, mut show_id) = (Watch::of_records(folder, &manifest, records)?, None);
         let after_stop = watch.as_ref().map(Watch::after_stop).unwrap_or_default();
@@ -243,7 +244,7 @@ impl Summary {
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
         let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = aside;
-        let whole = || (manifest.planned() as u64).saturating_mul(variants.len() as u64);
+        let whole = || manifest.planned_in_all() as u64;
         Ok(Self {
             run: folder.path().to_owned(),
             shard,

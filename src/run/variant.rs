@@ -190,6 +190,7 @@ impl<'a> Builder<'a> {
         let oracle_context = is_on(self.settings.oracle_context);
         Variant {
             name: String::new(),
+            repeats: None,
             protocol: self.protocol.id().to_owned(),
             // Direct methods do not speak it.
             protocol_version: if self.method.agent().is_some() { self.protocol.version() } else { 1 },

@@ -120,9 +120,19 @@ fn is_none_yet(n: &usize) -> bool {
 }
 
 impl Manifest {
-    /// Episodes that each variant is to have.
-    pub fn planned(&self) -> usize {
-        self.dataset.selected.saturating_mul(self.repeats as usize)
+    /// How often each question is run under a variant.
+    pub fn repeats_of(&self, variant: &Variant) -> u32 {
+        variant.repeats.unwrap_or(self.repeats)
+    }
+
+    /// Episodes that a variant is to have.
+    pub fn planned(&self, variant: &Variant) -> usize {
+        self.dataset.selected.saturating_mul(self.repeats_of(variant) as usize)
+    }
+
+    /// Episodes that all variants are to have.
+    pub fn planned_in_all(&self) -> usize {
+        self.variants.iter().fold(0, |sum, variant| sum.saturating_add(self.planned(variant)))
     }
 
     /// Whether another program recorded the episodes: nothing here can go on with them.
@@ -137,6 +147,11 @@ impl Manifest {
         let folder = folder.parent().filter(|_| several).unwrap_or(folder);
         let is_run = self.command_line.get(1).is_some_and(|command| command == "run");
         is_run.then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
+    }
+
+    /// Whether its episodes branch off those of another run.
+    pub fn is_branch(&self) -> bool {
+        self.command_line.get(1).is_some_and(|command| command == "branch")
     }
 
     /// Whether the run went to its end, as far as that is known.
@@ -214,6 +229,9 @@ pub struct Selection {
 pub struct Variant {
     /// Short name, unique within the run.
     pub name: String,
+    /// How often each question is run under this variant, where that is not the run's number: the placebos of a branch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
     /// Protocol id, such as `react-paper`.
     pub protocol: String,
     /// Version of the protocol, where it has had several.

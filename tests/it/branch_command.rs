@@ -2,6 +2,7 @@
 
 mod edits;
 mod odd;
+mod placebo;
 
 use crate::common::{self, WorkDir};
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ fn of<'a>(records: &'a [Value], variant: &str) -> Vec<&'a Value> {
 #[test]
 fn a_class_is_repaired_where_its_cause_is_put_right() {
     let dir = run();
-    let set = ["branch", "r", "--wrong", "--class", "search", "--at", "last-search", "--with", "gold-page"];
+    let set = ["branch", "r", "--wrong", "--class", "search", "--at", "2", "--with", "gold-page"];
     let rows = dir.wikitrail(&[&set[..], &["--out", "b", "--repeats", "2", "--quiet", "--json"]].concat()).json();
     let all = rows["repair"].as_array().expect("rows").iter().find(|row| row["class"] == "all").expect("a row");
     assert_eq!((&all["n"], &all["control"]), (&json!(22), &json!(0.0)));
@@ -31,7 +32,8 @@ fn a_class_is_repaired_where_its_cause_is_put_right() {
     for record in &records {
         let branch = &record["branch"];
         let parent = before.iter().find(|parent| parent["key"] == branch["key"]).expect("the episode");
-        assert_eq!((&branch["id"], &branch["run"], &branch["by"]), (&parent["id"], &json!("r"), &json!("gold-page")));
+        let by = &json!(if record["variant"] == "placebo" { "placebo" } else { "gold-page" });
+        assert_eq!((&branch["id"], &branch["run"], &branch["by"]), (&parent["id"], &json!("r"), by));
         assert_eq!(branch["edit"].is_null(), record["variant"] == "control");
         let at = usize::try_from(branch["at"].as_u64().expect("a step")).expect("small");
         let (steps, recorded) =

@@ -6,7 +6,7 @@ use crate::cli::failure::Failure;
 use crate::cli::say::say;
 use crate::graded::{Graded, GradedRun, RunRef};
 use crate::protocol::{self, Options};
-use crate::run::branch::{Edit, acting, forks};
+use crate::run::branch::{Edit, Parent, Placebos, Titles};
 use crate::run::stored::Stored;
 use crate::score::{GoldEvidence, is_same_page, page_title};
 use crate::store::RunFolder;
@@ -23,7 +23,11 @@ const MOST_OBSERVED: u64 = 1 << 20;
 pub(super) struct Chosen {
     pub(super) variant: String,
     pub(super) manifest: Manifest,
+    /// Controls and edited branches.
     pub(super) forks: Vec<Fork>,
+    /// The same number of placebos of each question, and why there are none or fewer than were asked for.
+    pub(super) placebos: Vec<Fork>,
+    pub(super) placebo_note: Option<String>,
     /// The failure class of each question's episode, `right` and `not scored` among them.
     pub(super) classes: BTreeMap<String, &'static str>,
 }
@@ -42,7 +46,10 @@ impl Chosen {
         let variant = only_variant(&source, run)?;
         let right = args.right(run, &variant)?;
         let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
+        let titles = args.titles(&source)?;
+        let path = run.path.display().to_string();
         let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), LeftOut::default());
+        let mut placebos = Found::default();
         for graded in source.episodes() {
             let graded = graded?;
             let trajectory = &graded.trajectory;
@@ -54,8 +61,9 @@ impl Chosen {
                 continue;
             }
             let approach = stored.approach(trajectory)?;
-            acting(trajectory, approach)?;
-            let cut = args.cut(trajectory, &right, source.evidence.get(&trajectory.id))?;
+            let parent = Parent::of(&path, trajectory, &approach, args.repeats)?;
+            let evidence = source.evidence.get(&trajectory.id);
+            let cut = args.cut(trajectory, &right, evidence)?;
             let (at, edit) = match cut {
                 Ok(cut) => cut,
                 Err(why) => {
@@ -63,15 +71,40 @@ impl Chosen {
                     continue;
                 }
             };
-            let path = run.path.display().to_string();
-            forked.extend(forks(&path, trajectory, approach, at, &edit)?);
+            forked.extend(parent.forks(at, &edit)?);
+            placebos.reason = placebos.reason.or_else(|| edit.has_no_placebo());
+            let edits = Placebos { titles: &titles, evidence, n: args.placebo }.of(&parent, at, &edit);
+            placebos.forks.push(parent.placebos(at, &edits)?);
             classes.insert(trajectory.id.clone(), class_of(&graded));
         }
         if forked.is_empty() {
             return Err(left_out.failure(run, id));
         }
         left_out.lines().for_each(say);
-        Ok(Self { variant, manifest, forks: forked, classes })
+        let (placebos, placebo_note) = placebos.of_each(args.placebo);
+        Ok(Self { variant, manifest, forks: forked, placebos, placebo_note, classes })
+    }
+}
+
+/// The placebos of each question, and why an edit has none.
+#[derive(Default)]
+struct Found {
+    forks: Vec<Vec<Fork>>,
+    reason: Option<&'static str>,
+}
+
+impl Found {
+    /// As many of each question, or none, and why these are not `wanted`.
+    fn of_each(self, wanted: u32) -> (Vec<Fork>, Option<String>) {
+        let least = self.forks.iter().map(Vec::len).min().unwrap_or_default();
+        let short = || format!("{} instead of {wanted}: the run knows too few other pages", counted(least, "placebo"));
+        let note = match self.reason {
+            _ if wanted == 0 => None,
+            Some(reason) => Some(reason.to_owned()),
+            None => (least < wanted as usize).then(short),
+        };
+        let each = if self.reason.is_some() { 0 } else { least };
+        (self.forks.into_iter().flat_map(|forks| forks.into_iter().take(each)).collect(), note)
     }
 }
 
@@ -143,6 +176,18 @@ impl Args {
             && self.class.is_none_or(|class| failure.is_some_and(|failure| failure.class == class))
     }
 
+    /// The pages that placebos may search, where an action is edited.
+    fn titles(&self, source: &GradedRun) -> anyhow::Result<Titles> {
+        let mut titles = Titles::default();
+        if self.placebo > 0 && (self.action.is_some() || self.with.is_some()) {
+            source.evidence.all().for_each(|evidence| titles.add_gold(evidence));
+            for graded in source.episodes() {
+                titles.add_opened(&graded?.trajectory);
+            }
+        }
+        Ok(titles)
+    }
+
     /// The episodes that `--at parting` needs.
     fn right(&self, run: &RunRef, variant: &str) -> anyhow::Result<Right> {
         match (self.at, &self.from) {
@@ -202,6 +247,7 @@ impl Args {
             model: self.model.clone(),
             prompt: self.prompt.clone(),
             protocol: self.protocol.as_ref().and_then(|id| protocol::find(id, &Options::default())).transpose()?,
+            spacing: None,
             by: "hand".to_owned(),
         };
         if edit.is_nothing() {

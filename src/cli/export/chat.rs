@@ -32,7 +32,7 @@ pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
                 return Ok(());
             }
             let (approach, question) = (stored.approach(trajectory)?, stored.question(trajectory));
-            match conversation(trajectory, &question, approach, args.with_exemplars) {
+            match conversation(trajectory, &question, &approach, args.with_exemplars) {
                 Ok(Conversation { turns, functions }) => {
                     count += 1;
                     let turns = turns.iter().map(|said| (&said.message, said.learn));

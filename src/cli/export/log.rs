@@ -28,7 +28,8 @@ pub(super) fn header<'a>(job: &'a Job<'_>) -> anyhow::Result<LogHeader<'a>> {
             format!("name one with --variant: {}", names.join(", ")),
         ));
     };
-    let planned = (!filter.is_partial()).then(|| run.manifest.planned());
+    let variant = run.manifest.variants.iter().find(|variant| variant.name == *name);
+    let planned = variant.filter(|_| !filter.is_partial()).map(|variant| run.manifest.planned(variant));
     Ok(LogHeader { origin: Origin::new(&run.name, &run.manifest, name), planned })
 }
 

@@ -66,7 +66,7 @@ pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
             .filter(|(source, _)| source.run.path.display().to_string() == path)
             .map(|(source, _)| source.episodes.len())
             .sum();
-        let planned = manifest.planned().saturating_mul(manifest.variants.len());
+        let planned = manifest.planned_in_all();
         if recorded < planned && !is_decided(results, &path) {
             let said = format!("{path}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
             html.leaf("p", &[("class", "notice")], &said);

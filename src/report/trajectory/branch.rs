@@ -1,7 +1,7 @@
 //! What an episode branches off, in words: the same in `show` and on the page.
 
 use crate::types::text::visible_line;
-use crate::types::{Branch, BranchEdit, Trajectory};
+use crate::types::{Branch, Trajectory};
 
 /// Characters of an edit that a line shows; the step has the whole.
 const EDIT_CHARS: usize = 300;
@@ -21,7 +21,7 @@ pub(in crate::report) fn parent(branch: &Branch) -> String {
 /// `action edited: search[Quokka]`; nothing for the control.
 pub(in crate::report) fn edited(branch: &Branch) -> Option<String> {
     let edit = branch.edit.as_ref()?;
-    Some(visible_line(&format!("{}: {}", what(edit), edit.text), EDIT_CHARS))
+    Some(visible_line(&format!("{}: {}", what(branch)?, edit.text), EDIT_CHARS))
 }
 
 /// What a branch says of the step at this place, from 1: that it is copied, or what was edited from there on.
@@ -29,7 +29,7 @@ pub(in crate::report) fn origin(trajectory: &Trajectory, at: usize) -> Option<St
     let branch = trajectory.branch.as_ref()?;
     match at.cmp(&branch.at) {
         std::cmp::Ordering::Less => Some("copied".to_owned()),
-        std::cmp::Ordering::Equal => branch.edit.as_ref().map(what),
+        std::cmp::Ordering::Equal => what(branch),
         std::cmp::Ordering::Greater => None,
     }
 }
@@ -44,15 +44,19 @@ pub(in crate::report) fn is_written(trajectory: &Trajectory, at: usize) -> bool 
     })
 }
 
-/// The parts of an edit: what a step says is edited, what goes on from it is another one.
-fn what(edit: &BranchEdit) -> String {
+/// The parts of an edit: what a step says is edited, what goes on from it is another one. Nothing for the control.
+fn what(branch: &Branch) -> Option<String> {
+    let edit = branch.edit.as_ref()?;
     let (others, parts): (Vec<&str>, Vec<&str>) =
-        edit.part.split('+').partition(|part| ["model", "prompt", "protocol"].contains(part));
+        edit.part.split('+').partition(|part| ["model", "prompt", "protocol", "formatting"].contains(part));
     let mut words: Vec<String> = others.iter().map(|part| format!("another {part}")).collect();
     if !parts.is_empty() {
         words.insert(0, format!("{} edited", parts.join(" and ")));
     }
-    visible_line(&words.join(", "), 80)
+    if branch.by == "placebo" {
+        words.insert(0, "placebo".to_owned());
+    }
+    Some(visible_line(&words.join(", "), 80))
 }
 
 /// The whole, as a line.

@@ -81,7 +81,9 @@ fn another_prompt_goes_on_beside_the_old_one() {
         let variants = common::manifest(dir.path(run))["variants"].clone();
         variants.as_array().expect("variants").iter().map(|own| own["prompt_sha256"].to_string()).collect()
     };
-    let [control, edited] = &prompts("b")[..] else { panic!("two variants") };
+    let [control, edited, placebo] = &prompts("b")[..] else { panic!("three variants") };
+    // The placebo has the same prompt, with other white space.
+    assert_eq!(control, placebo);
     assert_eq!(*control, prompts("r")[0]);
     assert_ne!(control, edited);
     let records = common::records(dir.path("b"));

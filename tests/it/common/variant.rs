@@ -4,6 +4,7 @@
 /// The paper's agent with a model and a source that are nowhere; tests say what is of matter to them.
 pub(crate) fn variant(name: &str) -> Variant {
     Variant {
+        repeats: None,
         name: name.to_owned(),
         protocol: "react-paper".to_owned(),
         protocol_version: 1,
