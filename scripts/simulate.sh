@@ -12,7 +12,7 @@ Options:
   --short  200 simulations of each case rather than 2,000, and 1,000 resamples rather than 10,000
   --help   this text
 
-Tables: error, coverage, words, means, power, stopping, agreement [default: all]
+Tables: error, coverage, words, means, power, stopping, agreement, branches [default: all]
 TEXT
     exit 0
     ;;

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people prints")]
 
 mod agreement;
+mod branches;
 mod draw;
 mod fixed;
 mod power;
@@ -37,6 +38,11 @@ const TABLES: &[Table] = &[
         name: "agreement",
         title: "Agreement of two who judge the same questions: how often the intervals hold κ and AC1",
         rows: agreement::agreement,
+    },
+    Table {
+        name: "branches",
+        title: "Branches of a greedy model: how often an edit of wrong answers is found to repair",
+        rows: branches::branches,
     },
 ];
 
