@@ -18,7 +18,8 @@ use super::output_file;
 use super::say::say;
 use super::suggested::Suggested;
 use crate::compare::{
-    CompareError, EXPENSES, MOST_PAIRS, NamedFigure, RESAMPLES, SEED, Settings, Variant, among_all, compare, efforts,
+    CompareError, Comparison, EXPENSES, MOST_PAIRS, NamedFigure, RESAMPLES, SEED, Settings, Variant, among_all,
+    compare, efforts,
 };
 use crate::graded::{
     self, EpisodeName, Field, JoinedMetric, RunRef, Setting, Source, Wanted, differences, folder_name,
@@ -216,9 +217,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if pairs.is_all() {
         (pairs, absent) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
     }
-    let plan = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names).0;
-    let others = if args.names_pairs() { others(args, &sources, &joined)? } else { Others::default() };
-    let named = if args.names_pairs() { columns(args, &sources, &names, &figures) } else { Vec::new() };
+    let possible = Possibilities::of(args, &sources, &names, &figures, &joined)?;
     // The others are compared with none; a name that is not known is refused below, with those that are.
     if pairs.all_among(&names) {
         let mut of_pair = names.iter().map(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
@@ -233,11 +232,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut settings = Settings { stopped, ..args.settings(pairs, &joined)? };
     graded::bound(&mut settings.figures, &figures, &sources);
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
-    if !args.contrast.is_empty() || others.count > 0 {
-        let count = named.len() + others.count;
-        let all = [named, columns_of_others(args, &others, &figures)].concat();
-        among_all(&mut comparison, &all, count, &|a, b| plan.names(a, b));
-    }
+    possible.charge(args, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
@@ -273,8 +268,42 @@ fn columns(args: &Args, sources: &[Source], names: &[String], figures: &[String]
     sources.iter().zip(names).map(column).collect()
 }
 
-/// Variants of the compared runs that were not named.
+/// All pairs that could be compared, where the command line names some of them.
 #[derive(Default)]
+struct Possibilities {
+    /// The variants, those that were named first; these alone where all are too many.
+    variants: Vec<Variant>,
+    count: usize,
+    others: usize,
+    plan: Pairs,
+}
+
+impl Possibilities {
+    fn of(
+        args: &Args,
+        sources: &[Source],
+        names: &[String],
+        figures: &[String],
+        joined: &[JoinedMetric],
+    ) -> anyhow::Result<Self> {
+        if !args.names_pairs() {
+            return Ok(Self::default());
+        }
+        let (plan, _) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
+        let others = others(args, sources, joined)?;
+        let mut variants = columns(args, sources, names, figures);
+        variants.extend(columns_of_others(args, &others, figures));
+        Ok(Self { variants, count: sources.len() + others.count, others: others.count, plan })
+    }
+
+    fn charge(&self, args: &Args, comparison: &mut Comparison) {
+        if !args.contrast.is_empty() || self.others > 0 {
+            among_all(comparison, &self.variants, self.count, &|a, b| self.plan.names(a, b));
+        }
+    }
+}
+
+/// Variants of the compared runs that were not named.
 struct Others {
     count: usize,
     /// They, unless they are too many to be compared.

@@ -106,9 +106,9 @@ impl Optimism {
         let Some(before) = development.difference else {
             return format!("{here}; on the development part it was not measured");
         };
-        let ends = self.optimism_interval.map_or_else(String::new, |interval| match interval.is_bounded() {
-            true => format!(" [{}, {}]", shown(interval.low), shown(interval.high)),
-            false => " [unbounded]".to_owned(),
+        let ends = self.optimism_interval.map_or_else(String::new, |interval| {
+            let ends = || format!(" [{}, {}]", shown(interval.low), shown(interval.high));
+            if interval.is_bounded() { ends() } else { " [unbounded]".to_owned() }
         });
         let optimism =
             self.optimism.map_or_else(String::new, |optimism| format!(" (optimism {}{ends})", shown(optimism)));

@@ -235,7 +235,7 @@ fn a_value_that_is_empty_in_one_figure_is_not_measured_in_that_figure() {
 fn a_difference_of_all_variants_and_of_no_pair_is_explained() {
     let dir = tempfile::tempdir().expect("a folder");
     let of = |name: &str, right: usize| -> String {
-        (0..12).map(|at| format!("{name},q{at},{}\n", u8::from(at < right))).collect()
+        (0..12).map(|at| format!("{name},q{at},{}\n", u8::from(at < right))).collect::<Vec<_>>().concat()
     };
     let rows = |last: usize| ["variant,id,em\n".to_owned(), of("a", 0), of("b", 5), of("c", last)].concat();
     let explained = "Cochran's Q (p = 0.0067) says that not all 3 variants are equal; no pair is distinguishable, so which of \

@@ -136,14 +136,14 @@ fn a_clear_difference_stops_the_run_at_the_same_question_at_any_pace() {
         let later = count(&found["later"]);
         assert_eq!(bench.dir.records(out).len(), 2 * looked + later, "{found}");
         // What is counted beside it are the same questions.
-        let scores = bench.dir.wikitrail(&["score", out, "--json"]).json();
-        for variant in scores["variants"].as_array().expect("variants") {
+        let figures = bench.dir.wikitrail(&["score", out, "--json"]).json();
+        for variant in figures["variants"].as_array().expect("variants") {
             assert_eq!((count(&variant["episodes"]), count(&variant["scored"])), (looked, looked), "{variant}");
         }
-        let [good, bad] = [0, 1].map(|at| scores["variants"][at]["em"].as_f64().expect("a mean"));
+        let [good, bad] = [0, 1].map(|at| figures["variants"][at]["em"].as_f64().expect("a mean"));
         assert!((good - bad - found["difference"].as_f64().expect("a number")).abs() < 1e-12, "{found}");
-        let spent = count(&scores["spending"]["measured"]["calls"]);
-        assert_eq!(spent, count(&scores["spending"]["total"]["calls"]), "what lies after the stop was paid for, too");
+        let spent = count(&figures["spending"]["measured"]["calls"]);
+        assert_eq!(spent, count(&figures["spending"]["total"]["calls"]), "what lies after the stop was paid for, too");
         stops.push(looked);
     }
     assert_eq!(stops[0], stops[1]);

@@ -34,6 +34,8 @@ pub(super) fn look(job: &Job<'_>) -> anyhow::Result<()> {
         warnings.append(&mut look.warnings);
         warnings.extend(look.note());
     }
-    warnings.iter().for_each(|warning| say(format_args!("warning: {}", visible_line(warning, 500))));
+    for warning in &warnings {
+        say(format_args!("warning: {}", visible_line(warning, 500)));
+    }
     Ok(())
 }
