@@ -113,10 +113,10 @@ impl GradedRun {
     /// The episodes that tables have, each with its place: all but those after the question at which a rule stopped the run. A
     /// rule that cannot be read is told by [`stopping`](Self::stopping).
     pub(crate) fn counted_episodes(&self) -> impl Iterator<Item = (usize, Result<Graded, RunError>)> {
-        let after_stop = self.watch().ok().flatten().map(|watch| watch.after_stop()).unwrap_or_default();
-        let counts = move |episode: &Result<Graded, RunError>| {
-            episode.as_ref().map_or(true, |graded| !after_stop.contains(&graded.trajectory.id))
-        };
+        let watch = self.watch().ok().flatten();
+        let is_after =
+            move |graded: &Graded| watch.as_ref().is_some_and(|watch| watch.is_after_stop(&graded.trajectory.id));
+        let counts = move |episode: &Result<Graded, RunError>| !episode.as_ref().is_ok_and(&is_after);
         self.episodes().enumerate().filter(move |(_, episode)| counts(episode))
     }
 

@@ -12,7 +12,7 @@ use crate::store::{Records, RunFolder};
 use crate::types::text::closest;
 use crate::types::text::{counted, printable};
 use crate::types::{Manifest, Question, Selection, Shard, StopRule, Stopping, Trajectory};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Variants that a message names.
@@ -142,11 +142,10 @@ impl Watch {
         self.state().decided
     }
 
-    /// The questions after the one at which it was decided: their episodes were running then, and count for nothing.
-    pub(crate) fn after_stop(&self) -> HashSet<String> {
+    /// Whether a question comes after the one at which it was decided: its episodes were running then, and count for nothing.
+    pub(crate) fn is_after_stop(&self, id: &str) -> bool {
         let state = self.state();
-        let after = |at: usize| state.decided && at >= state.looked;
-        self.places.iter().filter(|(_, at)| after(**at)).map(|(id, _)| id.clone()).collect()
+        state.decided && self.places.get(id).is_some_and(|at| *at >= state.looked)
     }
 
     /// What it has found.

@@ -217,19 +217,16 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally(variant))).collect();
         let mut items = per_item.then(Vec::new);
-        let (watch, mut show_id) = (Watch::of_records(folder, &manifest, records)?, None);
-        let after_stop = watch.as_ref().map(Watch::after_stop).unwrap_or_default();
-        let mut aside = Aside::default();
+        let (watch, mut show_id, mut aside) = (Watch::of_records(folder, &manifest, records)?, None, Aside::default());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
             aside.add(&trajectory, &manifest);
-            let is_counted = !after_stop.contains(&trajectory.id);
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
-            if !is_counted {
+            if watch.as_ref().is_some_and(|watch| watch.is_after_stop(&trajectory.id)) {
                 variant.paid_after_stop(&trajectory);
                 continue;
             }
@@ -239,8 +236,8 @@ impl Summary {
                 items.push(item);
             }
         }
-        let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
-        let variants: Vec<_> = variants.into_iter().map(scored).collect();
+        let scored = |(variant, tally): (_, Tally)| VariantScore { score: tally.score(), ..variant };
+        let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
         let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = aside;
