@@ -38,7 +38,8 @@ fn another_model_goes_on_beside_the_old_one_with_the_same_settings() {
     let flags =
         ["branch", "r", "--wrong", "--at", "2", "--model", "openai:two", "--repeats", "2", "--quiet", "--out", "b"];
     dir.wikitrail(&flags).refused(2, &["--confirm"]);
-    dir.wikitrail(&[&flags[..], &["--confirm"]].concat()).ok();
+    let ran = dir.wikitrail(&[&flags[..], &["--confirm"]].concat()).ok();
+    assert!(ran.stderr.contains("note: no placebo exists for another model"), "{}", ran.stderr);
     let mut seeds: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for body in bodies(&server, before) {
         assert_eq!(body["temperature"], 0.5);
