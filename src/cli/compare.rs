@@ -286,7 +286,9 @@ impl Possibilities {
         figures: &[String],
         joined: &[JoinedMetric],
     ) -> anyhow::Result<Self> {
-        if !args.names_pairs() {
+        // The arms of a branch are compared as its table compares them.
+        let of_branch = |source: &Source| source.origin.as_ref().is_some_and(|origin| origin.manifest.is_branch());
+        if !args.names_pairs() || sources.iter().all(of_branch) {
             return Ok(Self::default());
         }
         let (plan, _) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);

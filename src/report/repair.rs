@@ -2,17 +2,17 @@
 
 use super::layout::{headings, table};
 use super::number::{dash, percent};
+use super::view::wrapped;
 use crate::compare::number::{difference as signed, p_value};
 use crate::compare::{MethodInterval, NamedFigure, Pair, Settings, Unit, Variant, means_and_pairs};
 use crate::stats::{arms_permutation, holm};
+use crate::types::text::counted;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
 const WIDTH: usize = 80;
 const ALL: &str = "all";
-/// Where fewer of the placebos left the recorded path, they are nothing to compare with.
-const LEAST_LEFT: f64 = 0.5;
 
 /// The EM of the episodes of each arm.
 pub(crate) struct Arms {
@@ -109,8 +109,8 @@ impl RepairRow {
         };
         let settings = Settings::default();
         let placebos_left = placebos.share();
-        let test = |_| arms_permutation(&arms.by_question(), settings.resamples, settings.seed);
-        let p = placebos_left.filter(|left| *left >= LEAST_LEFT).and_then(test).map(|test| test.p);
+        let test = || arms_permutation(&arms.by_question(), settings.resamples, settings.seed);
+        let p = placebos.are_strong().then(test).flatten().map(|test| test.p);
         let pair = pair(placebo, &arms.edited)?;
         let against_control = control.map(|control| AgainstControl {
             difference: control.difference,
@@ -176,6 +176,10 @@ pub(crate) struct Placebos {
     pub(crate) measured: usize,
     /// Those whose steps or answer differ from the record behind their edit.
     pub(crate) left_the_record: usize,
+    /// Questions that have a measured placebo.
+    pub(crate) questions: usize,
+    /// Those of which one left.
+    pub(crate) questions_left: usize,
 }
 
 impl Placebos {
@@ -183,6 +187,12 @@ impl Placebos {
         #[expect(clippy::cast_precision_loss, reason = "counts of episodes")]
         let share = self.left_the_record as f64 / self.measured as f64;
         (self.measured > 0).then_some(share)
+    }
+
+    /// Whether a placebo left the record in at least half of the questions. It is counted by questions, as a model of few words
+    /// (yes or no) comes to the recorded answer by chance, whatever a placebo says.
+    fn are_strong(self) -> bool {
+        self.questions > 0 && 2 * self.questions_left >= self.questions
     }
 }
 
@@ -220,9 +230,12 @@ impl Repair {
             }
             return notes;
         };
-        let Placebos { measured, left_the_record } = placebos;
+        let Placebos { measured, left_the_record, questions, questions_left } = placebos;
         let share = placebos.share().map_or_else(dash, percent);
-        let mut notes = vec![format!("{left_the_record} of {measured} placebos ({share} %) left the recorded path")];
+        let mut notes = vec![format!(
+            "{left_the_record} of {measured} placebos ({share} %) left the recorded path, in {questions_left} of {}",
+            counted(questions, "question")
+        )];
         if self.rows.iter().any(|row| row.p.is_some()) {
             notes.push(format!("p permutes the edited branch and its placebos within questions{holm}"));
         }
@@ -230,7 +243,7 @@ impl Repair {
             self.rows.iter().filter(|row| row.p.is_none()).map(|row| row.class.as_str()).collect();
         if !withheld.is_empty() {
             notes.push(format!(
-                "p is withheld ({}): the placebo was too weak to compare with, as fewer than half left the recorded path",
+                "p is withheld ({}): the placebo was too weak to compare with, as it left the recorded path in fewer than half of the questions",
                 withheld.join(", ")
             ));
         }
@@ -248,7 +261,7 @@ impl fmt::Display for Repair {
         };
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells(with_placebo)).collect();
         writeln!(f, "{}", table(&headings("class", figures), &rows, WIDTH).trim_end_matches('\n'))?;
-        self.notes().iter().try_for_each(|note| writeln!(f, "{note}"))
+        self.notes().iter().try_for_each(|note| f.write_str(&wrapped(note, WIDTH, "")))
     }
 }
 
@@ -283,15 +296,16 @@ mod tests {
         }
     }
 
-    fn left(left_the_record: usize, measured: usize) -> Placebos {
-        Placebos { measured, left_the_record }
+    /// Three placebos a question, which leave the record in so many questions, once each.
+    fn left(questions_left: usize, questions: usize) -> Placebos {
+        Placebos { measured: 3 * questions, left_the_record: questions_left, questions, questions_left }
     }
 
     #[test]
     fn a_row_is_against_the_placebos_and_keeps_the_control() {
-        let row = RepairRow::of("search", &arms(4, 3, Some(&[0.0, 1.0])), left(4, 8)).expect("a row");
+        let row = RepairRow::of("search", &arms(4, 3, Some(&[0.0, 1.0])), left(2, 4)).expect("a row");
         assert_eq!((row.n, row.control, row.placebo, row.edited), (4, Some(0.0), Some(0.5), Some(0.75)));
-        assert_eq!((row.difference, row.placebos_left), (Some(0.25), Some(0.5)));
+        assert_eq!((row.difference, row.placebos_left), (Some(0.25), Some(1.0 / 6.0)));
         assert!(row.p > Some(0.3), "{row:?}");
         let control = row.against_control.expect("figures");
         assert_eq!((control.difference, control.p), (Some(0.75), Some(0.25)));
@@ -309,10 +323,10 @@ mod tests {
     #[test]
     fn p_is_withheld_where_placebos_are_too_weak_and_corrected_over_classes() {
         let mut repair = Repair::new(Controls { measured: 24, equal_the_record: 24, replay: true });
-        repair.add("label", &arms(8, 8, Some(&[0.0; 3])), left(24, 24));
-        repair.add("lookup", &arms(8, 8, Some(&[0.0; 3])), left(11, 24));
-        repair.add("search", &arms(8, 7, Some(&[0.0; 3])), left(12, 24));
-        repair.add_all(&arms(24, 23, Some(&[0.0; 3])), left(47, 72));
+        repair.add("label", &arms(8, 8, Some(&[0.0; 3])), left(8, 8));
+        repair.add("lookup", &arms(8, 8, Some(&[0.0; 3])), left(3, 8));
+        repair.add("search", &arms(8, 7, Some(&[0.0; 3])), left(4, 8));
+        repair.add_all(&arms(24, 23, Some(&[0.0; 3])), left(15, 24));
         let p: Vec<Option<f64>> = repair.rows.iter().map(|row| row.p).collect();
         assert!(p[1].is_none() && p[0] < p[2] && p[3] < Some(0.001), "{p:?}");
         assert_eq!(repair.rows[0].p_holm, p[0].map(|p| 2.0 * p));
@@ -320,7 +334,7 @@ mod tests {
         let table = repair.to_string();
         for text in [
             "<0.0001",
-            "47 of 72 placebos (65.3 %) left the recorded path",
+            "15 of 72 placebos (20.8 %) left the recorded path, in 15 of 24 questions",
             "of the 2 classes after Holm",
             "p is withheld (lookup): the placebo was too weak to compare with",
         ] {

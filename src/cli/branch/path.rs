@@ -59,8 +59,14 @@ impl Paths {
 
     /// The placebos of these questions.
     pub(super) fn placebos(&self, is_of: impl Fn(&str) -> bool) -> Placebos {
-        let (same, measured) = sum(self.placebos.iter().filter(|(id, _)| is_of(id)).map(|(_, count)| count));
-        Placebos { measured, left_the_record: measured - same }
+        let counts = || self.placebos.iter().filter(|(id, _)| is_of(id)).map(|(_, count)| count);
+        let (same, measured) = sum(counts());
+        Placebos {
+            measured,
+            left_the_record: measured - same,
+            questions: counts().count(),
+            questions_left: counts().filter(|(same, measured)| same < measured).count(),
+        }
     }
 }
 
