@@ -17,14 +17,22 @@ pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
 /// The interval of the mean F1: the padded t, over episodes if each question was run once, else over the means of the
 /// questions. Wilson's where every F1 is 0 or 1, as `compare` has it.
 pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
-    let Some(questions) = score.questions else {
-        let (f1, n) = (score.f1?, score.scored);
-        return match right_of(f1, score.f1_variance.unwrap_or_default(), n) {
-            Some(right) => Some(wilson(right, n, LEVEL)),
-            None => padded(f1, score.f1_variance?, n),
-        };
-    };
-    padded(score.f1?, questions.f1_variance?, questions.n)
+    match (score.questions, right_by_f1(score)) {
+        (Some(questions), _) => padded(score.f1?, questions.f1_variance?, questions.n),
+        (None, Some(right)) => Some(wilson(right, score.scored, LEVEL)),
+        (None, None) => padded(score.f1?, score.f1_variance?, score.scored),
+    }
+}
+
+/// How many episodes have an F1 of 1, where all have 0 or 1: only then is the sum of the squares the sum.
+fn right_by_f1(score: &RunScore) -> Option<u64> {
+    let (mean, variance) = (score.f1?, score.f1_variance.unwrap_or_default());
+    #[expect(clippy::cast_precision_loss, reason = "a number of episodes")]
+    let n = score.scored as f64;
+    let (sum, squares) = (n * mean, (n - 1.0) * variance + n * mean * mean);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of episodes")]
+    let right = sum.round() as u64;
+    (score.scored > 0 && (squares - sum).abs() < 1e-9 * n).then_some(right)
 }
 
 /// The interval of the mean of these shares; Wilson's where all are 0 or 1 and each question was run once.
@@ -40,21 +48,11 @@ fn padded(mean: f64, variance: f64, n: u64) -> Option<Interval> {
     Moments::of_mean(mean, variance, n).padded_interval(Interval::SHARES, LEVEL)
 }
 
-/// How many of these shares are 1, where all are 0 or 1: only then is the sum of their squares their sum.
-fn right_of(mean: f64, variance: f64, n: u64) -> Option<u64> {
-    #[expect(clippy::cast_precision_loss, reason = "a number of episodes")]
-    let size = n as f64;
-    let (sum, squares) = (size * mean, (size - 1.0) * variance + size * mean * mean);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of episodes")]
-    let right = sum.round() as u64;
-    (n > 0 && (squares - sum).abs() < 1e-9 * size).then_some(right)
-}
-
 /// The names of these scores' intervals, on one line.
-pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore>, accuracy: bool) -> &'static str {
-    if scores.any(|score| score.questions.is_some()) {
+pub(super) fn caption<'a>(scores: impl Iterator<Item = &'a RunScore> + Clone, accuracy: bool) -> &'static str {
+    if scores.clone().any(|score| score.questions.is_some()) {
         "intervals: padded t over the means of each question's repeats, 95 %"
-    } else if accuracy {
+    } else if accuracy || scores.clone().all(|score| score.scored == 0 || right_by_f1(score).is_some()) {
         "intervals: Wilson's, 95 %"
     } else {
         "intervals: Wilson's for EM, padded t for F1, 95 %"

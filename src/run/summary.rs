@@ -209,13 +209,12 @@ impl Summary {
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
         let evidence = Evidence::of(folder, &manifest);
-        let tally = |variant: &Variant| {
+        let begun = |variant: &Variant| {
             let tally = metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric);
-            tally.by_question(manifest.repeats_of(variant))
+            let score = VariantScore { name: variant.name.clone(), episode_ms: Some(0), ..VariantScore::default() };
+            (score, tally.by_question(manifest.repeats_of(variant)))
         };
-        let begun = |name: &str| VariantScore { name: name.to_owned(), episode_ms: Some(0), ..VariantScore::default() };
-        let mut variants: Vec<(VariantScore, Tally)> =
-            manifest.variants.iter().map(|variant| (begun(&variant.name), tally(variant))).collect();
+        let mut variants: Vec<(VariantScore, Tally)> = manifest.variants.iter().map(begun).collect();
         let mut items = per_item.then(Vec::new);
         let (watch, mut show_id, mut aside) = (Watch::of_records(folder, &manifest, records)?, None, Aside::default());
         for trajectory in records.iter() {
@@ -241,12 +240,12 @@ impl Summary {
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
         let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = aside;
-        let whole = || manifest.planned_in_all() as u64;
+        let planned = part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes);
         Ok(Self {
             run: folder.path().to_owned(),
             shard,
             active_ms: active_ms(folder, &manifest, shard)?,
-            planned: part.map_or_else(whole, |part| part.episodes),
+            planned,
             manifest,
             unfinished_shards: Vec::new(),
             variants,

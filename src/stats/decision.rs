@@ -100,14 +100,19 @@ impl Differences<'_> {
         }
         let range = self.range.unwrap_or_else(|| units.widest());
         let padded = Moments::of(&units).padded_interval(range, rule.level)?;
-        Some((name("sign flips and t", "cluster sign flips and t"), hull(flips, padded)))
+        let (sum, size) = units.iter().fold((0.0, 0.0), |all, unit| (all.0 + unit.0, all.1 + unit.1));
+        Some((name("sign flips and t", "cluster sign flips and t"), hull(flips, padded, sum / size)))
     }
 }
 
-/// Both intervals together; on which side of 0 an end lies is what the first says, as the test does.
-fn hull(first: Interval, second: Interval) -> Interval {
-    let low = if first.low > 0.0 && second.low <= 0.0 { first.low } else { first.low.min(second.low) };
-    let high = if first.high < 0.0 && second.high >= 0.0 { first.high } else { first.high.max(second.high) };
+/// Both intervals together. Where the test rejects 0 and the second holds it, the end beside 0 is that of the first, which is what
+/// the test does not reject; 0 itself where that has no room before the mean, as all units differ by the same.
+fn hull(flips: Interval, padded: Interval, mean: f64) -> Interval {
+    let beside_zero =
+        |end: f64| if end.abs() < (1.0 - 1e-9) * mean.abs() { end } else { end.signum() * f64::MIN_POSITIVE };
+    let low = if flips.low > 0.0 && padded.low <= 0.0 { beside_zero(flips.low) } else { flips.low.min(padded.low) };
+    let high =
+        if flips.high < 0.0 && padded.high >= 0.0 { beside_zero(flips.high) } else { flips.high.max(padded.high) };
     Interval { low, high }
 }
 

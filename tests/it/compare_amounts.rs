@@ -61,25 +61,36 @@ fn student(n: usize) -> StudentsT {
     StudentsT::new(0.0, 1.0, float(n - 1)).expect("two values or more")
 }
 
-fn check_column(shown: &Value, values: &[f64], is_share: bool) {
+fn check_column(shown: &Value, values: &[f64], most: Option<f64>) {
     holds(shown, "column mean se interval intervals not_measured bounds");
     let (mean, se) = (mean(values), standard_error(values));
     near(&shown["mean"], mean);
     near(&shown["se"], se);
     let (low, high) = around(mean, student(values.len()).inverse_cdf(0.975) * se);
-    ends(&shown["interval"], "t", if is_share { (low.max(0.0), high.min(1.0)) } else { (low, high) });
+    if let Some(most) = most {
+        let (low, high) = padded(values, (0.0, most));
+        ends(&shown["interval"], "padded t", (low.max(0.0), high.min(most)));
+    } else {
+        ends(&shown["interval"], "t", (low, high));
+    }
     assert_eq!(shown["intervals"].as_array().map(Vec::len), Some(2));
     ends(&shown["intervals"][0], "t", (low, high));
     ends(&shown["intervals"][1], "z", around(mean, Z * se));
     assert_eq!((&shown["not_measured"], &shown["bounds"]), (&json!(0), &Value::Null), "all was measured");
 }
 
+/// Student's interval of these values and the two ends of the range, with the degrees of freedom of the values alone.
+fn padded(values: &[f64], (from, to): (f64, f64)) -> (f64, f64) {
+    let more = [values, &[from, to]].concat();
+    around(mean(&more), student(values.len()).inverse_cdf(0.975) * standard_error(&more))
+}
+
 /// Everything about two columns but what needs the other pairs.
-fn check_pair(shown: &Value, a: &[f64], b: &[f64]) {
+fn check_pair(shown: &Value, a: &[f64], b: &[f64], range: Option<(f64, f64)>) {
     holds(
         shown,
-        "a b n a_mean b_mean difference se unpaired_se correlation interval intervals bootstrap tests p p_holm units \
-         differing least_differing mde questions_needed questions_needed_interval bounds verdict",
+        "a b n a_mean b_mean difference se unpaired_se correlation interval distribution_free intervals bootstrap tests p \
+         p_holm units differing least_differing mde questions_needed questions_needed_interval bounds verdict",
     );
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
     let (n, difference, se) = (differences.len(), mean(&differences), standard_error(&differences));
@@ -97,7 +108,8 @@ fn check_pair(shown: &Value, a: &[f64], b: &[f64]) {
     assert_eq!((&shown["intervals"][0], shown["intervals"].as_array().map(Vec::len)), (&shown["interval"], Some(4)));
     ends(&shown["intervals"][1], "t", around(difference, student(n).inverse_cdf(0.975) * se));
     ends(&shown["intervals"][2], "z", around(difference, Z * se));
-    check_flip_interval(shown, &differences);
+    check_interval(shown, &differences, range);
+    check_betting(&shown["distribution_free"], &differences, range);
     check_bootstrap(shown, &differences);
     check_tests(&shown["tests"], &differences);
     assert_eq!(shown["p"], json!({"test": "permutation", "value": shown["tests"]["permutation"]["p"]}));
@@ -153,8 +165,9 @@ fn check_reach(shown: &Value, differing: usize, se: f64, formula: f64) {
     assert!(needed >= 7.0 && (differing < 20 || formula < 20.0 || near), "{needed}, {formula}");
 }
 
-/// 0.05 of 10,001 patterns, of which the observed one is one, contribute to p at the ends.
-fn check_flip_interval(shown: &Value, differences: &[f64]) {
+/// The interval of the flips, in which 0.05 of 10,001 patterns, of which the observed one is one, contribute to p at the ends, and
+/// the padded one together; betting where fewer than six questions differ.
+fn check_interval(shown: &Value, differences: &[f64], range: Option<(f64, f64)>) {
     let (mut next, all, n) = (generator(), differences.iter().sum::<f64>(), float(differences.len()));
     let mut means = || {
         let flipped: Vec<f64> = differences.iter().copied().filter(|_| next() >> 63 == 1).collect();
@@ -170,7 +183,58 @@ fn check_flip_interval(shown: &Value, differences: &[f64]) {
     let (low, high) = (sorted(f64::min)[499], sorted(f64::max)[RESAMPLES - 500]);
     let rejected = shown["tests"]["permutation"]["p"].as_f64() < Some(0.05);
     assert_eq!(rejected, low > 0.0 || high < 0.0, "the sample has no case so close that the end follows the test");
-    ends(&shown["interval"], "sign flips", (low, high));
+    if differences.iter().filter(|difference| **difference != 0.0).count() < 6 {
+        assert_eq!(shown["interval"]["method"], "betting");
+        return;
+    }
+    let largest = differences.iter().map(|difference| difference.abs()).fold(0.0, f64::max);
+    let (wide_low, wide_high) = padded(differences, range.unwrap_or((-largest, largest)));
+    let low = if low > 0.0 && wide_low <= 0.0 { low } else { low.min(wide_low) };
+    let high = if high < 0.0 && wide_high >= 0.0 { high } else { high.max(wide_high) };
+    ends(&shown["interval"], "sign flips and t", (low, high));
+}
+
+/// Just inside its ends nothing is refuted, just outside one of the two bets is won.
+fn check_betting(shown: &Value, differences: &[f64], range: Option<(f64, f64)>) {
+    let Some((from, to)) = range else {
+        assert_eq!(shown, &Value::Null, "nothing bounds it");
+        return;
+    };
+    let [low, high, level] = ["low", "high", "level"].map(|name| shown[name].as_f64().expect("a number"));
+    // Holm's levels of three pairs.
+    assert!([3.0, 2.0, 1.0].iter().any(|left| (level - (1.0 - 0.05 / left)).abs() < 1e-9), "{level}");
+    let mut scaled: Vec<f64> = differences.iter().map(|difference| (difference - from) / (to - from)).collect();
+    // Ids are in the order of the file. Fisher and Yates.
+    let mut next = generator();
+    for at in (1..scaled.len()).rev() {
+        let other = (u128::from(next()) * (at as u128 + 1)) >> 64;
+        scaled.swap(at, usize::try_from(other).expect("an index"));
+    }
+    let mirrored: Vec<f64> = scaled.iter().map(|value| 1.0 - value).collect();
+    let refuted = |at: f64| {
+        let mean = (at - from) / (to - from);
+        wins(&scaled, mean, (1.0 - level) / 2.0) || wins(&mirrored, 1.0 - mean, (1.0 - level) / 2.0)
+    };
+    assert!(!refuted(low + 1e-6) && !refuted(high - 1e-6), "{shown}");
+    assert!(low <= from + 1e-6 || refuted(low - 1e-6), "{shown}");
+    assert!(high >= to - 1e-6 || refuted(high + 1e-6), "{shown}");
+}
+
+/// Whether betting against a mean of at most this ever multiplies the wealth by `1 / chance`.
+fn wins(values: &[f64], mean: f64, chance: f64) -> bool {
+    let (target, n) = (-chance.ln(), float(values.len()));
+    let (mut wealth, mut sum, mut squares) = (0.0, 0.0, 0.25);
+    for (at, value) in values.iter().enumerate() {
+        let variance = squares / float(at + 1);
+        let share = (2.0 * (target - wealth) / ((n - float(at)) * variance)).sqrt().min(0.99 / mean);
+        wealth += (1.0 + share * (value - mean)).ln();
+        if wealth >= target {
+            return true;
+        }
+        sum += value - mean;
+        squares += (value - mean - sum / float(at + 2)).powi(2);
+    }
+    false
 }
 
 fn check_bootstrap(shown: &Value, differences: &[f64]) {
@@ -266,19 +330,33 @@ fn every_figure_of_f1_and_steps_is_that_of_simple_code() {
         let facts = ["n", "binary", "clusters", "cochran_q"].map(|fact| &shown[fact]);
         assert_eq!((&shown["metric"]["name"], json!(facts)), (&json!(name), json!([60, false, null, null])));
         let values = columns.map(|(_, run, variant)| column(run, variant, value));
+        // No episode takes more steps than --max-steps, which is 7.
+        let most = shown["metric"]["range"]["high"].as_f64();
+        assert_eq!(most, Some(if name == "f1" { 1.0 } else { 7.0 }));
         for (at, (column, ..)) in columns.iter().enumerate() {
             assert_eq!(shown["means"][at]["column"], *column);
-            check_column(&shown["means"][at], &values[at], name == "f1");
+            check_column(&shown["means"][at], &values[at], most);
         }
         let pairs = shown["pairs"].as_array().expect("pairs");
         assert_eq!(pairs.len(), 3);
         let p: Vec<f64> = pairs.iter().map(|pair| pair["p"]["value"].as_f64().expect("p")).collect();
         for ((pair, (a, b)), holm) in pairs.iter().zip([(0, 1), (0, 2), (1, 2)]).zip(holm(&p)) {
             assert_eq!((&pair["a"], &pair["b"]), (&json!(columns[a].0), &json!(columns[b].0)));
-            check_pair(pair, &values[a], &values[b]);
+            check_pair(pair, &values[a], &values[b], most.map(|most| (-most, most)));
             near(&pair["p_holm"], holm);
             let apart = holm < 0.05;
             let ahead = if pair["difference"].as_f64() > Some(0.0) { b } else { a };
+            let sure = pair["distribution_free"]
+                .as_object()
+                .is_some_and(|free| free["low"].as_f64() > Some(0.0) || free["high"].as_f64() < Some(0.0));
+            let word = if !apart {
+                "not distinguishable"
+            } else if sure {
+                "beats"
+            } else {
+                "is ahead of"
+            };
+            assert_eq!(pair["verdict"]["word"], word);
             let winner = (apart && name == "f1").then_some(columns[ahead].0);
             assert_eq!(pair["verdict"]["distinguishable"], apart);
             assert_eq!(pair["verdict"]["winner"], json!(winner), "steps have no better");

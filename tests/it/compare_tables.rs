@@ -79,6 +79,9 @@ fn every_format_carries_the_same_figures() {
                 let pair = pairs.clone().find(|pair| pair["a"] == cell(3) && pair["b"] == cell(4)).expect("the pair");
                 match name {
                     "low" | "high" => pair["interval"][name].clone(),
+                    "distribution_free_low" | "distribution_free_high" | "distribution_free_level" => {
+                        pair["distribution_free"][&name["distribution_free_".len()..]].clone()
+                    }
                     "p" => pair["p"]["value"].clone(),
                     "only_a" | "only_b" => pair["tests"]["mcnemar"][name].clone(),
                     name => pair[name].clone(),
@@ -102,18 +105,18 @@ fn every_format_carries_the_same_figures() {
     );
 }
 
-/// Five F1 questions, about 0.05 against 0.95: p cannot be below 2 / 2^5.
+/// Five questions without a bound, about 0.05 against 0.95: p cannot be below 2 / 2^5.
 #[test]
 fn five_questions_show_nothing_in_any_format() {
     let dir = tempfile::tempdir().expect("a folder");
-    let file = |name: &str, values: [f64; 5]| write(dir.path(), name, &table(&[("f1", values.to_vec())]));
+    let file = |name: &str, values: [f64; 5]| write(dir.path(), name, &table(&[("tokens", values.to_vec())]));
     let files = [file("p.csv", [0.05, 0.04, 0.0, 0.08, 0.06]), file("q.csv", [0.95, 0.9, 0.97, 0.95, 0.97])];
-    let args = ["--from-csv", &files[0], &files[1], "--metric", "f1", "--mde"];
+    let args = ["--from-csv", &files[0], &files[1], "--metric", "tokens", "--mde"];
     let with = |more: &[&str]| wikitrail(&[&["compare"], &args[..], more].concat());
     let said = "q and p are not distinguishable: 5 questions cannot show any difference at p < 0.05, as at least 6 questions \
-                must differ; the difference is 90.2 points F1, 95 % interval unbounded, p = 0.0625";
+                must differ; the difference is 0.90 tokens, 95 % interval unbounded, p = 0.0625";
     for (format, cell) in
-        [("table", "+90.2 [unbounded]"), ("markdown", "+90.2 \\[unbounded\\]"), ("latex", "+90.2 {[}unbounded{]}")]
+        [("table", "+0.90 [unbounded]"), ("markdown", "+0.90 \\[unbounded\\]"), ("latex", "+0.90 {[}unbounded{]}")]
     {
         let text = with(&["--format", format]).ok().stdout;
         assert!(text.contains(cell) && !text.replace("\\infty", "").contains("inf"), "{text}");
@@ -127,12 +130,12 @@ fn five_questions_show_nothing_in_any_format() {
     assert_eq!((&ends, &pair["least_differing"]), (&json!([null, null, null]), &json!(6)));
     assert!(pair["questions_needed"].as_u64() >= Some(6), "{pair}");
     let csv = with(&["--format", "csv"]).ok().stdout;
-    assert!(csv.contains("pairs,f1,,p,q,low,-inf\r\n") && csv.contains("pairs,f1,,p,q,high,inf\r\n"), "{csv}");
+    assert!(csv.contains("pairs,tokens,,p,q,low,-inf\r\n") && csv.contains("pairs,tokens,,p,q,high,inf\r\n"), "{csv}");
     // Without a bound, it is neither above 0 nor below.
-    let ran = with(&["--fail-if", "low(f1, p, q) > 0 or high(f1, p, q) < 0"]);
+    let ran = with(&["--fail-if", "low(tokens, p, q) > 0 or high(tokens, p, q) < 0"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let ran = with(&["--fail-if", "low(f1, p, q) < 0"]);
-    assert!(ran.code == Some(5) && ran.stderr.contains("low(f1, p, q) = -inf"), "{}", ran.stderr);
+    let ran = with(&["--fail-if", "low(tokens, p, q) < 0"]);
+    assert!(ran.code == Some(5) && ran.stderr.contains("low(tokens, p, q) = -inf"), "{}", ran.stderr);
 }
 
 /// Rows of variants in one table: an id for each value, empty where there is none.
