@@ -140,16 +140,16 @@ fn means(
     settings: &Settings,
 ) -> Vec<GroupMean> {
     let clusters = clusters(common, rows);
-    let mean = |(variant, values): (&Variant, &Vec<f64>)| {
+    let mean = |((variant, values), binary): ((&Variant, &Vec<f64>), &bool)| {
         let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
         let sample = Sample { values: &values, clusters: clusters.as_deref() };
         GroupMean {
             variant: variant.name.clone(),
             mean: sample.mean().map(|mean| mean.mean),
-            interval: sample.mean_interval(common.binary, figure.range, settings.level),
+            interval: sample.mean_interval(*binary, figure.range, settings.level),
         }
     };
-    variants.iter().zip(&common.variants).map(mean).collect()
+    variants.iter().zip(&common.variants).zip(&common.binary).map(mean).collect()
 }
 
 /// Two variants in a part.

@@ -101,7 +101,7 @@ impl<'c> Planning<'c> {
 
     fn effort(&self, difference: f64) -> Option<Effort> {
         let needed = |repeats| self.parts.questions_needed(repeats, difference, self.alpha, self.power);
-        let once = self.design(needed(1)?, 1);
+        let once = self.design(needed(1)?.max(self.least_for(difference)), 1);
         let twice = needed(2).map(|questions| self.design(questions, 2));
         let few = self.dataset.filter(|questions| *questions < once.questions);
         let repeats =
@@ -110,6 +110,13 @@ impl<'c> Planning<'c> {
         let sentence = self.sentence(difference, &once, twice.as_ref(), (few, of_dataset.as_ref()));
         let (metric, a, b) = (self.figure.clone(), self.pair.a.clone(), self.pair.b.clone());
         Some(Effort { metric, a, b, difference, once, twice, of_dataset, sentence })
+    }
+
+    /// What right and wrong answers need at least: a difference of 5 points takes 5 % of the questions to differ, however few did.
+    fn least_for(&self, difference: f64) -> u64 {
+        let all_one_way = VarianceParts::of(difference - difference * difference, None);
+        let needed = || all_one_way.questions_needed(1, difference, self.alpha, self.power);
+        self.pair.tests.mcnemar.and_then(|_| needed()).unwrap_or_default()
     }
 
     fn design(&self, questions: u64, repeats: u64) -> Design {

@@ -41,6 +41,13 @@ impl NamedFigure {
         Figure::named(&self.name).is_none()
     }
 
+    /// That of shares, for differences of these values of a figure that the program does not know, where all lie between 0 and 1. A
+    /// further variant, whose values do not, takes nothing from a pair.
+    pub(super) fn range_of_own(&self, variants: &[Vec<f64>]) -> Option<Interval> {
+        let shares = self.is_own() && variants.iter().flatten().all(|value| Interval::SHARES.contains(*value));
+        shares.then_some(Interval { low: -1.0, high: 1.0 })
+    }
+
     /// Smallest and largest difference of two values.
     pub(super) fn range_of_differences(&self) -> Option<Interval> {
         self.range.map(|Interval { low, high }| Interval { low: low - high, high: high - low })

@@ -2,6 +2,7 @@
 
 use super::comparison::{Bounds, Ids, VariantSummary};
 use super::{CompareError, Item, NamedFigure, Unit, Variant};
+use crate::stats::Interval;
 use std::collections::{HashMap, HashSet};
 
 pub(super) struct Pairing<'a> {
@@ -29,8 +30,10 @@ struct Rows<'a> {
 /// One figure of every question under every variant.
 pub(super) struct FigureValues<'p, 'a> {
     pairing: &'p Pairing<'a>,
-    /// Whether values are shares: only these have bounds, and only these are right or wrong.
+    /// Whether values are shares: only these are right or wrong.
     share: bool,
+    /// What a row that was not measured could have had: known of shares, and of figures that the program does not know.
+    range: Option<Interval>,
     /// By variant, then by question.
     cells: Vec<Vec<Cell>>,
 }
@@ -52,8 +55,14 @@ pub(super) struct Values {
     pub(super) variants: Vec<Vec<f64>>,
     /// The cluster of each; absent if no two questions share one.
     pub(super) clusters: Option<Vec<usize>>,
-    /// Whether values are shares of 0 or 1 and no question was repeated; a count may be so by chance.
-    pub(super) binary: bool,
+    /// By variant, whether values are shares of 0 or 1 and no question was repeated; a count may be so by chance.
+    pub(super) binary: Vec<bool>,
+}
+
+impl Values {
+    pub(super) fn all_binary(&self) -> bool {
+        self.binary.iter().all(|binary| *binary)
+    }
 }
 
 impl<'a> Pairing<'a> {
@@ -123,7 +132,9 @@ impl<'a> Pairing<'a> {
             self.questions.iter().map(cell).collect()
         };
         let cells = self.positions(&figure.name)?.into_iter().enumerate().map(cells).collect();
-        Ok(FigureValues { pairing: self, share: figure.unit == Unit::Share, cells })
+        let share = figure.unit == Unit::Share;
+        let range = figure.range.filter(|_| share || figure.is_own());
+        Ok(FigureValues { pairing: self, share, range, cells })
     }
 
     /// Value of a field for a question: that of the first row that has one.
@@ -192,7 +203,8 @@ impl FigureValues<'_, '_> {
 
     /// The values on the questions that these two tried, with all that was not measured against the one that leads.
     pub(super) fn against(&self, (a, b): (usize, usize), b_leads: bool) -> Values {
-        self.of(&[a, b], |at, cell| cell.is_tried().then(|| cell.ends()[usize::from((at == 0) == b_leads)]))
+        let end = |at: usize, cell: Cell| Some(cell.ends(self.range?)[usize::from((at == 0) == b_leads)]);
+        self.of(&[a, b], |at, cell| end(at, cell).filter(|_| cell.is_tried()))
     }
 
     /// The values on the questions for which each of these variants has one, by its place among them and its cell.
@@ -204,13 +216,13 @@ impl FigureValues<'_, '_> {
             questions.iter().filter_map(|question| value(at, cells[*question])).collect()
         };
         let values: Vec<Vec<f64>> = all().map(values).collect();
-        let once = |question: &usize| {
-            let rows = &self.pairing.questions[*question].rows;
-            variants.iter().all(|variant| rows[*variant].items.len() == 1)
-        };
         #[expect(clippy::float_cmp, reason = "right is exactly 1")]
         let right_or_wrong = |value: &f64| *value == 0.0 || *value == 1.0;
-        let binary = self.share && values.iter().flatten().all(right_or_wrong) && questions.iter().all(once);
+        let is_binary = |(variant, values): (&usize, &Vec<f64>)| {
+            let once = |question: &usize| self.pairing.questions[*question].rows[*variant].items.len() == 1;
+            self.share && values.iter().all(right_or_wrong) && questions.iter().all(once)
+        };
+        let binary: Vec<bool> = variants.iter().zip(&values).map(is_binary).collect();
         // The same clusters whichever of two is the baseline.
         let mut in_order = variants.to_vec();
         in_order.sort_unstable();
@@ -234,23 +246,28 @@ impl FigureValues<'_, '_> {
     pub(super) fn bounds(&self) -> Vec<Option<Bounds>> {
         let mut tried: Vec<usize> = (0..self.pairing.questions.len()).collect();
         self.cells.iter().for_each(|cells| tried.retain(|question| cells[*question].is_tried()));
-        self.cells.iter().map(|cells| self.bounded(tried.iter().map(|at| cells[*at].ends()))).collect()
+        let of_variant = |cells: &Vec<Cell>| {
+            let range = self.range?;
+            Self::bounded(tried.iter().map(|at| cells[*at].ends(range)))
+        };
+        self.cells.iter().map(of_variant).collect()
     }
 
     /// The least and the greatest difference over the questions that both tried: the missing rows of `a` all right and those of
     /// `b` all wrong, and the other way round.
     pub(super) fn bounds_of_pair(&self, (a, b): (usize, usize)) -> Option<Bounds> {
+        let range = self.range?;
         let tried = self.cells[a].iter().zip(&self.cells[b]).filter(|(a, b)| a.is_tried() && b.is_tried());
-        self.bounded(tried.map(|(a, b)| {
-            let ([a_low, a_high], [b_low, b_high]) = (a.ends(), b.ends());
+        Self::bounded(tried.map(|(a, b)| {
+            let ([a_low, a_high], [b_low, b_high]) = (a.ends(range), b.ends(range));
             [b_low - a_high, b_high - a_low]
         }))
     }
 
     /// The mean of the lowest and that of the highest values of questions.
-    fn bounded(&self, questions: impl Iterator<Item = [f64; 2]>) -> Option<Bounds> {
+    fn bounded(questions: impl Iterator<Item = [f64; 2]>) -> Option<Bounds> {
         let (mut sums, mut n, mut unmeasured) = ([0.0, 0.0], 0, 0);
-        for [low, high] in questions.filter(|_| self.share) {
+        for [low, high] in questions {
             sums = [sums[0] + low, sums[1] + high];
             n += 1;
             unmeasured += usize::from(low < high);
@@ -282,10 +299,10 @@ impl Cell {
         self.measured + self.missing > 0
     }
 
-    /// Its mean if all rows that were not measured were wrong, or all right.
-    fn ends(self) -> [f64; 2] {
-        let rows = f64::from(self.measured + self.missing);
-        [self.sum / rows, (self.sum + f64::from(self.missing)) / rows]
+    /// Its mean if all rows that were not measured had the lowest value, or the highest.
+    fn ends(self, range: Interval) -> [f64; 2] {
+        let (rows, missing) = (f64::from(self.measured + self.missing), f64::from(self.missing));
+        [range.low, range.high].map(|end| (self.sum + missing * end) / rows)
     }
 }
 

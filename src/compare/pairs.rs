@@ -71,8 +71,8 @@ impl Paired {
             values: values.variants[0].iter().zip(&values.variants[1]).map(|(a, b)| b - a).collect(),
             clusters: values.clusters.clone(),
             order,
-            binary: values.binary,
-            range: figure.range_of_differences(),
+            binary: values.all_binary(),
+            range: figure.range_of_differences().or_else(|| figure.range_of_own(&values.variants)),
         }
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn among_all(
     for figure in &mut comparison.figures {
         let is_charged = |pair: &Pair| pair.p.is_some() && !is_planned(&pair.a, &pair.b);
         let named = figure.pairs.iter().filter(|pair| is_charged(pair)).count();
-        if named == 0 || figure.pairs.len() >= most {
+        if named == 0 || figure.pairs.len() >= most || most < 2 {
             continue;
         }
         let flips = if figure.binary { 1 } else { comparison.settings.resamples };

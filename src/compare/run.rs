@@ -126,21 +126,21 @@ fn compare_figure(
             variant: variant.name.clone(),
             mean: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
-            interval: sample.mean_interval(common.binary, figure.range, settings.level),
-            intervals: sample.mean_intervals(common.binary, settings.level),
+            interval: sample.mean_interval(common.binary[at], figure.range, settings.level),
+            intervals: sample.mean_intervals(common.binary[at], settings.level),
             not_measured: values.not_measured(at),
             bounds,
         }
     });
     let right = |variant: &Vec<f64>| variant.iter().map(|value| *value > 0.0).collect();
-    let several = common.binary && variants.len() > 2 && !common.questions.is_empty();
+    let several = common.all_binary() && variants.len() > 2 && !common.questions.is_empty();
     let cochran_q =
         several.then(|| cochran_q(&common.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten();
     let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     FigureComparison {
         figure: figure.clone(),
         n: common.questions.len(),
-        binary: common.binary && !common.questions.is_empty(),
+        binary: common.all_binary() && !common.questions.is_empty(),
         clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
         means: means.collect(),
         cochran_q,

@@ -40,7 +40,11 @@ impl Sample<'_> {
 
     /// The same of differences without a test; of a figure without bounds, the two more questions have the largest difference.
     pub(super) fn difference_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
-        self.padded_interval(range.unwrap_or_else(|| self.units().widest()), level)
+        let Some(range) = range else {
+            let interval = Moments::of(&self.units()).uncut_interval(self.units().widest(), level)?;
+            return Some(named(self.method("padded t", "cluster padded t"), level, interval));
+        };
+        self.padded_interval(range, level)
     }
 
     /// Student's interval with one more question, or cluster, at each end of the range.

@@ -150,6 +150,7 @@ impl Words<'_> {
         let measured = format!("on the {n} measured questions");
         let could = match self.pair.p_highest {
             Some(p) if !open.hold_zero() => format!("bring it to {}", self.p(p)),
+            _ if open.low == 0.0 || open.high == 0.0 => "undo it".to_owned(),
             _ => "reverse it".to_owned(),
         };
         format!(" {measured}; undecided, as {whom} could {could} ({})", self.bounds(open, swapped))

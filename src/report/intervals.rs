@@ -49,11 +49,14 @@ fn padded(mean: f64, variance: f64, n: u64) -> Option<Interval> {
 }
 
 /// The names of these scores' intervals, on one line.
-pub(super) fn caption<'a>(scores: impl Iterator<Item = &'a RunScore> + Clone, accuracy: bool) -> &'static str {
+pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore> + Clone, accuracy: bool) -> &'static str {
+    let of_right = |score: &RunScore| right_by_f1(score).is_some();
     if scores.clone().any(|score| score.questions.is_some()) {
         "intervals: padded t over the means of each question's repeats, 95 %"
-    } else if accuracy || scores.clone().all(|score| score.scored == 0 || right_by_f1(score).is_some()) {
+    } else if accuracy || scores.clone().all(|score| score.scored == 0 || of_right(score)) {
         "intervals: Wilson's, 95 %"
+    } else if scores.any(of_right) {
+        "intervals: Wilson's for EM, and for F1 of 0 and 1 alone, else padded t for F1, 95 %"
     } else {
         "intervals: Wilson's for EM, padded t for F1, 95 %"
     }

@@ -331,7 +331,7 @@ mod tests {
         assert!(p[1].is_none() && p[0] < p[2] && p[3] < Some(0.001), "{p:?}");
         assert_eq!(repair.rows[0].p_holm, p[0].map(|p| 2.0 * p));
         assert_eq!((repair.rows[2].p_holm, repair.rows[3].p_holm), (p[2], p[3]));
-        let table = repair.to_string();
+        let table = repair.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         for text in [
             "<0.0001",
             "15 of 72 placebos (20.8 %) left the recorded path, in 15 of 24 questions",

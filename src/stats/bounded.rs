@@ -48,13 +48,20 @@ impl Moments {
         self.squared_sizes += size * size;
     }
 
-    /// Student's interval of the mean with one more unit of the usual size at each end of the range, cut at these ends.
+    /// Student's interval of the mean with one more unit of the usual size at each end of the range, cut at these ends. It holds the
+    /// mean at any level.
     ///
     /// The two added units are to a mean what Agresti and Coull's (1998) are to a share: the interval always has a width, and
     /// covers the mean where a t interval of few and skewed values does not. The range without units, and where one unit is all
     /// there is; absent for a level outside 0 to 1 and for sums that are not finite.
-    pub fn padded_interval(mut self, range: Interval, level: f64) -> Option<Interval> {
-        let Interval { low, high } = range;
+    pub fn padded_interval(self, range: Interval, level: f64) -> Option<Interval> {
+        let Interval { low, high } = self.uncut_interval(range, level)?;
+        Some(Interval { low: low.max(range.low), high: high.min(range.high) })
+    }
+
+    /// The same where the range is none that the values must have.
+    pub fn uncut_interval(mut self, range: Interval, level: f64) -> Option<Interval> {
+        let (Interval { low, high }, found) = (range, self.sum / self.size);
         let valid = level > 0.0 && level < 1.0 && low < high && (self.sum + self.squares).is_finite();
         if !valid || self.units < 2.0 {
             return valid.then_some(range);
@@ -68,7 +75,7 @@ impl Moments {
         let squares = (self.squares - 2.0 * mean * self.products + mean * mean * self.squared_sizes).max(0.0);
         let error = (self.units / (self.units - 1.0) * squares).sqrt() / self.size;
         let half = central_t(level, freedom)? * error;
-        Some(Interval { low: (mean - half).max(low), high: (mean + half).min(high) })
+        Some(Interval { low: (mean - half).min(found), high: (mean + half).max(found) })
     }
 }
 
@@ -144,7 +151,8 @@ impl Bets {
             let middle = f64::midpoint(refuted, open);
             if self.refute_at_most(middle, chance) { refuted = middle } else { open = middle }
         }
-        open
+        // What is left of the last halving.
+        if open < 1e-9 { 0.0 } else { open }
     }
 
     /// Whether the wealth of betting against a mean of at most `mean` ever reaches `1 / chance`.

@@ -98,8 +98,11 @@ impl Differences<'_> {
             let interval = Interval { low: low.min(0.0), high: high.max(0.0) };
             return Some((name("betting", "cluster betting"), interval));
         }
-        let range = self.range.unwrap_or_else(|| units.widest());
-        let padded = Moments::of(&units).padded_interval(range, rule.level)?;
+        let moments = Moments::of(&units);
+        let padded = match self.range {
+            Some(range) => moments.padded_interval(range, rule.level)?,
+            None => moments.uncut_interval(units.widest(), rule.level)?,
+        };
         let (sum, size) = units.iter().fold((0.0, 0.0), |all, unit| (all.0 + unit.0, all.1 + unit.1));
         Some((name("sign flips and t", "cluster sign flips and t"), hull(flips, padded, sum / size)))
     }

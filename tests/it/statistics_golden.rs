@@ -95,7 +95,8 @@ fn column_figures(name: &str, shown: &Value, values: &[f64]) -> Vec<(String, Val
         (format!("{name}_ci95_z"), interval(shown, "z")),
         (format!("{name}_ci95_t"), interval(shown, "t")),
     ];
-    let of_shares = if name.starts_with("em") { "wilson" } else { "padded t" };
+    let right_or_wrong = values.iter().all(|value| *value <= 0.0 || *value >= 1.0);
+    let of_shares = if right_or_wrong { "wilson" } else { "padded t" };
     assert_eq!(shown["interval"]["method"], of_shares);
     if name.starts_with("em") {
         let right = values.iter().filter(|value| **value > 0.0).count() as u64;
