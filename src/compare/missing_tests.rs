@@ -1,4 +1,4 @@
-//! What was not measured: which questions a pair has, what the rest could change, and what is said of it.
+//! What was not measured: which questions a pair has, what the rest could change, and what the verdict makes of it.
 
 use super::tests::{done, first_right, quick, variant};
 use super::{Bounds, Item, NamedFigure, Pair, Settings, Unit, Variant, Word, compare};

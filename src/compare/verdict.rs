@@ -9,7 +9,7 @@ use serde::Serialize;
 /// What follows from a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
-    /// What is said of the two, in short.
+    /// The verdict in a word.
     pub word: Word,
     /// Whether the corrected p of the paired test is below alpha. The interval then excludes 0, too.
     pub distinguishable: bool,
