@@ -11,7 +11,7 @@ const WAYS: [(&str, &str, &str); 3] = [
 ];
 const IN_FRONT: &str = "a line break in front";
 
-/// Ways to write white space otherwise, as bits: those of [`WAYS`], then [`IN_FRONT`].
+/// Ways to write white space otherwise, as bits: those of `WAYS`, then `IN_FRONT`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spacing(u8);
 
