@@ -1,5 +1,5 @@
-//! Pairs that were named on the command line, among all that there are: whoever names a pair may have seen the figures of the
-//! others, so that the p of the named one alone is too small.
+//! Pairs named on the command line, corrected for all possible pairs. Users may pick a pair after seeing the results of the
+//! others, which makes its uncorrected p too small.
 
 use super::number::p_equals;
 use super::pairing::Pairing;

@@ -97,7 +97,7 @@ fn the_questions_needed_have_the_interval_of_the_difference() {
     let found = unclear.questions_needed_interval.expect("ends");
     assert!(found.low.is_some_and(|low| Some(low) < unclear.questions_needed) && found.high.is_none(), "{found:?}");
     assert_eq!(mirrored.questions_needed_interval, Some(found));
-    // Without a difference there is no number, and still one for the ends of the interval.
+    // Equal variants: no number of questions shows a difference of 0, and the interval has no upper end.
     let equal = pair(6, 6);
     assert_eq!((equal.questions_needed, equal.questions_needed_interval.expect("ends").high), (None, None));
 }

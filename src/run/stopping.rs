@@ -251,7 +251,7 @@ impl Watch {
     pub(super) fn notes(&self, selection: &Selection) -> Vec<String> {
         let rule = format!("stop rule: {}", self.rule);
         if self.is_decided() {
-            // All that it found stands in the summary at the end.
+            // The summary at the end has the figures.
             let (looked, planned) = (self.found().looked, counted(self.places.len(), "question"));
             return vec![rule, format!("note: it was decided after {looked} of {planned}, so nothing is run")];
         }

@@ -55,7 +55,7 @@ impl Method {
         names
     };
 
-    /// The name as it is typed: a shell takes the `>` of records for a redirection.
+    /// The name on the command line. Records have `->` in it, which a shell would take for a redirection.
     pub const fn typed(self) -> &'static str {
         match self {
             Self::ReactThenCotSc => "react-cot-sc",

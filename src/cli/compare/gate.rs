@@ -3,11 +3,6 @@
 use super::expression::{Argument, Expr, Fault, Kind, Operator, parse};
 use crate::cli::failure::Failure;
 
-pub(super) trait Terms {
-    /// The value of a term; absent if nothing was measured.
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
-}
-
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judged {
     /// Absent if it depends on a value that was not measured.
@@ -33,6 +28,11 @@ fn pointed(text: &str, fault: &Fault) -> anyhow::Error {
         format!("--fail-if: {}\n  {shown}\n  {}^", fault.reason, " ".repeat(column)),
         "`wikitrail docs compare` lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
     )
+}
+
+pub(super) trait Terms {
+    /// The value of a term; absent if nothing was measured.
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
 }
 
 struct Evaluation<'a> {

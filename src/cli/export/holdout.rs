@@ -1,4 +1,4 @@
-//! An export of a holdout is a look at it: whoever has the file has its figures.
+//! Counts the export of a holdout run as a look at the holdout, as the file holds its scores.
 
 use super::Job;
 use crate::cli::say::say;

@@ -97,7 +97,7 @@ impl Refusal {
             let text = String::from_utf8_lossy(&body[..body.len().min(SEARCHED)]);
             title(&text).unwrap_or(&text).to_owned()
         });
-        let message = [Some(message), quoted(inner).and_then(|quoted| said(&quoted))];
+        let message = [Some(message), quoted(inner).and_then(|quoted| message_of(&quoted))];
         let message = message.into_iter().flatten().collect::<Vec<_>>().join(": ");
         let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
@@ -130,8 +130,8 @@ fn inside(body: &Value) -> &Value {
     body.get("error").filter(|error| error.is_object()).unwrap_or(body)
 }
 
-/// What a quoted error says.
-fn said(quoted: &Value) -> Option<String> {
+/// The message of a quoted error.
+fn message_of(quoted: &Value) -> Option<String> {
     let message = inside(quoted).get("message").or_else(|| quoted.get("error")).unwrap_or(quoted);
     message.as_str().filter(|message| !message.is_empty()).map(str::to_owned)
 }
