@@ -80,7 +80,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         groups.iter().flatten().try_for_each(|entry| json_line(&mut out, entry))?;
     } else if !groups.is_empty() {
-        out.write_all(terminal::render(&sheet(&groups), View::of_stdout().width).as_bytes())?;
+        out.write_all(terminal::to_terminal(&sheet(&groups), View::of_stdout().width).as_bytes())?;
     }
     if groups.is_empty() {
         say("note: no run matches");

@@ -251,7 +251,7 @@ fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     let text = if as_json {
         format!("{}\n", json::of(&reproduction))
     } else {
-        terminal::render(&reproduction.sheet(), View::of_stdout().width)
+        terminal::to_terminal(&reproduction.sheet(), View::of_stdout().width)
     };
     stdout().write_all(text.as_bytes())?;
     Ok(())

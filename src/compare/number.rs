@@ -28,7 +28,7 @@ pub(crate) fn percent(level: f64) -> String {
 }
 
 /// A difference: the same, with its sign.
-pub(crate) fn difference(unit: Unit, difference: f64) -> String {
+pub(crate) fn signed(unit: Unit, difference: f64) -> String {
     let text = value(unit, difference);
     if difference > 0.0 && !is_nothing(&text) { format!("+{text}") } else { text }
 }
@@ -64,7 +64,7 @@ fn amount(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unit, difference, end, p_equals, p_value, value};
+    use super::{Unit, end, p_equals, p_value, signed, value};
 
     #[test]
     fn figures_have_useful_digits() {
@@ -72,9 +72,9 @@ mod tests {
         let amounts = [12345.6, 123.45, 12.345, 0.012_345_6, 0.000_012_3, 0.0, -3.0];
         let shown = amounts.map(|amount| value(Unit::Amount, amount));
         assert_eq!(shown, ["12346", "123.5", "12.35", "0.012346", "1.23e-5", "0", "-3.00"]);
-        let differences = [0.151, -0.151, 0.0, -0.0001, 0.0001].map(|value| difference(Unit::Share, value));
+        let differences = [0.151, -0.151, 0.0, -0.0001, 0.0001].map(|value| signed(Unit::Share, value));
         assert_eq!(differences, ["+15.1", "-15.1", "0.0", "0.0", "0.0"]);
-        assert_eq!(difference(Unit::Amount, 2.0), "+2.00");
+        assert_eq!(signed(Unit::Amount, 2.0), "+2.00");
         for (unit, value, shown) in [(Unit::Share, -1.768, -1.0), (Unit::Share, 0.5, 0.5), (Unit::Amount, 1.1, 1.1)] {
             assert!((end(unit, value) - shown).abs() < 1e-12, "{value}");
         }

@@ -1,6 +1,6 @@
 //! What is left of a difference on questions that nobody looked at while prompts were chosen.
 
-use super::number::{difference, end, p_equals, percent};
+use super::number::{end, p_equals, percent, signed};
 use super::stopped::SEQUENCE;
 use super::{Better, Comparison, MethodInterval, NamedFigure, Pair, Unit};
 use crate::stats::{Interval, independent_difference};
@@ -80,7 +80,7 @@ impl Optimism {
     /// Such as `holdout: b − a +1.2 points EM [-1.9, +4.3], p = 0.52 on 500 questions; …`.
     fn said(&self, corrected: &str) -> String {
         let Self { a, b, holdout, development, metric, .. } = self;
-        let shown = |number| difference(metric.unit, number);
+        let shown = |number| signed(metric.unit, number);
         let questions = |part: &Part| counted(part.n, "question");
         let points = if metric.unit == Unit::Share { "points " } else { "" };
         let less = if metric.better == Better::Lower { " (less is better)" } else { "" };

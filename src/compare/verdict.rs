@@ -1,7 +1,7 @@
 //! One sentence about a pair.
 
 use super::comparison::Bounds;
-use super::number::{difference as signed, end, p_equals, percent, value};
+use super::number::{end, p_equals, percent, signed, value};
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
 use crate::types::text::counted;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! What people say of episodes, beside what the rules say and what other people say.
 
-use super::judged::agreement;
+use super::judged::agreement_line;
 use super::layout::{headings, table};
 use super::number::{dash, percent};
 use super::wrapped;
@@ -18,7 +18,7 @@ const REASON: usize = 400;
 const HEAD: usize = 6;
 
 /// The tables, ending in a line break; `command` prints one episode.
-pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
+pub(crate) fn judgements(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
     let mut text = String::new();
     for person in &judgements.people {
         of_person(&mut text, person, judgements, command, width);
@@ -57,7 +57,7 @@ fn of_person(
         of_model(text, &person.by, judgements, width);
     }
     if person.classes.agreement.n > 0 {
-        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes.agreement));
+        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement_line(&person.classes.agreement));
         confusion(text, "rules", &by, &person.classes, width);
         // Only a person is the measure of the rules.
         if !person.is_model() {
@@ -65,7 +65,7 @@ fn of_person(
         }
     }
     if person.correct.agreement.n > 0 {
-        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement(&person.correct.agreement));
+        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement_line(&person.correct.agreement));
         confusion(text, "metric", &by, &person.correct, width);
     }
     disagreements(text, ["rules", &by], &person.classes, command);
@@ -80,7 +80,7 @@ fn of_model(text: &mut String, by: &str, judgements: &Judgements, width: usize) 
         text.push_str(&wrapped(unknown, width, "  "));
     }
     for (person, found) in people {
-        let line = format!("against {}, a person: {}", visible_line(person, NAME), agreement(found));
+        let line = format!("against {}, a person: {}", visible_line(person, NAME), agreement_line(found));
         text.push_str(&wrapped(&line, width, "  "));
     }
 }
@@ -89,7 +89,7 @@ fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> Strin
     let [a, b] = &two.people.each_ref().map(|name| visible_line(name, NAME));
     for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
         if said.agreement.n > 0 {
-            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement(&said.agreement));
+            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement_line(&said.agreement));
             confusion(text, a, b, said, width);
             disagreements(text, [a, b], said, command);
         }

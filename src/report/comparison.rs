@@ -49,7 +49,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         let lines = explained(figure);
         blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
         blocks.extend(only_together(figure, comparison.settings.alpha));
-        blocks.extend(corrected::blocks(compared, &figure.figure.name));
+        blocks.extend(corrected::corrected_blocks(compared, &figure.figure.name));
         if *mde {
             blocks.push(power(figure, comparison.settings.power));
             blocks.extend(without_power(figure));
@@ -60,10 +60,10 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     }
     for breakdown in comparison.breakdowns.iter().filter(|breakdown| !breakdown.groups.is_empty()) {
         let Some(figure) = comparison.figure(&breakdown.figure) else { continue };
-        blocks.extend(parts::tables(breakdown, figure));
+        blocks.extend(parts::breakdown_tables(breakdown, figure));
     }
     for list in *flips {
-        blocks.extend(flips::blocks(list));
+        blocks.extend(flips::flip_blocks(list));
     }
     if !holdout.is_empty() {
         blocks.push(Block::Lines { title: "holdout".to_owned(), lines: holdout.to_vec() });
@@ -233,7 +233,7 @@ fn pairs(figure: &FigureComparison) -> Block {
             ));
         }
         if bounded {
-            let shown = |end| number::difference(unit, end);
+            let shown = |end| number::signed(unit, end);
             cells.push(pair.bounds.map_or_else(Cell::nothing, |of| bounds(of, &shown)));
         }
         Row { key: key(figure, pair), cells }

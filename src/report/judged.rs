@@ -17,7 +17,7 @@ const NAME: usize = 60;
 const SUSPICIOUS: f64 = 0.05;
 
 /// The lines, ending in a line break; `means` are the judges' means with what labels make of them.
-pub(crate) fn render(
+pub(crate) fn judged_figures(
     judges: &[JudgeFigures],
     pairs: &[TwoJudges],
     means: &[(String, &Correction)],
@@ -30,7 +30,7 @@ pub(crate) fn render(
     for two in pairs {
         let [a, b] = two.judges.each_ref().map(|name| visible_line(name, NAME));
         text.push('\n');
-        text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement(&two.agreement)), width, ""));
+        text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement_line(&two.agreement)), width, ""));
     }
     let corrected = if means.iter().any(|(_, mean)| mean.corrected.is_some()) {
         "corrected: PPI++, which needs labels drawn at random from the answers right by exact match, and from those wrong by \
@@ -108,7 +108,7 @@ fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
 fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
     let rule = judge.known.rule;
     let total: usize = judge.verdicts.iter().sum();
-    let said = said(&judge.verdicts.map(|count| count as u64));
+    let said = label_counts(&judge.verdicts.map(|count| count as u64));
     let name = visible_line(&judge.name, NAME);
     let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
     text.push('\n');
@@ -125,7 +125,7 @@ fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
         let counts = &judge.em[row];
         let of = if row == 1 { format!(" of {}", thousands(judge.right)) } else { String::new() };
         let judged: u64 = counts.iter().sum();
-        line(format!("{name} by exact match: {}{of} judged: {}", thousands(judged), self::said(counts)));
+        line(format!("{name} by exact match: {}{of} judged: {}", thousands(judged), self::label_counts(counts)));
     }
     let [correct, incorrect, not_attempted, _] = judge.em[1];
     let readable = correct + incorrect + not_attempted;
@@ -142,11 +142,11 @@ fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
         ));
     }
     let sample = if readable < judge.right { ", in which right answers are a sample" } else { "" };
-    line(format!("exact match against the judge, of the judged answers{sample}: {}", agreement(&judge.agreement)));
+    line(format!("exact match against the judge, of the judged answers{sample}: {}", agreement_line(&judge.agreement)));
 }
 
 /// `12 correct, 3 incorrect`.
-fn said(counts: &[u64; 4]) -> String {
+fn label_counts(counts: &[u64; 4]) -> String {
     let parts = Verdict::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
     let parts: Vec<String> =
         parts.map(|(verdict, count)| format!("{} {}", thousands(*count), verdict.name().replace('_', " "))).collect();
@@ -154,7 +154,7 @@ fn said(counts: &[u64; 4]) -> String {
 }
 
 /// `agree on 50 of 60 (83.3 %), κ 0.79 [0.66, 0.90], AC1 0.81 [0.69, 0.91]`.
-pub(super) fn agreement(of: &Agreement) -> String {
+pub(super) fn agreement_line(of: &Agreement) -> String {
     let share = of.share().map_or_else(dash, percent);
     let (kappa, ac1) = (coefficient(of.kappa), coefficient(of.ac1));
     format!("agree on {} of {} ({share} %), κ {kappa}, AC1 {ac1}", thousands(of.agreeing), thousands(of.n))

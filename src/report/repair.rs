@@ -3,7 +3,7 @@
 use super::layout::{headings, table};
 use super::number::{dash, percent};
 use super::view::wrapped;
-use crate::compare::number::{difference as signed, p_value};
+use crate::compare::number::{p_value, signed};
 use crate::compare::{MethodInterval, NamedFigure, Pair, Settings, Unit, Variant, means_and_pairs};
 use crate::stats::{arms_permutation, holm};
 use crate::types::text::counted;

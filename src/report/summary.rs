@@ -62,8 +62,11 @@ impl RunSummary {
             self.times(),
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
-        text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width);
-        text += &joined::render(&self.joined, width).unwrap_or_default();
+        text += &assessment::assessment_tables(
+            &names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(),
+            width,
+        );
+        text += &joined::joined_table(&self.joined, width).unwrap_or_default();
         for note in self.rows.iter().flat_map(|row| [missing(row), details_of(row)].concat()) {
             text = text + &note + "\n";
         }
@@ -102,7 +105,7 @@ impl RunSummary {
             let (name, score) = (name(row), &row.score);
             let space = " ".repeat(longest - name.width());
             let em = estimate(score.em, em_interval(score));
-            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined::short);
+            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined::joined_line);
             let joined: String = joined.collect();
             let figures = if self.accuracy {
                 format!("accuracy {em}")

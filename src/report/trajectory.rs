@@ -20,11 +20,11 @@ pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, vie
     let mut page = Page::about(&trajectory.question, *view);
     head(&mut page, trajectory);
     if let Some(known) = verdict {
-        verdict::show(&mut page, trajectory, known);
+        verdict::show_verdict(&mut page, trajectory, known);
     }
     for (step, at) in trajectory.steps.iter().zip(1..) {
         page.blank();
-        let origin = branch::origin(trajectory, at);
+        let origin = branch::step_origin(trajectory, at);
         show_step(&mut page, step, origin.as_deref(), branch::is_written(trajectory, at));
     }
     page.blank();
@@ -50,7 +50,7 @@ fn head(page: &mut Page, trajectory: &Trajectory) {
 fn answer(page: &mut Page, trajectory: &Trajectory) {
     let (text, style) = trajectory.answer.as_deref().map_or(("none", RED), |answer| (answer, GREEN));
     page.field("answer", text, style);
-    page.optional("branch", trajectory.branch.as_ref().map(branch::line).as_deref(), YELLOW);
+    page.optional("branch", trajectory.branch.as_ref().map(branch::branch_line).as_deref(), YELLOW);
 }
 
 fn gold(page: &mut Page, trajectory: &Trajectory) {

@@ -1,7 +1,7 @@
 //! The decision about a pair: one test, the interval that agrees with it, and what it can show.
 
 use super::bounded::{Moments, betting_interval, betting_refutes};
-use super::inverted::{chance, flip_interval, score_interval};
+use super::inverted::{flip_chance, flip_interval, score_interval};
 use super::permutation::ENUMERATED;
 use super::quantile::{count, float};
 use super::reach::{Design, Need, Spread, least_differing};
@@ -90,7 +90,7 @@ impl Differences<'_> {
         let name = |plain, clustered| if self.clusters.is_some() { clustered } else { plain };
         let flips = flip_interval(&units, rule.level, rule.resamples, rule.seed, p)?;
         let differing = units.sums().iter().filter(|sum| **sum != 0.0).count();
-        let too_few = count(differing) < least_differing(chance(rule.level));
+        let too_few = count(differing) < least_differing(flip_chance(rule.level));
         if too_few || !(flips.low.is_finite() && flips.high.is_finite()) {
             let unbounded = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
             let Interval { low, high } = self.betting_interval(rule.level, rule.seed).unwrap_or(unbounded);

@@ -104,7 +104,7 @@ fn the_score_interval_excludes_0_where_mcnemar_rejects() {
                 assert!(interval.contains(found) && interval.low >= -1.0 && interval.high <= 1.0, "{a} {b} of {n}");
                 assert_eq!(
                     interval.contains(0.0),
-                    p >= inverted::chance(level),
+                    p >= inverted::flip_chance(level),
                     "{a} {b} of {n} at {level}: {interval:?}"
                 );
                 // The formula itself excludes 0 there; the end is not moved to the edge of 0.
@@ -194,7 +194,7 @@ proptest! {
                 let differences = Differences { values: &values, clusters, order: &order, binary: false, range };
                 let found = Decision::of(&differences, &Rule { level, ..rule() });
                 let (Some((_, p)), Some((_, interval))) = (found.decisive, found.interval) else { panic!("a decision") };
-                prop_assert_eq!(interval.contains(0.0), p >= inverted::chance(level), "{:?} {:?}", p, interval);
+                prop_assert_eq!(interval.contains(0.0), p >= inverted::flip_chance(level), "{:?} {:?}", p, interval);
                 let mean = Mean::of(&values).expect("a mean").mean;
                 prop_assert!(interval.low <= mean + 1e-9 && mean <= interval.high + 1e-9);
                 prop_assert!(interval.low < interval.high);

@@ -6,7 +6,7 @@ use super::rng::SplitMix64;
 use super::{Interval, Sums};
 
 /// The chance of a difference that an interval of this level leaves out. 12 digits, as 1 − 0.95 is a little more than 0.05.
-pub fn chance(level: f64) -> f64 {
+pub fn flip_chance(level: f64) -> f64 {
     (1e12 * (1.0 - level)).round() / 1e12
 }
 
@@ -35,9 +35,9 @@ pub fn flip_interval(units: &Sums, level: f64, resamples: usize, seed: u64, p: f
     let (mut lows, mut highs): (Vec<f64>, Vec<f64>) = flipped.iter().map(ends).unzip();
     // Each set is enumerated in place of two patterns, itself and the rest; of those drawn, the observed pattern is one more.
     let least = if enumerated {
-        chance(level) * float(count(flipped.len()))
+        flip_chance(level) * float(count(flipped.len()))
     } else {
-        chance(level) * float(count(resamples) + 1) - 1.0
+        flip_chance(level) * float(count(resamples) + 1) - 1.0
     };
     let least = (least - 1e-9).ceil();
     let (low, high) = if least < 1.0 {
@@ -52,7 +52,7 @@ pub fn flip_interval(units: &Sums, level: f64, resamples: usize, seed: u64, p: f
     let next =
         |ends: &[f64]| ends.iter().map(|end| end * mean.signum()).filter(|end| *end > 0.0).fold(mean.abs(), f64::min);
     let beyond = if mean > 0.0 { next(&lows) } else { -next(&highs) };
-    Some(agreeing(Interval { low, high }, mean, beyond, p < chance(level)))
+    Some(agreeing(Interval { low, high }, mean, beyond, p < flip_chance(level)))
 }
 
 /// The interval with 0 in it if and only if the test does not reject 0; `beyond` is the next end on the mean's side of 0. They
@@ -115,5 +115,5 @@ pub fn score_interval(only_a: u64, only_b: u64, n: u64, level: f64, p: f64) -> O
         inside
     };
     let interval = Interval { low: end(-1.0), high: end(1.0) };
-    Some(agreeing(interval, found, found.signum() * f64::MIN_POSITIVE, p < chance(level)))
+    Some(agreeing(interval, found, found.signum() * f64::MIN_POSITIVE, p < flip_chance(level)))
 }

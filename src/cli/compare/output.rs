@@ -82,9 +82,9 @@ pub(super) fn write(
     json: impl FnOnce() -> anyhow::Result<Value>,
 ) -> anyhow::Result<()> {
     let text = match format {
-        Format::Table => terminal::render(sheet, View::of_stdout().width).into_bytes(),
-        Format::Markdown => markdown::render(sheet).into_bytes(),
-        Format::Latex => latex::render(sheet).into_bytes(),
+        Format::Table => terminal::to_terminal(sheet, View::of_stdout().width).into_bytes(),
+        Format::Markdown => markdown::to_markdown(sheet).into_bytes(),
+        Format::Latex => latex::to_latex(sheet).into_bytes(),
         Format::Csv => csv(sheet)?,
         Format::Json => format!("{}\n", json()?).into_bytes(),
     };

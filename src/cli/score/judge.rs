@@ -319,7 +319,7 @@ pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
 pub(super) fn text(judged: &JudgedRun, joined: &[JoinedRow]) -> String {
     let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
     let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
-    judged::render(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, View::of_stdout().width)
+    judged::judged_figures(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, View::of_stdout().width)
 }
 
 pub(super) fn to_json(judged: &JudgedRun) -> Value {

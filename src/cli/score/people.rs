@@ -59,7 +59,7 @@ pub(super) fn judgements(annotations: &Annotations, items: &[Item]) -> Judgement
 }
 
 pub(super) fn text(judgements: &Judgements, summary: &Summary) -> String {
-    agreement::render(judgements, &|one| command(one, summary), View::of_stdout().width)
+    agreement::judgements(judgements, &|one| command(one, summary), View::of_stdout().width)
 }
 
 /// The command that prints an episode.

@@ -1,6 +1,6 @@
 //! Headings and cells of a comparison's tables.
 
-use crate::compare::number::{self, difference, percent, value};
+use crate::compare::number::{self, percent, signed, value};
 use crate::compare::{Bounds, MethodInterval, NamedFigure, Unit};
 use crate::report::sheet::{Cell, float};
 use crate::types::text::visible_line;
@@ -25,8 +25,8 @@ pub(super) fn estimate(
 
 /// A difference with its interval.
 pub(super) fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
-    let shown = mean.map(|mean| ("difference", mean, difference(unit, mean)));
-    let end = |end: f64| difference(unit, number::end(unit, end));
+    let shown = mean.map(|mean| ("difference", mean, signed(unit, mean)));
+    let end = |end: f64| signed(unit, number::end(unit, end));
     with_interval(shown, se, interval, &end)
 }
 

@@ -2,7 +2,7 @@
 
 use super::Compared;
 use crate::compare::Unit;
-use crate::compare::number::{difference, percent, value};
+use crate::compare::number::{percent, signed, value};
 use crate::graded::{CorrectedFigure, Correction};
 use crate::report::judged::of_labels;
 use crate::report::layout::headings;
@@ -10,7 +10,7 @@ use crate::report::sheet::{Block, Cell, Grid, Key, Row, float};
 use crate::stats::Interval;
 
 /// The tables of a figure and what is known of the labels; lines where there are too few of them.
-pub(super) fn blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
+pub(super) fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
     let Some(figure) = compared.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
     let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
     let lines = of_labels(&of_means);
@@ -38,9 +38,7 @@ fn pairs(figure: &CorrectedFigure, level: &str) -> Block {
     let header = headings("b − a", &["labels", &format!("corrected points [{level} %]"), "λ"]);
     let row = |pair: &crate::graded::CorrectedPair| Row {
         key: Key { metric: figure.metric.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() },
-        cells: cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| {
-            difference(Unit::Share, points)
-        }),
+        cells: cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| signed(Unit::Share, points)),
     };
     let title = format!("{}, pairwise, corrected by labels", figure.metric);
     Block::Table(Grid { id: "corrected_pairs", title, header, rows: figure.pairs.iter().map(row).collect() })

@@ -53,7 +53,7 @@ pub(crate) struct FlippedQuestion {
 }
 
 /// A table of the questions, counts by failure class, and commands.
-pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
+pub(super) fn flip_blocks(flips: &FlipList) -> Vec<Block> {
     let title = format!("flipped answers, {} vs {}", flips.b, flips.a);
     if flips.gained.is_empty() && flips.lost.is_empty() {
         let mut lines = vec![format!("none of {}", counted(flips.n, "question"))];

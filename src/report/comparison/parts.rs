@@ -6,7 +6,7 @@ use crate::report::layout::headings;
 use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
 
 /// Means and differences by the values of a field.
-pub(super) fn tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
+pub(super) fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
     let unit = figure.figure.unit;
     let interval = breakdown.groups.iter().flat_map(|group| &group.means).find_map(|mean| mean.interval);
     let title = format!("{} by {}", figure.figure.label(), breakdown.by);

@@ -33,7 +33,7 @@ pub(super) fn score(html: &mut Html, mean: &VariantMean) {
     picture(html, CELL, &sentence(mean), |html| {
         row_axis(html, &scale, &[0.0, 0.25, 0.5, 0.75, 1.0]);
         if let Some(estimate) = estimate(mean) {
-            svg::interval(html, &scale, CELL.1 / 2.0, estimate);
+            svg::interval_mark(html, &scale, CELL.1 / 2.0, estimate);
         }
     });
 }
@@ -76,7 +76,7 @@ pub(super) fn pair(html: &mut Html, pair: &Pair, scale: &Scale) {
     picture(html, CELL, &pair.verdict.sentence, |html| {
         line(html, "zero", (scale.of(0.0), 0.0), (scale.of(0.0), CELL.1));
         if let Some(estimate) = pair_estimate(pair) {
-            svg::interval(html, scale, CELL.1 / 2.0, estimate);
+            svg::interval_mark(html, scale, CELL.1 / 2.0, estimate);
         }
     });
 }
@@ -122,7 +122,7 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
                 line(html, "ci", (at, y.of(of.low)), (at, y.of(of.high)));
             }
             if let Some(em) = mean.mean {
-                svg::interval(html, &x, y.of(em), Estimate { at: *cost, ends: None, hollow: false });
+                svg::interval_mark(html, &x, y.of(em), Estimate { at: *cost, ends: None, hollow: false });
             }
         }
         for (name, (at, height)) in names(&points, &x, &y) {
@@ -225,7 +225,7 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
             let y = 16.0 + ROW * (shown_width(at) + 0.5);
             label(html, "label", (names - 10.0, y + 4.0), "end", name);
             if let Some(estimate) = estimate {
-                svg::interval(html, &x, y, *estimate);
+                svg::interval_mark(html, &x, y, *estimate);
             }
         }
     });

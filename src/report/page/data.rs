@@ -1,7 +1,7 @@
 //! The data of the page: what it is about, the list of questions, and the episodes in chunks.
 
 use super::Live;
-use super::episode::{question, safe};
+use super::episode::{question_episodes, safe};
 use super::rows::QuestionRow;
 use crate::graded::{Episode, Results};
 use crate::label::AnnotationClass;
@@ -41,7 +41,7 @@ impl Chunks {
         for part in order.chunks(CHUNK) {
             let mut questions = Map::new();
             for &at in part {
-                let read = question(results, &rows[at])?;
+                let read = question_episodes(results, &rows[at])?;
                 questions.insert(at.to_string(), serde_json::to_value(read).map_err(RunError::unwritable)?);
             }
             let text = packed(&Value::Object(questions))?;
@@ -71,7 +71,7 @@ fn packed(value: &Value) -> Result<String, RunError> {
 }
 
 /// The list of questions, packed, and its digest.
-pub(super) fn table(
+pub(super) fn question_table(
     results: &Results,
     rows: &[QuestionRow<'_>],
     chunks: &Chunks,
@@ -107,7 +107,7 @@ fn place_of(class: FailureClass) -> Option<usize> {
 }
 
 /// What the page is about.
-pub(super) fn meta(results: &Results, digest: &str, repeats: usize, chunks: &Chunks, live: Option<&Live>) -> Value {
+pub(super) fn metadata(results: &Results, digest: &str, repeats: usize, chunks: &Chunks, live: Option<&Live>) -> Value {
     let variants = results.groups.iter().enumerate().flat_map(|(group, members)| {
         members.sources.iter().zip(&members.names).map(move |(source, name)| {
             json!({

@@ -103,28 +103,28 @@ impl Content<'_> {
             ] {
                 html.open("meta", attributes);
             }
-            html.leaf("title", &[], &format!("{} – wikitrail", facts::title(self.results)));
+            html.leaf("title", &[], &format!("{} – wikitrail", facts::page_title(self.results)));
             html.element("style", &[], |html| html.text.push_str(STYLE));
         });
     }
 
     fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {
-        facts::head(html, self.results, self.rows.len());
+        facts::runs_table(html, self.results, self.rows.len());
         for part in parts {
-            sections::verdict(html, part);
+            sections::verdict_section(html, part);
         }
         for part in parts {
-            sections::scores(html, part);
-            sections::differences(html, part);
-            wrong::flips(html, part);
-            wrong::failures(html, part);
+            sections::scores_section(html, part);
+            sections::differences_section(html, part);
+            wrong::flips_section(html, part);
+            wrong::failures_section(html, part);
         }
         html.section("questions", "Questions", |html| {
             html.element("noscript", &[], |html| self.without_script(html));
             html.element("div", &[("id", "list")], |_| {});
         });
-        facts::notes(html, self.results, self.limits, self.chunks.left_out());
-        facts::settings(html, self.results, parts);
+        facts::notes_section(html, self.results, self.limits, self.chunks.left_out());
+        facts::settings_section(html, self.results, parts);
         html.leaf("p", &[("class", "facts")], "This page makes no request: everything is in this file.");
     }
 

@@ -3,7 +3,7 @@
 use super::rows::QuestionRow;
 use crate::graded::{Graded, Results};
 use crate::report::agreement::reading;
-use crate::report::trajectory::branch::{edited, is_written, origin, parent};
+use crate::report::trajectory::branch::{branch_edit, branch_parent, is_written, step_origin};
 use crate::report::trajectory::{calls, repairs, source, sum, votes};
 use crate::run::RunError;
 use crate::score::{Divergence, GoldEvidence, is_same_page, marks, search_missed};
@@ -85,7 +85,7 @@ struct PageStep {
 }
 
 /// Reads the episodes of a question.
-pub(super) fn question<'a>(results: &Results, row: &QuestionRow<'a>) -> Result<Question<'a>, RunError> {
+pub(super) fn question_episodes<'a>(results: &Results, row: &QuestionRow<'a>) -> Result<Question<'a>, RunError> {
     let mut read: Vec<Vec<Graded>> = Vec::with_capacity(row.episodes.len());
     let (mut gold, mut shown) = (Vec::new(), Vec::new());
     for ((source, _), episodes) in results.variants().zip(&row.episodes) {
@@ -155,7 +155,7 @@ impl Episode {
 
 impl PageBranch {
     fn of(branch: &Branch) -> Self {
-        Self { key: safe(&branch.key), parent: parent(branch), at: branch.at, edited: edited(branch) }
+        Self { key: safe(&branch.key), parent: branch_parent(branch), at: branch.at, edited: branch_edit(branch) }
     }
 }
 
@@ -170,7 +170,7 @@ impl PageStep {
         let http = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
         Self {
             n: format!("{sample}step {}", step.n),
-            origin: origin(trajectory, at),
+            origin: step_origin(trajectory, at),
             thought: optional(step.thought.as_ref()),
             action: optional(step.action_text.as_ref()),
             observation: step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),

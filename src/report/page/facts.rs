@@ -29,7 +29,7 @@ fn manifests(results: &Results) -> Vec<(String, &Rc<Manifest>)> {
 }
 
 /// What the page is called.
-pub(super) fn title(results: &Results) -> String {
+pub(super) fn page_title(results: &Results) -> String {
     let runs = manifests(results);
     match &runs[..] {
         [(path, _)] => path.clone(),
@@ -38,10 +38,10 @@ pub(super) fn title(results: &Results) -> String {
 }
 
 /// One line of what was run.
-pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
+pub(super) fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     let variants = results.variants().count();
     let what = format!("{}, {}", counted(variants, "variant"), counted(questions, "question"));
-    html.leaf("h1", &[], &format!("{}: {what}", title(results)));
+    html.leaf("h1", &[], &format!("{}: {what}", page_title(results)));
     let each = |of: &dyn Fn(&Origin) -> String| {
         let values: BTreeSet<String> = origins(results).map(of).collect();
         values.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
@@ -87,7 +87,7 @@ fn is_decided(results: &Results, path: &str) -> bool {
 }
 
 /// What a reader should know, the comparison's own notes and what the page lacks included.
-pub(super) fn notes(html: &mut Html, results: &Results, limits: &Limits, left_out: usize) {
+pub(super) fn notes_section(html: &mut Html, results: &Results, limits: &Limits, left_out: usize) {
     let mut lines: Vec<String> = results.notes.iter().map(|note| sentence(note)).collect();
     for group in &results.groups {
         match &group.comparison {
@@ -133,7 +133,7 @@ fn sentence(note: &str) -> String {
 }
 
 /// Settings that differ, then those of each variant, then the commands.
-pub(super) fn settings(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
+pub(super) fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
     html.section("settings", "Settings", |html| {
         for part in parts.iter().filter(|part| !part.group.settings.is_empty()) {
             differing(html, &part.group.settings, &part.group.names);

@@ -28,7 +28,7 @@ pub(crate) fn index(groups: &[Vec<Entry>], notes: &[String], title: &str, link: 
             let variants = groups.iter().map(Vec::len).sum::<usize>();
             html.leaf("h1", &[], &format!("{title}: {}", counted(variants, "variant")));
             for entries in groups.iter().filter(|entries| !entries.is_empty()) {
-                table(html, entries, &link);
+                index_table(html, entries, &link);
             }
             html.element("ul", &[("class", "notes")], |html| {
                 for note in notes {
@@ -41,7 +41,7 @@ pub(crate) fn index(groups: &[Vec<Entry>], notes: &[String], title: &str, link: 
     html.text
 }
 
-fn table(html: &mut Html, entries: &[Entry], link: &impl Fn(&Entry) -> String) {
+fn index_table(html: &mut Html, entries: &[Entry], link: &impl Fn(&Entry) -> String) {
     let caption = "EM of each one's own questions; rank: 1 + the number of variants that are distinguishably better";
     html.leaf("h2", &[], &entries[0].dataset);
     let mut headings = vec![Heading::Words("run")];

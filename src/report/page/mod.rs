@@ -69,9 +69,9 @@ pub(crate) struct Page {
 pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>) -> Result<Page, RunError> {
     let rows = rows(results);
     let chunks = chosen(results, &rows, limits)?;
-    let (table, digest) = data::table(results, &rows, &chunks)?;
+    let (table, digest) = data::question_table(results, &rows, &chunks)?;
     let repeats = rows.iter().flat_map(|row| &row.episodes).map(Vec::len).max().unwrap_or_default();
-    let meta = data::meta(results, &digest, repeats, &chunks, live);
+    let meta = data::metadata(results, &digest, repeats, &chunks, live);
     let content = document::Content { results, rows: &rows, limits, meta: &meta, table: &table, chunks: &chunks };
     Ok(Page { html: content.document(live.is_some()), questions: rows.len(), left_out: chunks.left_out() })
 }

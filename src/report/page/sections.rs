@@ -3,7 +3,7 @@
 use super::charts;
 use super::html::{Heading, Html};
 use super::rows::{QuestionRow, alike};
-use crate::compare::number::{difference, end, p_value, value};
+use crate::compare::number::{end, p_value, signed, value};
 use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
 use crate::graded::{Group, Source};
 use crate::report::comparison::{Compared, explained, sheet};
@@ -47,7 +47,7 @@ impl Part<'_> {
 const SENTENCES: usize = 5;
 
 /// What the comparison says, one sentence for each pair that is not like another one.
-pub(super) fn verdict(html: &mut Html, part: &Part<'_>) {
+pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
     let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
     let names = &part.group.names;
     let (mut pairs, _) = distinct(em, part);
@@ -99,7 +99,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
+pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     let Group { sources, names, standings, comparison, .. } = part.group;
     let common = part.em().filter(|em| em.n > 0);
     // Where the variants have no question in common, or one has more of its own, its own score is shown too.
@@ -195,14 +195,14 @@ fn copies(html: &mut Html, part: &Part<'_>) {
             html.text(" ");
         }
     });
-    html.leaf("pre", &[("hidden", ""), ("id", &part.id("latex"))], &latex::render(&sheet));
-    html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &markdown::render(&sheet));
+    html.leaf("pre", &[("hidden", ""), ("id", &part.id("latex"))], &latex::to_latex(&sheet));
+    html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &markdown::to_markdown(&sheet));
 }
 
 /// Rows of the first table of differences at most; with more, it has those of the best variant.
 const PAIRS: usize = 10;
 
-pub(super) fn differences(html: &mut Html, part: &Part<'_>) {
+pub(super) fn differences_section(html: &mut Html, part: &Part<'_>) {
     let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
     html.section(&part.id("differences"), &part.heading("Differences on the same questions"), |html| {
         let (mut pairs, alike) = distinct(em, part);
@@ -237,7 +237,7 @@ fn folded(html: &mut Html, summary: &str, fill: impl FnOnce(&mut Html)) {
 
 fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
     let scale = charts::difference_scale(figure);
-    let axis = difference(figure.figure.unit, charts::reach(figure));
+    let axis = signed(figure.figure.unit, charts::reach(figure));
     let questions = if figure.has_own_questions() {
         "the questions that both measured".to_owned()
     } else {
@@ -262,7 +262,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
         for pair in pairs {
             html.row(&format!("{} − {}", pair.b, pair.a), |html| {
                 html.element("td", &[], |html| charts::pair(html, pair, &scale));
-                html.number(&pair.difference.map_or_else(dash, |found| difference(Unit::Share, found)));
+                html.number(&pair.difference.map_or_else(dash, |found| signed(Unit::Share, found)));
                 html.number(&ends(pair));
                 html.number(&thousands(pair.n));
                 let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
@@ -275,7 +275,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                     }
                 }
                 if bounded {
-                    let shown = |at| difference(Unit::Share, at);
+                    let shown = |at| signed(Unit::Share, at);
                     html.number(
                         &pair.bounds.map_or_else(dash, |of| format!("{} to {}", shown(of.low), shown(of.high))),
                     );
@@ -310,7 +310,7 @@ fn interval(interval: Option<MethodInterval>) -> String {
 
 /// The ends of a difference. The rule of a run has a level of its own.
 fn ends(pair: &Pair) -> String {
-    let shown = |at: f64| difference(Unit::Share, end(Unit::Share, at));
+    let shown = |at: f64| signed(Unit::Share, end(Unit::Share, at));
     pair.interval.map_or_else(dash, |of| {
         let ends =
             if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() };

@@ -77,7 +77,7 @@ pub(super) fn label(html: &mut Html, class: &str, (x, y): (f64, f64), anchor: &s
 }
 
 /// A dot with its whiskers, at height `y`.
-pub(super) fn interval(html: &mut Html, scale: &Scale, y: f64, estimate: Estimate) {
+pub(super) fn interval_mark(html: &mut Html, scale: &Scale, y: f64, estimate: Estimate) {
     let hollow = if estimate.hollow { " un" } else { "" };
     if let Some((low, high)) = estimate.ends {
         line(html, &format!("ci{hollow}"), (scale.of(low), y), (scale.of(high), y));

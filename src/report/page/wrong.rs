@@ -7,7 +7,7 @@ use super::sections::Part;
 use crate::score::FailureClass;
 use crate::types::text::thousands;
 
-pub(super) fn flips(html: &mut Html, part: &Part<'_>) {
+pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {
     // Of variants that answered alike, the first speaks for all.
     let same = alike(&part.group.sources);
     if same.len() < 2 {
@@ -38,7 +38,7 @@ pub(super) fn flips(html: &mut Html, part: &Part<'_>) {
                         let data = [("data-show", "flip"), ("data-a", name(right)), ("data-b", name(wrong))];
                         let noun = if *count == 1 { "question" } else { "questions" };
                         let about = format!(" {noun} that {} has right and {} wrong", name(right), name(wrong));
-                        cell(html, *count, most, &data, &about);
+                        heat_cell(html, *count, most, &data, &about);
                     }
                 });
             }
@@ -47,7 +47,7 @@ pub(super) fn flips(html: &mut Html, part: &Part<'_>) {
 }
 
 /// A number that lists its questions, on a ground that is darker the larger it is.
-fn cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], about: &str) {
+fn heat_cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], about: &str) {
     if count == 0 {
         html.number("·");
         return;
@@ -62,7 +62,7 @@ fn cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], about
     });
 }
 
-pub(super) fn failures(html: &mut Html, part: &Part<'_>) {
+pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
     html.section(&part.id("why"), &part.heading("Why wrong, and at what cost"), |html| {
         let names = &part.group.names;
         let of = |at: usize, class: FailureClass| {
@@ -83,7 +83,7 @@ pub(super) fn failures(html: &mut Html, part: &Part<'_>) {
                     for (class, count) in FailureClass::ALL.iter().zip(counts) {
                         let data =
                             [("data-show", "wrong"), ("data-variant", name.as_str()), ("data-class", class.name())];
-                        cell(html, *count, most, &data, &format!(" wrong answers of {name}: {}", class.name()));
+                        heat_cell(html, *count, most, &data, &format!(" wrong answers of {name}: {}", class.name()));
                     }
                     html.number(&thousands(counts.iter().sum::<usize>()));
                     html.number(&thousands(part.own_rows().filter(|row| row.ended_wrong_at_limit(at)).count()));

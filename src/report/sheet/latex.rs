@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 ///
 /// Names and ids are escaped. A character that is neither ASCII nor a letter of any script is written as its number,
 /// because few fonts have it.
-pub(crate) fn render(sheet: &Sheet) -> String {
+pub(crate) fn to_latex(sheet: &Sheet) -> String {
     let mut text = String::from("% \\usepackage{booktabs}\n");
     comment(&mut text, &sheet.title);
     for block in &sheet.blocks {

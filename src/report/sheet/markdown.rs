@@ -4,7 +4,7 @@ use super::{Block, Grid, Sheet};
 use crate::types::text::visible_line;
 
 /// The report, ending in a line break. Names and ids are escaped, for Markdown and for HTML.
-pub(crate) fn render(sheet: &Sheet) -> String {
+pub(crate) fn to_markdown(sheet: &Sheet) -> String {
     let mut text = format!("## {}\n", escaped(&sheet.title));
     for block in &sheet.blocks {
         text.push('\n');

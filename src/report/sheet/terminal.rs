@@ -12,7 +12,7 @@ const MAX_CELL_CHARS: usize = 60;
 const MIN_WIDTH: usize = 60;
 
 /// The report for a terminal of that width, ending in a line break. Control characters in its texts are escaped.
-pub(crate) fn render(sheet: &Sheet, width: usize) -> String {
+pub(crate) fn to_terminal(sheet: &Sheet, width: usize) -> String {
     let width = width.clamp(MIN_WIDTH, 200);
     let mut text = wrapped(&sheet.title, width, "");
     for block in &sheet.blocks {

@@ -7,7 +7,7 @@ use crate::score::{PaperCounts, RunAssessment, Share};
 use crate::types::text::thousands;
 
 /// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
-pub(super) fn tables(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+pub(super) fn assessment_tables(variants: &[(&str, &RunAssessment)], width: usize) -> String {
     let failures = failures(variants, width);
     let why = failures.map_or_else(String::new, |table| format!("{table}\n{}\n", paper(variants, width)));
     format!("{}\n{why}", shares(variants, width))

@@ -28,7 +28,7 @@ pub(crate) struct JoinedRow {
 }
 
 /// The table, ending in a line break; shares are in per cent. Nothing without rows.
-pub(super) fn render(rows: &[JoinedRow], width: usize) -> Option<String> {
+pub(super) fn joined_table(rows: &[JoinedRow], width: usize) -> Option<String> {
     let mut header = vec![
         Heading::words("variant"),
         Heading::words("metric"),
@@ -45,7 +45,7 @@ pub(super) fn render(rows: &[JoinedRow], width: usize) -> Option<String> {
             visible_line(&row.variant, 80),
             visible_line(&row.metric, 60) + sign,
             thousands(row.episodes),
-            estimate(row),
+            joined_estimate(row),
         ];
         if judged {
             cells.push(row.correction.as_ref().map_or_else(dash, corrected));
@@ -56,12 +56,12 @@ pub(super) fn render(rows: &[JoinedRow], width: usize) -> Option<String> {
 }
 
 /// The metric for a line of figures.
-pub(super) fn short(row: &JoinedRow) -> String {
+pub(super) fn joined_line(row: &JoinedRow) -> String {
     let corrected = row.correction.as_ref().map(|correction| match correction.corrected {
         Some(_) => format!(" corrected {}", corrected(correction)),
         None => " (uncorrected)".to_owned(),
     });
-    format!("  {} {}{}", visible_line(&row.metric, 60), estimate(row), corrected.unwrap_or_default())
+    format!("  {} {}{}", visible_line(&row.metric, 60), joined_estimate(row), corrected.unwrap_or_default())
 }
 
 /// The corrected share, or that there is none.
@@ -75,7 +75,7 @@ pub(crate) fn corrected(correction: &Correction) -> String {
     }
 }
 
-fn estimate(row: &JoinedRow) -> String {
+fn joined_estimate(row: &JoinedRow) -> String {
     let number = if row.unit == Unit::Share { percent } else { amount };
     let interval = row.interval.map(|Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
     row.mean.map_or_else(dash, |mean| number(mean) + &interval.unwrap_or_default())

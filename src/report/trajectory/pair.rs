@@ -41,10 +41,10 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
     gold(&mut page, a.trajectory);
     let diverged = Divergence::of(a.trajectory, b.trajectory);
     page.field("divergence", &divergence(diverged), if diverged.is_some() { YELLOW } else { DIM });
-    let fork = branch::fork(a.trajectory, b.trajectory);
+    let fork = branch::common_fork(a.trajectory, b.trajectory);
     page.optional("fork", fork.map(forked).as_deref(), YELLOW);
     page.blank();
-    page.both(|page, side| head(page, side), a, b);
+    page.both(|page, side| pair_head(page, side), a, b);
     let (first, second) = (&a.trajectory.steps, &b.trajectory.steps);
     for at in 0..first.len().max(second.len()) {
         page.blank();
@@ -60,12 +60,12 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
             }
             (step, other) => {
                 match here {
-                    Some(here) => page.marked_rule(&format!("step {number}: divergence in {}", what(here.part))),
+                    Some(here) => page.marked_rule(&format!("step {number}: divergence in {}", part_name(here.part))),
                     None => page.rule(&format!("step {number}")),
                 }
                 let shown = |page: &mut Page, side: Side<'_>| {
                     let step = if std::ptr::eq(side.trajectory, a.trajectory) { step } else { other };
-                    let origin = branch::origin(side.trajectory, number).filter(|_| step.is_some());
+                    let origin = branch::step_origin(side.trajectory, number).filter(|_| step.is_some());
                     page.optional("", origin.as_deref(), YELLOW);
                     match step {
                         Some(step) => step_fields(page, step, branch::is_written(side.trajectory, number)),
@@ -88,16 +88,16 @@ fn divergence(at: Option<Divergence>) -> String {
     match at {
         None => "none: same steps, same answer".to_owned(),
         Some(Divergence { part: Part::Answer, .. }) => "in the answer: all steps are the same".to_owned(),
-        Some(Divergence { step, part }) => format!("at step {step}, in {}", what(part)),
+        Some(Divergence { step, part }) => format!("at step {step}, in {}", part_name(part)),
     }
 }
 
 /// Where two branches of one episode begin.
 fn forked(branch: &Branch) -> String {
-    format!("both branch off {}, at step {}", branch::parent(branch), branch.at)
+    format!("both branch off {}, at step {}", branch::branch_parent(branch), branch.at)
 }
 
-fn what(part: Part) -> &'static str {
+fn part_name(part: Part) -> &'static str {
     match part {
         Part::Thought => "the thought",
         Part::Action => "the action",
@@ -107,13 +107,13 @@ fn what(part: Part) -> &'static str {
     }
 }
 
-fn head(page: &mut Page, side: Side<'_>) {
+fn pair_head(page: &mut Page, side: Side<'_>) {
     let Trajectory { variant, repeat, compat, .. } = side.trajectory;
     page.field("episode", side.name, BOLD);
     page.field("variant", &format!("{variant} (repeat {repeat}{})", semantics(*compat)), DIM);
     answer(page, side.trajectory);
     if let Some(known) = &side.verdict {
-        verdict::show(page, side.trajectory, known);
+        verdict::show_verdict(page, side.trajectory, known);
     }
 }
 

@@ -22,7 +22,7 @@ impl<'a> From<&'a Graded> for Verdict<'a> {
 }
 
 /// `right`, `wrong`, or why there is no verdict.
-pub(in crate::report) fn word(outcome: Outcome, score: Option<AnswerScore>) -> &'static str {
+pub(in crate::report) fn verdict_word(outcome: Outcome, score: Option<AnswerScore>) -> &'static str {
     match score {
         Some(score) if score.em > 0.0 => "right",
         Some(_) => "wrong",
@@ -31,8 +31,8 @@ pub(in crate::report) fn word(outcome: Outcome, score: Option<AnswerScore>) -> &
     }
 }
 
-pub(super) fn show(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
-    match (word(trajectory.outcome, verdict.score), verdict.score) {
+pub(super) fn show_verdict(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
+    match (verdict_word(trajectory.outcome, verdict.score), verdict.score) {
         (word, Some(score)) => {
             let style = if score.em > 0.0 { GREEN } else { RED };
             let figures = format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, verdict.metric);
