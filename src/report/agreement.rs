@@ -9,13 +9,13 @@ use crate::types::text::{counted, thousands, visible_line};
 use std::fmt::Write as _;
 
 /// Disagreements that are listed.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 /// Longest name of a person that is shown.
-const NAME: usize = 40;
+const MAX_PERSON_NAME: usize = 40;
 /// Characters of a reason that are shown.
-const REASON: usize = 400;
+const MAX_REASON: usize = 400;
 /// Characters of a class above a column.
-const HEAD: usize = 6;
+const MAX_HEADING: usize = 6;
 
 /// The tables, ending in a line break; `command` prints one episode.
 pub(crate) fn judgements(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
@@ -35,8 +35,8 @@ pub(crate) fn judgements(judgements: &Judgements, command: &dyn Fn(&Disagreement
 /// What a model says of an episode, in one line.
 pub(crate) fn reading(one: &Annotation) -> String {
     let class = one.class.map(|class| format!(" says {}", class.name())).unwrap_or_default();
-    let reason = one.note.as_deref().map(|note| format!(": {}", visible_line(note, REASON))).unwrap_or_default();
-    format!("{}{class}{reason}", visible_line(&one.by, NAME))
+    let reason = one.note.as_deref().map(|note| format!(": {}", visible_line(note, MAX_REASON))).unwrap_or_default();
+    format!("{}{class}{reason}", visible_line(&one.by, MAX_PERSON_NAME))
 }
 
 fn of_person(
@@ -46,7 +46,7 @@ fn of_person(
     command: &dyn Fn(&Disagreement) -> String,
     width: usize,
 ) {
-    let by = visible_line(&person.by, NAME);
+    let by = visible_line(&person.by, MAX_PERSON_NAME);
     let seen = match person.episodes - person.blind {
         0 => "without sight of the rules' verdict".to_owned(),
         seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
@@ -80,13 +80,13 @@ fn of_model(text: &mut String, by: &str, judgements: &Judgements, width: usize) 
         text.push_str(&wrapped(unknown, width, "  "));
     }
     for (person, found) in people {
-        let line = format!("against {}, a person: {}", visible_line(person, NAME), agreement_line(found));
+        let line = format!("against {}, a person: {}", visible_line(person, MAX_PERSON_NAME), agreement_line(found));
         text.push_str(&wrapped(&line, width, "  "));
     }
 }
 
 fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String, width: usize) {
-    let [a, b] = &two.people.each_ref().map(|name| visible_line(name, NAME));
+    let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
     for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
         if said.agreement.n > 0 {
             let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement_line(&said.agreement));
@@ -98,7 +98,7 @@ fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> Strin
 
 /// Rows are the first's, columns the second's.
 fn confusion(text: &mut String, first: &str, second: &str, said: &Table, width: usize) {
-    let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(HEAD).collect()).collect();
+    let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(MAX_HEADING).collect()).collect();
     let header = headings(&format!("{first} / {second}"), &heads.iter().map(String::as_str).collect::<Vec<_>>());
     let counts = |row: usize| (0..said.words.len()).map(move |column| said.agreement.confusion.get(row, column));
     let row = |(at, word): (usize, &&str)| {
@@ -134,10 +134,10 @@ fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn 
         return;
     }
     let _ = writeln!(text, "{} of {} and {}:", counted(all.len(), "disagreement"), who[0], who[1]);
-    for one in all.iter().take(LISTED) {
+    for one in all.iter().take(MAX_LISTED) {
         let _ = writeln!(text, "  {:<13} {:<13} {}", one.first, one.second, visible_line(&command(one), 500));
     }
-    if all.len() > LISTED {
-        let _ = writeln!(text, "  and {} more; --json has all", thousands(all.len() - LISTED));
+    if all.len() > MAX_LISTED {
+        let _ = writeln!(text, "  and {} more; --json has all", thousands(all.len() - MAX_LISTED));
     }
 }

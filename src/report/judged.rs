@@ -11,7 +11,7 @@ use crate::stats::{Agreement, Coefficient, LabelledPart, holm, wilson};
 use crate::types::text::{counted, thousands, visible_line};
 
 /// Longest name of a judge that is shown.
-const NAME: usize = 60;
+const MAX_JUDGE_NAME: usize = 60;
 
 /// A p below which labels do not look drawn at random.
 const SUSPICIOUS: f64 = 0.05;
@@ -28,7 +28,7 @@ pub(crate) fn judged_figures(
         of_judge(&mut text, judge, width);
     }
     for two in pairs {
-        let [a, b] = two.judges.each_ref().map(|name| visible_line(name, NAME));
+        let [a, b] = two.judges.each_ref().map(|name| visible_line(name, MAX_JUDGE_NAME));
         text.push('\n');
         text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement_line(&two.agreement)), width, ""));
     }
@@ -109,7 +109,7 @@ fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
     let rule = judge.known.rule;
     let total: usize = judge.verdicts.iter().sum();
     let said = label_counts(&judge.verdicts.map(|count| count as u64));
-    let name = visible_line(&judge.name, NAME);
+    let name = visible_line(&judge.name, MAX_JUDGE_NAME);
     let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
     text.push('\n');
     text.push_str(&wrapped(&format!("{name}: {} ({said}), {usd}", counted(total, "verdict")), width, ""));

@@ -21,30 +21,32 @@ pub(super) fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Blo
     }
     let level = percent(compared.comparison.settings.level);
     let title = format!("{metric}, labels");
-    vec![means(figure, &level), pairs(figure, &level), Block::Lines { title, lines }]
+    vec![corrected_means(figure, &level), corrected_pairs(figure, &level), Block::Lines { title, lines }]
 }
 
-fn means(figure: &CorrectedFigure, level: &str) -> Block {
+fn corrected_means(figure: &CorrectedFigure, level: &str) -> Block {
     let header = headings("variant", &["labels", &format!("corrected % [{level} %]"), "λ"]);
     let row = |mean: &crate::graded::CorrectedMean| Row {
         key: Key { metric: figure.metric.clone(), a: mean.variant.clone(), ..Key::default() },
-        cells: cells(&mean.variant, &mean.correction, &|share| value(Unit::Share, share)),
+        cells: corrected_cells(&mean.variant, &mean.correction, &|share| value(Unit::Share, share)),
     };
     let title = format!("{}, corrected by labels", figure.metric);
     Block::Table(Grid { id: "corrected_means", title, header, rows: figure.means.iter().map(row).collect() })
 }
 
-fn pairs(figure: &CorrectedFigure, level: &str) -> Block {
+fn corrected_pairs(figure: &CorrectedFigure, level: &str) -> Block {
     let header = headings("b − a", &["labels", &format!("corrected points [{level} %]"), "λ"]);
     let row = |pair: &crate::graded::CorrectedPair| Row {
         key: Key { metric: figure.metric.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() },
-        cells: cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| signed(Unit::Share, points)),
+        cells: corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| {
+            signed(Unit::Share, points)
+        }),
     };
     let title = format!("{}, pairwise, corrected by labels", figure.metric);
     Block::Table(Grid { id: "corrected_pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
 }
 
-fn cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {
+fn corrected_cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {
     let labels = Cell::count("labels", correction.labels as u64);
     let (Some(found), Some(Interval { low, high })) = (correction.corrected, correction.interval) else {
         return vec![Cell::text(name), labels, Cell::text("uncorrected"), Cell::nothing()];

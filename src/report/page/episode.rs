@@ -24,13 +24,13 @@ pub(super) struct Question<'a> {
     #[serde(rename = "type")]
     kind: Option<&'a str>,
     level: Option<&'a str>,
-    episodes: Vec<Vec<Episode>>,
+    episodes: Vec<Vec<PageEpisode>>,
     /// By repeat, then by pair of variants: where they diverge.
     parted: Vec<Vec<Option<(usize, &'static str)>>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Episode {
+struct PageEpisode {
     key: String,
     /// When it began, where that is known: judgements name it.
     started_at: Option<String>,
@@ -96,7 +96,7 @@ pub(super) fn question_episodes<'a>(results: &Results, row: &QuestionRow<'a>) ->
         if let Some(first) = graded.first().filter(|_| gold.is_empty()) {
             gold = first.trajectory.answers.iter().map(|answer| safe(answer)).collect();
         }
-        shown.push(graded.iter().map(|graded| Episode::of(graded, evidence)).collect());
+        shown.push(graded.iter().map(|graded| PageEpisode::of(graded, evidence)).collect());
         read.push(graded);
     }
     Ok(Question { gold, pages: row.pages, kind: row.kind, level: row.level, episodes: shown, parted: parted(&read) })
@@ -122,7 +122,7 @@ fn optional(text: Option<&String>) -> Option<String> {
     text.map(|text| safe(text.trim())).filter(|text| !text.is_empty())
 }
 
-impl Episode {
+impl PageEpisode {
     fn of(graded: &Graded, evidence: Option<&GoldEvidence>) -> Self {
         let Graded { trajectory, score, assessment, readings, .. } = graded;
         let failure = assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());

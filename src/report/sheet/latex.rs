@@ -15,7 +15,7 @@ pub(crate) fn to_latex(sheet: &Sheet) -> String {
     for block in &sheet.blocks {
         text.push('\n');
         match block {
-            Block::Table(grid) => table(&mut text, grid),
+            Block::Table(grid) => latex_table(&mut text, grid),
             Block::Lines { title, lines } => {
                 comment(&mut text, title);
                 for line in lines {
@@ -36,12 +36,12 @@ fn comment(text: &mut String, line: &str) {
     }
 }
 
-fn table(text: &mut String, grid: &Grid) {
+fn latex_table(text: &mut String, grid: &Grid) {
     comment(text, &grid.title);
     let columns: String = grid.header.iter().map(|heading| if heading.right { 'r' } else { 'l' }).collect();
     let row = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
     let _ = write!(text, "\\begin{{tabular}}{{{columns}}}\n\\toprule\n");
-    text.push_str(&row(grid.header.iter().map(|heading| escaped(&heading.text)).collect()));
+    text.push_str(&row(grid.header.iter().map(|heading| latex_escaped(&heading.text)).collect()));
     text.push_str("\\midrule\n");
     for line in &grid.rows {
         text.push_str(&row(line.cells.iter().map(shown).collect()));
@@ -52,7 +52,7 @@ fn table(text: &mut String, grid: &Grid) {
 /// A cell. If it has figures, a hyphen before a number becomes a minus sign; names keep their hyphens.
 fn shown(cell: &Cell) -> String {
     if cell.figures.is_empty() {
-        return escaped(&cell.text);
+        return latex_escaped(&cell.text);
     }
     let (mut text, mut before) = (String::with_capacity(cell.text.len()), [' '; 2]);
     let mut characters = cell.text.chars().peekable();
@@ -62,11 +62,11 @@ fn shown(cell: &Cell) -> String {
         text.push(if c == '-' && number { '−' } else { c });
         before = [before[1], c];
     }
-    escaped(&text)
+    latex_escaped(&text)
 }
 
 /// The text with TeX's special characters escaped.
-fn escaped(text: &str) -> String {
+fn latex_escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len() + 8);
     let mut before = ' ';
     for c in text.chars() {
@@ -104,15 +104,15 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, comment, escaped, shown};
+    use super::{Cell, comment, latex_escaped, shown};
 
     #[test]
     fn no_character_of_a_name_is_one_of_texs() {
         let hostile = "\\input{x}$&%#_~^<>|\"[]*`\u{1b}\n--–é東\u{202e}😀";
         let expected = "\\textbackslash{}input\\{x\\}\\$\\&\\%\\#\\_\\textasciitilde{}\\textasciicircum{}\\textless{}\
             \\textgreater{}\\textbar{}{\\char34}{[}{]}{*}{`}  -{}---é東(U+202E)(U+1F600)";
-        assert_eq!(escaped(hostile), expected);
-        assert_eq!(escaped("-3.1 {x}, 4"), "-3.1 \\{x\\}, 4");
+        assert_eq!(latex_escaped(hostile), expected);
+        assert_eq!(latex_escaped("-3.1 {x}, 4"), "-3.1 \\{x\\}, 4");
     }
 
     #[test]

@@ -5,17 +5,17 @@ use crate::types::text::visible_line;
 
 /// The report, ending in a line break. Names and ids are escaped, for Markdown and for HTML.
 pub(crate) fn to_markdown(sheet: &Sheet) -> String {
-    let mut text = format!("## {}\n", escaped(&sheet.title));
+    let mut text = format!("## {}\n", markdown_escaped(&sheet.title));
     for block in &sheet.blocks {
         text.push('\n');
         match block {
-            Block::Table(grid) => text.push_str(&table(grid)),
+            Block::Table(grid) => text.push_str(&markdown_table(grid)),
             Block::Lines { title, lines } => {
                 if !title.is_empty() {
-                    text = text + "**" + &escaped(title) + "**\n\n";
+                    text = text + "**" + &markdown_escaped(title) + "**\n\n";
                 }
                 for line in lines {
-                    text = text + "- " + &escaped(line) + "\n";
+                    text = text + "- " + &markdown_escaped(line) + "\n";
                 }
             }
         }
@@ -23,22 +23,22 @@ pub(crate) fn to_markdown(sheet: &Sheet) -> String {
     text
 }
 
-fn table(grid: &Grid) -> String {
+fn markdown_table(grid: &Grid) -> String {
     let mut text = String::new();
     if !grid.title.is_empty() {
-        text = format!("**{}**\n\n", escaped(&grid.title));
+        text = format!("**{}**\n\n", markdown_escaped(&grid.title));
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    text += &row(grid.header.iter().map(|heading| escaped(&heading.text)).collect());
+    text += &row(grid.header.iter().map(|heading| markdown_escaped(&heading.text)).collect());
     text += &row(grid.header.iter().map(|heading| if heading.right { "---:" } else { "---" }.to_owned()).collect());
     for line in &grid.rows {
-        text += &row(line.cells.iter().map(|cell| escaped(&cell.text)).collect());
+        text += &row(line.cells.iter().map(|cell| markdown_escaped(&cell.text)).collect());
     }
     text
 }
 
 /// The text on one line: a backslash before Markdown's marks, character references for those of HTML.
-fn escaped(text: &str) -> String {
+fn markdown_escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len() + 8);
     for c in visible_line(text, 2000).chars() {
         match c {
@@ -60,13 +60,13 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escaped;
+    use super::markdown_escaped;
 
     #[test]
     fn no_mark_of_a_name_is_one_of_markdowns() {
-        assert_eq!(escaped("a|b\n# c_d*"), "a\\|b \\# c\\_d\\*");
-        assert_eq!(escaped("<b>&[x](y)"), "&lt;b&gt;&amp;\\[x\\](y)");
-        assert_eq!(escaped("http://x `\u{1b}[2J`"), "http&#58;//x \\`\\\\u{1b}\\[2J\\`");
-        assert_eq!(escaped("react 65.0 (-3.1), p = 0.03 %"), "react 65.0 (-3.1), p = 0.03 %");
+        assert_eq!(markdown_escaped("a|b\n# c_d*"), "a\\|b \\# c\\_d\\*");
+        assert_eq!(markdown_escaped("<b>&[x](y)"), "&lt;b&gt;&amp;\\[x\\](y)");
+        assert_eq!(markdown_escaped("http://x `\u{1b}[2J`"), "http&#58;//x \\`\\\\u{1b}\\[2J\\`");
+        assert_eq!(markdown_escaped("react 65.0 (-3.1), p = 0.03 %"), "react 65.0 (-3.1), p = 0.03 %");
     }
 }

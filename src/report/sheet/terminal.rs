@@ -18,7 +18,7 @@ pub(crate) fn to_terminal(sheet: &Sheet, width: usize) -> String {
     for block in &sheet.blocks {
         text.push('\n');
         match block {
-            Block::Table(grid) => text.push_str(&table(grid, width)),
+            Block::Table(grid) => text.push_str(&terminal_table(grid, width)),
             Block::Lines { title, lines } => {
                 if !title.is_empty() {
                     let _ = writeln!(text, "{}:", visible_line(title, 200));
@@ -32,7 +32,7 @@ pub(crate) fn to_terminal(sheet: &Sheet, width: usize) -> String {
     text
 }
 
-fn table(grid: &Grid, width: usize) -> String {
+fn terminal_table(grid: &Grid, width: usize) -> String {
     let row = |row: &Row| row.cells.iter().map(|cell| visible_line(&cell.text, MAX_CELL_CHARS)).collect();
     let rows: Vec<Vec<String>> = grid.rows.iter().map(row).collect();
     let title = if grid.title.is_empty() { String::new() } else { wrapped(&format!("{}:", grid.title), width, "") };
