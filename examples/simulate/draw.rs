@@ -1,7 +1,7 @@
 //! Differences of simulated questions.
 
 use crate::float;
-use wikitrail::stats::quantile::normal_quantile;
+use wikitrail::stats::distributions::normal_quantile;
 use wikitrail::stats::rng::SplitMix64;
 use wikitrail::stats::{Differences, Interval};
 

@@ -8,7 +8,7 @@ use crate::graded::{Results, RunRef, Source, runs};
 use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::leaderboard::{Entry, entries, sheet};
-use crate::report::sheet::terminal;
+use crate::report::sheet::to_terminal;
 use crate::store::RunFolder;
 use crate::types::Notes;
 use crate::types::text::{excerpt, shell_word, visible_line};
@@ -80,7 +80,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if args.json {
         groups.iter().flatten().try_for_each(|entry| json_line(&mut out, entry))?;
     } else if !groups.is_empty() {
-        out.write_all(terminal::to_terminal(&sheet(&groups), View::of_stdout().width).as_bytes())?;
+        out.write_all(to_terminal(&sheet(&groups), View::of_stdout().width).as_bytes())?;
     }
     if groups.is_empty() {
         say("note: no run matches");

@@ -14,7 +14,7 @@ use super::say::say;
 use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::report::View;
 use crate::report::console::stdout;
-use crate::report::sheet::terminal;
+use crate::report::sheet::to_terminal;
 use crate::run::{RunError, check_files};
 use clap::Command;
 use figures::Reproduction;
@@ -251,7 +251,7 @@ fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     let text = if as_json {
         format!("{}\n", json::of(&reproduction))
     } else {
-        terminal::to_terminal(&reproduction.sheet(), View::of_stdout().width)
+        to_terminal(&reproduction.sheet(), View::of_stdout().width)
     };
     stdout().write_all(text.as_bytes())?;
     Ok(())

@@ -1,9 +1,7 @@
 //! Parts of the questions: by type, level, hops, kind of answer, or any other field.
 
 use super::pairing::{FigureValues, Pairing, Values};
-use super::pairs::positions;
-use super::sample::Sample;
-use super::stopped::stopped_by;
+use super::pairs::{Sample, positions, stopped_by};
 use super::{MethodInterval, NamedFigure, Settings, Variant};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

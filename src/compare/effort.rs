@@ -1,6 +1,6 @@
 //! What it takes to see a difference: questions, repeats, and what their episodes cost.
 
-use super::number::percent;
+use super::verdict::percent;
 use super::{Comparison, FigureComparison, Item, NamedFigure, Pair, Unit, Variant};
 use crate::stats::VarianceParts;
 use crate::types::text::{counted, thousands};

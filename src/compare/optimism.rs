@@ -1,7 +1,7 @@
 //! What is left of a difference on questions that nobody looked at while prompts were chosen.
 
-use super::number::{end, p_equals, percent, signed};
-use super::stopped::SEQUENCE;
+use super::pairs::SEQUENCE;
+use super::verdict::{p_equals, percent, shown_end, signed};
 use super::{Better, Comparison, MethodInterval, NamedFigure, Pair, Unit};
 use crate::stats::{Interval, independent_difference};
 use crate::types::text::counted;
@@ -89,7 +89,7 @@ impl Optimism {
             return format!("holdout: {b} − {a}: no question of the holdout has a value for {}", metric.label());
         };
         let interval = holdout.interval.map_or_else(String::new, |interval| {
-            let ends = [interval.low, interval.high].map(|at| shown(end(metric.unit, at)));
+            let ends = [interval.low, interval.high].map(|at| shown(shown_end(metric.unit, at)));
             let ends = if interval.is_bounded() { ends.join(", ") } else { "unbounded".to_owned() };
             let name = match interval.method {
                 SEQUENCE => format!(", {} % {SEQUENCE}", percent(interval.level)),

@@ -1,11 +1,16 @@
-//! One pair of variants: difference, intervals, tests, what can be shown.
+//! Pairs of variants: difference, intervals, tests, what can be shown; rules that stop a run; corrections for all possible pairs.
 
 use super::comparison::{DecisiveP, MethodInterval, Pair, Tests};
-use super::pairing::{FigureValues, Values};
-use super::sample::Sample;
-use super::stopped::{about, ruled};
-use super::{NamedFigure, Settings, Variant, Verdict};
-use crate::stats::{Decision, Differences, Interval, Reach, Rule, holm, pearson, wilcoxon};
+use super::pairing::{FigureValues, Pairing, Values};
+use super::verdict::p_equals;
+use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant, Verdict};
+use crate::stats::{
+    Bootstrap, Decision, Differences, Interval, Mean, Moments, Permutation, Reach, Rule, Sums, holm, pearson,
+    permutation_resampled, wilcoxon, wilson,
+};
+use crate::types::text::thousands;
+use crate::types::{StopRule, Stopping};
+use serde::Serialize;
 
 /// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
@@ -177,5 +182,363 @@ fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settin
         stopped_by: None,
         possible: None,
         verdict: Verdict::default(),
+    }
+}
+
+/// One value per question: those of a variant, or the differences of two.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'a> {
+    pub(super) values: &'a [f64],
+    /// The cluster of each question, if questions share any.
+    pub(super) clusters: Option<&'a [usize]>,
+}
+
+impl Sample<'_> {
+    /// The mean, with a standard error that accounts for clusters.
+    pub(super) fn mean(self) -> Option<Mean> {
+        match self.clusters {
+            None => Mean::of(self.values),
+            Some(clusters) => Mean::clustered(self.values, clusters),
+        }
+    }
+
+    /// Wilson's interval of right and wrong answers that are independent.
+    fn wilson(self, level: f64) -> Option<MethodInterval> {
+        let right = self.values.iter().filter(|value| **value > 0.0).count();
+        let (right, n) = (u64::try_from(right).ok()?, u64::try_from(self.values.len()).ok()?);
+        (n > 0 && self.clusters.is_none()).then(|| named("wilson", level, wilson(right, n, level)))
+    }
+
+    /// The interval of a variant's mean: Wilson's for right and wrong, the padded one for other values that have a range, else
+    /// Student's.
+    pub(super) fn mean_interval(self, binary: bool, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        match range {
+            _ if binary && self.clusters.is_none() => self.wilson(level),
+            Some(range) => self.padded_interval(range, level),
+            None => self.t_interval(level),
+        }
+    }
+
+    /// The same of differences without a test; of a figure without bounds, the two more questions have the largest difference.
+    pub(super) fn difference_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        let Some(range) = range else {
+            let interval = Moments::of(&self.units()).uncut_interval(self.units().widest(), level)?;
+            return Some(named(self.method("padded t", "cluster padded t"), level, interval));
+        };
+        self.padded_interval(range, level)
+    }
+
+    /// Student's interval with one more question, or cluster, at each end of the range.
+    pub(super) fn padded_interval(self, range: Interval, level: f64) -> Option<MethodInterval> {
+        let interval = Moments::of(&self.units()).padded_interval(range, level).filter(|_| !self.values.is_empty())?;
+        Some(named(self.method("padded t", "cluster padded t"), level, interval))
+    }
+
+    /// Every interval of a variant's mean, as the formulas give them.
+    pub(super) fn mean_intervals(self, binary: bool, level: f64) -> Vec<MethodInterval> {
+        let wilson = if binary { self.wilson(level) } else { None };
+        [wilson, self.t_interval(level), self.z_interval(level)].into_iter().flatten().collect()
+    }
+
+    pub(super) fn t_interval(self, level: f64) -> Option<MethodInterval> {
+        Some(named(self.method("t", "cluster t"), level, self.mean()?.t_interval(level)?))
+    }
+
+    /// The same with the normal quantile.
+    pub(super) fn z_interval(self, level: f64) -> Option<MethodInterval> {
+        Some(named(self.method("z", "cluster z"), level, self.mean()?.z_interval(level)?))
+    }
+
+    /// The bootstrap of the mean, over questions or clusters.
+    pub(super) fn bootstrap(self, settings: &Settings) -> Option<Bootstrap> {
+        let Settings { level, resamples, seed, .. } = *settings;
+        match self.clusters {
+            None => Bootstrap::of(self.values, level, resamples, seed),
+            Some(clusters) => Bootstrap::clustered(self.values, clusters, level, resamples, seed),
+        }
+    }
+
+    fn bootstrap_interval(self, drawn: &Bootstrap) -> MethodInterval {
+        named(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
+    }
+
+    /// The sign-flip test of questions or of whole clusters by random signs, even where there are few differences.
+    pub(super) fn sampled_flips(self, settings: &Settings) -> Option<Permutation> {
+        let test = |values: &[f64]| permutation_resampled(values, settings.resamples, settings.seed);
+        match self.clusters {
+            None => test(self.values),
+            Some(clusters) => test(Sums::of(self.values, clusters).sums()),
+        }
+    }
+
+    fn units(self) -> Sums {
+        self.clusters.map_or_else(|| Sums::alone(self.values), |clusters| Sums::of(self.values, clusters))
+    }
+
+    fn method(self, plain: &'static str, clustered: &'static str) -> &'static str {
+        if self.clusters.is_some() { clustered } else { plain }
+    }
+}
+
+fn named(method: &'static str, level: f64, interval: Interval) -> MethodInterval {
+    MethodInterval::new(method, level, interval)
+}
+
+/// The method of an interval that holds at any time.
+pub(super) const SEQUENCE: &str = "confidence sequence";
+
+/// A run that a rule could stop, as far as its variants are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoppedRun {
+    pub rule: StopRule,
+    /// Names of the run's variants in the comparison.
+    pub variants: Vec<String>,
+    /// Names of the rule's two variants in the comparison; absent if one of them is not compared.
+    pub pair: Option<[String; 2]>,
+    /// What the rule found; absent where the folder does not hold the run's questions.
+    pub found: Option<Stopping>,
+}
+
+impl StoppedRun {
+    /// Whether any of these variants is of the run.
+    fn has(&self, variants: &[&str]) -> bool {
+        self.variants.iter().any(|of_run| variants.contains(&of_run.as_str()))
+    }
+
+    /// What the rule found about this pair, seen as `b − a`.
+    fn about(&self, a: &str, b: &str, figure: &NamedFigure) -> Option<Stopping> {
+        let [first, second] = self.pair.as_ref()?;
+        let found = self.found.as_ref().filter(|_| self.rule.metric == figure.name)?;
+        match () {
+            () if first == a && second == b => Some(found.clone()),
+            () if first == b && second == a => Some(found.swapped()),
+            () => None,
+        }
+    }
+
+    /// What is said of everything else of the run.
+    pub(super) fn note(&self) -> String {
+        let about = if self.found.is_some() {
+            format!("only what it says of {} and {} in {}", self.rule.a, self.rule.b, self.rule.label())
+        } else {
+            "the folder does not hold the run's questions, so that nothing".to_owned()
+        };
+        format!(
+            "the run of {} had the rule {}, which looks again and again: {about} is valid at its level; p and intervals of all \
+             others are not valid at their nominal level{}",
+            self.variants.join(", "),
+            self.rule,
+            self.found
+                .as_ref()
+                .filter(|found| found.decided && found.later > 0)
+                .map_or_else(String::new, |found| format!("; {}", found.after_stop()))
+        )
+    }
+}
+
+/// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
+pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
+    if let Some(found) = about(&pair.a, &pair.b, figure, settings) {
+        return sequential(pair, found);
+    }
+    Pair { stopped_by: stopped_by(&[&pair.a, &pair.b], settings), ..pair }
+}
+
+/// The rule that could stop a run of these variants, so that no p and no interval of them is valid at its nominal level.
+pub(super) fn stopped_by(variants: &[&str], settings: &Settings) -> Option<String> {
+    settings.stopped.iter().find(|run| run.has(variants)).map(|run| run.rule.to_string())
+}
+
+/// What a rule found about this pair, seen as `b − a`.
+pub(super) fn about(a: &str, b: &str, figure: &NamedFigure, settings: &Settings) -> Option<Stopping> {
+    settings.stopped.iter().find_map(|run| run.about(a, b, figure))
+}
+
+/// No figure of a fixed number of questions is left.
+fn sequential(pair: Pair, found: Stopping) -> Pair {
+    let interval = (found.n > 0).then_some(MethodInterval {
+        method: SEQUENCE,
+        level: 1.0 - found.rule.alpha,
+        low: found.low,
+        high: found.high,
+    });
+    Pair {
+        n: found.n,
+        a_mean: found.a_mean,
+        b_mean: found.b_mean,
+        difference: found.difference,
+        se: None,
+        unpaired_se: None,
+        correlation: None,
+        interval,
+        intervals: interval.into_iter().collect(),
+        bootstrap: None,
+        tests: Tests::default(),
+        p: None,
+        p_holm: None,
+        mde: None,
+        questions_needed: None,
+        questions_needed_interval: None,
+        bounds: None,
+        p_highest: None,
+        resume: Vec::new(),
+        stopping: Some(found),
+        ..pair
+    }
+}
+
+/// With more pairs than this, p after Holm is not computed.
+pub(crate) const MOST_PAIRS: usize = 5_000;
+
+/// Sign flips of all pairs together at most: a few seconds.
+const MOST_FLIPS: usize = 2_000_000_000;
+
+/// What a named pair is one of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Possible {
+    /// Pairs that were named and not planned.
+    pub named: usize,
+    /// All pairs of the variants of the files or runs.
+    pub pairs: usize,
+    /// `holm` over all of them, or `bonferroni`, an upper bound of it, where these are too many to compute.
+    pub correction: &'static str,
+    /// The p after it.
+    pub p: f64,
+}
+
+impl Possible {
+    fn sentence(&self) -> String {
+        let p = p_equals(self.p);
+        let p = p.strip_prefix("p = ").or_else(|| p.strip_prefix("p ")).unwrap_or(&p);
+        let over = match self.correction {
+            "holm" => "p after Holm over all is",
+            _ => "p after Bonferroni over all, an upper bound of Holm's, is",
+        };
+        let (named, pairs) = (thousands(self.named), thousands(self.pairs));
+        let noun = if self.pairs == 1 { "pair" } else { "pairs" };
+        format!("{named} of {pairs} possible {noun}, not planned in the experiment file: {over} {p}")
+    }
+}
+
+/// Says of each compared pair that was not planned how many there were. `all` are the variants of the files or runs, those of
+/// the comparison under the same names, or those of the comparison alone where all are too many; `count` is their number.
+pub(crate) fn among_all(
+    comparison: &mut Comparison,
+    all: &[Variant],
+    count: usize,
+    is_planned: &dyn Fn(&str, &str) -> bool,
+) {
+    let most = count * count.saturating_sub(1) / 2;
+    for figure in &mut comparison.figures {
+        let is_charged = |pair: &Pair| pair.p.is_some() && !is_planned(&pair.a, &pair.b);
+        let named = figure.pairs.iter().filter(|pair| is_charged(pair)).count();
+        if named == 0 || figure.pairs.len() >= most || most < 2 {
+            continue;
+        }
+        let flips = if figure.binary { 1 } else { comparison.settings.resamples };
+        let is_cheap = most <= MOST_PAIRS && most.saturating_mul(figure.n).saturating_mul(flips) <= MOST_FLIPS;
+        let known = (is_cheap && all.len() == count).then(|| p_of_all(figure, all, &comparison.settings));
+        let charged: Vec<usize> = (0..figure.pairs.len()).filter(|at| is_charged(&figure.pairs[*at])).collect();
+        for at in charged {
+            let pair = &mut figure.pairs[at];
+            let Some(own) = pair.p.map(|p| p.value) else { continue };
+            let found = known.as_ref().and_then(|known| {
+                let of_pair = |(a, b, _): &(&str, &str, f64)| {
+                    (*a, *b) == (&*pair.a, &*pair.b) || (*b, *a) == (&*pair.a, &*pair.b)
+                };
+                Some((known.iter().position(of_pair)?, known))
+            });
+            let possible = match found {
+                Some((place, known)) => {
+                    let p: Vec<f64> = known.iter().map(|(_, _, p)| *p).collect();
+                    Possible { named, pairs: known.len(), correction: "holm", p: holm(&p)[place] }
+                }
+                #[expect(clippy::cast_precision_loss, reason = "a count of pairs")]
+                None => Possible { named, pairs: most, correction: "bonferroni", p: (own * most as f64).min(1.0) },
+            };
+            pair.verdict.sentence = format!("{}; {}", pair.verdict.sentence, possible.sentence());
+            pair.possible = Some(possible);
+        }
+    }
+}
+
+/// The p of every pair on the questions that both have: the compared ones as they were compared.
+fn p_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Settings) -> Vec<(&'v str, &'v str, f64)> {
+    let mut found = Vec::new();
+    for (at, a) in all.iter().enumerate() {
+        for b in &all[at + 1..] {
+            let compared = figure.pair(&a.name, &b.name).and_then(|pair| pair.p);
+            let p = compared.map(|p| p.value).or_else(|| p_of(a, b, &figure.figure, settings));
+            found.extend(p.map(|p| (a.name.as_str(), b.name.as_str(), p)));
+        }
+    }
+    found
+}
+
+/// The p that decides about two variants, without what else is known of them.
+fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> Option<f64> {
+    let pairing = Pairing::of([a, b]).ok()?;
+    let values = pairing.values(figure).ok()?;
+    let paired = Paired::of(&values.pair((0, 1)), &values, figure);
+    paired.borrowed().deciding_p(settings.resamples, settings.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Possible, among_all};
+    use crate::compare::tests::{done, quick, variant};
+    use crate::compare::{Settings, Variant, compare};
+    use crate::stats::holm;
+    use crate::types::Pairs;
+
+    /// Ten variants that are right on a third of 60 questions, each on others.
+    fn ten() -> Vec<Variant> {
+        (0..10_usize)
+            .map(|v| variant(&format!("v{v}"), (0..60_usize).map(|i| (i * (v + 3) + v * v) % 7 < 2 + v % 3)))
+            .collect()
+    }
+
+    fn named(pairs: &[[&str; 2]], count: usize, all: &[Variant], planned: &[&str]) -> Vec<(Option<Possible>, String)> {
+        let contrasts = pairs.iter().map(|pair| pair.map(str::to_owned)).collect();
+        let settings = Settings { pairs: Pairs { contrasts, ..Pairs::default() }, ..quick() };
+        let mut found = compare(&ten(), &settings).expect("a comparison");
+        among_all(&mut found, all, count, &|a, b| planned.contains(&a) && planned.contains(&b));
+        // F1 goes by sign flips, EM by McNemar's test.
+        let pairs = found.figures.into_iter().flat_map(|figure| figure.pairs);
+        pairs.map(|pair| (pair.possible, pair.verdict.sentence)).collect()
+    }
+
+    #[test]
+    fn a_named_pair_has_the_p_that_it_has_among_all_pairs() {
+        let all = done(&ten());
+        let found = named(&[["v0", "v2"], ["v1", "v5"]], 10, &ten(), &[]);
+        for (figure, found) in all.figures.iter().zip(found.chunks(2)) {
+            let p: Vec<f64> = figure.pairs.iter().map(|pair| pair.p.expect("a p").value).collect();
+            for ((a, b), (possible, sentence)) in [("v0", "v2"), ("v1", "v5")].into_iter().zip(found) {
+                let at = figure.pairs.iter().position(|pair| pair.a == a && pair.b == b).expect("the pair");
+                let possible = possible.expect("not planned");
+                assert_eq!((possible.named, possible.pairs, possible.correction), (2, 45, "holm"));
+                assert!((possible.p - holm(&p)[at]).abs() < 1e-12, "{possible:?}");
+                assert!(sentence.contains(
+                    "; 2 of 45 possible pairs, not planned in the experiment file: p after Holm over all is "
+                ));
+            }
+        }
+    }
+
+    #[test]
+    fn many_pairs_have_an_upper_bound_and_planned_ones_nothing() {
+        let exact = named(&[["v0", "v2"]], 10, &ten(), &[]).remove(0).0.expect("not planned");
+        let (bound, sentence) = named(&[["v0", "v2"]], 1000, &[], &[]).remove(0);
+        let bound = bound.expect("not planned");
+        assert_eq!((bound.pairs, bound.correction), (499_500, "bonferroni"));
+        assert!(bound.p >= exact.p);
+        assert!(
+            sentence.contains("; 1 of 499,500 possible pairs, not planned")
+                && sentence.contains("an upper bound of Holm's")
+        );
+        assert!(named(&[["v0", "v2"]], 10, &ten(), &["v2", "v0"]).iter().all(|(found, _)| found.is_none()));
+        // All that there are, so that Holm's correction covers them anyway.
+        assert!(named(&[["v0", "v2"]], 2, &ten()[..2], &[]).iter().all(|(found, _)| found.is_none()));
     }
 }

@@ -1,6 +1,8 @@
-//! Settings of a comparison.
+//! What to compare: the settings, the figures, and what can be wrong with them.
 
-use super::{CompareError, NamedFigure, StoppedRun};
+use super::StoppedRun;
+use crate::score::{Better, Figure, Unit};
+use crate::stats::Interval;
 use crate::types::Pairs;
 use serde::Serialize;
 
@@ -66,4 +68,109 @@ impl Settings {
         }
         if self.figures.is_empty() { Err(CompareError::NoFigure) } else { Ok(()) }
     }
+}
+
+/// A figure by its name: one of an episode, or a column of a table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedFigure {
+    /// Its name, as in [`Variant::figures`](super::Variant::figures).
+    pub name: String,
+    pub unit: Unit,
+    pub better: Better,
+    /// Smallest and largest value that the figure allows; absent where it has no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Interval>,
+}
+
+/// Where shares lie; other numbers have no bound of their own.
+fn range(unit: Unit) -> Option<Interval> {
+    (unit == Unit::Share).then_some(Interval::SHARES)
+}
+
+impl NamedFigure {
+    /// The figure of that name. An unknown name (a column of a table) is an amount without a direction.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let known = Figure::named(&name);
+        let (unit, better) = known.map_or((Unit::Amount, Better::Neither), |figure| (figure.unit(), figure.better));
+        Self { name, unit, better, range: range(unit) }
+    }
+
+    /// A metric from a file, which does not say whether more is better, or of judges, where it is.
+    pub fn joined(name: impl Into<String>, unit: Unit, judged: bool) -> Self {
+        let better = if judged { Better::Higher } else { Better::Neither };
+        Self { name: name.into(), unit, better, range: range(unit) }
+    }
+
+    /// Whether the program does not know the figure: a column of a table, or a metric from a file.
+    pub(super) fn is_own(&self) -> bool {
+        Figure::named(&self.name).is_none()
+    }
+
+    /// That of shares, for differences of these values of a figure that the program does not know, where all lie between 0 and 1. A
+    /// further variant, whose values do not, takes nothing from a pair.
+    pub(super) fn range_of_own(&self, variants: &[Vec<f64>]) -> Option<Interval> {
+        let shares = self.is_own() && variants.iter().flatten().all(|value| Interval::SHARES.contains(*value));
+        shares.then_some(Interval { low: -1.0, high: 1.0 })
+    }
+
+    /// Smallest and largest difference of two values.
+    pub(super) fn range_of_differences(&self) -> Option<Interval> {
+        self.range.map(|Interval { low, high }| Interval { low: low - high, high: high - low })
+    }
+
+    /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are.
+    pub fn label(&self) -> &str {
+        match self.name.as_str() {
+            "em" => "EM",
+            "f1" => "F1",
+            name => name,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum CompareError {
+    #[error("a comparison needs at least two variants, found {0}")]
+    TooFew(usize),
+    #[error("two variants have the name `{0}`")]
+    SameName(String),
+    #[error("no variant `{wanted}` to compare with; the variants are {known}")]
+    Unknown { wanted: String, known: String },
+    #[error("`{0}` cannot be compared with itself")]
+    WithItself(String),
+    #[error("`{variant}` has no figure `{figure}`; it has {known}")]
+    UnknownFigure {
+        variant: String,
+        figure: String,
+        /// The figures that it has, separated by commas.
+        known: String,
+    },
+    #[error("no figure to compare")]
+    NoFigure,
+    /// No variant has a field of the breakdown.
+    #[error("no variant has the field `{field}` to break down by; the fields are {known}")]
+    UnknownGrouping {
+        field: String,
+        /// The fields available, separated by commas.
+        known: String,
+    },
+    #[error("`{variant}` has question `{question}`, repeat {repeat}, twice")]
+    Duplicate {
+        variant: String,
+        question: String,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    #[error("the variants {0} share no question")]
+    NothingShared(String),
+    #[error(
+        "`{figure}` of question `{question}` in `{variant}` is {value}, outside of its bounds {}..{}", range.low, range.high
+    )]
+    OutOfBounds { figure: String, variant: String, question: String, value: f64, range: Interval },
+    /// A setting that must be a share.
+    #[error("`{name}` must be greater than 0 and less than 1, not {value}")]
+    NotBetween { name: &'static str, value: f64 },
+    #[error("`resamples` must be 1 or more")]
+    NoResamples,
 }

@@ -1,19 +1,17 @@
 //! A comparison as a report: settings, means, pairs, verdicts, breakdowns, flipped answers.
 
-mod cells;
-mod corrected;
-mod flips;
-mod parts;
-
-use super::layout::headings;
-use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use crate::compare::number::{self, p_equals, p_value, percent, value};
-use crate::compare::{Comparison, Effort, FigureComparison, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean};
-use crate::graded::{CorrectedFigure, Setting};
-use crate::stats::Needed;
-use crate::types::text::{counted, thousands};
-use cells::{bounds, change, estimate, headed, mark_stopped};
-pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
+use super::agreement::of_labels;
+use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, float, headings};
+use crate::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
+use crate::compare::{
+    Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
+    MethodInterval, NamedFigure, Pair, Unit, VariantMean,
+};
+use crate::graded::{CorrectedFigure, Correction, Setting};
+use crate::score::{Divergence, FailureClass};
+use crate::stats::{Interval, Needed};
+use crate::types::text::{counted, cut, thousands, visible_line};
+use serde::Serialize;
 
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
@@ -49,7 +47,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         let lines = explained(figure);
         blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
         blocks.extend(only_together(figure, comparison.settings.alpha));
-        blocks.extend(corrected::corrected_blocks(compared, &figure.figure.name));
+        blocks.extend(corrected_blocks(compared, &figure.figure.name));
         if *mde {
             blocks.push(power(figure, comparison.settings.power));
             blocks.extend(without_power(figure));
@@ -60,10 +58,10 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     }
     for breakdown in comparison.breakdowns.iter().filter(|breakdown| !breakdown.groups.is_empty()) {
         let Some(figure) = comparison.figure(&breakdown.figure) else { continue };
-        blocks.extend(parts::breakdown_tables(breakdown, figure));
+        blocks.extend(breakdown_tables(breakdown, figure));
     }
     for list in *flips {
-        blocks.extend(flips::flip_blocks(list));
+        blocks.extend(flip_blocks(list));
     }
     if !holdout.is_empty() {
         blocks.push(Block::Lines { title: "holdout".to_owned(), lines: holdout.to_vec() });
@@ -233,7 +231,7 @@ fn pairs(figure: &FigureComparison) -> Block {
             ));
         }
         if bounded {
-            let shown = |end| number::signed(unit, end);
+            let shown = |end| signed(unit, end);
             cells.push(pair.bounds.map_or_else(Cell::nothing, |of| bounds(of, &shown)));
         }
         Row { key: key(figure, pair), cells }
@@ -343,4 +341,295 @@ fn planned(figure: &FigureComparison, efforts: &[Effort]) -> Option<Block> {
 
 fn key(figure: &FigureComparison, pair: &Pair) -> Key {
     Key { metric: figure.figure.name.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() }
+}
+
+/// `EM % [95 %]`
+fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
+    let unit = if figure.unit == Unit::Share { " %" } else { "" };
+    let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
+    format!("{}{unit}{level}", visible_line(figure.label(), 40))
+}
+
+/// A mean with its interval.
+fn estimate(
+    unit: Unit,
+    name: &'static str,
+    mean: Option<f64>,
+    se: Option<f64>,
+    interval: Option<MethodInterval>,
+) -> Cell {
+    with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
+}
+
+/// A difference with its interval.
+fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
+    let shown = mean.map(|mean| ("difference", mean, signed(unit, mean)));
+    let end = |end: f64| signed(unit, shown_end(unit, end));
+    with_interval(shown, se, interval, &end)
+}
+
+fn with_interval(
+    shown: Option<(&'static str, f64, String)>,
+    se: Option<f64>,
+    interval: Option<MethodInterval>,
+    end: &dyn Fn(f64) -> String,
+) -> Cell {
+    let Some((name, mean, text)) = shown else { return Cell::nothing() };
+    let mut cell = Cell::figure(name, mean, text);
+    if let Some(interval) = interval {
+        let MethodInterval { low, high, .. } = interval;
+        let ends = if interval.is_bounded() { format!("{}, {}", end(low), end(high)) } else { "unbounded".to_owned() };
+        cell.text = format!("{} [{ends}]", cell.text);
+        cell.figures.extend([("low", low), ("high", high)]);
+    }
+    cell.figures.extend(se.map(|se| ("se", se)));
+    cell
+}
+
+fn bounds(bounds: Bounds, shown: &dyn Fn(f64) -> String) -> Cell {
+    Cell {
+        text: format!("{} to {}", shown(bounds.low), shown(bounds.high)),
+        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
+    }
+}
+
+/// A rule could stop the run, so that this p or interval is not valid at its nominal level.
+fn mark_stopped(cell: &mut Cell) {
+    cell.text += " (stopped)";
+    cell.figures.push(("stopped_by_rule", 1.0));
+}
+
+/// The tables of a figure and what is known of the labels; lines where there are too few of them.
+fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
+    let Some(figure) = compared.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
+    let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
+    let lines = of_labels(&of_means);
+    if !figure.is_any() {
+        let line = "uncorrected: the judge's own errors are in these figures; 20 or more labelled questions of each \
+                    variant correct them (wikitrail annotate)";
+        return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
+    }
+    let level = percent(compared.comparison.settings.level);
+    let title = format!("{metric}, labels");
+    vec![corrected_means(figure, &level), corrected_pairs(figure, &level), Block::Lines { title, lines }]
+}
+
+fn corrected_means(figure: &CorrectedFigure, level: &str) -> Block {
+    let header = headings("variant", &["labels", &format!("corrected % [{level} %]"), "λ"]);
+    let row = |mean: &crate::graded::CorrectedMean| Row {
+        key: Key { metric: figure.metric.clone(), a: mean.variant.clone(), ..Key::default() },
+        cells: corrected_cells(&mean.variant, &mean.correction, &|share| value(Unit::Share, share)),
+    };
+    let title = format!("{}, corrected by labels", figure.metric);
+    Block::Table(Grid { id: "corrected_means", title, header, rows: figure.means.iter().map(row).collect() })
+}
+
+fn corrected_pairs(figure: &CorrectedFigure, level: &str) -> Block {
+    let header = headings("b − a", &["labels", &format!("corrected points [{level} %]"), "λ"]);
+    let row = |pair: &crate::graded::CorrectedPair| Row {
+        key: Key { metric: figure.metric.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() },
+        cells: corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| {
+            signed(Unit::Share, points)
+        }),
+    };
+    let title = format!("{}, pairwise, corrected by labels", figure.metric);
+    Block::Table(Grid { id: "corrected_pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+fn corrected_cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {
+    let labels = Cell::count("labels", correction.labels as u64);
+    let (Some(found), Some(Interval { low, high })) = (correction.corrected, correction.interval) else {
+        return vec![Cell::text(name), labels, Cell::text("uncorrected"), Cell::nothing()];
+    };
+    let text = format!("{} [{}, {}]", shown(found.mean), shown(low), shown(high));
+    let mut estimate = Cell::figure("corrected", found.mean, text);
+    estimate.figures.extend([("low", low), ("high", high), ("se", found.se), ("freedom", float(found.freedom))]);
+    vec![Cell::text(name), labels, estimate, Cell::figure("lambda", found.lambda, format!("{:.2}", found.lambda))]
+}
+
+/// Characters of a question that are listed.
+const QUESTION: usize = 60;
+
+/// Flipped answers between two variants.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct FlipList {
+    pub a: String,
+    pub b: String,
+    /// Questions that both measured.
+    pub n: usize,
+    /// How many are printed; JSON has all.
+    #[serde(skip)]
+    pub most: usize,
+    /// Right in `b` only.
+    pub gained: Vec<FlippedQuestion>,
+    /// Right in `a` only.
+    pub lost: Vec<FlippedQuestion>,
+    /// The older and the newer corpus, if gold was looked for in them, and why nothing can be told, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editions: Option<([Edition; 2], Option<String>)>,
+}
+
+/// The corpus of a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Edition {
+    pub variant: String,
+    /// As it was named for the run; absent for tables of figures.
+    pub wiki: Option<String>,
+    /// Its date, where that is known.
+    pub as_of: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct FlippedQuestion {
+    pub id: String,
+    pub question: String,
+    /// Failure class of the wrong answer, if known.
+    pub class: Option<FailureClass>,
+    /// Where the two episodes diverge; absent for tables of figures.
+    pub parted: Option<Divergence>,
+    pub command: Option<String>,
+    /// Whether the gold pages of both corpora have the gold answer, if that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gold: Option<GoldState>,
+}
+
+/// A table of the questions, counts by failure class, and commands.
+fn flip_blocks(flips: &FlipList) -> Vec<Block> {
+    let title = format!("flipped answers, {} vs {}", flips.b, flips.a);
+    if flips.gained.is_empty() && flips.lost.is_empty() {
+        let mut lines = vec![format!("none of {}", counted(flips.n, "question"))];
+        lines.extend(flips.editions.as_ref().map(|_| "stale gold: no flipped answers to check".to_owned()));
+        return vec![Block::Lines { title, lines }];
+    }
+    let header = ["id", "right in", "failure class", "divergence", "question"].map(Heading::words).to_vec();
+    let row = |(right, flip): (&String, &FlippedQuestion)| Row {
+        key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
+        cells: vec![
+            Cell::text(&flip.id),
+            Cell::text(right),
+            Cell::text(flip.class.map_or("–", FailureClass::name)),
+            divergence(flip.parted),
+            Cell::text(cut(&flip.question, QUESTION)),
+        ],
+    };
+    let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
+    let lost = flips.lost.iter().map(|flip| (&flips.a, flip));
+    let rows = gained.chain(lost).take(flips.most).map(row).collect();
+    let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
+    let mut lines = vec![
+        format!("right in {} only: {}", flips.b, by_class(&flips.gained, &flips.a)),
+        format!("right in {} only: {}", flips.a, by_class(&flips.lost, &flips.b)),
+    ];
+    let all = flips.gained.len() + flips.lost.len();
+    if all > flips.most {
+        lines.push(format!("{} of {} are listed; --flips=all lists all", flips.most, counted(all, "flipped answer")));
+    }
+    let listed = flips.gained.iter().chain(&flips.lost).take(flips.most);
+    lines.extend(listed.filter_map(|flip| flip.command.clone()));
+    blocks.push(Block::Lines {
+        title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
+        lines,
+    });
+    blocks.extend(flips.editions.as_ref().map(|editions| stale(flips, editions)));
+    blocks
+}
+
+/// Which flipped answers have stale gold, and for how many that cannot be told.
+fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -> Block {
+    let title = format!("stale gold, {} vs {}", flips.b, flips.a);
+    let [older, newer] = editions.each_ref().map(|edition| {
+        let facts = [&edition.wiki, &edition.as_of].into_iter().flatten().map(String::as_str);
+        format!("{} ({})", edition.variant, facts.collect::<Vec<_>>().join(", "))
+    });
+    if let Some(fault) = fault {
+        return Block::Lines { title, lines: vec![format!("cannot be told: {fault}")] };
+    }
+    let all = || flips.gained.iter().chain(&flips.lost).filter_map(|flip| Some((flip, flip.gold.as_ref()?)));
+    let pages: Vec<String> = all()
+        .filter_map(|(flip, gold)| match gold {
+            GoldState::Stale { page } => Some(format!("{}: {page}", flip.id)),
+            GoldState::Still | GoldState::Undecidable { .. } => None,
+        })
+        .collect();
+    let mut lines = vec![
+        format!("older {older}, newer {newer}"),
+        format!(
+            "{} of {}: the answer was in this gold page, and is in no gold page of the newer corpus",
+            pages.len(),
+            counted(all().count(), "flipped answer")
+        ),
+    ];
+    lines.extend(pages);
+    lines.push(format!(
+        "{} with the answer in a gold page of both",
+        all().filter(|(_, gold)| **gold == GoldState::Still).count()
+    ));
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for (_, gold) in all() {
+        let GoldState::Undecidable { reason } = gold else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    lines.extend(reasons.iter().map(|(reason, count)| format!("{count} cannot be told: {reason}")));
+    Block::Lines { title, lines }
+}
+
+fn divergence(parted: Option<Divergence>) -> Cell {
+    let Some(parted) = parted else { return Cell::nothing() };
+    Cell::figure("parted_at_step", float(parted.step as u64), format!("step {}, {}", parted.step, parted.part.name()))
+}
+
+/// `12 (act: 9 search, 3 reasoning)`
+fn by_class(flips: &[FlippedQuestion], wrong: &str) -> String {
+    let counts = FailureClass::ALL.map(|class| (class, flips.iter().filter(|flip| flip.class == Some(class)).count()));
+    let parts: Vec<String> =
+        counts.iter().filter(|(_, n)| *n > 0).map(|(class, n)| format!("{n} {}", class.name())).collect();
+    if parts.is_empty() { flips.len().to_string() } else { format!("{} ({wrong}: {})", flips.len(), parts.join(", ")) }
+}
+
+/// Means and differences by the values of a field.
+fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
+    let unit = figure.figure.unit;
+    let interval = breakdown.groups.iter().flat_map(|group| &group.means).find_map(|mean| mean.interval);
+    let title = format!("{} by {}", figure.figure.label(), breakdown.by);
+    let mean = |mean: &GroupMean| {
+        let cell = estimate(unit, "mean", mean.mean, None, mean.interval);
+        (mean.variant.clone(), cell, None, [mean.variant.clone(), String::new()])
+    };
+    let pair = |pair: &GroupPair| {
+        let mut cell = change(unit, pair.difference, pair.se, pair.interval);
+        if pair.interval.is_some() && pair.stopped_by.is_some() {
+            mark_stopped(&mut cell);
+        }
+        (format!("{} − {}", pair.b, pair.a), cell, Some(pair.n), [pair.a.clone(), pair.b.clone()])
+    };
+    let header = ["variant", &headed(&figure.figure, interval)];
+    let means = table(breakdown, header, |group| group.means.iter().map(mean).collect());
+    let pairs = table(breakdown, ["b − a", "difference"], |group| group.pairs.iter().map(pair).collect());
+    [
+        Block::Table(Grid { id: "part_means", title: title.clone(), ..means }),
+        Block::Table(Grid { id: "part_pairs", title: format!("{title}, pairwise"), ..pairs }),
+    ]
+}
+
+/// What a row is about, its figure, the questions where they are not those of the group, and the variants in its key.
+type Line = (String, Cell, Option<usize>, [String; 2]);
+
+/// The lines of each group, under the headings of what they are about and of their figure.
+fn table(breakdown: &Breakdown, [about, figure]: [&str; 2], lines: impl Fn(&Group) -> Vec<Line>) -> Grid {
+    let mut header = vec![Heading::words(&breakdown.by)];
+    header.extend(headings(about, &[figure, "n"]));
+    let rows = breakdown.groups.iter().flat_map(|group| {
+        let metric = &breakdown.figure;
+        let value = group.value.as_deref();
+        lines(group).into_iter().map(move |(about, figure, n, [a, b])| {
+            let of_group = format!("{}={}", breakdown.by, value.unwrap_or_default());
+            let n = Cell::count("n", n.unwrap_or(group.n));
+            let cells = vec![Cell::text(value.unwrap_or("–")), Cell::text(about), figure, n];
+            Row { key: Key { metric: metric.clone(), group: of_group, a, b }, cells }
+        })
+    });
+    Grid { id: "", title: String::new(), header, rows: rows.collect() }
 }

@@ -1,10 +1,10 @@
-//! Standard output and standard error: the only way to them, and nothing that a terminal obeys passes it.
+//! The terminal: its streams, width and colours, wrapped lines, and figures as people read them.
 //!
 //! Text of pages, models, files and servers is hostile. Wherever it is printed, and whatever forgot to look at it, a
 //! character that would move the cursor, name the window or turn the direction of writing is written as `\u001b`. JSON stays
 //! JSON by that, with the same meaning.
 
-use crate::types::text::is_control;
+use crate::types::text::{is_control, visible_line};
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write};
 
 /// What our own pages are coloured with. Texts in them are escaped before.
@@ -124,9 +124,97 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct View {
+    /// Columns of the terminal. Episodes are laid out for at least 40.
+    pub width: usize,
+    pub colour: bool,
+}
+
+impl View {
+    /// For standard output: the width that `COLUMNS` says, else the terminal's, or 80 if it is not a terminal; colours if it is a terminal and
+    /// `NO_COLOR` is unset or empty (<https://no-color.org>).
+    pub(crate) fn of_stdout() -> Self {
+        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let columns =
+            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        Self { width: columns.unwrap_or_else(textwrap::termwidth), colour: wanted && stdout_is_terminal() }
+    }
+}
+
+/// A line of a list: a label in a column of that width, and its text, wrapped beside it between words. A digest or a path stays
+/// whole.
+pub(crate) fn labelled(label: &str, text: &str, labels: usize, width: usize) -> String {
+    let begin = format!("  {label:<labels$} ");
+    let after = " ".repeat(labels + 3);
+    let options = textwrap::Options::new(width.max(40))
+        .initial_indent(&begin)
+        .subsequent_indent(&after)
+        .break_words(false)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options);
+    if lines.is_empty() { begin.trim_end().to_owned() + "\n" } else { lines.join("\n") + "\n" }
+}
+
+/// A line, wrapped between words. A command stays on one line, so that it can be copied.
+pub(crate) fn wrapped(line: &str, width: usize, indent: &str) -> String {
+    let line = visible_line(line, 2000);
+    if line.trim_start().starts_with("wikitrail ") {
+        return format!("{indent}{line}\n");
+    }
+    let after = format!("{indent}  ");
+    let options = textwrap::Options::new(width)
+        .initial_indent(indent)
+        .subsequent_indent(&after)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(&line, options).iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+}
+
+/// A word that needs attention, for standard output.
+#[cfg(feature = "index")]
+pub(crate) fn yellow(word: &str) -> String {
+    let style = anstyle::AnsiColor::Yellow.on_default();
+    if View::of_stdout().colour { format!("{style}{word}{style:#}") } else { word.to_owned() }
+}
+
+pub(super) fn dash() -> String {
+    "–".to_owned()
+}
+
+/// A share from 0 to 1 in per cent, with one decimal.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1}", 100.0 * share)
+}
+
+/// A time in milliseconds: `25 ms`, `1.8 s`, `12 s`, `3 min 5 s`, `2 h 7 min`.
+pub(crate) fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0 => format!("{ms} ms"),
+        1..10 => format!("{seconds}.{} s", ms % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+/// How many there are in a time, so that the number says something: `4.0/s`, `3.2/min`, `12.5/h`.
+pub(super) fn rate(per_second: f64) -> String {
+    let (number, unit) = match per_second {
+        fast if fast >= 1.0 => (fast, "s"),
+        slow if 60.0 * slow >= 1.0 => (60.0 * slow, "min"),
+        slower => (3600.0 * slower, "h"),
+    };
+    // More digits than three are read by nobody.
+    let digits = usize::from(number < 100.0);
+    format!("{number:.digits$}/{unit}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BEGINS_CONTROL, Escaped, is_control};
+    use super::{BEGINS_CONTROL, Escaped, duration, is_control, rate};
     use std::io::Write as _;
 
     /// What is written of `bytes` that come in pieces of this size.
@@ -166,5 +254,14 @@ mod tests {
         let text = written(value.to_string().as_bytes(), 7, false);
         assert!(!text.contains(char::is_control) && !text.contains('\u{202e}'), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), value);
+    }
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!(
+            [25, 9_999, 12_000, 185_000, 7_620_000].map(duration),
+            ["25 ms", "9.9 s", "12 s", "3 min 5 s", "2 h 7 min"]
+        );
+        assert_eq!([250.0, 4.0, 0.999, 0.0525, 0.004].map(rate), ["250/s", "4.0/s", "59.9/min", "3.1/min", "14.4/h"]);
     }
 }

@@ -1,7 +1,7 @@
 //! The episodes of a run as a list, one a line.
 
-use super::trajectory::verdict;
-use super::view::View;
+use super::console::View;
+use super::trajectory::verdict_word;
 use crate::score::{AnswerScore, FailureClass};
 use crate::types::Outcome;
 use crate::types::text::visible_line;
@@ -123,7 +123,7 @@ fn coloured(text: &str, rows: &[EpisodeRow], before: usize) -> String {
     let header = lines.next().unwrap_or_default();
     let mut page = format!("{header}\n");
     for (line, row) in lines.zip(rows) {
-        let word = verdict::verdict_word(row.outcome, row.score);
+        let word = verdict_word(row.outcome, row.score);
         let style = match word {
             "right" => AnsiColor::Green.on_default(),
             "wrong" => AnsiColor::Red.on_default(),
@@ -152,7 +152,7 @@ fn cell(row: &EpisodeRow, column: &str) -> String {
         "id" => text(Some(&row.id)),
         "variant" => text(Some(&row.variant)),
         "repeat" => row.repeat.to_string(),
-        "verdict" => verdict::verdict_word(row.outcome, row.score).to_owned(),
+        "verdict" => verdict_word(row.outcome, row.score).to_owned(),
         "class" => row.class.map_or("–", FailureClass::name).to_owned(),
         "outcome" => row.outcome.name().to_owned(),
         "steps" => row.steps.map_or_else(|| "–".to_owned(), |steps| steps.to_string()),

@@ -2,7 +2,7 @@
 
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::Unit;
-use crate::compare::number::value;
+use crate::compare::verdict::value;
 use crate::graded::{Group, Origin, Results, Source, Standing};
 use crate::score::figure;
 use crate::types::manifest::empty_as_null;

@@ -4,11 +4,7 @@ pub(crate) mod agreement;
 pub(crate) mod comparison;
 pub(crate) mod console;
 pub(crate) mod episodes;
-pub(crate) mod intervals;
-pub(crate) mod judged;
-mod layout;
 pub(crate) mod leaderboard;
-mod number;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;
@@ -17,16 +13,14 @@ pub(crate) mod reproduction;
 pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
-mod view;
-
-pub(crate) use episodes::EpisodeRow;
-pub(crate) use progress::Progress;
-pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
-pub(crate) use trajectory::live::Live;
-#[cfg(feature = "index")]
-pub(crate) use view::yellow;
-pub(crate) use view::{View, labelled, wrapped};
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
 #[cfg(feature = "index")]
-pub(crate) use number::duration;
+pub(crate) use console::duration;
+#[cfg(feature = "index")]
+pub(crate) use console::yellow;
+pub(crate) use console::{View, labelled, wrapped};
+pub(crate) use episodes::EpisodeRow;
+pub(crate) use progress::Progress;
+pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
+pub(crate) use trajectory::Live;

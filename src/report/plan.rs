@@ -1,8 +1,7 @@
 //! The tables of a plan: the variants, and what each is expected to cost.
 
-use super::layout::{headings, table};
-use super::number::dash;
-use super::sheet::Heading;
+use super::console::dash;
+use super::sheet::{Heading, headings, table};
 use crate::types::text::{thousands, visible_line};
 
 /// The variants by the settings in which they differ.

@@ -1,7 +1,6 @@
 //! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
-use super::console::{stderr, stderr_is_terminal};
-use super::number::{duration, rate};
+use super::console::{duration, rate, stderr, stderr_is_terminal};
 use crate::score::Tally;
 use crate::types::text::{counted, printable, thousands};
 use crate::types::{RunEvent, Wait, WaitReason};

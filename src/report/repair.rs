@@ -1,9 +1,8 @@
 //! Repair rates: what an edit makes right of each failure class, against its placebos, or against the unedited control.
 
-use super::layout::{headings, table};
-use super::number::{dash, percent};
-use super::view::wrapped;
-use crate::compare::number::{p_value, signed};
+use super::console::{dash, percent, wrapped};
+use super::sheet::{headings, table};
+use crate::compare::verdict::{p_value, signed};
 use crate::compare::{MethodInterval, NamedFigure, Pair, Settings, Unit, Variant, means_and_pairs};
 use crate::stats::{arms_permutation, holm};
 use crate::types::text::counted;
@@ -64,7 +63,7 @@ fn pair(one: &Variant, other: &Variant) -> Option<Pair> {
 
 /// One class, or all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct RepairRow {
+struct RepairRow {
     class: String,
     /// Questions.
     n: usize,

@@ -1,9 +1,8 @@
 //! Figures of a run beside published ones: one table per dataset and metric, one row per method.
 
-use super::intervals::{LEVEL, em_interval, f1_interval};
-use super::layout::headings;
-use super::number::percent;
-use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
+use super::console::percent;
+use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
+use super::summary::{LEVEL, em_interval, f1_interval};
 use crate::score::RunScore;
 use crate::stats::Interval;
 

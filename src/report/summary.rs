@@ -1,18 +1,13 @@
 //! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
 
-mod assessment;
-mod joined;
-
-pub(crate) use joined::JoinedRow;
-
-use super::intervals::{caption, em_interval, f1_interval};
-use super::layout::{headings, table};
-use super::number::{dash, duration, percent};
-use super::sheet::Heading;
-use crate::score::{RunAssessment, RunScore};
-use crate::stats::Interval;
+use super::console::{dash, duration, percent};
+use super::sheet::{Heading, headings, table};
+use crate::graded::Correction;
+use crate::score::{PaperCounts, RunAssessment, RunScore, Share, Unit};
+use crate::stats::{Interval, Moments, Sums, wilson};
 use crate::types::text::{counted, thousands, visible_line};
 use crate::types::{Outcome, Usage};
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 /// A longer variant name is cut after this many characters.
@@ -62,11 +57,8 @@ impl RunSummary {
             self.times(),
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
-        text += &assessment::assessment_tables(
-            &names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(),
-            width,
-        );
-        text += &joined::joined_table(&self.joined, width).unwrap_or_default();
+        text += &assessment_tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width);
+        text += &joined_table(&self.joined, width).unwrap_or_default();
         for note in self.rows.iter().flat_map(|row| [missing(row), details_of(row)].concat()) {
             text = text + &note + "\n";
         }
@@ -105,7 +97,7 @@ impl RunSummary {
             let (name, score) = (name(row), &row.score);
             let space = " ".repeat(longest - name.width());
             let em = estimate(score.em, em_interval(score));
-            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined::joined_line);
+            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined_line);
             let joined: String = joined.collect();
             let figures = if self.accuracy {
                 format!("accuracy {em}")
@@ -227,6 +219,211 @@ fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
     match interval {
         Some(Interval { low, high }) => format!("{} [{}, {}]", percent(value), percent(low), percent(high)),
         None => percent(value),
+    }
+}
+
+/// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
+fn assessment_tables(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+    let failures = failures(variants, width);
+    let why = failures.map_or_else(String::new, |table| format!("{table}\n{}\n", paper(variants, width)));
+    format!("{}\n{why}", shares(variants, width))
+}
+
+type Of = fn(&RunAssessment) -> Share;
+
+/// Shares in per cent; a dash where there is nothing to take a share of.
+fn shares(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+    let columns: [(&str, Of); 8] = [
+        ("gold\npages", |of| of.gold_pages),
+        ("all\nhops", |of| of.all_hops),
+        ("facts\nseen", |of| of.sentences),
+        ("missed\nsearch", |of| of.missed_searches),
+        ("empty\nlookup", |of| of.empty_lookups),
+        ("grounded", |of| of.grounded),
+        ("lucky", |of| of.lucky),
+        ("un-\ngrounded", |of| of.ungrounded),
+    ];
+    let header = headings("% of", &columns.map(|(heading, _)| heading));
+    let row = |(name, of): &(&str, &RunAssessment)| {
+        let shares = columns.map(|(_, share)| share(of).value().map_or_else(dash, percent));
+        std::iter::once((*name).to_owned()).chain(shares).collect()
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+type Count = fn(&PaperCounts) -> u64;
+
+/// The rows of Table 2 of the `ReAct` paper as columns: shares of the right answers that have a text, and of the wrong.
+fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+    let columns: [(&str, Count); 7] = [
+        ("true\npositive", |of| of.true_positive),
+        ("false\npositive", |of| of.false_positive),
+        ("reason-\ning", |of| of.reasoning_error),
+        ("search\nresult", |of| of.search_result_error),
+        ("halluci-\nnation", |of| of.hallucination),
+        ("label\nambig.", |of| of.label_ambiguity),
+        ("other\nfailure", |of| of.other),
+    ];
+    let header = headings("% as in\nReAct, Table 2", &columns.map(|(heading, _)| heading));
+    let row = |(name, assessment): &(&str, &RunAssessment)| {
+        let of = &assessment.paper;
+        let [right, wrong] = [of.true_positive + of.false_positive, assessment.wrong];
+        let totals = std::iter::repeat_n(right, 2).chain(std::iter::repeat(wrong));
+        let shares =
+            columns.iter().zip(totals).map(|((_, count), total)| Share { count: count(of), of: total }.value());
+        std::iter::once((*name).to_owned()).chain(shares.map(|share| share.map_or_else(dash, percent))).collect()
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+fn failures(variants: &[(&str, &RunAssessment)], width: usize) -> Option<String> {
+    let row = |(name, of): &(&str, &RunAssessment)| {
+        let classes = of.failures.iter().filter(|(_, count)| *count > 0);
+        let classes = classes.map(|(class, count)| format!("{} {}", thousands(count), class.name()));
+        let classes = classes.collect::<Vec<_>>().join(", ");
+        let ended = match of.step_limit {
+            0 => String::new(),
+            count => format!("; {} ended at the step limit", thousands(count)),
+        };
+        vec![(*name).to_owned(), thousands(of.wrong), classes + &ended]
+    };
+    let rows: Vec<_> = variants.iter().filter(|(_, of)| of.wrong > 0).map(row).collect();
+    let header = [Heading::words("variant"), Heading::numbers("wrong"), Heading::words("failure classes")];
+    (!rows.is_empty()).then(|| table(&header, &rows, width))
+}
+
+/// A metric from a file over the episodes of a variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct JoinedRow {
+    pub variant: String,
+    pub metric: String,
+    pub unit: Unit,
+    /// Episodes with a value.
+    pub episodes: usize,
+    /// Questions with a value; the mean is over their means.
+    pub questions: usize,
+    pub mean: Option<f64>,
+    /// Over the questions: Wilson's or the padded t of shares, Student's of amounts.
+    pub interval: Option<Interval>,
+    /// Of a judge: the same held against what people said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Correction>,
+}
+
+/// The table, ending in a line break; shares are in per cent. Nothing without rows.
+fn joined_table(rows: &[JoinedRow], width: usize) -> Option<String> {
+    let mut header = vec![
+        Heading::words("variant"),
+        Heading::words("metric"),
+        Heading::numbers("episodes"),
+        Heading::numbers("mean [95 %]"),
+    ];
+    let judged = rows.iter().any(|row| row.correction.is_some());
+    if judged {
+        header.push(Heading::numbers("corrected [95 %]"));
+    }
+    let cells = |row: &JoinedRow| {
+        let sign = if row.unit == Unit::Share { " %" } else { "" };
+        let mut cells = vec![
+            visible_line(&row.variant, 80),
+            visible_line(&row.metric, 60) + sign,
+            thousands(row.episodes),
+            joined_estimate(row),
+        ];
+        if judged {
+            cells.push(row.correction.as_ref().map_or_else(dash, corrected));
+        }
+        cells
+    };
+    (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
+}
+
+/// The metric for a line of figures.
+fn joined_line(row: &JoinedRow) -> String {
+    let corrected = row.correction.as_ref().map(|correction| match correction.corrected {
+        Some(_) => format!(" corrected {}", corrected(correction)),
+        None => " (uncorrected)".to_owned(),
+    });
+    format!("  {} {}{}", visible_line(&row.metric, 60), joined_estimate(row), corrected.unwrap_or_default())
+}
+
+/// The corrected share, or that there is none.
+pub(crate) fn corrected(correction: &Correction) -> String {
+    match (correction.corrected, correction.interval) {
+        (Some(found), Some(Interval { low, high })) => {
+            format!("{} [{}, {}]", percent(found.mean), percent(low), percent(high))
+        }
+        _ if correction.labels > 0 => format!("uncorrected ({})", counted(correction.labels, "label")),
+        _ => "uncorrected".to_owned(),
+    }
+}
+
+fn joined_estimate(row: &JoinedRow) -> String {
+    let number = if row.unit == Unit::Share { percent } else { amount };
+    let interval = row.interval.map(|Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
+    row.mean.map_or_else(dash, |mean| number(mean) + &interval.unwrap_or_default())
+}
+
+fn amount(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// Coverage of every interval of a run.
+pub(crate) const LEVEL: f64 = 0.95;
+
+/// The interval of the mean EM: Wilson's if each question was run once, else the padded t over the means of the questions.
+pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
+    match score.questions {
+        None => (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL)),
+        Some(questions) => padded(score.em?, questions.em_variance?, questions.n),
+    }
+}
+
+/// The interval of the mean F1: the padded t, over episodes if each question was run once, else over the means of the
+/// questions. Wilson's where every F1 is 0 or 1, as `compare` has it.
+pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
+    match (score.questions, right_by_f1(score)) {
+        (Some(questions), _) => padded(score.f1?, questions.f1_variance?, questions.n),
+        (None, Some(right)) => Some(wilson(right, score.scored, LEVEL)),
+        (None, None) => padded(score.f1?, score.f1_variance?, score.scored),
+    }
+}
+
+/// How many episodes have an F1 of 1, where all have 0 or 1: only then is the sum of the squares the sum.
+fn right_by_f1(score: &RunScore) -> Option<u64> {
+    let (mean, variance) = (score.f1?, score.f1_variance.unwrap_or_default());
+    #[expect(clippy::cast_precision_loss, reason = "a number of episodes")]
+    let n = score.scored as f64;
+    let (sum, squares) = (n * mean, (n - 1.0) * variance + n * mean * mean);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of episodes")]
+    let right = sum.round() as u64;
+    (score.scored > 0 && (squares - sum).abs() < 1e-9 * n).then_some(right)
+}
+
+/// The interval of the mean of these shares; Wilson's where all are 0 or 1 and each question was run once.
+pub(crate) fn shares_interval(values: &[f64], once: bool) -> Option<Interval> {
+    let right = values.iter().filter(|value| **value >= 1.0).count();
+    if once && !values.is_empty() && values.iter().all(|value| *value <= 0.0 || *value >= 1.0) {
+        return Some(wilson(u64::try_from(right).ok()?, u64::try_from(values.len()).ok()?, LEVEL));
+    }
+    Moments::of(&Sums::alone(values)).padded_interval(Interval::SHARES, LEVEL).filter(|_| !values.is_empty())
+}
+
+fn padded(mean: f64, variance: f64, n: u64) -> Option<Interval> {
+    Moments::of_mean(mean, variance, n).padded_interval(Interval::SHARES, LEVEL)
+}
+
+/// The names of these scores' intervals, on one line.
+pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore> + Clone, accuracy: bool) -> &'static str {
+    let of_right = |score: &RunScore| right_by_f1(score).is_some();
+    if scores.clone().any(|score| score.questions.is_some()) {
+        "intervals: padded t over the means of each question's repeats, 95 %"
+    } else if accuracy || scores.clone().all(|score| score.scored == 0 || of_right(score)) {
+        "intervals: Wilson's, 95 %"
+    } else if scores.any(of_right) {
+        "intervals: Wilson's for EM, and for F1 of 0 and 1 alone, else padded t for F1, 95 %"
+    } else {
+        "intervals: Wilson's for EM, padded t for F1, 95 %"
     }
 }
 

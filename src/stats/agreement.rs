@@ -1,7 +1,7 @@
 //! Agreement of two people, or of a person and a rule, on classes of the same items.
 
 use super::Interval;
-use super::quantile::{central_t, count, float};
+use super::distributions::{central_t, count, float};
 use serde::Serialize;
 
 /// Questions that are added to those judged before an interval is computed: both agree on half of them.

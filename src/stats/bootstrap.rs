@@ -1,6 +1,6 @@
 //! The bootstrap of a mean, of questions or of whole clusters.
 
-use super::quantile::{count, float};
+use super::distributions::{count, float};
 use super::rng::SplitMix64;
 use super::{Interval, Mean, Sums};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Intervals for the mean of values that lie in a known range, whatever their distribution.
 
-use super::quantile::{central_t, count, float};
+use super::distributions::{central_t, count, float};
 use super::rng::SplitMix64;
 use super::{Interval, Sums};
 

@@ -1,7 +1,7 @@
 //! The decision about a pair: its power against other ways to compute it, and intervals that agree with their tests.
 
+use super::distributions::float;
 use super::permutation::permutation_exact;
-use super::quantile::float;
 use super::tests::differences;
 use super::*;
 use proptest::prelude::*;
@@ -56,8 +56,9 @@ fn the_power_of_sign_flips_is_that_of_simulated_tests() {
         let effect = design.smallest_effect(n, 0.8).expect("an effect");
         let mut rng = rng::SplitMix64::new(n);
         #[expect(clippy::cast_precision_loss, reason = "a number of few digits")]
-        let mut normal =
-            || quantile::normal_quantile(((rng.next_u64() >> 40) as f64 + 0.5) / f64::from(1 << 24)).expect("a share");
+        let mut normal = || {
+            distributions::normal_quantile(((rng.next_u64() >> 40) as f64 + 0.5) / f64::from(1 << 24)).expect("a share")
+        };
         let mut shown = 0;
         for _ in 0..1000 {
             let values: Vec<f64> = (0..n).map(|_| effect + normal()).collect();
@@ -104,7 +105,7 @@ fn the_score_interval_excludes_0_where_mcnemar_rejects() {
                 assert!(interval.contains(found) && interval.low >= -1.0 && interval.high <= 1.0, "{a} {b} of {n}");
                 assert_eq!(
                     interval.contains(0.0),
-                    p >= inverted::flip_chance(level),
+                    p >= permutation::flip_chance(level),
                     "{a} {b} of {n} at {level}: {interval:?}"
                 );
                 // The formula itself excludes 0 there; the end is not moved to the edge of 0.
@@ -194,7 +195,7 @@ proptest! {
                 let differences = Differences { values: &values, clusters, order: &order, binary: false, range };
                 let found = Decision::of(&differences, &Rule { level, ..rule() });
                 let (Some((_, p)), Some((_, interval))) = (found.decisive, found.interval) else { panic!("a decision") };
-                prop_assert_eq!(interval.contains(0.0), p >= inverted::flip_chance(level), "{:?} {:?}", p, interval);
+                prop_assert_eq!(interval.contains(0.0), p >= permutation::flip_chance(level), "{:?} {:?}", p, interval);
                 let mean = Mean::of(&values).expect("a mean").mean;
                 prop_assert!(interval.low <= mean + 1e-9 && mean <= interval.high + 1e-9);
                 prop_assert!(interval.low < interval.high);

@@ -1,7 +1,6 @@
 //! Confidence intervals for a share.
 
-use super::beta::beta_quantile;
-use super::quantile::{central_z, float};
+use super::distributions::{beta_quantile, central_z, float};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

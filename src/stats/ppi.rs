@@ -4,7 +4,7 @@
 //! labelled items and subtracted; λ says how much the verdicts of the others count, from 0 (the labels alone) to 1. Labels may
 //! be drawn with different probabilities in different strata (Fisch et al., "Stratified prediction-powered inference", 2024).
 
-use super::quantile::{count, float};
+use super::distributions::{count, float};
 use super::{Interval, Mean, fisher_exact};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

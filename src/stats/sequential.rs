@@ -58,7 +58,7 @@ impl Betting {
 
     /// Mean of the differences; absent without questions.
     pub fn mean(&self) -> Option<f64> {
-        let n = super::quantile::float(super::quantile::count(self.differences.len()));
+        let n = super::distributions::float(super::distributions::count(self.differences.len()));
         (n > 0.0).then(|| self.differences.iter().sum::<f64>() / n)
     }
 
@@ -82,7 +82,7 @@ impl Betting {
         let mut sorted = self.differences.clone();
         sorted.sort_by(f64::total_cmp);
         let same = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq());
-        same.map(|same| (same[0], super::quantile::float(super::quantile::count(same.len())))).collect()
+        same.map(|same| (same[0], super::distributions::float(super::distributions::count(same.len())))).collect()
     }
 
     fn log_up(&self, values: &[(f64, f64)], m: f64) -> f64 {
@@ -138,7 +138,7 @@ fn log_sum(logs: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Nodes and weights of the Gauss-Legendre rule on [0, 1], by Newton's method from the usual first guesses.
 fn gauss_legendre() -> Vec<(f64, f64)> {
-    let float = |k: usize| super::quantile::float(super::quantile::count(k));
+    let float = |k: usize| super::distributions::float(super::distributions::count(k));
     let n = float(NODES);
     // The Legendre polynomial of degree n at x and its derivative, by the recurrence over degrees.
     let polynomial = |x: f64| {

@@ -6,7 +6,7 @@ use crate::compare_support::{compare_json, table, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wikitrail::stats::bootstrap::resampled_means;
-use wikitrail::stats::quantile::normal_quantile;
+use wikitrail::stats::distributions::normal_quantile;
 use wikitrail::stats::{McNemar, benjamini_hochberg, bonferroni, clopper_pearson, holm, questions_needed, wilson};
 
 /// Figures that are not ours by choice: the end of the key, and why.

@@ -8,7 +8,7 @@ use crate::graded::runs;
 use crate::report::View;
 use crate::report::comparison::is_title;
 use crate::report::console::stdout;
-use crate::report::sheet::{Sheet, latex, markdown, terminal};
+use crate::report::sheet::{Sheet, to_latex, to_markdown, to_terminal};
 use crate::store::RunFolder;
 use crate::types::text::visible_line;
 use serde_json::Value;
@@ -82,9 +82,9 @@ pub(super) fn write(
     json: impl FnOnce() -> anyhow::Result<Value>,
 ) -> anyhow::Result<()> {
     let text = match format {
-        Format::Table => terminal::to_terminal(sheet, View::of_stdout().width).into_bytes(),
-        Format::Markdown => markdown::to_markdown(sheet).into_bytes(),
-        Format::Latex => latex::to_latex(sheet).into_bytes(),
+        Format::Table => to_terminal(sheet, View::of_stdout().width).into_bytes(),
+        Format::Markdown => to_markdown(sheet).into_bytes(),
+        Format::Latex => to_latex(sheet).into_bytes(),
         Format::Csv => csv(sheet)?,
         Format::Json => format!("{}\n", json()?).into_bytes(),
     };

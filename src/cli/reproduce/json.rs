@@ -1,8 +1,8 @@
 //! The table as JSON, in full precision.
 
 use super::figures::{Reproduction, Table};
-use crate::report::intervals::LEVEL;
 use crate::report::reproduction::{Ours, Place, share};
+use crate::report::summary::LEVEL;
 use serde_json::{Value, json};
 
 /// The whole table: shares are 0 to 1, published figures are so too.

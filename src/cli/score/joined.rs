@@ -3,7 +3,7 @@
 use crate::cli::metric_files::{Names, with_judges};
 use crate::graded::{EpisodeName, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics};
 use crate::report::JoinedRow;
-use crate::report::intervals::{LEVEL, shares_interval};
+use crate::report::summary::{LEVEL, shares_interval};
 use crate::score::{Figure, Unit, figure};
 use crate::stats::Mean;
 use std::collections::BTreeMap;

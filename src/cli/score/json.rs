@@ -1,7 +1,7 @@
 //! The figures of a run as JSON, in full precision.
 
 use super::items;
-use crate::report::intervals::{LEVEL, em_interval, f1_interval};
+use crate::report::summary::{LEVEL, em_interval, f1_interval};
 use crate::run::{Summary, VariantScore};
 use crate::stats::Interval;
 use serde_json::{Value, json};

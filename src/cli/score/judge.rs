@@ -11,9 +11,10 @@ use crate::experiment::defaults::GivenBy;
 use crate::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
 use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
+use crate::report::agreement::judged_figures;
 use crate::report::console::stdout;
-use crate::report::intervals::LEVEL;
-use crate::report::{JoinedRow, View, judged, wrapped};
+use crate::report::summary::LEVEL;
+use crate::report::{JoinedRow, View, wrapped};
 use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary, set_prices};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
@@ -319,7 +320,7 @@ pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
 pub(super) fn text(judged: &JudgedRun, joined: &[JoinedRow]) -> String {
     let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
     let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
-    judged::judged_figures(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, View::of_stdout().width)
+    judged_figures(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, View::of_stdout().width)
 }
 
 pub(super) fn to_json(judged: &JudgedRun) -> Value {

@@ -5,7 +5,7 @@ use crate::graded::judgements_of;
 use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::report::View;
 use crate::report::agreement;
-use crate::report::intervals::LEVEL;
+use crate::report::summary::LEVEL;
 use crate::run::{Item, Summary};
 use crate::store::RunFolder;
 use crate::types::text::{counted, shell_word, visible_line};

@@ -1,12 +1,12 @@
 //! The charts, for the page and as files of their own.
 
-use super::html::Html;
-use super::svg::{self, Estimate, Scale, bar, label, line, picture};
-use crate::compare::number::{percent, value};
+use super::html::{Attributes, Html};
+use crate::compare::verdict::{percent, value};
 use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::graded::Source;
 use crate::score::figure;
 use crate::types::text::counted;
+use std::fmt::Write as _;
 
 /// Size of a chart in a cell of a table.
 const CELL: (f64, f64) = (240.0, 24.0);
@@ -33,7 +33,7 @@ pub(super) fn score(html: &mut Html, mean: &VariantMean) {
     picture(html, CELL, &sentence(mean), |html| {
         row_axis(html, &scale, &[0.0, 0.25, 0.5, 0.75, 1.0]);
         if let Some(estimate) = estimate(mean) {
-            svg::interval_mark(html, &scale, CELL.1 / 2.0, estimate);
+            interval_mark(html, &scale, CELL.1 / 2.0, estimate);
         }
     });
 }
@@ -76,7 +76,7 @@ pub(super) fn pair(html: &mut Html, pair: &Pair, scale: &Scale) {
     picture(html, CELL, &pair.verdict.sentence, |html| {
         line(html, "zero", (scale.of(0.0), 0.0), (scale.of(0.0), CELL.1));
         if let Some(estimate) = pair_estimate(pair) {
-            svg::interval_mark(html, scale, CELL.1 / 2.0, estimate);
+            interval_mark(html, scale, CELL.1 / 2.0, estimate);
         }
     });
 }
@@ -122,7 +122,7 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
                 line(html, "ci", (at, y.of(of.low)), (at, y.of(of.high)));
             }
             if let Some(em) = mean.mean {
-                svg::interval_mark(html, &x, y.of(em), Estimate { at: *cost, ends: None, hollow: false });
+                interval_mark(html, &x, y.of(em), Estimate { at: *cost, ends: None, hollow: false });
             }
         }
         for (name, (at, height)) in names(&points, &x, &y) {
@@ -212,7 +212,7 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
     let x = Scale::new(scale, (names, width - 16.0));
     let mut html = Html::default();
     picture(&mut html, (width, base + 40.0), title, |html| {
-        html.text.push_str(svg::STYLE);
+        html.text.push_str(STYLE);
         for tick in x.ticks(6.0) {
             line(html, "axis", (x.of(tick), 8.0), (x.of(tick), base));
             label(html, "axis", (x.of(tick), base + 16.0), "middle", &short(100.0 * tick));
@@ -225,7 +225,7 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
             let y = 16.0 + ROW * (shown_width(at) + 0.5);
             label(html, "label", (names - 10.0, y + 4.0), "end", name);
             if let Some(estimate) = estimate {
-                svg::interval_mark(html, &x, y, *estimate);
+                interval_mark(html, &x, y, *estimate);
             }
         }
     });
@@ -250,7 +250,7 @@ pub(super) fn files(em: &FigureComparison, names: &[String], sources: &[Source])
     let styled = |draw: &dyn Fn(&mut Html)| {
         let mut html = Html::default();
         draw(&mut html);
-        html.text.replacen('>', &format!(">{}", svg::STYLE), 1) + "\n"
+        html.text.replacen('>', &format!(">{}", STYLE), 1) + "\n"
     };
     files.push(("cost".to_owned(), styled(&|html| cost(html, em, sources))));
     for (name, source) in names.iter().zip(sources) {
@@ -265,4 +265,117 @@ pub(super) fn files(em: &FigureComparison, names: &[String], sources: &[Source])
 /// A name as part of a file's name.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).take(80).collect()
+}
+
+/// From values to places in a picture.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+/// A mean or a difference with the ends of its interval.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Estimate {
+    pub(super) at: f64,
+    pub(super) ends: Option<(f64, f64)>,
+    /// Drawn hollow and grey: not distinguishable from 0.
+    pub(super) hollow: bool,
+}
+
+impl Scale {
+    /// `low..=high` drawn from `from` to `to`. A range of nothing is drawn in the middle.
+    pub(super) fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
+        if low < high { Self { low, high, from, to } } else { Self { low: low - 0.5, high: low + 0.5, from, to } }
+    }
+
+    pub(super) fn of(&self, value: f64) -> f64 {
+        let share = (value.clamp(self.low, self.high) - self.low) / (self.high - self.low);
+        self.from + share * (self.to - self.from)
+    }
+
+    /// Round values inside the range, about `wanted` of them.
+    pub(super) fn ticks(&self, wanted: f64) -> Vec<f64> {
+        let rough = (self.high - self.low) / wanted.max(1.0);
+        let power = 10_f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * power).find(|step| *step >= rough);
+        let step = step.unwrap_or(rough);
+        let first = (self.low / step).ceil();
+        let ticks = (0..100).map(|n| (first + f64::from(n)) * step);
+        ticks.take_while(|tick| *tick <= self.high + step * 1e-9).collect()
+    }
+}
+
+/// The opening tag of a picture with its sentence.
+pub(super) fn picture(html: &mut Html, (width, height): (f64, f64), label: &str, fill: impl FnOnce(&mut Html)) {
+    let (w, h, size) = (number(width), number(height), format!("0 0 {width:.0} {height:.0}"));
+    let attributes: Attributes<'_> = &[
+        ("xmlns", "http://www.w3.org/2000/svg"),
+        ("role", "img"),
+        ("aria-label", label),
+        ("width", &w),
+        ("height", &h),
+        ("viewBox", &size),
+    ];
+    html.element("svg", attributes, fill);
+}
+
+pub(super) fn line(html: &mut Html, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    // Writing to a String cannot fail.
+    let _ = write!(html.text, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
+}
+
+pub(super) fn bar(html: &mut Html, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+    let _ = write!(
+        html.text,
+        "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+    );
+}
+
+/// A text that begins, ends or has its middle (`start`, `end`, `middle`) at a point.
+pub(super) fn label(html: &mut Html, class: &str, (x, y): (f64, f64), anchor: &str, text: &str) {
+    let (x, y) = (number(x), number(y));
+    html.leaf("text", &[("class", class), ("x", &x), ("y", &y), ("text-anchor", anchor)], text);
+}
+
+/// A dot with its whiskers, at height `y`.
+fn interval_mark(html: &mut Html, scale: &Scale, y: f64, estimate: Estimate) {
+    let hollow = if estimate.hollow { " un" } else { "" };
+    if let Some((low, high)) = estimate.ends {
+        line(html, &format!("ci{hollow}"), (scale.of(low), y), (scale.of(high), y));
+    }
+    let _ =
+        write!(html.text, "<circle class=\"pt{hollow}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4.5\"/>", scale.of(estimate.at));
+}
+
+fn number(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// Whether a file that begins like this is a chart of ours.
+pub(crate) fn is_figure(start: &str) -> bool {
+    start.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=")
+        && start.contains("<style>text{font:")
+}
+
+/// The style of a picture that is a file of its own.
+pub(super) const STYLE: &str = "<style>text{font:12px sans-serif;fill:#4a505a}text.label{fill:#16181d}line.axis{stroke:#d5d9e0}\
+     .zero{stroke:#565d68}.ci{stroke:#0b57b0;stroke-width:2}.pt{fill:#0b57b0}.pt.un{fill:#fff;stroke:#6b7280;stroke-width:2}\
+     .ci.un{stroke:#6b7280}.bar{fill:#0b57b0}.bar.wrong{fill:#d5d9e0}</style>";
+
+#[cfg(test)]
+mod tests {
+    use super::Scale;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        let scale = Scale::new((0.0, 1.0), (0.0, 100.0));
+        assert_eq!(scale.ticks(4.0).len(), 3, "0, 0.5, 1");
+        assert_eq!(Scale::new((0.0, 6.2), (0.0, 1.0)).ticks(6.0), [0.0, 2.0, 4.0, 6.0]);
+        assert!((scale.of(0.25) - 25.0).abs() < 1e-9);
+        assert!((scale.of(7.0) - 100.0).abs() < 1e-9, "what is outside is drawn at the end");
+        assert!(Scale::new((3.0, 3.0), (0.0, 10.0)).of(3.0) > 4.9, "a range of nothing");
+    }
 }
