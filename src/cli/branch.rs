@@ -151,7 +151,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
             "note: up to {episodes} of `{PLACEBO}`: they are run if at least half of the controls equal the record"
         ));
     } else if !args.dry_run && is_over(code) {
-        repair::print(args, &run, &chosen.classes)?;
+        repair::print_repair(args, &run, &chosen.classes)?;
     }
     Ok(code)
 }

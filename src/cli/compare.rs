@@ -55,7 +55,7 @@ pub(super) struct Args {
     metric: Vec<String>,
     /// Smallest and largest value of a figure that has none of its own, such as `tokens=0..20000`; may be repeated [default: 0..1
     /// for a column or metric of your own whose values all lie there].
-    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = bounds::parse)]
+    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = bounds::parsed_bounds)]
     bounds: Vec<bounds::Bounds>,
     #[command(flatten)]
     metrics: MetricFiles,
@@ -179,7 +179,7 @@ impl Args {
             None => NamedFigure::new(name),
         };
         let mut figures: Vec<NamedFigure> = self.figures(joined).into_iter().map(figure).collect();
-        bounds::set(&self.bounds, &mut figures)?;
+        bounds::set_bounds(&self.bounds, &mut figures)?;
         Ok(Settings {
             level: self.level,
             // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
@@ -205,12 +205,12 @@ impl Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(plan) = &args.plan {
-        return plan::check(args, plan);
+        return plan::check_plan(args, plan);
     }
     let mut pairs = args.pairs()?;
     let format = args.format()?;
-    output::check(args, format)?;
-    let (verdicts, joined) = judges::read(args)?;
+    output::check_output(args, format)?;
+    let (verdicts, joined) = judges::judges_and_metrics(args)?;
     let (mut sources, figures) = sources(args, &joined)?;
     let mut names = graded::names(&sources);
     let mut absent = None;
@@ -234,12 +234,15 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     possible.charge(args, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
-    let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
+    let judged = args.fail_if.iter().map(|text| Ok((text, gate::evaluate(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
     // A table of figures has all of them, as JSON has.
     let most = if format == Format::Csv { usize::MAX } else { args.flips.unwrap_or(FLIPS) };
-    let flips =
-        if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold, most)? } else { Vec::new() };
+    let flips = if args.flips() {
+        flipped::flip_lists(&sources, &columns, &comparison, args.stale_gold, most)?
+    } else {
+        Vec::new()
+    };
     let settings = differences::of(&sources);
     let said = warnings.len();
     let mut holdout = OverHoldout::of(args, &joined, &sources, &comparison, &mut warnings)?;
@@ -257,7 +260,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         efforts: &efforts,
     };
     let labelled = sources.iter().zip(&names);
-    output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
+    output::write_output(args, format, &sheet(&compared), || {
+        json(args, &compared, labelled, &judged, holdout.to_json())
+    })?;
     holdout.finish(args, format);
     Ok(print_conditions(&judged))
 }

@@ -73,7 +73,7 @@ struct Outcome {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(id) = &args.other {
-        return other::execute(id, &args.option, &imported(&args.file)?, args.json);
+        return other::execute_other(id, &args.option, &imported(&args.file)?, args.json);
     }
     let outcomes = match args.import {
         Some(Import::ReactNotebook) => notebook_file(args)?,

@@ -249,7 +249,7 @@ impl Args {
 fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     let reproduction = Reproduction::open(folder)?;
     let text = if as_json {
-        format!("{}\n", json::of(&reproduction))
+        format!("{}\n", json::reproduction_json(&reproduction))
     } else {
         to_terminal(&reproduction.sheet(), View::of_stdout().width)
     };

@@ -15,7 +15,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),
-    ("comfy_table", &["report/layout", "report/episodes"]),
+    ("comfy_table", &["report/sheet", "report/episodes"]),
     ("csv", &["dataset/", "export/", "label/import"]),
     ("flate2", &["dataset/", "export/gzip", "net/client/tests", "report/page/", "wiki/corpus"]),
     ("getrandom", &["serve/view"]),
@@ -43,7 +43,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tantivy", &["wiki/corpus"]),
     ("tantivy_fst", &["wiki/corpus"]),
     ("tar", &["wiki/corpus/import/"]),
-    ("textwrap", &["report/sheet/terminal", "report/trajectory/", "report/view"]),
+    ("textwrap", &["report/console", "report/trajectory"]),
     (
         "toml",
         &[

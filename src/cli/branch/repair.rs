@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 /// Prints a line for each class, and one for all.
-pub(super) fn print(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static str>) -> anyhow::Result<()> {
-    let (arms, paths) = (arms(args)?, Paths::of(&args.out, run)?);
+pub(super) fn print_repair(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static str>) -> anyhow::Result<()> {
+    let (arms, paths) = (arms_of(args)?, Paths::of(&args.out, run)?);
     let of_class = |class: Option<&str>| {
         let is_of = |id: &str| class.is_none_or(|class| classes.get(id).copied().unwrap_or("not scored") == class);
         (arms.of(is_of), paths.placebos(is_of))
@@ -46,7 +46,7 @@ pub(super) fn print(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'stat
 }
 
 /// The EM of each arm, as `compare` reads it.
-fn arms(args: &Args) -> anyhow::Result<Arms> {
+fn arms_of(args: &Args) -> anyhow::Result<Arms> {
     let run = RunRef { path: args.out.clone(), variant: None };
     let wanted = Wanted { figures: &[&figure::EM], cluster: Some(&Field::Cluster), ..Wanted::default() };
     let (sources, _) = graded::load(&[run], &wanted)?;

@@ -13,7 +13,7 @@ pub(super) struct Bounds {
     range: Interval,
 }
 
-pub(super) fn parse(text: &str) -> Result<Bounds, String> {
+pub(super) fn parsed_bounds(text: &str) -> Result<Bounds, String> {
     let wanted = || "expected NAME=LOW..HIGH with LOW below HIGH, such as tokens=0..20000".to_owned();
     let (figure, ends) = text.rsplit_once('=').ok_or_else(wanted)?;
     let (low, high) = ends.split_once("..").ok_or_else(wanted)?;
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Bounds, String> {
 }
 
 /// Sets the bounds that were typed.
-pub(super) fn set(bounds: &[Bounds], figures: &mut [NamedFigure]) -> anyhow::Result<()> {
+pub(super) fn set_bounds(bounds: &[Bounds], figures: &mut [NamedFigure]) -> anyhow::Result<()> {
     for Bounds { figure, range } in bounds {
         let name = visible_line(figure, 80);
         let Some(found) = figures.iter_mut().find(|other| other.name.eq_ignore_ascii_case(figure)) else {
@@ -47,7 +47,7 @@ pub(super) fn set(bounds: &[Bounds], figures: &mut [NamedFigure]) -> anyhow::Res
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, parse};
+    use super::{Bounds, parsed_bounds};
     use crate::stats::Interval;
 
     #[test]
@@ -57,10 +57,14 @@ mod tests {
             ("a=b=-1..1.5", "a=b", -1.0, 1.5),
             ("m = -2..-1", "m", -2.0, -1.0),
         ] {
-            assert_eq!(parse(text), Ok(Bounds { figure: figure.to_owned(), range: Interval { low, high } }), "{text}");
+            assert_eq!(
+                parsed_bounds(text),
+                Ok(Bounds { figure: figure.to_owned(), range: Interval { low, high } }),
+                "{text}"
+            );
         }
         for text in ["tokens", "tokens=3", "tokens=1..1", "tokens=2..1", "=0..1", "tokens=0..inf", "tokens=nan..1"] {
-            assert!(parse(text).is_err_and(|error| error.contains("NAME=LOW..HIGH")), "{text}");
+            assert!(parsed_bounds(text).is_err_and(|error| error.contains("NAME=LOW..HIGH")), "{text}");
         }
     }
 }

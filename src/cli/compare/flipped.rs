@@ -15,7 +15,7 @@ type Place = (usize, String, u32);
 
 /// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale. Of each pair
 /// the first `most` are printed.
-pub(super) fn lists(
+pub(super) fn flip_lists(
     sources: &[Source],
     columns: &[Variant],
     comparison: &Comparison,
@@ -35,7 +35,7 @@ pub(super) fn lists(
             }
         }
     }
-    let trajectories = read(sources, &places)?;
+    let trajectories = trajectories_at(sources, &places)?;
     let mut opened = Opened::default();
     let lists = pairs.into_iter().zip(found).map(|((a, b), flips)| {
         let editions = stale_gold.then(|| Editions::of([a, b].map(|at| (&columns[at], &sources[at])), &mut opened));
@@ -53,7 +53,7 @@ pub(super) fn lists(
                 question: wrong.map(|episode| episode.question.clone()).unwrap_or_default(),
                 class: wrong.and_then(|episode| episode.class),
                 parted: first.zip(second).and_then(|(first, second)| Divergence::of(first, second)),
-                command: command(&sources[a], &sources[b], id),
+                command: show_command(&sources[a], &sources[b], id),
             })
         };
         Ok(FlipList {
@@ -101,7 +101,7 @@ impl<'a> Finder<'a> {
 }
 
 /// The trajectories at these places. Only they are held.
-fn read(sources: &[Source], places: &HashSet<Place>) -> anyhow::Result<HashMap<Place, Trajectory>> {
+fn trajectories_at(sources: &[Source], places: &HashSet<Place>) -> anyhow::Result<HashMap<Place, Trajectory>> {
     let mut found = HashMap::with_capacity(places.len());
     for (at, source) in sources.iter().enumerate() {
         if source.origin.is_none() || !places.iter().any(|(column, ..)| *column == at) {
@@ -121,7 +121,7 @@ fn read(sources: &[Source], places: &HashSet<Place>) -> anyhow::Result<HashMap<P
     Ok(found)
 }
 
-fn command(a: &Source, b: &Source, id: &str) -> Option<String> {
+fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {
     let _ = (a.origin.as_ref()?, b.origin.as_ref()?);
     let one = |source: &Source| shell_word(&format!("{}:{id}", source.typed()));
     Some(format!("wikitrail show {} {}", one(a), one(b)))

@@ -13,7 +13,7 @@ pub(super) struct Judged {
     pub(super) absent: Vec<String>,
 }
 
-pub(super) fn judge(text: &str, terms: &dyn Terms) -> anyhow::Result<Judged> {
+pub(super) fn evaluate(text: &str, terms: &dyn Terms) -> anyhow::Result<Judged> {
     let (mut values, mut absent) = (Vec::new(), Vec::new());
     let mut evaluation = Evaluation { terms, values: &mut values, absent: &mut absent };
     let judged = parse(text).and_then(|expr| evaluation.truth(&expr));

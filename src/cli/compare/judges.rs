@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, and
 /// those of files.
-pub(super) fn read(args: &Args) -> anyhow::Result<(JudgedRuns, Vec<JoinedMetric>)> {
+pub(super) fn judges_and_metrics(args: &Args) -> anyhow::Result<(JudgedRuns, Vec<JoinedMetric>)> {
     let typed_runs = if args.from_csv.is_empty() { runs(&args.runs)? } else { Vec::new() };
     let mut paths: Vec<&Path> = typed_runs.iter().map(|run| run.path.as_path()).collect();
     paths.dedup();

@@ -59,12 +59,12 @@ impl Format {
 }
 
 /// Refuses what must not be replaced, before anything is computed.
-pub(super) fn check(args: &Args, format: Format) -> anyhow::Result<()> {
+pub(super) fn check_output(args: &Args, format: Format) -> anyhow::Result<()> {
     let is_earlier = |start: &Start| format.is_earlier(start);
-    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| file(args, path, &is_earlier).check())
+    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| output_of(args, path, &is_earlier).check())
 }
 
-fn file<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
+fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
     let mut inputs: Vec<Input> = args.from_csv.iter().chain(&args.holdout).cloned().map(Into::into).collect();
     inputs.extend(args.metrics.files().map(PathBuf::from).map(Into::into));
     for run in runs(&[&args.runs[..], &args.dev].concat()).unwrap_or_default() {
@@ -75,7 +75,7 @@ fn file<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool)
     OutputFile { path, what, is_earlier, force: Force::Flag(args.force), inputs }
 }
 
-pub(super) fn write(
+pub(super) fn write_output(
     args: &Args,
     format: Format,
     sheet: &Sheet,
@@ -92,7 +92,7 @@ pub(super) fn write(
         None => stdout().write_all(&text)?,
         Some(path) => {
             let is_earlier = |start: &Start| format.is_earlier(start);
-            file(args, path, &is_earlier).write(|mut file| Ok(file.write_all(&text)?))?;
+            output_of(args, path, &is_earlier).write(|mut file| Ok(file.write_all(&text)?))?;
             say(format_args!("comparison written to {}", visible_line(&path.display().to_string(), 300)));
         }
     }

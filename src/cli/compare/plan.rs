@@ -13,7 +13,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// No plan is longer.
-const MAX_BYTES: u64 = 256 << 20;
+const MAX_PLAN_BYTES: u64 = 256 << 20;
 
 /// What `run --dry-run --json` prints, as far as it is needed here.
 #[derive(Debug, Deserialize)]
@@ -36,10 +36,10 @@ struct Named {
 }
 
 /// Refuses what the comparison of a planned run with these other runs would refuse. Nothing is compared.
-pub(super) fn check(args: &Args, plan: &Path) -> anyhow::Result<u8> {
+pub(super) fn check_plan(args: &Args, plan: &Path) -> anyhow::Result<u8> {
     let mut pairs = args.pairs()?;
-    let (mut sources, planned) = sources(plan)?;
-    let (_, joined) = super::judges::read(args)?;
+    let (mut sources, planned) = planned_sources(plan)?;
+    let (_, joined) = super::judges::judges_and_metrics(args)?;
     let (others, figures) = super::loaded(args, &args.runs, &joined)?;
     let of_others = others.iter().map(Source::pairs);
     let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
@@ -52,10 +52,10 @@ pub(super) fn check(args: &Args, plan: &Path) -> anyhow::Result<u8> {
         names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
     }
     let settings = args.settings(pairs, &joined)?;
-    let comparison = compare(&columns(&names, &figures, &settings.breakdowns), &settings);
+    let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings);
     let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
     for condition in &args.fail_if {
-        gate::judge(condition, &planned)?;
+        gate::evaluate(condition, &planned)?;
     }
     Ok(failure::OK)
 }
@@ -70,7 +70,7 @@ impl Terms for Planned {
 }
 
 /// The variants, each with one and the same question that has no value in any.
-fn columns(names: &[String], figures: &[String], fields: &[String]) -> Vec<Variant> {
+fn planned_columns(names: &[String], figures: &[String], fields: &[String]) -> Vec<Variant> {
     let item = Item { values: vec![None; figures.len()], groups: vec![None; fields.len()], ..Item::default() };
     let column =
         |name: &String| Variant { items: vec![item.clone()], ..Variant::new(name, figures.to_vec(), fields.to_vec()) };
@@ -78,7 +78,7 @@ fn columns(names: &[String], figures: &[String], fields: &[String]) -> Vec<Varia
 }
 
 /// The variants of a plan, and the pairs that the experiment of each compares.
-fn sources(plan: &Path) -> anyhow::Result<(Vec<Source>, Vec<Pairs>)> {
+fn planned_sources(plan: &Path) -> anyhow::Result<(Vec<Source>, Vec<Pairs>)> {
     let refused = |error: &dyn std::fmt::Display| {
         let path = visible_line(&plan.display().to_string(), 300);
         let hint = "`wikitrail run … --dry-run --json` prints a plan";
@@ -86,7 +86,7 @@ fn sources(plan: &Path) -> anyhow::Result<(Vec<Source>, Vec<Pairs>)> {
     };
     let mut text = String::new();
     let file = std::fs::File::open(plan).map_err(|error| refused(&error))?;
-    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| refused(&error))?;
+    file.take(MAX_PLAN_BYTES).read_to_string(&mut text).map_err(|error| refused(&error))?;
     let plan = serde_json::from_str(&text).map_err(|_| refused(&"it is not the JSON of a plan"))?;
     let runs = match plan {
         Plan::Several { runs } => runs,

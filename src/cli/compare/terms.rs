@@ -9,13 +9,13 @@ use crate::types::text::visible_line;
 impl Terms for Comparison {
     fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
         match (name, arguments) {
-            ("missing", [column]) => missing(self, column).map(Some),
+            ("missing", [column]) => missing_rows(self, column).map(Some),
             ("missing", [figure, column]) => {
                 column_named(self, column)?;
-                let mean = find_figure(self, &figure.text, figure.at)?.mean(&column.text);
-                Ok(mean.map(|mean| count(mean.not_measured)))
+                let mean = figure_named(self, &figure.text, figure.at)?.mean(&column.text);
+                Ok(mean.map(|mean| as_number(mean.not_measured)))
             }
-            ("n", [figure]) => Ok(Some(count(find_figure(self, &figure.text, figure.at)?.n))),
+            ("n", [figure]) => Ok(Some(as_number(figure_named(self, &figure.text, figure.at)?.n))),
             ("missing", _) => Err(Fault::new(at, "`missing` takes a variant, or a figure and a variant")),
             ("n" | "diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
             ("n", _) => Err(Fault::new(at, "`n` takes a figure, or a figure and two variants")),
@@ -23,27 +23,27 @@ impl Terms for Comparison {
                 Err(Fault::new(at, format_args!("`{name}` takes a figure and two variants: {name}(em, a, b)")))
             }
             (_, [column]) => {
-                let figure = find_figure(self, name, at)?;
+                let figure = figure_named(self, name, at)?;
                 column_named(self, column)?;
                 Ok(figure.mean(&column.text).and_then(|mean| mean.mean))
             }
             _ => {
-                find_figure(self, name, at)?;
+                figure_named(self, name, at)?;
                 Err(Fault::new(at, format_args!("`{name}` takes one variant: {name}(NAME)")))
             }
         }
     }
 }
 
-fn missing(comparison: &Comparison, column: &Argument) -> Result<f64, Fault> {
+fn missing_rows(comparison: &Comparison, column: &Argument) -> Result<f64, Fault> {
     column_named(comparison, column)?;
     let found = comparison.variants.iter().find(|summary| summary.name == column.text);
-    Ok(found.map_or(0.0, |summary| count(summary.not_measured)))
+    Ok(found.map_or(0.0, |summary| as_number(summary.not_measured)))
 }
 
 /// A term of two variants. Differences are `b − a` in either order of the comparison.
 fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) -> Result<Option<f64>, Fault> {
-    let figure = find_figure(comparison, &figure.text, figure.at)?;
+    let figure = figure_named(comparison, &figure.text, figure.at)?;
     column_named(comparison, a)?;
     column_named(comparison, b)?;
     let Some(pair) = figure.pair(&a.text, &b.text) else {
@@ -64,13 +64,13 @@ fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
         "diff" => pair.difference.map(|difference| if as_is { difference } else { -difference }),
         "low" => ends.map(|(low, high)| if as_is { low } else { -high }),
         "high" => ends.map(|(low, high)| if as_is { high } else { -low }),
-        "n" => Some(count(pair.n)),
+        "n" => Some(as_number(pair.n)),
         "p" => pair.p.map(|p| p.value),
         _ => pair.p_holm,
     }
 }
 
-fn find_figure<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a FigureComparison, Fault> {
+fn figure_named<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a FigureComparison, Fault> {
     comparison.figure(&canonical(name)).ok_or_else(|| {
         let known: Vec<&str> = comparison.figures.iter().map(|figure| figure.figure.name.as_str()).collect();
         let (name, known) = (visible_line(name, 60), known.join(", "));
@@ -88,6 +88,6 @@ fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), Faul
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn count(n: usize) -> f64 {
+fn as_number(n: usize) -> f64 {
     n as f64
 }

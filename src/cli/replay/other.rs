@@ -79,13 +79,13 @@ impl Verdict {
 }
 
 /// Prints a table, or one JSON object per reply.
-pub(super) fn execute(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
-    let protocol = find(id, options)?;
+pub(super) fn execute_other(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
+    let protocol = find_other(id, options)?;
     let rows: Vec<Row> = episodes.iter().flat_map(|episode| rows(protocol.as_ref(), &episode.trajectory)).collect();
     let mut out = stdout();
     if json {
         for row in &rows {
-            json_line(&mut out, &to_json(row))?;
+            json_line(&mut out, &row_json(row))?;
         }
     } else {
         write!(out, "{}", table(id, episodes.len(), &rows))?;
@@ -93,7 +93,7 @@ pub(super) fn execute(id: &str, options: &[String], episodes: &[Imported], json:
     Ok(failure::OK)
 }
 
-fn find(id: &str, options: &[String]) -> anyhow::Result<Arc<dyn Protocol>> {
+fn find_other(id: &str, options: &[String]) -> anyhow::Result<Arc<dyn Protocol>> {
     let mut pairs = BTreeMap::new();
     for option in options {
         let Some((name, value)) = option.split_once('=') else {
@@ -196,7 +196,7 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
     text
 }
 
-fn to_json(row: &Row) -> serde_json::Value {
+fn row_json(row: &Row) -> serde_json::Value {
     json!({
         // A recorded order is a number, and is printed as one.
         "id": row.id.parse::<u64>().map_or_else(|_| json!(row.id), |order| json!(order)),

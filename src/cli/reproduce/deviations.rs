@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Settings that were typed in place of the file's, in one sentence for all variants.
-pub(super) fn settings(experiment: &ExperimentFile, runs: &[(DatasetDraft, Summary)]) -> Option<String> {
+pub(super) fn deviating_settings(experiment: &ExperimentFile, runs: &[(DatasetDraft, Summary)]) -> Option<String> {
     let mut found = BTreeSet::new();
     for (dataset, summary) in runs {
         for draft in experiment.variants_on(dataset, &Overrides::default()) {
@@ -29,7 +29,7 @@ pub(super) fn settings(experiment: &ExperimentFile, runs: &[(DatasetDraft, Summa
 }
 
 /// Says where other questions were asked than those of which figures are published.
-pub(super) fn questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<String> {
+pub(super) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<String> {
     let file = Path::new(&dataset.path).file_name().map(|name| name.to_string_lossy());
     let public = PUBLIC_SOURCES.iter().find(|source| file.as_deref() == Some(source.file));
     let other_file = match public.and_then(|source| source.sha256) {

@@ -166,9 +166,9 @@ impl Reproduction {
                     .to_owned(),
             );
         }
-        notes.extend(deviations::settings(&self.experiment, &self.runs));
+        notes.extend(deviations::deviating_settings(&self.experiment, &self.runs));
         for (dataset, summary) in &self.runs {
-            notes.extend(deviations::questions(dataset, &summary.manifest.dataset));
+            notes.extend(deviations::deviating_questions(dataset, &summary.manifest.dataset));
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
                 notes.push(format!(

@@ -6,7 +6,7 @@ use crate::report::summary::LEVEL;
 use serde_json::{Value, json};
 
 /// The whole table: shares are 0 to 1, published figures are so too.
-pub(super) fn of(reproduction: &Reproduction) -> Value {
+pub(super) fn reproduction_json(reproduction: &Reproduction) -> Value {
     let experiment = &reproduction.experiment;
     let sources = experiment.published.iter().map(|from| json!({"name": from.name, "source": from.source}));
     let tables: Vec<Value> = reproduction.tables().iter().map(table).collect();
