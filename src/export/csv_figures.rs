@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 /// Columns, in the order of the file. `docs/compare.md` describes each of them.
-const COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "value"];
+const FIGURE_COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "value"];
 
 /// One figure and what it is about; what does not apply is empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +27,7 @@ pub struct FigureRow<'a> {
 
 /// Whether a line is the header of such a table.
 pub fn is_figures_header(line: &str) -> bool {
-    line == COLUMNS.join(",")
+    line == FIGURE_COLUMNS.join(",")
 }
 
 pub struct FiguresCsv<W: Write> {
@@ -37,7 +37,7 @@ pub struct FiguresCsv<W: Write> {
 impl<W: Write> FiguresCsv<W> {
     /// Writes to `out`, beginning with a header.
     pub fn new(out: W, options: CsvOptions) -> Self {
-        Self { sheet: Sheet::new(out, options, COLUMNS) }
+        Self { sheet: Sheet::new(out, options, FIGURE_COLUMNS) }
     }
 
     pub fn write(&mut self, row: &FigureRow<'_>) -> Result<(), ExportError> {

@@ -4,15 +4,15 @@ use super::table::{Cell, Column};
 use crate::types::{Manifest, Variant, Wording};
 use std::borrow::Cow;
 
-type Content = for<'a> fn(&'a Variant) -> Cell<'a>;
+type SettingContent = for<'a> fn(&'a Variant) -> Cell<'a>;
 
 /// The columns of the run, which precede those of the settings.
-pub(super) const RUN: [Column; 2] = [Column::text("run"), Column::text("dataset")];
+pub(super) const RUN_COLUMNS: [Column; 2] = [Column::text("run"), Column::text("dataset")];
 
 /// The columns of the settings, in order, and their cells; `docs/columns.md` explains each.
-pub(super) const SETTINGS: &[(Column, Content)] = &[
+pub(super) const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
     (Column::text("protocol"), |variant| Cell::text(&variant.protocol)),
-    (Column::text("options"), options),
+    (Column::text("options"), options_cell),
     (Column::text("method"), |variant| Cell::text(&variant.method)),
     (Column::text("model"), |variant| Cell::text(&variant.model)),
     (Column::text("endpoint"), |variant| Cell::text(&variant.endpoint)),
@@ -66,13 +66,13 @@ impl<'a> Origin<'a> {
     }
 
     pub(super) fn cells(&self) -> Vec<Cell<'a>> {
-        let settings = SETTINGS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
+        let settings = SETTING_COLUMNS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
         [self.run, &self.manifest.dataset.name].map(Cell::text).into_iter().chain(settings).collect()
     }
 }
 
 /// The protocol's options as a JSON object; empty without any.
-fn options(variant: &Variant) -> Cell<'_> {
+fn options_cell(variant: &Variant) -> Cell<'_> {
     let given = (!variant.options.is_empty()).then_some(&variant.options);
     // Strings always serialise.
     Cell::of(given, |options| Cell::Text(Cow::Owned(serde_json::to_string(options).unwrap_or_default())))

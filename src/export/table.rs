@@ -85,15 +85,17 @@ impl Layout {
                 let meta =
                     self.meta.iter().map(|name| Column { name: format!("meta.{name}").into(), kind: Kind::Text });
                 let metrics = self.metrics.iter().map(|name| Column { name: name.clone().into(), kind: Kind::Real });
-                let known = questions::COLUMNS.iter().map(|column| column.column.clone());
-                known.chain(questions::FIELDS).chain(meta).chain(metrics).collect()
+                let known = questions::QUESTION_COLUMNS.iter().map(|column| column.column.clone());
+                known.chain(questions::QUESTION_FIELDS).chain(meta).chain(metrics).collect()
             }
             Table::Steps => {
-                let known = steps::COLUMNS.iter().map(|(column, _)| column.clone());
+                let known = steps::STEP_COLUMNS.iter().map(|(column, _)| column.clone());
                 known.chain(self.prompts.then(|| Column::text("prompt_text"))).collect()
             }
         };
-        own.into_iter().chain(origin::RUN).chain(origin::SETTINGS.iter().map(|(column, _)| column.clone()))
+        own.into_iter()
+            .chain(origin::RUN_COLUMNS)
+            .chain(origin::SETTING_COLUMNS.iter().map(|(column, _)| column.clone()))
     }
 
     /// Whether these are the names of such a table's columns, whatever fields its questions had: nobody has added one.
@@ -111,8 +113,8 @@ impl Layout {
         let origin = scored.origin.cells();
         match self.table {
             Table::Questions => {
-                let mut row = questions::row(scored);
-                row.extend(questions::fields(scored, self.meta.len()));
+                let mut row = questions::question_row(scored);
+                row.extend(questions::question_fields(scored, self.meta.len()));
                 let metric = |at| Cell::of(scored.metrics.get(at).copied().flatten(), Cell::Real);
                 row.extend((0..self.metrics.len()).map(metric));
                 row.extend(origin);
@@ -121,9 +123,9 @@ impl Layout {
             Table::Steps => {
                 let mut prompts = scored.prompts.iter();
                 scored.trajectory.steps.iter().try_for_each(|step| {
-                    let own = steps::COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
+                    let own = steps::STEP_COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
                     let calls: Vec<_> = prompts.by_ref().take(step.calls.len()).collect();
-                    let prompt = self.prompts.then(|| steps::prompt(calls.first().copied()));
+                    let prompt = self.prompts.then(|| steps::prompt_cell(calls.first().copied()));
                     sink(&own.chain(prompt).chain(origin.iter().cloned()).collect::<Vec<_>>())
                 })
             }
