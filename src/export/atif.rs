@@ -1,6 +1,6 @@
 //! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
 
-use super::turns::{ToolUse, instant, is_copied, opening, tool_uses};
+use super::episode::{ToolUse, instant, is_copied, opening, tool_uses};
 use super::{Export, ExportError, Scored};
 use crate::types::{Message, Method, Role, Step, Tool, Usage};
 use serde_json::{Map, Value, json};

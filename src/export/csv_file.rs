@@ -1,4 +1,4 @@
-//! A table as CSV: RFC 4180, and cells that no reader stumbles over.
+//! A table as CSV: RFC 4180, and cells that no reader stumbles over. Also the table of figures of a comparison.
 
 use super::table::{Cell, Layout};
 use super::{Export, ExportError, Scored};
@@ -52,7 +52,7 @@ pub fn header(line: &str) -> Vec<String> {
 }
 
 /// Rows of cells under a header.
-pub(super) struct Sheet<W: Write> {
+struct Sheet<W: Write> {
     writer: csv::Writer<W>,
     options: CsvOptions,
     /// The header, until it is written.
@@ -60,7 +60,7 @@ pub(super) struct Sheet<W: Write> {
 }
 
 impl<W: Write> Sheet<W> {
-    pub(super) fn new(out: W, options: CsvOptions, columns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+    fn new(out: W, options: CsvOptions, columns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
         let mut header: Vec<String> =
             columns.into_iter().map(|name| safe(name.as_ref(), options.raw).into_owned()).collect();
@@ -76,13 +76,13 @@ impl<W: Write> Sheet<W> {
     }
 
     /// Writes what is buffered, and the header where there was no row.
-    pub(super) fn finish(&mut self) -> Result<(), ExportError> {
+    fn finish(&mut self) -> Result<(), ExportError> {
         self.begin()?;
         Ok(self.writer.flush()?)
     }
 
     /// Writes one row, one cell per column.
-    pub(super) fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
+    fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
         self.begin()?;
         for cell in cells {
             let field = match cell {
@@ -128,6 +128,51 @@ fn io_error(error: csv::Error) -> ExportError {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => ExportError::Io(error),
         other => ExportError::Io(std::io::Error::other(format!("{other:?}"))),
+    }
+}
+
+/// Columns, in the order of the file. `docs/compare.md` describes each of them.
+const FIGURE_COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "value"];
+
+/// One figure and what it is about; what does not apply is empty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FigureRow<'a> {
+    pub table: &'a str,
+    pub metric: &'a str,
+    /// The part of the questions.
+    pub group: &'a str,
+    /// The variant, or the first of two.
+    pub a: &'a str,
+    /// The second of two.
+    pub b: &'a str,
+    pub figure: &'a str,
+    /// Its value, written so that reading it gives the same bits.
+    pub value: f64,
+}
+
+/// Whether a line is the header of such a table.
+pub fn is_figures_header(line: &str) -> bool {
+    line == FIGURE_COLUMNS.join(",")
+}
+
+pub struct FiguresCsv<W: Write> {
+    sheet: Sheet<W>,
+}
+
+impl<W: Write> FiguresCsv<W> {
+    /// Writes to `out`, beginning with a header.
+    pub fn new(out: W, options: CsvOptions) -> Self {
+        Self { sheet: Sheet::new(out, options, FIGURE_COLUMNS) }
+    }
+
+    pub fn write(&mut self, row: &FigureRow<'_>) -> Result<(), ExportError> {
+        let texts = [row.table, row.metric, row.group, row.a, row.b, row.figure];
+        let [table, metric, group, a, b, figure] = texts.map(|text| Cell::Text(Cow::Borrowed(text)));
+        self.sheet.row(&[table, metric, group, a, b, figure, Cell::Real(row.value)])
+    }
+
+    pub fn finish(&mut self) -> Result<(), ExportError> {
+        self.sheet.finish()
     }
 }
 

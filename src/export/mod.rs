@@ -1,39 +1,37 @@
 //! Trajectories in the formats of other programs: one file per format, row by row, never a whole run in memory.
 //!
-//! The columns are defined once (`questions`, `steps`, `origin`) for all formats.
+//! | file | what it holds |
+//! |---|---|
+//! | `mod.rs` | [`Export`], which every format is |
+//! | `episode.rs` | [`Scored`], an episode with what is known of it, and its messages |
+//! | `table.rs` | the columns and cells of the tables of questions and steps, defined once for all formats |
+//! | `csv_file.rs`, `parquet_file.rs`, `jsonl.rs` | tables as files; `jsonl.rs` also whole trajectories |
+//! | `chat.rs`, `inspect.rs`, `atif.rs`, `hf.rs` | formats of single programs |
+//! | `gzip.rs` | packed files |
 
 pub mod atif;
 pub mod chat;
-pub mod csv_figures;
 pub mod csv_file;
+mod episode;
 mod gzip;
 pub mod hf;
 pub mod inspect;
-pub mod json_rows;
 pub mod jsonl;
-mod origin;
 #[cfg(feature = "parquet")]
 pub mod parquet_file;
-mod questions;
-mod scored;
-mod steps;
 mod table;
-mod turns;
 
 pub use atif::Atif;
 pub use chat::Chat;
-pub use csv_figures::{FigureRow, FiguresCsv, is_figures_header};
-pub use csv_file::{Csv, CsvOptions, MAX_CELL_CHARS, header};
+pub use csv_file::{Csv, CsvOptions, FigureRow, FiguresCsv, MAX_CELL_CHARS, header, is_figures_header};
+pub use episode::Scored;
 pub use gzip::{Gzip, unpacked};
 pub use hf::{Hf, HfSource};
 pub use inspect::{Inspect, LogHeader, LogTotals};
-pub use json_rows::JsonRows;
-pub use jsonl::Jsonl;
-pub use origin::Origin;
+pub use jsonl::{JsonRows, Jsonl};
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
-pub use scored::Scored;
-pub use table::{Column, Kind, Layout, Table};
+pub use table::{Column, Kind, Layout, Origin, Table};
 
 /// Something that writes one trajectory after the other.
 pub trait Export {
