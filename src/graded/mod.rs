@@ -1,42 +1,39 @@
 //! Runs read back with their scores: what `compare`, `show`, `report` and `export` look at.
 //!
-//! [`RunRef`] is a run as it is named, [`GradedRun`] its episodes with their scores, and a [`Source`] one variant with
-//! the figures that are compared.
+//! | file | what it holds |
+//! |---|---|
+//! | `run_ref.rs` | [`RunRef`], a run as it is named on the command line, and the runs in a folder |
+//! | `run.rs` | [`GradedRun`], the episodes of a run with their scores, one at a time |
+//! | `source.rs` | [`Source`], one variant with the figures of its episodes: what is compared |
+//! | `results.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
+//! | `question_fields.rs` | [`Field`]s of questions by which results are broken down; questions shared by runs |
+//! | `metric.rs` | [`JoinedMetric`], a metric of a file, joined to episodes |
+//! | `judged.rs` | verdicts of judges as metrics, and their correction by what people said |
+//! | `differences.rs` | settings in which variants differ, and warnings |
+//! | `holdout.rs` | [`Looks`] at the holdout of a split, and the development runs of its variants |
+//! | `follow.rs` | a run that is still going |
 
-mod classified;
-mod corrected;
-mod development;
 pub(crate) mod differences;
-mod field;
-mod find;
 #[cfg(feature = "serve")]
 pub(crate) mod follow;
 mod holdout;
 mod judged;
 mod metric;
+mod question_fields;
 mod results;
 mod run;
 mod run_ref;
-mod shelf;
 mod source;
-mod standing;
-mod stopped;
 
-pub(crate) use classified::{failed_episodes, judgements_of};
-pub(crate) use corrected::{CorrectedFigure, CorrectedMean, CorrectedPair, JudgedRuns};
-pub(crate) use development::counterparts;
 pub(crate) use differences::Setting;
-pub(crate) use field::Field;
-pub(crate) use find::{check_one, runs, runs_at, runs_in};
-pub(crate) use holdout::{Exported, Holdout, Looks};
+pub(crate) use holdout::{Exported, Holdout, Looks, counterparts};
 pub(crate) use judged::{
-    Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, TwoJudges, answers, correction_of_pair, judged_metrics,
+    CorrectedFigure, CorrectedMean, CorrectedPair, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns,
+    TwoJudges, answers, judged_metrics,
 };
 pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
-pub(crate) use results::{Group, Results};
-pub(crate) use run::{Graded, GradedRun};
-pub(crate) use run_ref::RunRef;
-pub(crate) use shelf::Shelf;
-pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned};
-pub(crate) use standing::Standing;
-pub(crate) use stopped::stopped;
+pub(crate) use question_fields::{Field, Shelf};
+pub(crate) use results::{Group, Results, Standing};
+pub(crate) use run::{Graded, GradedRun, failed_episodes, judgements_of};
+pub(crate) use run_ref::{RunRef, check_one, runs, runs_at, runs_in};
+pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped};

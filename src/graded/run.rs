@@ -1,13 +1,13 @@
 //! One run: its episodes with their scores.
 
 use super::RunRef;
-use super::classified::readings_of;
-use crate::label::Annotation;
+use crate::judge::{Answer, Read, Reading, Verdicts};
+use crate::label::{Annotation, Annotations};
 use crate::run::evidence::Evidence;
 use crate::run::stopping::Watch;
 use crate::run::{RunError, left_out};
 use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally, score_answers};
-use crate::store::{Records, RunFolder};
+use crate::store::{Records, RunFolder, StoreError};
 use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Stopping, Trajectory};
 use std::collections::HashMap;
@@ -133,4 +133,38 @@ impl GradedRun {
         let readings = self.readings.get(&trajectory.key).cloned().unwrap_or_default();
         Graded { trajectory, metric: metric.name(), score, assessment, readings }
     }
+}
+
+/// The wrong episodes of a run, those without an answer among them, as a model reads them.
+pub(crate) fn failed_episodes(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
+    let mut failed = Vec::new();
+    for graded in run.episodes() {
+        let graded = graded?;
+        if graded.score.is_some_and(|score| score.em <= 0.0) {
+            let episode = Some(Read::of(&graded.trajectory));
+            let trajectory = graded.trajectory;
+            failed.push(Answer {
+                id: trajectory.id,
+                question: trajectory.question,
+                golds: trajectory.answers,
+                text: trajectory.answer.unwrap_or_else(|| "(none)".to_owned()),
+                right: false,
+                episode,
+            });
+        }
+    }
+    Ok(failed)
+}
+
+/// The judgements of people on the episodes of a run, and the readings of models as if they were people.
+pub(crate) fn judgements_of(folder: &RunFolder) -> Result<(Annotations, Verdicts<Reading>), StoreError> {
+    let readings = Verdicts::<Reading>::read(folder)?;
+    Ok((Annotations::read(folder)?.with(readings.annotations()), readings))
+}
+
+/// The latest reading of each model, by the episode's key.
+fn readings_of(folder: &RunFolder) -> Result<HashMap<String, Vec<Annotation>>, StoreError> {
+    let said = Annotations::default().with(Verdicts::<Reading>::read(folder)?.annotations());
+    let owned = |(key, readings): (&str, Vec<&Annotation>)| (key.to_owned(), readings.into_iter().cloned().collect());
+    Ok(said.by_key().into_iter().map(owned).collect())
 }
