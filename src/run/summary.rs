@@ -5,14 +5,14 @@ use super::evidence::Evidence;
 use super::hint::{hint, shortfalls};
 use super::model::is_own;
 use super::plan;
-use super::spending::Spending;
 use super::stopping::Watch;
-use super::unfinished::{UnfinishedShard, unfinished};
+use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, PromptGrowth, RunAssessment, RunScore, Shortfalls, Tally};
-use crate::store::{Records, RunFolder, Skipped};
+use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Variant};
-use std::collections::{BTreeMap, HashMap};
+use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Usage, Variant};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Flags that limit what a run may spend, earlier parts included.
@@ -410,4 +410,101 @@ fn offer(kept: &mut Option<(String, bool)>, item: &Item) {
     if kept.as_ref().is_none_or(|(_, known_wrong)| wrong && !known_wrong) {
         *kept = Some((item.id.clone(), wrong));
     }
+}
+
+/// What a run has cost: `total = measured + unfinished + discarded`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Spending {
+    pub total: Expenditure,
+    pub measured: Expenditure,
+    /// What is kept of episodes that were cut short, that failed or that never ended: `--resume` goes on from there.
+    pub unfinished: Expenditure,
+    /// What nothing is kept of: it went to episodes that were run again from their beginning.
+    pub discarded: Expenditure,
+}
+
+/// Model calls, their tokens and what these cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Expenditure {
+    pub calls: u64,
+    pub usage: Usage,
+    /// US dollars, of the variants whose price is known; absent if none is.
+    pub cost_usd: Option<f64>,
+}
+
+impl Spending {
+    /// Of what was paid for, `measured` went to measured episodes and `unfinished` to those that have not ended.
+    fn of(
+        manifest: &Manifest,
+        measured: &PaidByVariant,
+        (paid, unfinished): &(PaidByVariant, PaidByVariant),
+    ) -> Self {
+        let mut spending = Self::default();
+        for variant in &manifest.variants {
+            let of = |part: &PaidByVariant| part.get(&variant.name).copied().unwrap_or_default();
+            let (measured, total, unfinished) = (of(measured), of(paid), of(unfinished));
+            let price = variant.price.as_ref().map(Price::from);
+            let minus = |paid: Paid, part: Paid| Paid {
+                calls: paid.calls.saturating_sub(part.calls),
+                usage: paid.usage.saturating_sub(part.usage),
+                uncounted: paid.uncounted.saturating_sub(part.uncounted),
+            };
+            let discarded = minus(minus(total, measured), unfinished);
+            for (part, sum) in [
+                (measured, &mut spending.measured),
+                (unfinished, &mut spending.unfinished),
+                (discarded, &mut spending.discarded),
+            ] {
+                sum.add(part.calls, part.usage, price);
+                spending.total.add(part.calls, part.usage, price);
+            }
+        }
+        spending
+    }
+}
+
+impl Expenditure {
+    fn add(&mut self, calls: u64, usage: Usage, price: Option<Price>) {
+        self.calls += calls;
+        self.usage += usage;
+        if let Some(price) = price {
+            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + price.of(usage));
+        }
+    }
+}
+
+impl std::fmt::Display for Expenditure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (calls, tokens) = (counted(self.calls, "model call"), counted(self.usage.total(), "token"));
+        write!(f, "{calls}, {tokens}")?;
+        self.cost_usd.map_or(Ok(()), |usd| write!(f, ", {usd:.4} US $"))
+    }
+}
+
+/// A shard that is not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct UnfinishedShard {
+    pub shard: Shard,
+    /// Episodes that it is to have.
+    pub planned: u64,
+    /// Those that are recorded, in whatever file.
+    pub recorded: u64,
+}
+
+/// The shards that are not complete. None where the run was not split, or in several ways, or does not hold its questions.
+fn unfinished(
+    folder: &RunFolder,
+    manifest: &Manifest,
+    records: &Records,
+) -> Result<Vec<UnfinishedShard>, RunError> {
+    let shards: Vec<Shard> = folder.shards()?.iter().map(|record| record.shard).collect();
+    let Some(&one) = shards.first().filter(|one| shards.iter().all(|shard| shard.count() == one.count())) else {
+        return Ok(Vec::new());
+    };
+    let Some(questions) = folder.questions(None)? else { return Ok(Vec::new()) };
+    let questions = questions.collect::<Result<Vec<_>, _>>()?;
+    let recorded: HashSet<&str> = records.keys().map(|(key, ..)| key).collect();
+    let counts = plan::by_shard(questions, manifest, one, |key| recorded.contains(key));
+    let all = counts.into_iter().map(|(shard, (planned, recorded))| UnfinishedShard { shard, planned, recorded });
+    Ok(all.filter(|shard| shard.recorded < shard.planned).collect())
 }
