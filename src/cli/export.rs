@@ -7,25 +7,26 @@ mod hf;
 mod holdout;
 mod log;
 mod prompts;
-mod runs;
 
 use super::failure::{self, Failure};
 use super::metric_files::{MetricFiles, Names, with_judges};
 use super::output_file::{self, Start};
 use super::say::say;
 use crate::export::{
-    Atif, Csv, CsvOptions, Export, ExportError, Gzip, Inspect, JsonRows, Jsonl, Layout, Origin, Scored, Table,
+    Atif, Csv, CsvOptions, Export, ExportError, Gzip, Inspect, JsonRows, Jsonl, Layout, LogTotals, Origin, Scored,
+    Table,
 };
-use crate::graded::{EpisodeName, JoinedMetric, JudgedRuns, Shelf, folder_name, judgements_of};
+use crate::graded::{
+    EpisodeName, GradedRun, JoinedMetric, JudgedRuns, NamedRun, Shelf, folder_name, judgements_of, named_runs,
+};
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
-use crate::run::left_out;
-use crate::score::{AnswerScore, Assessment, Tally};
+use crate::score::ScoredEpisode;
 use crate::types::Trajectory;
 use crate::types::text::visible_line;
 use filter::Filter;
 use prompts::Prompts;
-use runs::Run;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -104,7 +105,7 @@ const ENDINGS: &[(&str, &[Format])] = &[
 ];
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let runs = runs::find(&args.runs)?;
+    let runs = named_runs(&args.runs)?;
     args.filter.check(&runs)?;
     output_file::named(args.out.as_deref()).map_or(Ok(()), output_file::refuse_file_of_run)?;
     let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
@@ -116,11 +117,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if format == Format::Inspect {
         log::header(&job)?;
     }
-    if !job.metrics.is_empty() {
-        job.note_coverage()?;
-    }
-    job.write_out()?;
-    holdout::look(&job)?;
+    let totals = job.survey()?;
+    let written = job.write_out(totals)?;
+    holdout::look(&job, written.looks);
     Ok(failure::OK)
 }
 
@@ -128,7 +127,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 struct Job<'a> {
     args: &'a Args,
     format: Format,
-    runs: Vec<Run>,
+    runs: Vec<NamedRun>,
     metrics: Vec<JoinedMetric>,
 }
 
@@ -137,9 +136,30 @@ struct Job<'a> {
 struct Written {
     episodes: usize,
     steps: usize,
+    /// What of each run was written whose questions may be those of a holdout, by its place among the runs.
+    looks: BTreeMap<usize, Look>,
+}
+
+/// Names of the variants and ids of the questions.
+#[derive(Debug, Default)]
+struct Look {
+    variants: HashSet<String>,
+    ids: HashSet<String>,
 }
 
 impl Written {
+    /// Notes an episode of a run that matches.
+    fn see(&mut self, at: usize, run: &NamedRun, trajectory: &Trajectory) {
+        if run.manifest.dataset.ids_file.is_none() {
+            return;
+        }
+        let look = self.looks.entry(at).or_default();
+        if !look.variants.contains(&trajectory.variant) {
+            look.variants.insert(trajectory.variant.clone());
+        }
+        look.ids.insert(trajectory.id.clone());
+    }
+
     fn said(&self, job: &Job<'_>) -> String {
         let episodes = counted(self.episodes, "episode");
         match job.format {
@@ -206,60 +226,72 @@ impl Job<'_> {
         self.table() == Some(Table::Questions) || self.format == Format::Inspect
     }
 
-    /// Says for which episodes the metrics from files have no value.
-    fn note_coverage(&self) -> anyhow::Result<()> {
+    /// Reads all episodes before any is written, where that is needed: says for which the metrics from files have no value,
+    /// and counts what a log of Inspect says before its samples.
+    fn survey(&self) -> anyhow::Result<Option<LogTotals>> {
+        let mut totals = (self.format == Format::Inspect).then(|| LogTotals::new(self.metric_names()));
+        if totals.is_none() && self.metrics.is_empty() {
+            return Ok(None);
+        }
         let mut names = Names::default();
         for run in &self.runs {
             let folder = folder_name(run.folder.path());
-            for trajectory in run.folder.records()?.iter() {
-                names.add(&folder, &trajectory?);
+            for episode in GradedRun::without_questions(&run.folder, &run.manifest)?.scores() {
+                let episode = episode?;
+                names.add(&folder, &episode.trajectory);
+                if let Some(totals) = totals.as_mut().filter(|_| self.args.filter.takes(&episode)) {
+                    totals.add(&episode, &self.metric_values(&folder, &episode.trajectory));
+                }
             }
         }
-        names.note_coverage(&self.metrics)
+        names.note_coverage(&self.metrics)?;
+        Ok(totals)
     }
 
     /// Writes everything to its place.
-    fn write_out(&self) -> anyhow::Result<()> {
+    fn write_out(&self, totals: Option<LogTotals>) -> anyhow::Result<Written> {
         if self.format == Format::Hf {
             return hf::write(self);
         }
         if let Some(path) = output_file::named(self.args.out.as_deref()) {
             let is_earlier = |start: &Start| earlier::is_earlier(self, start);
-            let written = earlier::output(self, path, &is_earlier).write(|file| self.write_file(path, file))?;
+            let written = earlier::output(self, path, &is_earlier).write(|file| self.write_file(path, file, totals))?;
             let shown = visible_line(&path.display().to_string(), 300);
             say(format_args!("{} written to {shown}", written.said(self)));
             if self.format == Format::Inspect {
                 log::note_name(self, path);
             }
+            Ok(written)
         } else {
             let out: Box<dyn Write + Send> = match self.format {
                 Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
                 _ => Box::new(BufWriter::new(stdout())),
             };
-            if self.write(out)?.episodes == 0 {
+            let written = self.write(out, totals)?;
+            if written.episodes == 0 {
                 say("note: no episode matches");
             }
+            Ok(written)
         }
-        Ok(())
     }
 
     /// Writes a file, packed if its name says so.
-    fn write_file(&self, path: &Path, file: File) -> anyhow::Result<Written> {
+    fn write_file(&self, path: &Path, file: File, totals: Option<LogTotals>) -> anyhow::Result<Written> {
         if !path.to_string_lossy().to_lowercase().ends_with(".gz") {
-            return self.write(Box::new(BufWriter::new(file)));
+            return self.write(Box::new(BufWriter::new(file)), totals);
         }
         let mut packed = Gzip::new(file);
-        let written = self.write(Box::new(&mut packed))?;
+        let written = self.write(Box::new(&mut packed), totals)?;
         packed.finish().map_err(explain)?;
         Ok(written)
     }
 
     /// Writes the matching episodes.
-    fn write<'o>(&'o self, out: Box<dyn Write + Send + 'o>) -> anyhow::Result<Written> {
+    fn write<'o>(&'o self, out: Box<dyn Write + Send + 'o>, totals: Option<LogTotals>) -> anyhow::Result<Written> {
         if self.format == Format::Chat {
             return chat::write(self, out);
         }
-        self.fill(|meta| self.export(out, meta))
+        self.fill(|meta| self.export(out, meta, totals))
     }
 
     /// Gives the matching episodes to what `open` makes of the fields of `meta`.
@@ -284,19 +316,24 @@ impl Job<'_> {
             let (annotations, readings) = judgements_of(&run.folder)?;
             annotations.notes().chain(readings.notes()).for_each(say);
             let said = annotations.by_key();
-            each(run, |trajectory, score| {
-                if !self.args.filter.takes(trajectory, score) {
+            each(run, |episode| {
+                if !self.args.filter.takes(&episode) {
                     return Ok(());
                 }
+                written.see(at, run, &episode.trajectory);
+                let episode = match questions {
+                    Some(questions) => {
+                        let gold = questions.evidence.get(&episode.trajectory.id);
+                        &episode.assessed(gold)
+                    }
+                    None => &episode,
+                };
+                let trajectory = &episode.trajectory;
                 written.episodes += 1;
                 written.steps += trajectory.steps.len();
-                let facts = questions.map(|questions| questions.evidence.get(&trajectory.id));
-                let assessment = facts.and_then(|facts| Assessment::of(trajectory, score, facts));
                 let metrics = self.metric_values(&folder, trajectory);
                 let scored = Scored {
-                    trajectory,
-                    score,
-                    assessment: assessment.as_ref(),
+                    episode,
                     fields: questions.map_or(&[], |questions| questions.fields(&trajectory.id)),
                     metrics: &metrics,
                     prompts: &prompts.of_episode(trajectory)?,
@@ -332,13 +369,14 @@ impl Job<'_> {
         &'o self,
         out: Box<dyn Write + Send + 'o>,
         meta: Vec<String>,
+        totals: Option<LogTotals>,
     ) -> anyhow::Result<Box<dyn Export + 'o>> {
         let metrics = self.metric_names();
         let Some(layout) = self.layout(meta) else {
             return Ok(match self.format {
                 Format::Inspect => {
-                    let (header, totals) = (log::header(self)?, log::totals(self)?);
-                    Box::new(Inspect::new(out, header, totals).map_err(explain)?)
+                    let totals = totals.unwrap_or_else(|| LogTotals::new(Vec::new()));
+                    Box::new(Inspect::new(out, log::header(self)?, totals).map_err(explain)?)
                 }
                 Format::Atif => Box::new(Atif::new(out, metrics)),
                 _ => Box::new(Jsonl::new(out, metrics)),
@@ -355,19 +393,10 @@ impl Job<'_> {
 }
 
 /// Visits every episode of a run with its score; unreadable lines are reported and skipped.
-fn each(
-    run: &Run,
-    mut visit: impl FnMut(&Trajectory, Option<AnswerScore>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let records = run.folder.records()?;
-    left_out(&records).for_each(say);
-    let mut tally = Tally::new(&*run.manifest.dataset.name);
-    for trajectory in records.iter() {
-        let trajectory = trajectory?;
-        let score = tally.add(&trajectory);
-        visit(&trajectory, score)?;
-    }
-    Ok(())
+fn each(run: &NamedRun, mut visit: impl FnMut(ScoredEpisode) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let records = GradedRun::without_questions(&run.folder, &run.manifest)?;
+    records.notes.iter().for_each(say);
+    records.scores().try_for_each(|episode| visit(episode?))
 }
 
 fn explain(error: ExportError) -> anyhow::Error {

@@ -7,12 +7,12 @@ mod prompts;
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::graded::{Graded, GradedRun, RunRef, check_one};
+use crate::graded::{GradedRun, RunRef, check_one};
 use crate::report::agreement::reading;
 use crate::report::console::stdout;
 use crate::report::trajectory::{Side, heading, render, render_pair};
 use crate::report::{View, wrapped};
-use crate::score::{Divergence, FailureClass};
+use crate::score::{Divergence, FailureClass, ScoredEpisode};
 use crate::store::{Records, RunFolder};
 use crate::types::text::{shell_word, visible_line};
 use crate::types::{Outcome, Trajectory};
@@ -153,7 +153,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
     if args.prompt {
         return prompts::show(args, run, id, view);
     }
-    let found = find(args, run, id)?;
+    let (source, found) = find(args, run, id)?;
     let mut out = stdout().styled();
     if args.json {
         for graded in &found {
@@ -175,7 +175,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         for line in judges::lines(&verdicts, &graded.trajectory) {
             out.write_all(wrapped(&line, view.width, "").as_bytes())?;
         }
-        for one in &graded.readings {
+        for one in source.readings(graded) {
             out.write_all(wrapped(&reading(one), view.width, "").as_bytes())?;
         }
     }
@@ -208,8 +208,8 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
 }
 
 /// The named episode: the first of several repeats; an error for several variants.
-fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
-    let mut found = find(args, run, id)?;
+fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<ScoredEpisode> {
+    let (_, mut found) = find(args, run, id)?;
     if found.iter().any(|graded| graded.trajectory.variant != found[0].trajectory.variant) {
         let hint = if run.path.is_file() {
             format!(
@@ -226,8 +226,8 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
     Ok(found.swap_remove(0))
 }
 
-/// The matching episodes of a question, at least one.
-fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
+/// The matching episodes of a question, at least one, and their run.
+fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<(GradedRun, Vec<ScoredEpisode>)> {
     let source = noted(GradedRun::open_question(&run.path, id)?);
     source.check_variant(run)?;
     let mut found = Vec::new();
@@ -237,7 +237,7 @@ fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
             found.push(graded);
         }
     }
-    if found.is_empty() { Err(not_found(run, id, &some_ids(&run.path)?)) } else { Ok(found) }
+    if found.is_empty() { Err(not_found(run, id, &some_ids(&run.path)?)) } else { Ok((source, found)) }
 }
 
 /// A few ids as examples.
@@ -247,13 +247,13 @@ fn some_ids(path: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// The episode as typed. Variants of a file cannot be named.
-fn name(run: &RunRef, graded: &Graded) -> String {
+fn name(run: &RunRef, graded: &ScoredEpisode) -> String {
     let variant = (!run.path.is_file()).then(|| graded.trajectory.variant.clone());
     format!("{}:{}", RunRef { path: run.path.clone(), variant }.typed(), graded.trajectory.id)
 }
 
 /// The names of episodes of one question, each variant's once.
-fn names(run: &RunRef, found: &[Graded]) -> Vec<String> {
+fn names(run: &RunRef, found: &[ScoredEpisode]) -> Vec<String> {
     let mut names: Vec<String> = found.iter().map(|graded| name(run, graded)).collect();
     names.dedup();
     names
@@ -267,17 +267,17 @@ fn listed(names: &[String]) -> String {
 }
 
 impl Filter {
-    fn wants(&self, run: &RunRef, Graded { trajectory, score, assessment, .. }: &Graded) -> bool {
+    fn wants(&self, run: &RunRef, episode: &ScoredEpisode) -> bool {
+        let trajectory = &episode.trajectory;
         let is = |variant: &Option<String>| variant.as_ref().is_none_or(|variant| trajectory.variant == *variant);
-        let class = || assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class));
         is(&self.variant)
             && is(&run.variant)
             && self.repeat.is_none_or(|repeat| trajectory.repeat == repeat)
             && self.outcome.is_none_or(|outcome| trajectory.outcome == outcome)
-            && (!self.right || score.is_some_and(|score| score.em > 0.0))
+            && (!self.right || episode.is_right() == Some(true))
             && self.grep.as_ref().is_none_or(|text| mentions(trajectory, text))
-            && (!self.wrong || score.is_some_and(|score| score.em == 0.0))
-            && self.class.is_none_or(|wanted| class() == Some(wanted))
+            && (!self.wrong || episode.score.is_some_and(|score| score.em == 0.0))
+            && self.class.is_none_or(|wanted| episode.class() == Some(wanted))
     }
 }
 

@@ -37,7 +37,7 @@ impl<W: Write> Export for Atif<W> {
 }
 
 fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
-    let recorded = scored.trajectory;
+    let recorded = &scored.episode.trajectory;
     let mut steps = opening_steps(scored);
     if let (Some(first), Some(time)) = (steps.first_mut(), instant(&recorded.started_at, 0)) {
         first["timestamp"] = json!(time);
@@ -64,7 +64,7 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
             "run": scored.origin.run(), "dataset": scored.origin.manifest().dataset.name, "id": recorded.id,
             "variant": recorded.variant, "repeat": recorded.repeat, "question": recorded.question,
             "answers": recorded.answers, "answer": recorded.answer, "outcome": recorded.outcome,
-            "detail": recorded.detail, "failure": recorded.failure, "score": scored.score.map(|_| scored.numbers()),
+            "detail": recorded.detail, "failure": recorded.failure, "score": scored.episode.score.map(|_| scored.numbers()),
             "metrics": scored.named_metrics(metrics), "votes": recorded.votes, "repairs": recorded.repairs,
             "branch": recorded.branch, "wall_ms": recorded.timed_ms(), "steps_recorded": recorded.has_steps(),
         },
@@ -139,7 +139,7 @@ fn answer_call(steps: &mut [Value], id: Option<&str>, content: &str) {
 }
 
 fn agent_step(scored: &Scored<'_>, step: &Step, used: Option<ToolUse>) -> Value {
-    let copied = is_copied(scored.trajectory, step);
+    let copied = is_copied(&scored.episode.trajectory, step);
     let own = step.calls.iter().filter(|call| !call.copied).count();
     let said: Vec<&str> = step.calls.iter().map(|call| call.completion.as_str()).collect();
     let mut fields = Map::new();
@@ -166,7 +166,8 @@ fn agent_step(scored: &Scored<'_>, step: &Step, used: Option<ToolUse>) -> Value 
     if let Some(observation) = &step.observation {
         put("observation", json!({ "results": [{ "source_call_id": id, "content": observation }] }));
     }
-    let branch = scored.trajectory.branch.as_ref().filter(|branch| branch.at == step.n && step.sample.is_none());
+    let branch =
+        scored.episode.trajectory.branch.as_ref().filter(|branch| branch.at == step.n && step.sample.is_none());
     let extra = json!({
         "step": step.n, "sample": step.sample, "thought": step.thought, "action_text": step.action_text,
         "tool": step.tool, "provenance": step.provenance, "note": step.note, "discarded": step.discarded,

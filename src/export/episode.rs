@@ -2,21 +2,17 @@
 
 use super::Origin;
 use crate::label::Annotation;
-use crate::score::{AnswerScore, AssessedEpisode, Assessment};
+use crate::score::{AnswerScore, ScoredEpisode};
 use crate::types::{FunctionCall, Message, Prompt, RebuiltPrompt, Role, Step, Tool, Trajectory};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A trajectory, what its answer scored, and how it came about.
+/// A scored episode with what its run and its dataset say of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
-    pub trajectory: &'a Trajectory,
-    /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
-    pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent if it was not measured.
-    pub assessment: Option<&'a Assessment>,
+    pub episode: &'a ScoredEpisode,
     /// What the dataset says of its question: the fields of the table of questions, in the order of its columns.
     pub fields: &'a [Option<String>],
     /// Its metrics from files, in the order of their columns.
@@ -42,11 +38,6 @@ pub(super) struct Numbers {
 }
 
 impl<'a> Scored<'a> {
-    /// The episode without its run.
-    pub(super) fn episode(&self) -> AssessedEpisode<'a> {
-        AssessedEpisode { trajectory: self.trajectory, score: self.score, assessment: self.assessment }
-    }
-
     /// Its metrics from files by their names; none where no files were joined.
     pub(super) fn named_metrics<'n>(&self, names: &'n [String]) -> Option<BTreeMap<&'n str, Option<f64>>> {
         let values = names.iter().map(String::as_str).zip(self.metrics.iter().copied());
@@ -54,7 +45,7 @@ impl<'a> Scored<'a> {
     }
 
     pub(super) fn numbers(&self) -> Numbers {
-        let of = |value: fn(AnswerScore) -> f64| self.score.map(value);
+        let of = |value: fn(AnswerScore) -> f64| self.episode.score.map(value);
         Numbers {
             em: of(|score| score.em),
             f1: of(|score| score.f1),
@@ -88,7 +79,7 @@ pub(super) struct ToolUse {
 /// What was said before the first reply: the first prompt as it was sent, or the question where that is not known.
 pub(super) fn opening(scored: &Scored<'_>) -> Vec<Message> {
     let sent = scored.prompts.first().filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
-    sent.map_or_else(|| vec![Message::user(&*scored.trajectory.question)], |request| messages(&request.prompt))
+    sent.map_or_else(|| vec![Message::user(&*scored.episode.trajectory.question)], |request| messages(&request.prompt))
 }
 
 /// A prompt as messages. Of a text to continue, what all questions share is the system's, the rest the user's.

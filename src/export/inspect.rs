@@ -2,8 +2,8 @@
 
 use super::episode::{ToolUse, instant, is_copied, messages, opening, role, tool_uses};
 use super::{Export, ExportError, Origin, Scored};
-use crate::score::AnswerScore;
-use crate::types::{Call, Cause, Message, Outcome, RebuiltPrompt, Role, Step, Trajectory, Usage, Variant, sha256_hex};
+use crate::score::{AnswerScore, ScoredEpisode};
+use crate::types::{Call, Cause, Message, Outcome, RebuiltPrompt, Role, Step, Usage, Variant, sha256_hex};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 
@@ -54,14 +54,14 @@ impl LogTotals {
     }
 
     /// Counts an episode with its score and its metrics from files.
-    pub fn add(&mut self, trajectory: &Trajectory, score: Option<AnswerScore>, metrics: &[Option<f64>]) {
-        for (scorer, value) in self.scorers.iter_mut().zip(values(score, metrics)) {
+    pub fn add(&mut self, episode: &ScoredEpisode, metrics: &[Option<f64>]) {
+        for (scorer, value) in self.scorers.iter_mut().zip(values(episode.score, metrics)) {
             scorer.sum += value.unwrap_or_default();
             scorer.scored += usize::from(value.is_some());
         }
         self.samples += 1;
-        self.measured += usize::from(trajectory.measured());
-        self.usage += trajectory.usage;
+        self.measured += usize::from(episode.trajectory.measured());
+        self.usage += episode.trajectory.usage;
     }
 
     fn results(&self, planned: Option<usize>) -> Value {
@@ -143,7 +143,7 @@ impl<W: Write> Export for Inspect<'_, W> {
         }
         self.written += 1;
         let names = self.totals.scorers.iter().map(|scorer| scorer.name.as_str());
-        let values = names.zip(values(scored.score, scored.metrics));
+        let values = names.zip(values(scored.episode.score, scored.metrics));
         let figures: Vec<(&str, f64)> = values.filter_map(|(name, value)| Some((name, value?))).collect();
         let sample = sample(scored, &figures);
         self.json(&sample)
@@ -214,7 +214,7 @@ const LONG: usize = 100;
 
 /// What the log has of one episode; `figures` are its values by scorer.
 fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
-    let recorded = scored.trajectory;
+    let recorded = &scored.episode.trajectory;
     let mut story = Story::of(scored);
     let mut prompts = scored.prompts.iter();
     for (step, used) in recorded.steps.iter().zip(tool_uses(recorded)) {
@@ -230,7 +230,7 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
     if let Some(error) = &failed {
         story.event("error", json!({ "error": error }));
     }
-    let failure = scored.assessment.and_then(|assessment| assessment.failure.as_ref());
+    let failure = scored.episode.failure();
     let evidence = failure.map(|failure| failure.evidence.as_str());
     let score = |value: f64| json!({ "value": value, "answer": recorded.answer, "explanation": evidence });
     for (name, value) in figures {
@@ -274,7 +274,7 @@ impl<'a> Story<'a> {
 
     fn event(&mut self, kind: &str, mut fields: Value) {
         fields["event"] = json!(kind);
-        if let Some(time) = instant(&self.scored.trajectory.started_at, self.at_ms) {
+        if let Some(time) = instant(&self.scored.episode.trajectory.started_at, self.at_ms) {
             fields["timestamp"] = json!(time);
         }
         fields["working_start"] = json!(seconds(self.at_ms));
@@ -309,7 +309,7 @@ impl<'a> Story<'a> {
                 "choices": [{ "message": reply, "stop_reason": stop_reason(call) }], "usage": call.usage.map(usage),
             },
             "retries": call.attempts.saturating_sub(1), "cache": call.cached.then_some("read"),
-            "completed": instant(&self.scored.trajectory.started_at, start + own_ms), "working_time": seconds(own_ms),
+            "completed": instant(&self.scored.episode.trajectory.started_at, start + own_ms), "working_time": seconds(own_ms),
             "metadata": {
                 "step": step.n, "sample": step.sample, "copied": call.copied, "finish_reason": call.finish_reason,
                 "prompt_sha256": call.prompt_sha256, "exact_prompt": request.is_some(),
@@ -357,7 +357,7 @@ impl<'a> Story<'a> {
                 "role": "tool", "content": text, "tool_call_id": used.id, "function": used.function,
             }));
         }
-        let copied = is_copied(self.scored.trajectory, step);
+        let copied = is_copied(&self.scored.episode.trajectory, step);
         let fields = json!({
             "type": "function", "id": used.id, "function": used.function, "arguments": used.arguments,
             "result": text.unwrap_or_default(),
@@ -423,12 +423,12 @@ fn stop_reason(call: &Call) -> &'static str {
 /// The limit that ended the episode.
 fn limit(scored: &Scored<'_>) -> Option<Value> {
     let variant = scored.origin.variant()?;
-    if scored.trajectory.outcome != Outcome::StepLimit {
+    if scored.episode.trajectory.outcome != Outcome::StepLimit {
         return None;
     }
     let Some(most) = variant.max_steps else {
         // As `import inspect` words it.
-        let (kind, number) = scored.trajectory.detail.as_deref()?.strip_prefix("limit: ")?.rsplit_once(", ")?;
+        let (kind, number) = scored.episode.trajectory.detail.as_deref()?.strip_prefix("limit: ")?.rsplit_once(", ")?;
         return Some(json!({ "type": kind, "limit": number.parse::<f64>().ok()? }));
     };
     Some(json!({ "type": "turn", "limit": most, "reason": "step_limit" }))

@@ -43,11 +43,17 @@ impl<W: Write> Jsonl<W> {
 
 impl<W: Write> Export for Jsonl<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        let (run, score) = (scored.origin.run(), scored.score.map(|_| scored.numbers()));
+        let (run, score) = (scored.origin.run(), scored.episode.score.map(|_| scored.numbers()));
         let metrics = scored.named_metrics(&self.metrics);
         let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
-        let line =
-            Line { trajectory: scored.trajectory, run, score, metrics, prompts, annotations: scored.annotations };
+        let line = Line {
+            trajectory: &scored.episode.trajectory,
+            run,
+            score,
+            metrics,
+            prompts,
+            annotations: scored.annotations,
+        };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }

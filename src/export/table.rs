@@ -124,8 +124,8 @@ impl Layout {
             }
             Table::Steps => {
                 let mut prompts = scored.prompts.iter();
-                scored.trajectory.steps.iter().try_for_each(|step| {
-                    let own = STEP_COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
+                scored.episode.trajectory.steps.iter().try_for_each(|step| {
+                    let own = STEP_COLUMNS.iter().map(|(_, cell)| cell(&scored.episode.trajectory, step));
                     let calls: Vec<_> = prompts.by_ref().take(step.calls.len()).collect();
                     let prompt = self.prompts.then(|| prompt_cell(calls.first().copied()));
                     sink(&own.chain(prompt).chain(origin.iter().cloned()).collect::<Vec<_>>())
@@ -178,19 +178,19 @@ enum QuestionContent {
 
 /// The columns, in order; `docs/columns.md` explains each.
 const QUESTION_COLUMNS: &[QuestionColumn] = &[
-    text_column("variant", |scored| Cell::text(&scored.trajectory.variant)),
-    own_column(Column::integer("repeat"), |scored| Cell::Integer(scored.trajectory.repeat.into())),
-    text_column("id", |scored| Cell::text(&scored.trajectory.id)),
-    text_column("question", |scored| Cell::text(&scored.trajectory.question)),
-    text_column("gold", |scored| Cell::of(scored.trajectory.answers.first(), |gold| Cell::text(gold))),
-    text_column("aliases", |scored| Cell::Text(Cow::Owned(aliases(scored.trajectory)))),
-    text_column("prediction", |scored| Cell::of(scored.trajectory.answer.as_deref(), Cell::text)),
+    text_column("variant", |scored| Cell::text(&scored.episode.trajectory.variant)),
+    own_column(Column::integer("repeat"), |scored| Cell::Integer(scored.episode.trajectory.repeat.into())),
+    text_column("id", |scored| Cell::text(&scored.episode.trajectory.id)),
+    text_column("question", |scored| Cell::text(&scored.episode.trajectory.question)),
+    text_column("gold", |scored| Cell::of(scored.episode.trajectory.answers.first(), |gold| Cell::text(gold))),
+    text_column("aliases", |scored| Cell::Text(Cow::Owned(aliases(&scored.episode.trajectory)))),
+    text_column("prediction", |scored| Cell::of(scored.episode.trajectory.answer.as_deref(), Cell::text)),
     figure_column(&figure::EM),
     figure_column(&figure::F1),
     figure_column(&figure::PRECISION),
     figure_column(&figure::RECALL),
-    text_column("outcome", |scored| Cell::Name(scored.trajectory.outcome.name())),
-    text_column("detail", |scored| Cell::of(scored.trajectory.detail.as_deref(), Cell::text)),
+    text_column("outcome", |scored| Cell::Name(scored.episode.trajectory.outcome.name())),
+    text_column("detail", |scored| Cell::of(scored.episode.trajectory.detail.as_deref(), Cell::text)),
     figure_column(&figure::STEPS),
     figure_column(&figure::CALLS),
     figure_column(&figure::BAD_CALLS),
@@ -201,7 +201,7 @@ const QUESTION_COLUMNS: &[QuestionColumn] = &[
     figure_column(&figure::MISSED_SEARCHES),
     figure_column(&figure::REPAIRS),
     figure_column(&figure::SAMPLES),
-    text_column("votes", |scored| votes(scored.trajectory)),
+    text_column("votes", |scored| votes(&scored.episode.trajectory)),
     figure_column(&figure::GOLD_PAGES_OPENED),
     figure_column(&figure::GOLD_PAGES),
     figure_column(&figure::FIRST_HOP),
@@ -218,9 +218,9 @@ const QUESTION_COLUMNS: &[QuestionColumn] = &[
     figure_column(&figure::COMPLETION_TOKENS),
     figure_column(&figure::COST_USD),
     figure_column(&figure::WALL_MS),
-    text_column("started_at", |scored| Cell::Name(&scored.trajectory.started_at)),
-    text_column("compat", |scored| Cell::of(scored.trajectory.compat, |compat| Cell::Name(compat.name()))),
-    text_column("key", |scored| Cell::Name(&scored.trajectory.key)),
+    text_column("started_at", |scored| Cell::Name(&scored.episode.trajectory.started_at)),
+    text_column("compat", |scored| Cell::of(scored.episode.trajectory.compat, |compat| Cell::Name(compat.name()))),
+    text_column("key", |scored| Cell::Name(&scored.episode.trajectory.key)),
     figure_column(&figure::CACHED_TOKENS),
     figure_column(&figure::CACHE_WRITE_TOKENS),
     figure_column(&figure::REASONING_TOKENS),
@@ -276,24 +276,24 @@ const fn figure_column(figure: &'static Figure) -> QuestionColumn {
 
 /// One cell for each of [`QUESTION_COLUMNS`].
 fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
-    let episode = scored.episode();
+    let episode = scored.episode;
     let cell = |column: &QuestionColumn| match &column.content {
         QuestionContent::Own(cell) => cell(scored),
         QuestionContent::Figure(figure) => match figure.measure {
-            Measure::Share(of) | Measure::Amount(of) => Cell::of(of(&episode), Cell::Real),
-            Measure::Flag(of) => Cell::of(of(&episode), Cell::Flag),
-            Measure::Count(of) => Cell::of(of(&episode), Cell::Integer),
+            Measure::Share(of) | Measure::Amount(of) => Cell::of(of(episode), Cell::Real),
+            Measure::Flag(of) => Cell::of(of(episode), Cell::Flag),
+            Measure::Count(of) => Cell::of(of(episode), Cell::Integer),
         },
     };
     QUESTION_COLUMNS.iter().map(cell).collect()
 }
 
 fn grounding(scored: &Scored<'_>) -> Option<Grounding> {
-    scored.assessment?.grounding
+    scored.episode.assessment.as_ref()?.grounding
 }
 
 fn failure<'a>(scored: &Scored<'a>) -> Option<&'a Failure> {
-    scored.assessment?.failure.as_ref()
+    scored.episode.failure()
 }
 
 /// One part of what each person said, joined by `|`, nothing where a person did not say it. All such columns have the people

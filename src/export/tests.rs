@@ -2,7 +2,8 @@
 
 use super::{Column, Csv, CsvOptions, Export, JsonRows, Jsonl, Layout, Origin, Scored, Table};
 use crate::score::{
-    AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Retrieval, Share,
+    AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Metric, Retrieval, ScoredEpisode,
+    Share,
 };
 use crate::types::{Manifest, Trajectory};
 use serde_json::{Value, json};
@@ -81,15 +82,14 @@ const FIELDS: [&str; 7] = ["bridge", "", "2", "span", "c1", "=m", "7"];
 
 fn export(mut export: impl Export, rows: usize) {
     let (assessment, manifest) = (assessment(), manifest());
-    let figures = [(Some(SCORE), Some(&assessment)), (None, None)];
-    for (trajectory, (score, assessment)) in trajectories().iter().zip(figures).take(rows) {
+    let figures = [(Some(SCORE), Some(assessment)), (None, None)];
+    for (trajectory, (score, assessment)) in trajectories().into_iter().zip(figures).take(rows) {
         let known = score.is_some();
         let fields = if known { &FIELDS.map(|field| (!field.is_empty()).then(|| field.to_owned()))[..] } else { &[] };
         let metrics = if known { &[Some(0.5), None][..] } else { &[] };
-        let origin = Origin::new("=run", &manifest, &trajectory.variant);
-        export
-            .write(&Scored { trajectory, score, assessment, fields, metrics, prompts: &[], origin, annotations: &[] })
-            .unwrap();
+        let episode = &ScoredEpisode { trajectory, metric: Metric::Hotpot, score, assessment };
+        let origin = Origin::new("=run", &manifest, &episode.trajectory.variant);
+        export.write(&Scored { episode, fields, metrics, prompts: &[], origin, annotations: &[] }).unwrap();
     }
     export.finish().unwrap();
 }

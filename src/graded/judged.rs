@@ -115,10 +115,10 @@ pub(crate) struct TwoJudges {
 /// The distinct answers of a run that a judge can be asked about are among these: measured, with golds, and not blank.
 pub(crate) fn answers(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
     let mut answers = Vec::new();
-    for graded in run.episodes() {
-        let graded = graded?;
-        let Trajectory { id, question, answers: golds, answer, .. } = graded.trajectory;
-        if let (Some(score), Some(answer)) = (graded.score, answer)
+    for scored in run.episodes() {
+        let scored = scored?;
+        let Trajectory { id, question, answers: golds, answer, .. } = scored.trajectory;
+        if let (Some(score), Some(answer)) = (scored.score, answer)
             && Answer::is_there(Some(&answer))
         {
             answers.push(Answer { id, question, golds, text: answer, right: score.em > 0.0, episode: None });
@@ -145,11 +145,11 @@ impl JudgedRun {
         let names = std::iter::once(JUDGE.to_owned()).chain(of_each).collect();
         let notes = verdicts.notes().collect();
         let mut of_run = Self { names, judges, notes, verdicts, run: folder_name(path), episodes: Vec::new() };
-        for graded in GradedRun::open(path)?.episodes() {
-            let graded = graded?;
-            if let Some(score) = graded.score {
-                let label = labels.get(&graded.trajectory.key).copied();
-                let episode = of_run.episode(graded.trajectory, score.em > 0.0, label);
+        for scored in GradedRun::open(path)?.episodes() {
+            let scored = scored?;
+            if let Some(right) = scored.is_right() {
+                let label = labels.get(&scored.trajectory.key).copied();
+                let episode = of_run.episode(scored.trajectory, right, label);
                 of_run.episodes.push(episode);
             }
         }

@@ -34,6 +34,6 @@ pub(crate) use judged::{
 pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
 pub(crate) use question_fields::{Field, Shelf};
 pub(crate) use results::{Group, Results, Standing};
-pub(crate) use run::{Graded, GradedRun, failed_episodes, judgements_of};
-pub(crate) use run_ref::{RunRef, check_one, runs, runs_at, runs_in};
+pub(crate) use run::{GradedRun, failed_episodes, judgements_of};
+pub(crate) use run_ref::{NamedRun, RunRef, check_one, named_runs, runs, runs_at, runs_in};
 pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped};

@@ -6,7 +6,7 @@ use crate::label::{Annotation, Annotations};
 use crate::run::evidence::Evidence;
 use crate::run::stopping::Watch;
 use crate::run::{RunError, left_out};
-use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally, score_answers};
+use crate::score::{ScoredEpisode, Tally};
 use crate::store::{Records, RunFolder, StoreError};
 use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Stopping, Trajectory};
@@ -26,24 +26,6 @@ pub(crate) struct GradedRun {
     tally: Tally,
     /// What models say of episodes, by the episode's key.
     readings: HashMap<String, Vec<Annotation>>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Graded {
-    pub(crate) trajectory: Trajectory,
-    pub(crate) metric: &'static str,
-    /// Its score; absent if it was not measured or has no gold answer.
-    pub(crate) score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent if it was not measured.
-    pub(crate) assessment: Option<Assessment>,
-    /// Why models find that it failed, one each.
-    pub(crate) readings: Vec<Annotation>,
-}
-
-impl Graded {
-    pub(crate) fn episode(&self) -> AssessedEpisode<'_> {
-        AssessedEpisode { trajectory: &self.trajectory, score: self.score, assessment: self.assessment.as_ref() }
-    }
 }
 
 impl GradedRun {
@@ -77,6 +59,20 @@ impl GradedRun {
         Ok(Self { path: path.to_owned(), manifest, evidence, notes, records, tally, readings })
     }
 
+    /// The records of a run without what its dataset says of the questions, for [`scores`](Self::scores).
+    pub(crate) fn without_questions(folder: &RunFolder, manifest: &Manifest) -> Result<Self, RunError> {
+        let records = folder.records()?;
+        Ok(Self {
+            path: folder.path().to_owned(),
+            manifest: Some(manifest.clone()),
+            evidence: Evidence::default(),
+            notes: left_out(&records).collect(),
+            tally: Tally::new(&manifest.dataset.name),
+            records,
+            readings: HashMap::new(),
+        })
+    }
+
     /// What the rule of a run that may stop by itself has found; none where it has no rule, or the folder no questions.
     pub(crate) fn stopping(&self) -> Result<Option<Stopping>, RunError> {
         Ok(self.watch()?.map(|watch| watch.found()))
@@ -106,43 +102,54 @@ impl GradedRun {
     }
 
     /// The episodes, one at a time, in the order of variant, repeat and dataset.
-    pub(crate) fn episodes(&self) -> impl Iterator<Item = Result<Graded, RunError>> {
-        self.records.iter().map(|trajectory| Ok(self.graded(trajectory?)))
+    pub(crate) fn episodes(&self) -> impl Iterator<Item = Result<ScoredEpisode, RunError>> {
+        self.records.iter().map(|trajectory| Ok(self.scored(trajectory?)))
     }
 
     /// The episodes that tables have, each with its place: all but those after the question at which a rule stopped the run. A
     /// rule that cannot be read is told by [`stopping`](Self::stopping).
-    pub(crate) fn counted_episodes(&self) -> impl Iterator<Item = (usize, Result<Graded, RunError>)> {
+    pub(crate) fn counted_episodes(&self) -> impl Iterator<Item = (usize, Result<ScoredEpisode, RunError>)> {
         let watch = self.watch().ok().flatten();
-        let is_after =
-            move |graded: &Graded| watch.as_ref().is_some_and(|watch| watch.is_after_stop(&graded.trajectory.id));
-        let counts = move |episode: &Result<Graded, RunError>| !episode.as_ref().is_ok_and(&is_after);
+        let is_after = move |episode: &ScoredEpisode| {
+            watch.as_ref().is_some_and(|watch| watch.is_after_stop(&episode.trajectory.id))
+        };
+        let counts = move |episode: &Result<ScoredEpisode, RunError>| !episode.as_ref().is_ok_and(&is_after);
         self.episodes().enumerate().filter(move |(_, episode)| counts(episode))
     }
 
     /// The episode at this place of [`episodes`](Self::episodes).
-    pub(crate) fn episode(&self, at: usize) -> Result<Graded, RunError> {
-        Ok(self.graded(self.records.trajectory(at)?))
+    pub(crate) fn episode(&self, at: usize) -> Result<ScoredEpisode, RunError> {
+        Ok(self.scored(self.records.trajectory(at)?))
     }
 
-    fn graded(&self, trajectory: Trajectory) -> Graded {
-        let metric = self.tally.metric_for(&trajectory.answers);
-        let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
-        let score = trajectory.measured().then(answered).flatten();
-        let assessment = Assessment::of(&trajectory, score, self.evidence.get(&trajectory.id));
-        let readings = self.readings.get(&trajectory.key).cloned().unwrap_or_default();
-        Graded { trajectory, metric: metric.name(), score, assessment, readings }
+    /// The same episodes with their scores alone.
+    pub(crate) fn scores(&self) -> impl Iterator<Item = Result<ScoredEpisode, RunError>> {
+        self.records.iter().map(|trajectory| {
+            let trajectory = trajectory?;
+            let metric = self.tally.metric_for(&trajectory.answers);
+            Ok(ScoredEpisode::unassessed(trajectory, metric))
+        })
+    }
+
+    fn scored(&self, trajectory: Trajectory) -> ScoredEpisode {
+        let (metric, gold) = (self.tally.metric_for(&trajectory.answers), self.evidence.get(&trajectory.id));
+        ScoredEpisode::of(trajectory, metric, gold)
+    }
+
+    /// Why models find that an episode failed, one each.
+    pub(crate) fn readings(&self, episode: &ScoredEpisode) -> &[Annotation] {
+        self.readings.get(&episode.trajectory.key).map_or(&[], Vec::as_slice)
     }
 }
 
 /// The wrong episodes of a run, those without an answer among them, as a model reads them.
 pub(crate) fn failed_episodes(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
     let mut failed = Vec::new();
-    for graded in run.episodes() {
-        let graded = graded?;
-        if graded.score.is_some_and(|score| score.em <= 0.0) {
-            let episode = Some(Read::of(&graded.trajectory));
-            let trajectory = graded.trajectory;
+    for scored in run.episodes() {
+        let scored = scored?;
+        if scored.is_right() == Some(false) {
+            let episode = Some(Read::of(&scored.trajectory));
+            let trajectory = scored.trajectory;
             failed.push(Answer {
                 id: trajectory.id,
                 question: trajectory.question,

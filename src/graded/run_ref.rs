@@ -2,10 +2,12 @@
 //!
 //! Ids, variant names and paths may contain `:` and `@`, so the text is split where an existing run precedes.
 
-use super::GradedRun;
+use super::{GradedRun, folder_name};
 use crate::run::RunError;
 use crate::store::RunFolder;
+use crate::types::Manifest;
 use crate::types::text::{counted, shell_word, visible_line};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A run, or a file of trajectories; all its variants, or one.
@@ -135,6 +137,52 @@ pub(crate) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
     let mut below: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     below.sort();
     std::iter::once(folder.to_owned()).chain(below).map(RunFolder::at).filter(RunFolder::exists)
+}
+
+/// A run with its name among others.
+#[derive(Debug)]
+pub(crate) struct NamedRun {
+    /// The folder's name, or its path if two runs share that name.
+    pub(crate) name: String,
+    pub(crate) folder: RunFolder,
+    pub(crate) manifest: Manifest,
+}
+
+/// The runs at `paths`, each once, in that order; runs in a folder are sorted by path.
+pub(crate) fn named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, RunError> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        for folder in runs_or_error(path)? {
+            let known = folders.iter().any(|known| known.canonicalize().ok() == folder.canonicalize().ok());
+            if !known {
+                folders.push(folder);
+            }
+        }
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for folder in &folders {
+        *seen.entry(folder_name(folder)).or_default() += 1;
+    }
+    let open = |path: PathBuf| {
+        let short = folder_name(&path);
+        let name = if seen.get(&short).is_some_and(|count| *count > 1) { path.display().to_string() } else { short };
+        let folder = RunFolder::open(path)?;
+        let manifest = folder.manifest()?;
+        Ok(NamedRun { name, folder, manifest })
+    };
+    folders.into_iter().map(open).collect()
+}
+
+/// The run at `path`, or the runs below that folder.
+fn runs_or_error(path: &Path) -> Result<Vec<PathBuf>, RunError> {
+    let found = runs_in(path);
+    if found.is_empty() {
+        return Err(RunError::input(
+            format!("`{}` is not a run, and contains none up to three folders deep: no manifest.json", path.display()),
+            "name a folder that `wikitrail run` has made, such as results/<run>, or a folder of such folders",
+        ));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Variants of runs with the figures of their episodes: what is compared.
 
-use super::{EpisodeName, Field, Graded, GradedRun, JoinedMetric, RunRef, folder_name};
+use super::{EpisodeName, Field, GradedRun, JoinedMetric, RunRef, folder_name};
 use crate::compare::{self, Gold, Item, NamedFigure, StoppedRun};
 use crate::run::RunError;
-use crate::score::{FailureClass, Figure, GoldEvidence, figure};
+use crate::score::{FailureClass, Figure, GoldEvidence, ScoredEpisode, figure};
 use crate::stats::Interval;
 use crate::types::{Manifest, Outcome, Pairs, Question, Variant};
 use std::collections::HashMap;
@@ -211,27 +211,30 @@ fn gold(question: &Question) -> Rc<Gold> {
 }
 
 impl Episode {
-    fn of(run: &str, graded: Graded, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
-        let measured = graded.trajectory.measured();
-        let name = EpisodeName::of(run, &graded.trajectory);
+    fn of(run: &str, scored: ScoredEpisode, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+        let measured = scored.trajectory.measured();
+        let name = EpisodeName::of(run, &scored.trajectory);
         let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
-        let scored = graded.score.is_some();
-        let missing = wanted.joined.iter().zip(wanted.figures.len()..).filter(|(metric, _)| metric.lacks(name, scored));
+        let missing = wanted
+            .joined
+            .iter()
+            .zip(wanted.figures.len()..)
+            .filter(|(metric, _)| metric.lacks(name, scored.score.is_some()));
         Self {
             measured,
             missing: missing.map(|(_, at)| at).collect(),
-            values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).chain(joined).collect(),
-            right: graded.score.map(|score| score.em > 0.0),
-            class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
-            gold: graded.trajectory.answers.first().cloned(),
+            values: wanted.figures.iter().map(|figure| figure.value(&scored)).chain(joined).collect(),
+            right: scored.is_right(),
+            class: scored.class(),
+            gold: scored.trajectory.answers.first().cloned(),
             evidence: fields.and_then(|fields| fields.evidence.clone()),
             cluster: fields.and_then(|fields| fields.cluster.clone()),
             groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
-            id: graded.trajectory.id,
-            repeat: graded.trajectory.repeat,
-            question: graded.trajectory.question,
-            answer: graded.trajectory.answer,
-            outcome: Some(graded.trajectory.outcome),
+            id: scored.trajectory.id,
+            repeat: scored.trajectory.repeat,
+            question: scored.trajectory.question,
+            answer: scored.trajectory.answer,
+            outcome: Some(scored.trajectory.outcome),
             at: 0,
         }
     }

@@ -1,8 +1,7 @@
 //! One episode for reading: question, steps, outcome.
 
 use super::console::{View, duration};
-use crate::graded::Graded;
-use crate::score::{AnswerScore, Assessment, Divergence, Part};
+use crate::score::{AnswerScore, Assessment, Divergence, Part, ScoredEpisode};
 use crate::types::text::{counted, is_chinese, visible, visible_line};
 use crate::types::{Branch, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
 use anstyle::{AnsiColor, Style};
@@ -189,9 +188,9 @@ pub(crate) struct Verdict<'a> {
     pub assessment: Option<&'a Assessment>,
 }
 
-impl<'a> From<&'a Graded> for Verdict<'a> {
-    fn from(graded: &'a Graded) -> Self {
-        Self { metric: graded.metric, score: graded.score, assessment: graded.assessment.as_ref() }
+impl<'a> From<&'a ScoredEpisode> for Verdict<'a> {
+    fn from(graded: &'a ScoredEpisode) -> Self {
+        Self { metric: graded.metric.name(), score: graded.score, assessment: graded.assessment.as_ref() }
     }
 }
 
@@ -300,7 +299,7 @@ pub(crate) struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    pub(crate) fn of(name: &'a str, graded: &'a Graded) -> Self {
+    pub(crate) fn of(name: &'a str, graded: &'a ScoredEpisode) -> Self {
         Self { name, trajectory: &graded.trajectory, verdict: Some(graded.into()) }
     }
 }

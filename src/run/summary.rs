@@ -434,11 +434,7 @@ pub struct Expenditure {
 
 impl Spending {
     /// Of what was paid for, `measured` went to measured episodes and `unfinished` to those that have not ended.
-    fn of(
-        manifest: &Manifest,
-        measured: &PaidByVariant,
-        (paid, unfinished): &(PaidByVariant, PaidByVariant),
-    ) -> Self {
+    fn of(manifest: &Manifest, measured: &PaidByVariant, (paid, unfinished): &(PaidByVariant, PaidByVariant)) -> Self {
         let mut spending = Self::default();
         for variant in &manifest.variants {
             let of = |part: &PaidByVariant| part.get(&variant.name).copied().unwrap_or_default();
@@ -492,11 +488,7 @@ pub struct UnfinishedShard {
 }
 
 /// The shards that are not complete. None where the run was not split, or in several ways, or does not hold its questions.
-fn unfinished(
-    folder: &RunFolder,
-    manifest: &Manifest,
-    records: &Records,
-) -> Result<Vec<UnfinishedShard>, RunError> {
+fn unfinished(folder: &RunFolder, manifest: &Manifest, records: &Records) -> Result<Vec<UnfinishedShard>, RunError> {
     let shards: Vec<Shard> = folder.shards()?.iter().map(|record| record.shard).collect();
     let Some(&one) = shards.first().filter(|one| shards.iter().all(|shard| shard.count() == one.count())) else {
         return Ok(Vec::new());

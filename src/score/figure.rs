@@ -3,18 +3,57 @@
 //! This table is the only place that defines a figure. The question columns of `export` and the metrics of `compare` are
 //! taken from it, and a test holds `docs/columns.md` to it.
 
-use super::{AnswerScore, Assessment, GoldRetrieval, Shortfalls, search_missed};
+use super::{
+    AnswerScore, Assessment, Failure, FailureClass, GoldEvidence, GoldRetrieval, Metric, Shortfalls, score_answers,
+    search_missed,
+};
 use crate::types::{Repair, Tool, Trajectory};
 use serde::Serialize;
 
-/// An episode with what its answer scored.
-#[derive(Debug, Clone, Copy)]
-pub struct AssessedEpisode<'a> {
-    pub trajectory: &'a Trajectory,
+/// An episode with what its answer scored and how it came about: the one view of an episode that is read back.
+#[derive(Debug, Clone)]
+pub struct ScoredEpisode {
+    pub trajectory: Trajectory,
+    /// The metric of its score.
+    pub metric: Metric,
     /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent if it was not measured, or its steps are not known.
-    pub assessment: Option<&'a Assessment>,
+    /// Its trajectory metrics; absent if it was not measured, if its steps are not known, or if nobody asks for them.
+    pub assessment: Option<Assessment>,
+}
+
+impl ScoredEpisode {
+    /// Scores an episode and assesses it; `gold` is absent if its dataset names no supporting facts.
+    pub fn of(trajectory: Trajectory, metric: Metric, gold: Option<&GoldEvidence>) -> Self {
+        Self::unassessed(trajectory, metric).assessed(gold)
+    }
+
+    /// Scores an episode without its trajectory metrics, which take longer than the score.
+    pub fn unassessed(trajectory: Trajectory, metric: Metric) -> Self {
+        let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+        let score = trajectory.measured().then(answered).flatten();
+        Self { trajectory, metric, score, assessment: None }
+    }
+
+    /// The same with its trajectory metrics.
+    #[must_use]
+    pub fn assessed(self, gold: Option<&GoldEvidence>) -> Self {
+        Self { assessment: Assessment::of(&self.trajectory, self.score, gold), ..self }
+    }
+
+    /// Whether its answer is right; absent where there is no score.
+    pub fn is_right(&self) -> Option<bool> {
+        self.score.map(|score| score.em > 0.0)
+    }
+
+    /// Why its answer is wrong, by the rules.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.assessment.as_ref()?.failure.as_ref()
+    }
+
+    pub fn class(&self) -> Option<FailureClass> {
+        Some(self.failure()?.class)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -32,11 +71,11 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy)]
 pub enum Measure {
     /// A share in `0.0..=1.0`.
-    Share(fn(&AssessedEpisode<'_>) -> Option<f64>),
+    Share(fn(&ScoredEpisode) -> Option<f64>),
     /// Yes or no. Its mean is a share.
-    Flag(fn(&AssessedEpisode<'_>) -> Option<bool>),
-    Count(fn(&AssessedEpisode<'_>) -> Option<u64>),
-    Amount(fn(&AssessedEpisode<'_>) -> Option<f64>),
+    Flag(fn(&ScoredEpisode) -> Option<bool>),
+    Count(fn(&ScoredEpisode) -> Option<u64>),
+    Amount(fn(&ScoredEpisode) -> Option<f64>),
 }
 
 /// How the values of a figure are shown.
@@ -72,7 +111,7 @@ impl Figure {
 
     /// Its value as a number; absent if the episode was not measured.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    pub fn value(&self, episode: &AssessedEpisode<'_>) -> Option<f64> {
+    pub fn value(&self, episode: &ScoredEpisode) -> Option<f64> {
         if !episode.trajectory.measured() {
             return None;
         }
@@ -141,7 +180,7 @@ figures! {
         "KILT-EM: `em` where `r_precision` is 1, else 0";
     KILT_F1 "kilt_f1" Higher Share(|episode| Some(found_all(episode)? * episode.score?.f1))
         "KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0";
-    EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment?.retrieval.empty_lookups))
+    EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment.as_ref()?.retrieval.empty_lookups))
         "lookups answered by `No more results.`; empty when not measured";
     PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.prompt_tokens))
         "tokens of all prompts whose server counted them";
@@ -170,29 +209,29 @@ fn counted(tokens: u64) -> Option<u64> {
 }
 
 /// The episode, if its steps are known.
-fn known<'a>(episode: &AssessedEpisode<'a>) -> Option<&'a Trajectory> {
-    Some(episode.trajectory).filter(|trajectory| trajectory.has_steps())
+fn known(episode: &ScoredEpisode) -> Option<&Trajectory> {
+    Some(&episode.trajectory).filter(|trajectory| trajectory.has_steps())
 }
 
-fn repairs<'a>(episode: &AssessedEpisode<'a>) -> Option<impl Iterator<Item = &'a Repair>> {
+fn repairs(episode: &ScoredEpisode) -> Option<impl Iterator<Item = &Repair>> {
     Some(known(episode)?.repairs.iter())
 }
 
-fn uses(episode: &AssessedEpisode<'_>, tool: Tool) -> Option<u64> {
+fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {
     count(known(episode)?.steps.iter().filter(|step| step.tool == Some(tool)))
 }
 
-fn missed_searches(episode: &AssessedEpisode<'_>) -> Option<u64> {
+fn missed_searches(episode: &ScoredEpisode) -> Option<u64> {
     let steps = known(episode)?.steps.iter();
     count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
 }
 
 /// 1 where all the pages that KILT asks for were opened first, else 0.
-fn found_all(episode: &AssessedEpisode<'_>) -> Option<f64> {
+fn found_all(episode: &ScoredEpisode) -> Option<f64> {
     let share = gold(episode)?.r_precision;
     Some(f64::from(u8::from(share.count == share.of)))
 }
 
-fn gold(episode: &AssessedEpisode<'_>) -> Option<GoldRetrieval> {
-    episode.assessment?.retrieval.gold
+fn gold(episode: &ScoredEpisode) -> Option<GoldRetrieval> {
+    episode.assessment.as_ref()?.retrieval.gold
 }

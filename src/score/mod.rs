@@ -38,7 +38,7 @@ pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
 pub use failure::{Failure, FailureClass, PaperClass};
 pub use fever::{FEVER_LABELS, fever_label};
-pub use figure::{AssessedEpisode, Better, Figure, Measure, Unit};
+pub use figure::{Better, Figure, Measure, ScoredEpisode, Unit};
 pub use grounding::Grounding;
 pub use growth::PromptGrowth;
 pub use marks::{Marked, marks};

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs::File;
 use std::process::Command;
 use wikitrail::export::{Export as _, Layout, Origin, Parquet, Scored, Table};
-use wikitrail::score::AnswerScore;
+use wikitrail::score::{AnswerScore, Metric, ScoredEpisode};
 use wikitrail::types::{Manifest, Trajectory};
 
 const READ_BACK: &str = r#"
@@ -124,9 +124,7 @@ fn long_texts_are_written_in_groups_and_whole() {
     for (question, score) in [("x".repeat(LONG), None), ("=who\0".to_owned(), None), (String::new(), Some(score))] {
         let origin = Origin::new("r", &manifest, "main");
         let scored = Scored {
-            trajectory: &trajectory(&question),
-            score,
-            assessment: None,
+            episode: &ScoredEpisode { score, ..ScoredEpisode::unassessed(trajectory(&question), Metric::Hotpot) },
             fields: &[],
             metrics: &[],
             prompts: &[],

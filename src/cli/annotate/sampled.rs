@@ -3,8 +3,9 @@
 use super::Args;
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
-use crate::graded::{Field, Graded, GradedRun, RunRef};
+use crate::graded::{Field, GradedRun, RunRef};
 use crate::label::{Candidate, sample};
+use crate::score::ScoredEpisode;
 use std::collections::HashMap;
 
 /// How many of each stratum, if no number is given: the paper's Table 2 has 50 right and 50 wrong ones of each method.
@@ -53,13 +54,12 @@ impl Stratum {
         }
     }
 
-    fn of(&self, graded: &Graded, fields: &HashMap<(String, usize), String>, at: usize) -> String {
-        let class = || Some(graded.assessment.as_ref()?.failure.as_ref()?.class.name().to_owned());
+    fn of(&self, graded: &ScoredEpisode, fields: &HashMap<(String, usize), String>, at: usize) -> String {
         let trajectory = &graded.trajectory;
         match self {
-            Self::Em => graded.score.map_or_else(|| "hidden".to_owned(), |score| (score.em > 0.0).to_string()),
+            Self::Em => graded.is_right().map_or_else(|| "hidden".to_owned(), |right| right.to_string()),
             Self::Variant => trajectory.variant.clone(),
-            Self::Class => class().unwrap_or_default(),
+            Self::Class => graded.class().map(|class| class.name().to_owned()).unwrap_or_default(),
             Self::Outcome => trajectory.outcome.name().to_owned(),
             Self::Repeat => trajectory.repeat.to_string(),
             Self::Field(_) => fields.get(&(trajectory.id.clone(), at)).cloned().unwrap_or_default(),

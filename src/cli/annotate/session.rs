@@ -6,11 +6,12 @@ use super::{Args, Stratum};
 use crate::cli::failure;
 use crate::cli::prompted::Lines;
 use crate::cli::say::say;
-use crate::graded::{Graded, GradedRun, RunRef};
+use crate::graded::{GradedRun, RunRef};
 use crate::label::{ANNOTATION_VERSION, Annotation, Annotations, append};
 use crate::report::console::stdout;
 use crate::report::trajectory::{heading, render};
 use crate::report::{View, counted};
+use crate::score::ScoredEpisode;
 use crate::store::RunFolder;
 use crate::types::text::{shell_word, visible_line};
 use crate::types::{Tool, Trajectory};
@@ -134,7 +135,7 @@ impl Session<'_> {
     }
 
     /// Appends a judgement, and shows what the rules say.
-    fn keep(&mut self, judgement: Judgement, graded: &Graded) -> anyhow::Result<()> {
+    fn keep(&mut self, judgement: Judgement, graded: &ScoredEpisode) -> anyhow::Result<()> {
         let Trajectory { key, id, variant, repeat, started_at, .. } = &graded.trajectory;
         let Judgement { correct, class, step, note } = judgement;
         let annotation = Annotation {
@@ -176,9 +177,8 @@ fn misplaced(judgement: &Judgement, trajectory: &Trajectory) -> Option<String> {
     (step > last).then(|| format!("the episode has {}, and no step {step}", counted(last, "step")))
 }
 
-fn rules(graded: &Graded) -> String {
-    let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
-    match (graded.score, failure) {
+fn rules(graded: &ScoredEpisode) -> String {
+    match (graded.score, graded.failure()) {
         (None, _) => "none, as the gold answer is hidden".to_owned(),
         (Some(_), Some(failure)) => {
             format!("wrong, {}: {}", failure.class.name(), visible_line(&failure.evidence, 300))
@@ -188,7 +188,7 @@ fn rules(graded: &Graded) -> String {
 }
 
 /// One episode, read when it is its turn: a run may be larger than memory.
-fn find(path: &Path, key: &str, id: &str) -> anyhow::Result<Graded> {
+fn find(path: &Path, key: &str, id: &str) -> anyhow::Result<ScoredEpisode> {
     for graded in GradedRun::open_question(path, id)?.episodes() {
         let graded = graded?;
         if graded.trajectory.key == key {

@@ -4,11 +4,11 @@ use super::at::{At, Right};
 use super::{Args, refuse_foreign};
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
-use crate::graded::{Graded, GradedRun, RunRef};
+use crate::graded::{GradedRun, RunRef};
 use crate::protocol::{self, Options};
 use crate::run::branch::{Edit, Parent, Placebos, Titles};
 use crate::run::stored::Stored;
-use crate::score::{GoldEvidence, is_same_page, page_title};
+use crate::score::{GoldEvidence, ScoredEpisode, is_same_page, page_title};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
 use crate::types::text::{counted, shell_word, visible_line};
@@ -160,9 +160,8 @@ pub(super) fn only_variant(source: &GradedRun, run: &RunRef) -> anyhow::Result<S
     }
 }
 
-fn class_of(graded: &Graded) -> &'static str {
-    let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
-    match (failure, graded.score) {
+fn class_of(graded: &ScoredEpisode) -> &'static str {
+    match (graded.failure(), graded.score) {
         (Some(failure), _) => failure.class.name(),
         (None, Some(_)) => "right",
         (None, None) => "not scored",
@@ -170,10 +169,8 @@ fn class_of(graded: &Graded) -> &'static str {
 }
 
 impl Args {
-    fn wants(&self, graded: &Graded) -> bool {
-        let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
-        (!self.wrong || failure.is_some())
-            && self.class.is_none_or(|class| failure.is_some_and(|failure| failure.class == class))
+    fn wants(&self, graded: &ScoredEpisode) -> bool {
+        (!self.wrong || graded.failure().is_some()) && self.class.is_none_or(|class| graded.class() == Some(class))
     }
 
     /// The pages that placebos may search, where an action is edited.

@@ -17,24 +17,29 @@ use std::io::Write;
 pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
     let args = job.args;
     let mut chat = Chat::new(out);
-    let mut count = 0;
     let (mut read, mut not_right) = (0_usize, 0_usize);
     let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
-    for run in &job.runs {
+    let mut written = Written::default();
+    for (at, run) in job.runs.iter().enumerate() {
         let stored = Stored::of(&run.folder, &run.manifest)?;
         let mut prompts = Prompts::of(job, run)?;
-        each(run, |trajectory, score| {
+        each(run, |episode| {
+            let trajectory = &episode.trajectory;
             // Wrong answers are exported only on request.
-            let right = args.filter.names_a_score() || score.is_some_and(is_right);
+            let right = args.filter.names_a_score() || episode.score.is_some_and(is_right);
+            let taken = args.filter.takes(&episode);
             read += 1;
-            not_right += usize::from(!right && args.filter.takes(trajectory, score));
-            if !right || !args.filter.takes(trajectory, score) {
+            if taken {
+                written.see(at, run, trajectory);
+                not_right += usize::from(!right);
+            }
+            if !right || !taken {
                 return Ok(());
             }
             let (approach, question) = (stored.approach(trajectory)?, stored.question(trajectory));
             match conversation(trajectory, &question, &approach, args.with_exemplars) {
                 Ok(Conversation { turns, functions }) => {
-                    count += 1;
+                    written.episodes += 1;
                     let turns = turns.iter().map(|said| (&said.message, said.learn));
                     let more = if args.with_prompts {
                         named(trajectory, &prompts.of_episode(trajectory)?)
@@ -64,7 +69,7 @@ pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
     for (reason, count) in left_out {
         say(format_args!("note: {count} left out: {reason}"));
     }
-    Ok(Written { episodes: count, steps: 0 })
+    Ok(written)
 }
 
 /// Which episode it is, and the prompts of its calls.

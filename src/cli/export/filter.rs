@@ -1,9 +1,9 @@
 //! Which episodes are exported.
 
-use super::runs::Run;
 use crate::cli::failure::Failure;
 use crate::cli::show::outcome;
-use crate::score::AnswerScore;
+use crate::graded::NamedRun;
+use crate::score::{AnswerScore, ScoredEpisode};
 use crate::types::{Outcome, Tool, Trajectory};
 
 /// Flags that select episodes [default: all].
@@ -35,7 +35,7 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Refuses a variant that no run has.
-    pub(super) fn check(&self, runs: &[Run]) -> anyhow::Result<()> {
+    pub(super) fn check(&self, runs: &[NamedRun]) -> anyhow::Result<()> {
         let mut known: Vec<&str> =
             runs.iter().flat_map(|run| &run.manifest.variants).map(|variant| variant.name.as_str()).collect();
         known.sort_unstable();
@@ -64,7 +64,7 @@ impl Filter {
         self.correct || self.wrong || self.min_f1.is_some()
     }
 
-    pub(super) fn takes(&self, trajectory: &Trajectory, score: Option<AnswerScore>) -> bool {
+    pub(super) fn takes(&self, ScoredEpisode { trajectory, score, .. }: &ScoredEpisode) -> bool {
         (self.variant.is_empty() || self.variant.contains(&trajectory.variant))
             && (self.outcome.is_empty() || self.outcome.contains(&trajectory.outcome))
             && (!self.correct || score.is_some_and(is_right))

@@ -1,6 +1,5 @@
 //! A folder for the Hugging Face Hub.
 
-use super::runs::Run;
 use super::{Job, Written, explain};
 use crate::cli::failure::Failure;
 use crate::cli::output_file;
@@ -8,6 +7,7 @@ use crate::cli::say::say;
 use crate::dataset::PUBLIC_SOURCES;
 use crate::experiment::shipped;
 use crate::export::{Hf, HfSource};
+use crate::graded::NamedRun;
 use crate::tape::{FolderBeside, sync_folder};
 use crate::types::sha256_hex;
 use crate::types::text::{shell_word, visible_line};
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 /// Writes a new folder beside its place and gives it its name when it is whole.
-pub(super) fn write(job: &Job<'_>) -> anyhow::Result<()> {
+pub(super) fn write(job: &Job<'_>) -> anyhow::Result<Written> {
     let Some(path) = output_file::named(job.args.out.as_deref()) else {
         return Err(Failure::usage("a Hugging Face dataset is a folder", "name a new one with --out"));
     };
@@ -37,7 +37,7 @@ pub(super) fn write(job: &Job<'_>) -> anyhow::Result<()> {
     sync_folder(path);
     say(format_args!("{} written to {shown}", written.said(job)));
     say(format_args!("next:\n  hf upload USER/NAME {shown} . --repo-type dataset"));
-    Ok(())
+    Ok(written)
 }
 
 fn is_empty_folder(path: &Path) -> bool {
@@ -54,7 +54,7 @@ fn fill(job: &Job<'_>, folder: &Path) -> anyhow::Result<Written> {
 
 /// The terms of a run's questions: those of a public file with these bytes, or with this name where a publisher gives no such
 /// digest, or our own of a shipped sample.
-fn source(run: &Run) -> HfSource<'_> {
+fn source(run: &NamedRun) -> HfSource<'_> {
     let dataset = &run.manifest.dataset;
     let file = Path::new(&dataset.path).file_name().unwrap_or_default();
     let is_public = |digest: Option<&str>, name: &str| match digest {

@@ -1,31 +1,19 @@
 //! Counts the export of a holdout run as a look at the holdout, as the file holds its scores.
 
-use super::Job;
+use super::{Job, Look};
 use crate::cli::say::say;
 use crate::graded::{Exported, Holdout, Looks};
-use crate::score::Tally;
 use crate::types::text::visible_line;
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 /// Counts the looks of what was written, and says their number.
-pub(super) fn look(job: &Job<'_>) -> anyhow::Result<()> {
-    let mut runs = Vec::new();
-    for run in job.runs.iter().filter(|run| run.manifest.dataset.ids_file.is_some()) {
-        let (mut names, mut ids) = (HashSet::new(), HashSet::new());
-        let mut tally = Tally::new(&*run.manifest.dataset.name);
-        for trajectory in run.folder.records()?.iter() {
-            let trajectory = trajectory?;
-            let score = tally.add(&trajectory);
-            if job.args.filter.takes(&trajectory, score) {
-                names.insert(trajectory.variant);
-                ids.insert(trajectory.id);
-            }
-        }
-        let variants = run.manifest.variants.iter().filter(|variant| names.contains(&variant.name)).collect::<Vec<_>>();
-        if !variants.is_empty() {
-            runs.push(Exported { manifest: &run.manifest, variants, ids });
-        }
-    }
+pub(super) fn look(job: &Job<'_>, looks: BTreeMap<usize, Look>) {
+    let exported = looks.into_iter().filter_map(|(at, Look { variants, ids })| {
+        let manifest = &job.runs[at].manifest;
+        let variants: Vec<_> = manifest.variants.iter().filter(|variant| variants.contains(&variant.name)).collect();
+        (!variants.is_empty()).then_some(Exported { manifest, variants, ids })
+    });
+    let runs: Vec<Exported<'_>> = exported.collect();
     let (looks, mut warnings) = Holdout::exported(&runs);
     for mut look in looks {
         let list = visible_line(&look.list, 200);
@@ -37,5 +25,4 @@ pub(super) fn look(job: &Job<'_>) -> anyhow::Result<()> {
     for warning in &warnings {
         say(format_args!("warning: {}", visible_line(warning, 500)));
     }
-    Ok(())
 }

@@ -3,9 +3,7 @@
 use super::Job;
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
-use crate::export::{LogHeader, LogTotals, Origin};
-use crate::graded::folder_name;
-use crate::score::Tally;
+use crate::export::{LogHeader, Origin};
 use crate::types::text::{shell_word, visible_line};
 use std::path::Path;
 
@@ -31,22 +29,6 @@ pub(super) fn header<'a>(job: &'a Job<'_>) -> anyhow::Result<LogHeader<'a>> {
     let variant = run.manifest.variants.iter().find(|variant| variant.name == *name);
     let planned = variant.filter(|_| !filter.is_partial()).map(|variant| run.manifest.planned(variant));
     Ok(LogHeader { origin: Origin::new(&run.name, &run.manifest, name), planned })
-}
-
-/// What is counted over the episodes that will be written.
-pub(super) fn totals(job: &Job<'_>) -> anyhow::Result<LogTotals> {
-    let mut totals = LogTotals::new(job.metric_names());
-    for run in &job.runs {
-        let (folder, mut tally) = (folder_name(run.folder.path()), Tally::new(&*run.manifest.dataset.name));
-        for trajectory in run.folder.records()?.iter() {
-            let trajectory = trajectory?;
-            let score = tally.add(&trajectory);
-            if job.args.filter.takes(&trajectory, score) {
-                totals.add(&trajectory, score, &job.metric_values(&folder, &trajectory));
-            }
-        }
-    }
-    Ok(totals)
 }
 
 /// `inspect view DIR` lists a JSON log only if its name begins with a time; says which one would do.

@@ -1,8 +1,8 @@
 //! The exact prompts of the calls: with `--with-prompts`, and in formats that have a place for them.
 
-use super::runs::Run;
 use super::{Format, Job};
 use crate::cli::say::say;
+use crate::graded::NamedRun;
 use crate::report::counted;
 use crate::run::stored::Stored;
 use crate::types::text::visible_line;
@@ -10,7 +10,7 @@ use crate::types::{RebuiltPrompt, Trajectory};
 
 /// The prompts of one run, if they are exported. Without `--with-prompts` they are left out where they cannot be made again.
 pub(super) struct Prompts<'a> {
-    run: &'a Run,
+    run: &'a NamedRun,
     needed: bool,
     stored: Option<Stored>,
     calls: usize,
@@ -19,7 +19,7 @@ pub(super) struct Prompts<'a> {
 }
 
 impl<'a> Prompts<'a> {
-    pub(super) fn of(job: &Job<'_>, run: &'a Run) -> anyhow::Result<Self> {
+    pub(super) fn of(job: &Job<'_>, run: &'a NamedRun) -> anyhow::Result<Self> {
         let (needed, has_place) = (job.args.with_prompts, matches!(job.format, Format::Inspect | Format::Atif));
         let mut stored = (needed || has_place).then(|| Stored::of(&run.folder, &run.manifest)).transpose();
         if let Err(error) = &stored

@@ -43,7 +43,7 @@ pub(super) fn rows(
             continue;
         }
         let of_files = metrics.iter().map(|metric| metric.value(EpisodeName::of(&folder, trajectory)));
-        let of_episode = figures.iter().map(|figure| figure.value(&graded.episode()));
+        let of_episode = figures.iter().map(|figure| figure.value(&graded));
         for (value, values) in of_files.chain(of_episode).zip(&mut values) {
             if let Some(value) = value {
                 values.entry((trajectory.variant.clone(), trajectory.id.clone())).or_default().push(value);

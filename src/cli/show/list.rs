@@ -4,9 +4,10 @@ use super::{Args, name, noted};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::graded::{Field, Graded, GradedRun, RunRef};
+use crate::graded::{Field, GradedRun, RunRef};
 use crate::report::console::stdout;
 use crate::report::{EpisodeRow, View, episodes};
+use crate::score::ScoredEpisode;
 use crate::types::text::{shell_word, visible_line};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
@@ -79,9 +80,9 @@ pub(super) fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8>
 }
 
 impl Listed {
-    fn of(run: &RunRef, graded: Graded, item: Option<Value>) -> Self {
+    fn of(run: &RunRef, graded: ScoredEpisode, item: Option<Value>) -> Self {
         let typed = name(run, &graded);
-        let class = graded.assessment.and_then(|assessment| Some(assessment.failure?.class));
+        let class = graded.class();
         let trajectory = graded.trajectory;
         let row = EpisodeRow {
             steps: trajectory.has_steps().then(|| trajectory.agent_steps().count()),
@@ -113,18 +114,18 @@ impl Sort {
     }
 }
 
-fn item(graded: &Graded, fields: Option<&serde_json::Map<String, Value>>) -> Value {
-    let Graded { trajectory, score, assessment, metric, .. } = graded;
+fn item(graded: &ScoredEpisode, fields: Option<&serde_json::Map<String, Value>>) -> Value {
+    let ScoredEpisode { trajectory, score, assessment, metric, .. } = graded;
     let mut item = json!({
         "id": trajectory.id,
         "variant": trajectory.variant,
         "repeat": trajectory.repeat,
         "outcome": trajectory.outcome.name(),
-        "metric": metric,
-        "right": score.map(|score| score.em > 0.0),
+        "metric": metric.name(),
+        "right": graded.is_right(),
         "em": score.map(|score| score.em),
         "f1": score.map(|score| score.f1),
-        "failure": assessment.as_ref().and_then(|assessment| assessment.failure.as_ref()),
+        "failure": graded.failure(),
         "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
         "question": trajectory.question,
         "gold": trajectory.answers.first(),

@@ -9,6 +9,7 @@ use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::trajectory::heading;
 use crate::run::stored::Stored;
+use crate::score::ScoredEpisode;
 use crate::store::RunFolder;
 use crate::types::RebuiltPrompt;
 use crate::types::text::visible_line;
@@ -22,7 +23,7 @@ pub(super) fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::
             "name the folder of a run",
         ));
     }
-    let found = find(args, run, id)?;
+    let (_, found) = find(args, run, id)?;
     let folder = RunFolder::open(&run.path)?;
     let stored = Stored::of(&folder, &folder.manifest()?)?;
     let mut out = stdout().styled();
@@ -75,7 +76,7 @@ fn checked(prompt: &RebuiltPrompt) -> String {
     }
 }
 
-fn no_step(args: &Args, id: &str, found: &[crate::graded::Graded]) -> anyhow::Error {
+fn no_step(args: &Args, id: &str, found: &[ScoredEpisode]) -> anyhow::Error {
     let steps = found.iter().flat_map(|graded| &graded.trajectory.steps).filter(|step| !step.calls.is_empty());
     let last = steps.map(|step| step.n).max();
     let asked = args.step.map_or_else(String::new, |step| format!(" at step {step}"));

@@ -1,14 +1,15 @@
 //! The data of the page: what it is about, the list of questions, and their episodes in chunks.
 
 use super::Live;
-use crate::graded::{Episode, Graded, Results, Source};
+use crate::graded::{Episode, Results, Source};
+use crate::label::Annotation;
 use crate::label::AnnotationClass;
 use crate::report::agreement::reading;
 use crate::report::trajectory::{
     branch_edit, branch_parent, calls, is_written, repairs, source, step_origin, sum, votes,
 };
 use crate::run::RunError;
-use crate::score::{Divergence, FailureClass, GoldEvidence, is_same_page, marks, search_missed};
+use crate::score::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, is_same_page, marks, search_missed};
 use crate::types::text::{cut, shell_word, visible};
 use crate::types::{Branch, Outcome, Step, Trajectory, sha256_hex};
 use base64::Engine as _;
@@ -334,7 +335,7 @@ struct PageStep {
 
 /// Reads the episodes of a question.
 fn question_episodes<'a>(results: &Results, row: &QuestionRow<'a>) -> Result<Question<'a>, RunError> {
-    let mut read: Vec<Vec<Graded>> = Vec::with_capacity(row.episodes.len());
+    let mut read: Vec<Vec<ScoredEpisode>> = Vec::with_capacity(row.episodes.len());
     let (mut gold, mut shown) = (Vec::new(), Vec::new());
     for ((source, _), episodes) in results.variants().zip(&row.episodes) {
         let Some(origin) = &source.origin else { continue };
@@ -344,14 +345,16 @@ fn question_episodes<'a>(results: &Results, row: &QuestionRow<'a>) -> Result<Que
         if let Some(first) = graded.first().filter(|_| gold.is_empty()) {
             gold = first.trajectory.answers.iter().map(|answer| safe(answer)).collect();
         }
-        shown.push(graded.iter().map(|graded| PageEpisode::of(graded, evidence)).collect());
+        shown.push(
+            graded.iter().map(|graded| PageEpisode::of(graded, origin.graded.readings(graded), evidence)).collect(),
+        );
         read.push(graded);
     }
     Ok(Question { gold, pages: row.pages, kind: row.kind, level: row.level, episodes: shown, parted: parted(&read) })
 }
 
 /// Where each two variants diverge, repeat by repeat.
-fn parted(episodes: &[Vec<Graded>]) -> Vec<Vec<Option<(usize, &'static str)>>> {
+fn parted(episodes: &[Vec<ScoredEpisode>]) -> Vec<Vec<Option<(usize, &'static str)>>> {
     let repeats = episodes.iter().map(Vec::len).max().unwrap_or_default();
     let of = |repeat: usize, a: usize, b: usize| {
         let [a, b] = [a, b].map(|at| episodes[at].get(repeat).map(|graded| &graded.trajectory));
@@ -371,14 +374,14 @@ fn optional(text: Option<&String>) -> Option<String> {
 }
 
 impl PageEpisode {
-    fn of(graded: &Graded, evidence: Option<&GoldEvidence>) -> Self {
-        let Graded { trajectory, score, assessment, readings, .. } = graded;
-        let failure = assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
+    fn of(graded: &ScoredEpisode, readings: &[Annotation], evidence: Option<&GoldEvidence>) -> Self {
+        let ScoredEpisode { trajectory, score, assessment, .. } = graded;
+        let failure = graded.failure();
         let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
         Self {
             key: trajectory.key.clone(),
             started_at: optional(Some(&trajectory.started_at)),
-            right: score.map(|score| score.em > 0.0),
+            right: graded.is_right(),
             outcome: trajectory.outcome.name(),
             detail: optional(trajectory.detail.as_ref()),
             answer: trajectory.answer.as_deref().map(safe),
