@@ -7,8 +7,9 @@ pub use crate::run::{
 };
 pub use crate::types::{Question, RunEvent, Shard, StopRule, Stopping, Trajectory, Wait, WaitReason};
 
-use crate::compare::{Item, NamedFigure, StoppedRun, Variant, compare};
-use crate::score::AnswerScore;
+use crate::compare::{NamedFigure, compare};
+use crate::graded::{RunRef, Wanted, load, names, stopped};
+use crate::score::{Figure, figure};
 use std::path::Path;
 
 /// Compares the variants of a run question by question: EM and F1 with intervals, paired tests and verdicts.
@@ -25,30 +26,15 @@ use std::path::Path;
 /// # }
 /// ```
 pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Comparison, RunError> {
-    let settings = ComparisonSettings { figures: ["em", "f1"].map(NamedFigure::new).to_vec(), ..settings.clone() };
-    let summary = Summary::of(folder, None, true)?;
-    let names: Vec<String> = summary.variants.iter().map(|variant| variant.name.clone()).collect();
-    let stopped = summary.manifest.stop_when.clone().map(|rule| StoppedRun {
-        variants: names,
-        pair: Some([rule.a.clone(), rule.b.clone()]),
-        found: summary.stopping.clone(),
-        rule,
-    });
-    let settings = ComparisonSettings { stopped: stopped.into_iter().collect(), ..settings };
+    let figures = [&figure::EM, &figure::F1];
+    let named = |figure: &Figure| NamedFigure::new(figure.name);
+    let run = RunRef { path: folder.to_owned(), variant: None };
+    let (sources, _) = load(&[run], &Wanted { figures: &figures, ..Wanted::default() })?;
+    let names = names(&sources);
+    let (stopped, figures) = (stopped(&sources, &names)?, figures.map(named).to_vec());
+    let settings = ComparisonSettings { figures, stopped, ..settings.clone() };
     let figures: Vec<String> = settings.figures.iter().map(|figure| figure.name.clone()).collect();
-    let resume = summary.manifest.resume_command(folder);
-    let compared = |name: &str| Variant { resume: resume.clone(), ..Variant::new(name, figures.clone(), Vec::new()) };
-    let mut variants: Vec<Variant> = summary.variants.iter().map(|variant| compared(&variant.name)).collect();
-    for item in summary.items.into_iter().flatten() {
-        let Some(compared) = variants.iter_mut().find(|compared| compared.name == item.variant) else { continue };
-        let figure = |of: fn(AnswerScore) -> f64| item.score.map(of);
-        compared.items.push(Item {
-            question: item.id,
-            repeat: item.repeat,
-            measured: item.assessment.is_some(),
-            values: vec![figure(|score| score.em), figure(|score| score.f1)],
-            ..Item::default()
-        });
-    }
-    compare(&variants, &settings).map_err(|error| RunError::input(error, "compare a run of several variants"))
+    let columns = sources.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &[]));
+    compare(&columns.collect::<Vec<_>>(), &settings)
+        .map_err(|error| RunError::input(error, "compare a run of several variants"))
 }

@@ -54,7 +54,7 @@
 //! | `graded` | runs read back with their scores, and what differs between them | types, stats, dataset, store, experiment, score, label, judge, run, compare |
 //! | `report` | terminal tables, progress, episodes for reading | types, score, stats, label, judge, run, compare, graded |
 //! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; runs in a browser; the only HTTP server | types, store, wiki, run, graded, label, report |
-//! | `facade` | what the library offers | types, experiment, run, score, compare |
+//! | `facade` | what the library offers | types, experiment, run, score, compare, graded |
 //! | `cli` | one file for each command; the only user of clap and anyhow | everything |
 
 #[doc(hidden)]

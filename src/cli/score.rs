@@ -20,6 +20,7 @@ use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
 use clap::builder::StringValueParser;
+use serde_json::Value;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -48,9 +49,13 @@ pub(super) struct Args {
     judge: judge::JudgeArgs,
 }
 
-/// What stands beside a run's own figures.
+/// What is printed extras a run's own figures.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct ExtraScores {
+    /// A line for each episode, with `--per-item`.
+    lines: Option<Vec<String>>,
+    /// An object for each episode, with `--per-item --json`.
+    items: Option<Vec<Value>>,
     /// Metrics from files.
     joined: Vec<JoinedRow>,
     /// What people said.
@@ -76,17 +81,23 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         }
     }
     let (annotations, readers) = people::annotations(run)?;
-    let mut summary = Summary::of(run, metric, args.files.per_item || annotations.is_some())?;
+    let mut items = (args.files.per_item && args.json).then(Vec::new);
+    let mut lines = (args.files.per_item && !args.json).then(Vec::new);
+    let mut episodes = Vec::new();
+    let summary = Summary::of_each(run, metric, |episode| {
+        items.iter_mut().for_each(|items| items.push(items::to_json(episode)));
+        lines.iter_mut().for_each(|lines| lines.push(items::line(episode)));
+        if annotations.is_some() {
+            episodes.push(people::judged(episode));
+        }
+    })?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
     let metrics = args.metrics.read(&[run])?;
     let judged = JudgedRun::read(run)?;
-    let joined = joined::rows(run, metrics, judged.as_ref())?;
-    let items = summary.items.as_deref().unwrap_or_default();
-    let judgements = annotations.map(|annotations| people::judgements(&annotations, items));
-    if !args.files.per_item {
-        summary.items = None;
-    }
+    let is_kilt = summary.manifest.dataset.format == "kilt";
+    let joined = joined::rows(run, is_kilt, metrics, judged.as_ref())?;
+    let judgements = annotations.map(|annotations| people::judgements(&annotations, &episodes));
     let how = if args.json {
         Print::Json
     } else if args.quiet {
@@ -94,7 +105,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     } else {
         Print::Tables
     };
-    print(&summary, Beside { joined, judgements, judged, readers }, how)?;
+    print(&summary, ExtraScores { lines, items, joined, judgements, judged, readers }, how)?;
     Ok(code)
 }
 
@@ -109,14 +120,14 @@ pub(super) enum Print {
 }
 
 /// Prints the figures.
-pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Result<()> {
+pub(super) fn print(summary: &Summary, extra: ExtraScores, how: Print) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(stdout());
     if how == Print::Json {
-        json_line(&mut out, &to_json(summary, &beside))?;
+        json_line(&mut out, &to_json(summary, &extra))?;
         out.flush()?;
         return Ok(());
     }
-    let Beside { joined, judgements, judged, readers } = beside;
+    let ExtraScores { lines, items: _, joined, judgements, judged, readers } = extra;
     let rows = summary
         .variants
         .iter()
@@ -152,9 +163,9 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
         return Ok(());
     }
     out.write_all(report.render(View::of_stdout().width).as_bytes())?;
-    if let Some(items) = &summary.items {
+    if let Some(lines) = lines {
         writeln!(out)?;
-        items.iter().try_for_each(|item| writeln!(out, "{}", items::line(item)))?;
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     out.flush()?;
     // A variant without an episode cannot be compared.
@@ -165,22 +176,25 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
     Ok(())
 }
 
-/// The figures with what stands beside them, in full precision.
-fn to_json(summary: &Summary, beside: &Beside) -> serde_json::Value {
+/// The figures with what stands extra them, in full precision.
+fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
     let mut value = json::summary(summary);
-    if let Some(judgements) = &beside.judgements {
+    if let Some(items) = &extra.items {
+        value["items"] = serde_json::json!(items);
+    }
+    if let Some(judgements) = &extra.judgements {
         value["annotations"] = people::to_json(judgements, summary);
     }
-    if let Some(judged) = &beside.judged {
+    if let Some(judged) = &extra.judged {
         value["judges"] = judge::to_json(judged);
     }
-    if !beside.joined.is_empty() {
-        value["metrics"] = serde_json::json!(beside.joined);
+    if !extra.joined.is_empty() {
+        value["metrics"] = serde_json::json!(extra.joined);
     }
     value
 }
 
-pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
+pub(super) fn together(summaries: &[Summary]) -> Value {
     serde_json::json!({ "runs": summaries.iter().map(json::summary).collect::<Vec<_>>() })
 }
 

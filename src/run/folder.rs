@@ -256,7 +256,7 @@ impl OpenRun {
         }
         self.state().write(&job.manifest)?;
         let records = self.folder.records_since(Some(records), shard)?;
-        Summary::of_records(&self.folder, &records, None, false, self.part)
+        Summary::of_records(&self.folder, &records, None, self.part, |_| {})
     }
 
     pub(super) fn state(&self) -> State {

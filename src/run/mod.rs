@@ -91,7 +91,7 @@ pub(crate) use prepare::check_files;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
 pub(crate) use prices::{SetPrice, set_prices};
 pub use summary::Summary;
-pub(crate) use summary::{Item, Spending, UnfinishedShard, VariantScore, left_out};
+pub(crate) use summary::{Spending, UnfinishedShard, VariantScore, left_out};
 pub(crate) use variant::find_protocol;
 #[cfg(feature = "serve")]
 pub(crate) use wiki::open_corpus;

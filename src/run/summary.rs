@@ -7,7 +7,7 @@ use super::model::is_own;
 use super::plan;
 use super::stopping::Watch;
 use crate::llm::Price;
-use crate::score::{AnswerScore, Assessment, Metric, PromptGrowth, RunAssessment, RunScore, Shortfalls, Tally};
+use crate::score::{Metric, PromptGrowth, RunAssessment, RunScore, ScoredEpisode, Shortfalls, Tally};
 use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Usage, Variant};
@@ -37,8 +37,6 @@ pub struct Summary {
     pub variants: Vec<VariantScore>,
     /// What was paid for, measured or not.
     pub spending: Spending,
-    /// Every episode, where that was asked for.
-    pub items: Option<Vec<Item>>,
     /// Why episodes were not measured, and how many each.
     pub reasons: BTreeMap<String, u64>,
     /// What to do about each reason, unless the end of the run says it.
@@ -81,22 +79,6 @@ pub struct VariantScore {
     pub episode_ms: Option<u64>,
     /// What its measured episodes cost.
     paid: Paid,
-}
-
-/// The figures of one episode.
-#[derive(Debug)]
-pub struct Item {
-    /// Key of the episode.
-    pub key: String,
-    pub variant: String,
-    /// Which repeat, from 0.
-    pub repeat: u32,
-    pub id: String,
-    pub outcome: Outcome,
-    /// Absent where it was not measured and where the gold answer is hidden.
-    pub score: Option<AnswerScore>,
-    /// Absent where it was not measured.
-    pub assessment: Option<Assessment>,
 }
 
 /// Lines that are named when they cannot be read.
@@ -188,11 +170,20 @@ fn statuses(trajectory: &Trajectory) -> impl Iterator<Item = u16> {
 
 impl Summary {
     /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
-    /// with a note; `per_item` keeps the figures of every episode.
-    pub fn of(folder: &Path, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
+    /// with a note.
+    pub fn of(folder: &Path, metric: Option<Metric>) -> Result<Self, RunError> {
+        Self::of_each(folder, metric, |_| {})
+    }
+
+    /// The same with a look at each episode that is in the figures.
+    pub(crate) fn of_each(
+        folder: &Path,
+        metric: Option<Metric>,
+        look: impl FnMut(&ScoredEpisode),
+    ) -> Result<Self, RunError> {
         let folder = RunFolder::open(folder)?;
         let records = folder.records()?;
-        let mut summary = Self::of_records(&folder, &records, metric, per_item, None)?;
+        let mut summary = Self::of_records(&folder, &records, metric, None, look)?;
         if summary.missing() > 0 {
             summary.unfinished_shards = unfinished(&folder, &summary.manifest, &records)?;
         }
@@ -204,8 +195,8 @@ impl Summary {
         folder: &RunFolder,
         records: &Records,
         metric: Option<Metric>,
-        per_item: bool,
         part: Option<Part>,
+        mut look: impl FnMut(&ScoredEpisode),
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
         let evidence = Evidence::of(folder, &manifest);
@@ -215,7 +206,6 @@ impl Summary {
             (score, tally.by_question(manifest.repeats_of(variant)))
         };
         let mut variants: Vec<(VariantScore, Tally)> = manifest.variants.iter().map(begun).collect();
-        let mut items = per_item.then(Vec::new);
         let (watch, mut show_id, mut aside) = (Watch::of_records(folder, &manifest, records)?, None, Aside::default());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
@@ -229,11 +219,11 @@ impl Summary {
                 variant.paid_after_stop(&trajectory);
                 continue;
             }
-            let item = variant.add(tally, trajectory, &evidence);
-            offer(&mut show_id, &item);
-            if let Some(items) = &mut items {
-                items.push(item);
-            }
+            let (metric, gold) = (tally.metric_for(&trajectory.answers), evidence.get(&trajectory.id));
+            let episode = ScoredEpisode::of(trajectory, metric, gold);
+            variant.add(tally, &episode);
+            offer(&mut show_id, &episode);
+            look(&episode);
         }
         let scored = |(variant, tally): (_, Tally)| VariantScore { score: tally.score(), ..variant };
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
@@ -250,7 +240,6 @@ impl Summary {
             unfinished_shards: Vec::new(),
             variants,
             spending,
-            items,
             reasons,
             hints,
             other_statuses,
@@ -381,34 +370,32 @@ impl VariantScore {
     }
 
     /// Adds an episode; its score goes to the tally.
-    fn add(&mut self, tally: &mut Tally, trajectory: Trajectory, evidence: &Evidence) -> Item {
-        let score = tally.add(&trajectory);
-        let assessment = Assessment::of(&trajectory, score, evidence.get(&trajectory.id));
-        if let Some(assessment) = &assessment {
+    fn add(&mut self, tally: &mut Tally, episode: &ScoredEpisode) {
+        let trajectory = &episode.trajectory;
+        tally.add_scored(trajectory, episode.score);
+        if let Some(assessment) = &episode.assessment {
             self.assessment.add(assessment);
         }
         // A hidden answer does not show which metric the others have.
         if self.metric.is_empty() || !trajectory.answers.is_empty() {
-            self.metric = tally.metric_for(&trajectory.answers).name();
+            self.metric = episode.metric.name();
         }
         self.episode_ms = self.episode_ms.zip(trajectory.timed_ms()).map(|(sum, ms)| sum.saturating_add(ms));
         if trajectory.measured() {
-            self.paid += Paid::of(&trajectory);
-            self.shortfalls += Shortfalls::of(&trajectory);
-            self.prompts += PromptGrowth::of(&trajectory);
+            self.paid += Paid::of(trajectory);
+            self.shortfalls += Shortfalls::of(trajectory);
+            self.prompts += PromptGrowth::of(trajectory);
         } else {
-            self.shortfalls += Shortfalls::of_unmeasured(&trajectory);
+            self.shortfalls += Shortfalls::of_unmeasured(trajectory);
         }
-        let Trajectory { key, variant, repeat, id, outcome, .. } = trajectory;
-        Item { key, variant, repeat, id, outcome, score, assessment }
     }
 }
 
 /// Keeps the first wrong answer, or else the first episode, for `show`.
-fn offer(kept: &mut Option<(String, bool)>, item: &Item) {
-    let wrong = item.score.is_some_and(|score| score.em == 0.0);
+fn offer(kept: &mut Option<(String, bool)>, episode: &ScoredEpisode) {
+    let wrong = episode.score.is_some_and(|score| score.em == 0.0);
     if kept.as_ref().is_none_or(|(_, known_wrong)| wrong && !known_wrong) {
-        *kept = Some((item.id.clone(), wrong));
+        *kept = Some((episode.trajectory.id.clone(), wrong));
     }
 }
 

@@ -125,6 +125,15 @@ impl Tally {
     ///
     /// Sums run in the order of the calls, so that equal input gives equal bits.
     pub fn add(&mut self, trajectory: &Trajectory) -> Option<AnswerScore> {
+        let metric = self.metric_for(&trajectory.answers);
+        let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+        let score = trajectory.measured().then(answered).flatten();
+        self.add_scored(trajectory, score);
+        score
+    }
+
+    /// The same for a trajectory that has been scored by [`metric_for`](Self::metric_for) its golds.
+    pub fn add_scored(&mut self, trajectory: &Trajectory, score: Option<AnswerScore>) {
         let total = &mut self.score;
         total.episodes += 1;
         *total.outcomes.entry(trajectory.outcome.name()).or_default() += 1;
@@ -138,7 +147,7 @@ impl Tally {
                     questions.miss(&trajectory.id);
                 }
             }
-            return None;
+            return;
         }
         total.measured += 1;
         total.usage += trajectory.usage;
@@ -151,16 +160,14 @@ impl Tally {
         add(&mut total.steps, trajectory.agent_steps().count());
         add(&mut total.calls, trajectory.call_count());
         add(&mut total.bad_calls, trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count());
-        let metric = self.metric_for(&trajectory.answers);
-        let Some(score) = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers) else {
+        let Some(score) = score else {
             self.score.hidden += 1;
-            return None;
+            return;
         };
         self.add_score(score);
         if let Some(questions) = &mut self.questions {
             questions.add(&trajectory.id, score);
         }
-        Some(score)
     }
 
     fn add_score(&mut self, score: AnswerScore) {

@@ -71,7 +71,7 @@ impl Reproduction {
         for dataset in &experiment.datasets {
             let run = RunFolder::at(if several { around.join(&dataset.name) } else { around.clone() });
             if run.exists() {
-                runs.push((dataset.clone(), Summary::of(run.path(), None, false)?));
+                runs.push((dataset.clone(), Summary::of(run.path(), None)?));
             } else {
                 absent.push(dataset.name.clone());
             }

@@ -55,7 +55,7 @@ impl Listener for Screen {
             } else {
                 Print::Tables
             };
-            self.result = score::print(summary, score::Beside::default(), how);
+            self.result = score::print(summary, score::ExtraScores::default(), how);
         }
     }
 }

@@ -18,17 +18,16 @@ type Values = BTreeMap<(String, String), Vec<f64>>;
 /// A row for each variant and metric, the judges' first, after what is missing was said.
 pub(super) fn rows(
     run: &Path,
+    is_kilt: bool,
     of_files: Vec<JoinedMetric>,
     judged: Option<&JudgedRun>,
 ) -> anyhow::Result<Vec<JoinedRow>> {
     let metrics = &with_judges(of_files, judged_metrics(judged)?)?;
-    let folder = folder_name(run);
-    let graded = GradedRun::open(run)?;
-    let is_kilt = graded.manifest.as_ref().is_some_and(|manifest| manifest.dataset.format == "kilt");
     let figures: &[&Figure] = if is_kilt { &OF_KILT } else { &[] };
     if metrics.is_empty() && figures.is_empty() {
         return Ok(Vec::new());
     }
+    let (folder, graded) = (folder_name(run), GradedRun::open(run)?);
     let mut values: Vec<Values> = vec![Values::new(); metrics.len() + figures.len()];
     let mut names = Names::default();
     let mut variants: Vec<String> = Vec::new();

@@ -1,12 +1,11 @@
 //! The figures of a run as JSON, in full precision.
 
-use super::items;
 use crate::report::summary::{LEVEL, em_interval, f1_interval};
 use crate::run::{Summary, VariantScore};
 use crate::stats::Interval;
 use serde_json::{Value, json};
 
-/// The whole summary; with `items` if they were collected.
+/// The whole summary.
 pub(super) fn summary(summary: &Summary) -> Value {
     let variants: Vec<Value> = summary.variants.iter().map(variant).collect();
     let mut value = json!({
@@ -29,9 +28,6 @@ pub(super) fn summary(summary: &Summary) -> Value {
     }
     if let Some(shard) = summary.shard {
         value["shard"] = json!(shard);
-    }
-    if let Some(items) = &summary.items {
-        value["items"] = items.iter().map(items::to_json).collect();
     }
     value
 }

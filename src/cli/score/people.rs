@@ -6,8 +6,10 @@ use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::report::View;
 use crate::report::agreement;
 use crate::report::summary::LEVEL;
-use crate::run::{Item, Summary};
+use crate::run::Summary;
+use crate::score::ScoredEpisode;
 use crate::store::RunFolder;
+use crate::types::Trajectory;
 use crate::types::text::{counted, shell_word, visible_line};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -33,17 +35,22 @@ pub(super) fn annotations(run: &Path) -> anyhow::Result<(Option<Annotations>, Ve
     Ok((Some(annotations).filter(|annotations| !annotations.latest().is_empty()), notes))
 }
 
-/// Compares them with what the summary's items say.
-pub(super) fn judgements(annotations: &Annotations, items: &[Item]) -> Judgements {
-    let judged = |item: &Item| Judged {
-        key: item.key.clone(),
-        id: item.id.clone(),
-        variant: item.variant.clone(),
-        repeat: item.repeat,
-        class: item.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
-        right: item.score.map(|score| score.em > 0.0),
-    };
-    let judgements = Judgements::of(annotations, &items.iter().map(judged).collect::<Vec<_>>(), LEVEL);
+/// What the rules say of an episode.
+pub(super) fn judged(episode: &ScoredEpisode) -> Judged {
+    let Trajectory { key, id, variant, repeat, .. } = &episode.trajectory;
+    Judged {
+        key: key.clone(),
+        id: id.clone(),
+        variant: variant.clone(),
+        repeat: *repeat,
+        class: episode.class(),
+        right: episode.is_right(),
+    }
+}
+
+/// Compares them with what the rules say.
+pub(super) fn judgements(annotations: &Annotations, judged: &[Judged]) -> Judgements {
+    let judgements = Judgements::of(annotations, judged, LEVEL);
     if let Some(first) = judgements.foreign.first() {
         let ids: Vec<String> =
             judgements.foreign.iter().take(NAMED).map(|foreign| visible_line(&foreign.id, 60)).collect();
