@@ -14,12 +14,12 @@ use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 
 /// Most bytes of a program's output.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_OUTPUT_BYTES: u64 = 1 << 30;
 /// Characters of a line of its errors that are shown.
-const LINE: usize = 500;
+const MAX_LINE_CHARS: usize = 500;
 
 /// What a program says of the episodes of these runs. What it writes to stderr is shown as it comes.
-pub(super) fn output(program: &str, runs: &[&Path]) -> anyhow::Result<Vec<u8>> {
+pub(super) fn program_output(program: &str, runs: &[&Path]) -> anyhow::Result<Vec<u8>> {
     let shown = visible_line(program, 200);
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
@@ -35,12 +35,12 @@ pub(super) fn output(program: &str, runs: &[&Path]) -> anyhow::Result<Vec<u8>> {
         let name = &shown;
         scope.spawn(move || {
             for line in lines(BufReader::new(errors)).map_while(Result::ok) {
-                say(format_args!("{name}: {}", visible_line(&String::from_utf8_lossy(&line), LINE)));
+                say(format_args!("{name}: {}", visible_line(&String::from_utf8_lossy(&line), MAX_LINE_CHARS)));
             }
         });
-        let reading = scope.spawn(move || read_at_most(output, MOST_BYTES));
+        let reading = scope.spawn(move || read_at_most(output, MAX_OUTPUT_BYTES));
         // Here, as episodes are read by one thread.
-        let written = write(input, runs);
+        let written = write_episodes(input, runs);
         (written, reading.join())
     });
     if read.1.as_ref().is_ok_and(Result::is_err) {
@@ -75,7 +75,7 @@ fn not_started(shown: &str, program: &str, error: &io::Error) -> anyhow::Error {
 }
 
 /// Writes a line for each measured episode; a program that has read enough may stop.
-fn write(input: ChildStdin, runs: &[&Path]) -> Result<usize, RunError> {
+fn write_episodes(input: ChildStdin, runs: &[&Path]) -> Result<usize, RunError> {
     let mut input = BufWriter::new(input);
     let mut episodes = 0;
     for path in runs {

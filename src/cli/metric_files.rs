@@ -38,7 +38,7 @@ impl MetricFiles {
         for typed in &self.metric_command {
             let (name, program) = named(typed);
             let stem = Path::new(program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            let bytes = metric_command::output(program, runs)?;
+            let bytes = metric_command::program_output(program, runs)?;
             add(&mut read, program, &bytes, name.or(stem.as_deref()), "--metric-command")?;
         }
         Ok(read)

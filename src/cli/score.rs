@@ -25,7 +25,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Unfinished shards that are named in one line.
-const SHARDS: usize = 7;
+const MAX_SHARDS_LISTED: usize = 7;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -85,8 +85,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut lines = (args.files.per_item && !args.json).then(Vec::new);
     let mut episodes = Vec::new();
     let summary = Summary::of_each(run, metric, |episode| {
-        items.iter_mut().for_each(|items| items.push(items::to_json(episode)));
-        lines.iter_mut().for_each(|lines| lines.push(items::line(episode)));
+        items.iter_mut().for_each(|items| items.push(items::item_json(episode)));
+        lines.iter_mut().for_each(|lines| lines.push(items::item_line(episode)));
         if annotations.is_some() {
             episodes.push(people::judged(episode));
         }
@@ -96,7 +96,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let metrics = args.metrics.read(&[run])?;
     let judged = JudgedRun::read(run)?;
     let is_kilt = summary.manifest.dataset.format == "kilt";
-    let joined = joined::rows(run, is_kilt, metrics, judged.as_ref())?;
+    let joined = joined::joined_rows(run, is_kilt, metrics, judged.as_ref())?;
     let judgements = annotations.map(|annotations| people::judgements(&annotations, &episodes));
     let how = if args.json {
         Print::Json
@@ -178,7 +178,7 @@ pub(super) fn print(summary: &Summary, extra: ExtraScores, how: Print) -> anyhow
 
 /// The figures with what stands extra them, in full precision.
 fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
-    let mut value = json::summary(summary);
+    let mut value = json::summary_json(summary);
     if let Some(items) = &extra.items {
         value["items"] = serde_json::json!(items);
     }
@@ -195,7 +195,7 @@ fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
 }
 
 pub(super) fn together(summaries: &[Summary]) -> Value {
-    serde_json::json!({ "runs": summaries.iter().map(json::summary).collect::<Vec<_>>() })
+    serde_json::json!({ "runs": summaries.iter().map(json::summary_json).collect::<Vec<_>>() })
 }
 
 /// Missing episodes, and the commonest reasons for episodes that were not measured.
@@ -245,8 +245,8 @@ fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
     let told = |UnfinishedShard { shard, planned, recorded }: &UnfinishedShard| {
         format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
     };
-    let first: Vec<String> = shards.iter().take(SHARDS).map(told).collect();
-    let more = if shards.len() > SHARDS { format!(" and {} more", shards.len() - SHARDS) } else { String::new() };
+    let first: Vec<String> = shards.iter().take(MAX_SHARDS_LISTED).map(told).collect();
+    let more = if shards.len() > MAX_SHARDS_LISTED { format!(" and {} more", shards.len() - MAX_SHARDS_LISTED) } else { String::new() };
     (!shards.is_empty()).then(|| format!("unfinished shards: {}{more}", first.join(", ")))
 }
 

@@ -92,7 +92,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     match &args.targets[..] {
         [target] => match (RunRef::parse(target), RunRef::with_id(target)) {
             (Some(_), _) if args.prompt => Err(Failure::usage("--prompt is about one episode", FORMS)),
-            (Some(run), _) => list::list(args, &run, &view),
+            (Some(run), _) => list::list_episodes(args, &run, &view),
             (None, Some((run, id))) => show(args, &run, &id, &view),
             (None, None) => Err(no_run(target)),
         },
@@ -151,7 +151,7 @@ fn noted(run: GradedRun) -> GradedRun {
 
 fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
     if args.prompt {
-        return prompts::show(args, run, id, view);
+        return prompts::show_prompts(args, run, id, view);
     }
     let (source, found) = find(args, run, id)?;
     let mut out = stdout().styled();
@@ -161,7 +161,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         }
         return Ok(failure::OK);
     }
-    let verdicts = judges::read(&run.path)?;
+    let verdicts = judges::verdicts_of(&run.path)?;
     let repeated = found.iter().any(|graded| graded.trajectory.repeat != found[0].trajectory.repeat);
     for (at, graded) in found.iter().enumerate() {
         if at > 0 {
@@ -172,7 +172,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
             out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
         }
         out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
-        for line in judges::lines(&verdicts, &graded.trajectory) {
+        for line in judges::verdict_lines(&verdicts, &graded.trajectory) {
             out.write_all(wrapped(&line, view.width, "").as_bytes())?;
         }
         for one in source.readings(graded) {
@@ -260,9 +260,9 @@ fn names(run: &RunRef, found: &[ScoredEpisode]) -> Vec<String> {
 }
 
 fn listed(names: &[String]) -> String {
-    const LISTED: usize = 6;
-    let some: Vec<String> = names.iter().take(LISTED).map(|name| visible_line(name, 200)).collect();
-    let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
+    const MAX_LISTED: usize = 6;
+    let some: Vec<String> = names.iter().take(MAX_LISTED).map(|name| visible_line(name, 200)).collect();
+    let more = if names.len() > MAX_LISTED { format!(" and {} more", names.len() - MAX_LISTED) } else { String::new() };
     format!("{}{more}", some.join(", "))
 }
 

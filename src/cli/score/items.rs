@@ -6,7 +6,7 @@ use crate::types::text::visible_line;
 use serde_json::{Value, json};
 
 /// For reading, on one line: the id first, as with files of predictions.
-pub(super) fn line(episode: &ScoredEpisode) -> String {
+pub(super) fn item_line(episode: &ScoredEpisode) -> String {
     let figures = episode
         .score
         .map_or_else(|| "em –  f1 –".to_owned(), |AnswerScore { em, f1, .. }| format!("em {em:.4}  f1 {f1:.4}"));
@@ -16,7 +16,7 @@ pub(super) fn line(episode: &ScoredEpisode) -> String {
     format!("{id}  {variant}  repeat {repeat}  {figures}  {}{failure}", outcome.name())
 }
 
-pub(super) fn to_json(episode: &ScoredEpisode) -> Value {
+pub(super) fn item_json(episode: &ScoredEpisode) -> Value {
     let ScoredEpisode { trajectory, score, assessment, .. } = episode;
     let gold = assessment.as_ref().and_then(|assessment| assessment.retrieval.gold);
     json!({

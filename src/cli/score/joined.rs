@@ -16,7 +16,7 @@ const OF_KILT: [&Figure; 4] = [&figure::R_PRECISION, &figure::RECALL_AT_5, &figu
 type Values = BTreeMap<(String, String), Vec<f64>>;
 
 /// A row for each variant and metric, the judges' first, after what is missing was said.
-pub(super) fn rows(
+pub(super) fn joined_rows(
     run: &Path,
     is_kilt: bool,
     of_files: Vec<JoinedMetric>,

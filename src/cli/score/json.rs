@@ -6,8 +6,8 @@ use crate::stats::Interval;
 use serde_json::{Value, json};
 
 /// The whole summary.
-pub(super) fn summary(summary: &Summary) -> Value {
-    let variants: Vec<Value> = summary.variants.iter().map(variant).collect();
+pub(super) fn summary_json(summary: &Summary) -> Value {
+    let variants: Vec<Value> = summary.variants.iter().map(variant_json).collect();
     let mut value = json!({
         "run": summary.run.display().to_string(),
         "dataset": summary.manifest.dataset.name,
@@ -32,7 +32,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
     value
 }
 
-fn variant(variant: &VariantScore) -> Value {
+fn variant_json(variant: &VariantScore) -> Value {
     let pair = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
     let score = &variant.score;
     // The name says which interval it is: with repeats there is no Wilson interval.

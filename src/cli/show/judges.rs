@@ -8,10 +8,10 @@ use crate::types::text::visible_line;
 use std::path::Path;
 
 /// Characters of a reason that are shown.
-const REASON: usize = 400;
+const MAX_REASON_CHARS: usize = 400;
 
 /// The verdicts of a run; none of a file of trajectories.
-pub(super) fn read(path: &Path) -> Result<Verdicts, StoreError> {
+pub(super) fn verdicts_of(path: &Path) -> Result<Verdicts, StoreError> {
     if path.is_file() {
         return Ok(Verdicts::default());
     }
@@ -21,14 +21,14 @@ pub(super) fn read(path: &Path) -> Result<Verdicts, StoreError> {
 }
 
 /// A line for each judge that was asked about the episode's answer.
-pub(super) fn lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
+pub(super) fn verdict_lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
     let Trajectory { id, question, answers: golds, answer, .. } = trajectory.clone();
     let text = answer.filter(|answer| Answer::is_there(Some(answer)));
     let asked = text.map(|text| Answer { id, question, golds, text, right: false, episode: None });
     let each = verdicts.judges.iter().zip(verdicts.names());
     each.filter_map(move |(known, name)| {
         let said = verdicts.of(&known.judge, asked.as_ref()?)?;
-        let reason = said.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, REASON)));
+        let reason = said.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, MAX_REASON_CHARS)));
         Some(format!("{} says {}{}", visible_line(&name, 80), said.verdict.name(), reason.unwrap_or_default()))
     })
 }

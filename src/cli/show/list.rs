@@ -40,7 +40,7 @@ struct Listed {
     item: Option<Value>,
 }
 
-pub(super) fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
+pub(super) fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
     let mut fields = HashMap::new();
     let source = noted(GradedRun::open_with(&run.path, |question| {
         if args.json {
@@ -54,7 +54,7 @@ pub(super) fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8>
         if !args.filter.wants(run, &graded) {
             continue;
         }
-        let item = args.json.then(|| item(&graded, fields.get(&graded.trajectory.id)));
+        let item = args.json.then(|| item_json(&graded, fields.get(&graded.trajectory.id)));
         found.push(Listed::of(run, graded, item));
     }
     found.sort_by(|a, b| args.sort.order(a, b));
@@ -114,7 +114,7 @@ impl Sort {
     }
 }
 
-fn item(graded: &ScoredEpisode, fields: Option<&serde_json::Map<String, Value>>) -> Value {
+fn item_json(graded: &ScoredEpisode, fields: Option<&serde_json::Map<String, Value>>) -> Value {
     let ScoredEpisode { trajectory, score, assessment, metric, .. } = graded;
     let mut item = json!({
         "id": trajectory.id,

@@ -16,7 +16,7 @@ use crate::types::text::visible_line;
 use serde_json::json;
 use std::io::Write as _;
 
-pub(super) fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
+pub(super) fn show_prompts(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
     if run.path.is_file() {
         return Err(Failure::usage(
             format!("`{}` is a file of trajectories, which does not have the prompts", run.path.display()),
