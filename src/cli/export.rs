@@ -1,34 +1,32 @@
 //! `export`: trajectories of one or more runs in the formats of other programs.
 
-mod chat;
-mod earlier;
-mod filter;
-mod hf;
-mod holdout;
-mod log;
-mod prompts;
-
 use super::failure::{self, Failure};
 use super::metric_files::{MetricFiles, Names, with_judges};
-use super::output_file::{self, Start};
+use super::output_file::{self, Force, OutputFile, Start, of_run};
 use super::say::say;
+use super::show::outcome;
+use crate::agent::conversation::{Conversation, NoConversation, conversation};
+use crate::dataset::PUBLIC_SOURCES;
+use crate::experiment::shipped;
 use crate::export::{
-    Atif, Csv, CsvOptions, Export, ExportError, Gzip, Inspect, JsonRows, Jsonl, Layout, LogTotals, Origin, Scored,
-    Table,
+    Atif, Chat, Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonRows, Jsonl, Layout, LogHeader,
+    LogTotals, Origin, Scored, Table, header,
 };
 use crate::graded::{
-    EpisodeName, GradedRun, JoinedMetric, JudgedRuns, NamedRun, Shelf, folder_name, judgements_of, named_runs,
+    EpisodeName, Exported, GradedRun, Holdout, JoinedMetric, JudgedRuns, Looks, NamedRun, Shelf, folder_name,
+    judgements_of, named_runs,
 };
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
-use crate::score::ScoredEpisode;
-use crate::types::Trajectory;
-use crate::types::text::visible_line;
-use filter::Filter;
-use prompts::Prompts;
+use crate::run::stored::Stored;
+use crate::score::{AnswerScore, ScoredEpisode};
+use crate::tape::{FolderBeside, sync_folder};
+use crate::types::text::{shell_word, visible_line};
+use crate::types::{Outcome, RebuiltPrompt, Tool, Trajectory, sha256_hex};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fs::{self, File};
+use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -115,11 +113,11 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let metrics = with_judges(args.metrics.read(&folders)?, judged.metrics()?)?;
     let job = Job { args, format, runs, metrics };
     if format == Format::Inspect {
-        log::header(&job)?;
+        log_header(&job)?;
     }
     let totals = job.survey()?;
     let written = job.write_out(totals)?;
-    holdout::look(&job, written.looks);
+    count_looks(&job, written.looks);
     Ok(failure::OK)
 }
 
@@ -251,15 +249,15 @@ impl Job<'_> {
     /// Writes everything to its place.
     fn write_out(&self, totals: Option<LogTotals>) -> anyhow::Result<Written> {
         if self.format == Format::Hf {
-            return hf::write(self);
+            return write_hf(self);
         }
         if let Some(path) = output_file::named(self.args.out.as_deref()) {
-            let is_earlier = |start: &Start| earlier::is_earlier(self, start);
-            let written = earlier::output(self, path, &is_earlier).write(|file| self.write_file(path, file, totals))?;
+            let is_earlier = |start: &Start| is_earlier_export(self, start);
+            let written = output_of(self, path, &is_earlier).write(|file| self.write_file(path, file, totals))?;
             let shown = visible_line(&path.display().to_string(), 300);
             say(format_args!("{} written to {shown}", written.said(self)));
             if self.format == Format::Inspect {
-                log::note_name(self, path);
+                note_log_name(self, path);
             }
             Ok(written)
         } else {
@@ -289,7 +287,7 @@ impl Job<'_> {
     /// Writes the matching episodes.
     fn write<'o>(&'o self, out: Box<dyn Write + Send + 'o>, totals: Option<LogTotals>) -> anyhow::Result<Written> {
         if self.format == Format::Chat {
-            return chat::write(self, out);
+            return write_chat(self, out);
         }
         self.fill(|meta| self.export(out, meta, totals))
     }
@@ -376,7 +374,7 @@ impl Job<'_> {
             return Ok(match self.format {
                 Format::Inspect => {
                     let totals = totals.unwrap_or_else(|| LogTotals::new(Vec::new()));
-                    Box::new(Inspect::new(out, log::header(self)?, totals).map_err(explain)?)
+                    Box::new(Inspect::new(out, log_header(self)?, totals).map_err(explain)?)
                 }
                 Format::Atif => Box::new(Atif::new(out, metrics)),
                 _ => Box::new(Jsonl::new(out, metrics)),
@@ -405,4 +403,401 @@ fn explain(error: ExportError) -> anyhow::Error {
         (None, ExportError::Io(error)) => error.into(),
         (Some(hint), error) => Failure::unexpected(error, hint),
     }
+}
+
+/// Flags that select episodes [default: all].
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which episodes")]
+struct Filter {
+    /// Only episodes of these variants, separated by commas.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    variant: Vec<String>,
+    /// Only episodes with a right answer (EM 1).
+    #[arg(long, conflicts_with = "wrong")]
+    correct: bool,
+    /// Only scored episodes with a wrong answer.
+    #[arg(long)]
+    wrong: bool,
+    /// Only episodes with these outcomes, separated by commas.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = outcome())]
+    outcome: Vec<Outcome>,
+    /// Only scored episodes with at least this F1, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = share)]
+    min_f1: Option<f64>,
+    /// Only episodes whose agent took at most N steps.
+    #[arg(long, value_name = "N")]
+    max_steps: Option<usize>,
+    /// Only episodes without repairs and without replies that name no tool.
+    #[arg(long)]
+    clean: bool,
+}
+
+impl Filter {
+    /// Refuses a variant that no run has.
+    fn check(&self, runs: &[NamedRun]) -> anyhow::Result<()> {
+        let mut known: Vec<&str> =
+            runs.iter().flat_map(|run| &run.manifest.variants).map(|variant| variant.name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        match self.variant.iter().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => Err(Failure::usage(
+                format!("--variant: there is no variant `{name}`"),
+                format!("the variants are {}", known.join(", ")),
+            )),
+        }
+    }
+
+    /// The variants that are named; all if none is.
+    fn variants(&self) -> &[String] {
+        &self.variant
+    }
+
+    /// Whether the flags select among the episodes of a variant.
+    fn is_partial(&self) -> bool {
+        self.names_a_score() || !self.outcome.is_empty() || self.max_steps.is_some() || self.clean
+    }
+
+    /// Whether the flags select by score; otherwise a format may.
+    fn names_a_score(&self) -> bool {
+        self.correct || self.wrong || self.min_f1.is_some()
+    }
+
+    fn takes(&self, ScoredEpisode { trajectory, score, .. }: &ScoredEpisode) -> bool {
+        (self.variant.is_empty() || self.variant.contains(&trajectory.variant))
+            && (self.outcome.is_empty() || self.outcome.contains(&trajectory.outcome))
+            && (!self.correct || score.is_some_and(is_right))
+            && (!self.wrong || score.is_some_and(|score| !is_right(score)))
+            && self.min_f1.is_none_or(|least| score.is_some_and(|score| score.f1 >= least))
+            && self.max_steps.is_none_or(|most| trajectory.has_steps() && trajectory.agent_steps().count() <= most)
+            && (!self.clean || is_clean(trajectory))
+    }
+}
+
+#[expect(clippy::float_cmp, reason = "EM is exactly 0 or 1")]
+fn is_right(score: AnswerScore) -> bool {
+    score.em == 1.0
+}
+
+fn is_clean(trajectory: &Trajectory) -> bool {
+    trajectory.has_steps()
+        && trajectory.repairs.is_empty()
+        && trajectory.steps.iter().all(|step| step.tool != Some(Tool::Invalid))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "not a number from 0 to 1".to_owned())
+}
+
+/// The prompts of one run, if they are exported. Without `--with-prompts` they are left out where they cannot be made again.
+struct Prompts<'a> {
+    run: &'a NamedRun,
+    needed: bool,
+    stored: Option<Stored>,
+    calls: usize,
+    /// Calls whose prompt cannot be made again as it was sent.
+    missing: usize,
+}
+
+impl<'a> Prompts<'a> {
+    fn of(job: &Job<'_>, run: &'a NamedRun) -> anyhow::Result<Self> {
+        let (needed, has_place) = (job.args.with_prompts, matches!(job.format, Format::Inspect | Format::Atif));
+        let mut stored = (needed || has_place).then(|| Stored::of(&run.folder, &run.manifest)).transpose();
+        if let Err(error) = &stored
+            && !needed
+        {
+            let why = visible_line(&error.to_string(), 300);
+            say(format_args!("note: {}: prompts are left out, as they cannot be made again: {why}", run.name));
+            stored = Ok(None);
+        }
+        Ok(Self { run, needed, stored: stored?, calls: 0, missing: 0 })
+    }
+
+    fn of_episode(&mut self, trajectory: &Trajectory) -> anyhow::Result<Vec<RebuiltPrompt>> {
+        let Some(stored) = &self.stored else { return Ok(Vec::new()) };
+        let prompts = match stored.prompts(trajectory) {
+            Err(error) if self.needed => return Err(error.into()),
+            prompts => prompts.unwrap_or_default(),
+        };
+        self.calls += prompts.len();
+        self.missing += prompts.iter().filter(|prompt| !prompt.same).count();
+        Ok(prompts)
+    }
+
+    /// Says how many prompts are missing.
+    fn note(&self) {
+        if self.missing > 0 {
+            say(format_args!(
+                "note: {}: {} of {} cannot be made again as they were sent; `wikitrail replay` says what differs",
+                self.run.name,
+                self.missing,
+                counted(self.calls, "prompt")
+            ));
+        }
+    }
+}
+
+/// Writes the matching conversations. Episodes that give none are counted and reported.
+fn write_chat(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
+    let args = job.args;
+    let mut chat = Chat::new(out);
+    let (mut read, mut not_right) = (0_usize, 0_usize);
+    let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
+    let mut written = Written::default();
+    for (at, run) in job.runs.iter().enumerate() {
+        let stored = Stored::of(&run.folder, &run.manifest)?;
+        let mut prompts = Prompts::of(job, run)?;
+        each(run, |episode| {
+            let trajectory = &episode.trajectory;
+            // Wrong answers are exported only on request.
+            let right = args.filter.names_a_score() || episode.score.is_some_and(is_right);
+            let taken = args.filter.takes(&episode);
+            read += 1;
+            if taken {
+                written.see(at, run, trajectory);
+                not_right += usize::from(!right);
+            }
+            if !right || !taken {
+                return Ok(());
+            }
+            let (approach, question) = (stored.approach(trajectory)?, stored.question(trajectory));
+            match conversation(trajectory, &question, &approach, args.with_exemplars) {
+                Ok(Conversation { turns, functions }) => {
+                    written.episodes += 1;
+                    let turns = turns.iter().map(|said| (&said.message, said.learn));
+                    let more = if args.with_prompts {
+                        prompt_fields(trajectory, &prompts.of_episode(trajectory)?)
+                    } else {
+                        Map::new()
+                    };
+                    chat.write(turns, functions.as_deref(), more).map_err(explain)
+                }
+                Err(reason) => {
+                    *left_out.entry(reason).or_default() += 1;
+                    Ok(())
+                }
+            }
+        })?;
+        prompts.note();
+    }
+    chat.finish().map_err(explain)?;
+    if not_right > 0 {
+        let episodes = counted(not_right, "episode");
+        let what = if not_right == read {
+            format!("no right answer among {episodes}")
+        } else {
+            format!("{episodes} without a right answer are not written")
+        };
+        say(format_args!("note: {what}; add --wrong, or --min-f1 0 for all with a score"));
+    }
+    for (reason, count) in left_out {
+        say(format_args!("note: {count} left out: {reason}"));
+    }
+    Ok(written)
+}
+
+/// Which episode it is, and the prompts of its calls.
+fn prompt_fields(trajectory: &Trajectory, prompts: &[RebuiltPrompt]) -> Map<String, Value> {
+    let prompts = prompts.iter().map(RebuiltPrompt::to_json).collect();
+    let fields = [
+        ("id", json!(trajectory.id)),
+        ("variant", json!(trajectory.variant)),
+        ("repeat", json!(trajectory.repeat)),
+        ("prompts", Value::Array(prompts)),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
+}
+
+/// What the log says of its episodes together. Several runs or variants are refused.
+fn log_header<'a>(job: &'a Job<'_>) -> anyhow::Result<LogHeader<'a>> {
+    let [run] = &job.runs[..] else {
+        let folder = job.runs.first().map(|run| run.folder.path().display().to_string()).unwrap_or_default();
+        return Err(Failure::usage(
+            "a log of Inspect is of one run, and here are several",
+            format!("name one of them, such as {}", shell_word(&visible_line(&folder, 300))),
+        ));
+    };
+    let filter = &job.args.filter;
+    let known: Vec<&str> = run.manifest.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let wanted: Vec<&str> = filter.variants().iter().map(String::as_str).collect();
+    let (([name], _) | ([], [name])) = (&wanted[..], &known[..]) else {
+        let names: Vec<String> = known.iter().map(|name| shell_word(&visible_line(name, 80))).collect();
+        return Err(Failure::usage(
+            "a log of Inspect is of one variant, and here are several",
+            format!("name one with --variant: {}", names.join(", ")),
+        ));
+    };
+    let variant = run.manifest.variants.iter().find(|variant| variant.name == *name);
+    let planned = variant.filter(|_| !filter.is_partial()).map(|variant| run.manifest.planned(variant));
+    Ok(LogHeader { origin: Origin::new(&run.name, &run.manifest, name), planned })
+}
+
+/// `inspect view DIR` lists a JSON log only if its name begins with a time; says which one would do.
+fn note_log_name(job: &Job<'_>, path: &Path) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let shape = |at: usize, c: char| match at {
+        4 | 7 => c == '-',
+        10 => c == 'T',
+        13 | 16 => matches!(c, '-' | ':'),
+        _ => c.is_ascii_digit(),
+    };
+    let is_timed = name.chars().count() > 19 && name.chars().take(19).enumerate().all(|(at, c)| shape(at, c));
+    let Some(run) = job.runs.first().filter(|_| !is_timed) else { return };
+    let time: String = run.manifest.started_at.chars().take(19).map(|c| if c == ':' { '-' } else { c }).collect();
+    let better = visible_line(&format!("{time}_{name}"), 200);
+    say(format_args!(
+        "note: a folder's list in `inspect view` has JSON logs whose names begin with a time, such as {better}"
+    ));
+}
+
+/// Writes a new folder beside its place and gives it its name when it is whole.
+fn write_hf(job: &Job<'_>) -> anyhow::Result<Written> {
+    let Some(path) = output_file::named(job.args.out.as_deref()) else {
+        return Err(Failure::usage("a Hugging Face dataset is a folder", "name a new one with --out"));
+    };
+    let shown = shell_word(&visible_line(&path.display().to_string(), 300));
+    if path.exists() && !is_empty_folder(path) {
+        return Err(Failure::usage(format!("{shown} is there already"), "name a new folder with --out"));
+    }
+    let cannot = |error: std::io::Error| {
+        let hint = "check that the folder above it is writable and has space";
+        Failure::unexpected(format!("cannot write {shown}: {error}"), hint)
+    };
+    let beside = FolderBeside::create(path).map_err(cannot)?;
+    let written = fill_hf(job, beside.path())?;
+    for left in &beside.doubtful {
+        let left = shell_word(&visible_line(&left.display().to_string(), 300));
+        say(format_args!("note: {left} may be left by a process that was killed; remove it if none is running"));
+    }
+    beside.rename(path).map_err(cannot)?;
+    sync_folder(path);
+    say(format_args!("{} written to {shown}", written.said(job)));
+    say(format_args!("next:\n  hf upload USER/NAME {shown} . --repo-type dataset"));
+    Ok(written)
+}
+
+fn is_empty_folder(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+fn fill_hf(job: &Job<'_>, folder: &Path) -> anyhow::Result<Written> {
+    let sources: Vec<HfSource<'_>> = job.runs.iter().map(hf_source).collect();
+    job.fill(|meta| {
+        let hf = Hf::new(folder, sources, meta, job.metric_names(), job.args.with_prompts).map_err(explain)?;
+        Ok(Box::new(hf))
+    })
+}
+
+/// The terms of a run's questions: those of a public file with these bytes, or with this name where a publisher gives no such
+/// digest, or our own of a shipped sample.
+fn hf_source(run: &NamedRun) -> HfSource<'_> {
+    let dataset = &run.manifest.dataset;
+    let file = Path::new(&dataset.path).file_name().unwrap_or_default();
+    let is_public = |digest: Option<&str>, name: &str| match digest {
+        Some(digest) => digest == dataset.sha256,
+        None => file == name,
+    };
+    let public = PUBLIC_SOURCES.iter().find(|source| is_public(source.sha256, source.file));
+    let is_ours = || shipped::file(&dataset.path).is_some_and(|bytes| sha256_hex([bytes]) == dataset.sha256);
+    let licence = match public {
+        Some(source) => Some((source.licence, source.url)),
+        None => is_ours().then_some(("MIT OR Apache-2.0", "wikitrail, which ships them as a sample")),
+    };
+    HfSource { run: &run.name, manifest: &run.manifest, licence }
+}
+
+/// Counts the export of a holdout run as a look at the holdout, as the file holds its scores, and says the number of looks.
+fn count_looks(job: &Job<'_>, looks: BTreeMap<usize, Look>) {
+    let exported = looks.into_iter().filter_map(|(at, Look { variants, ids })| {
+        let manifest = &job.runs[at].manifest;
+        let variants: Vec<_> = manifest.variants.iter().filter(|variant| variants.contains(&variant.name)).collect();
+        (!variants.is_empty()).then_some(Exported { manifest, variants, ids })
+    });
+    let runs: Vec<Exported<'_>> = exported.collect();
+    let (looks, mut warnings) = Holdout::exported(&runs);
+    for mut look in looks {
+        let list = visible_line(&look.list, 200);
+        say(format_args!("note: this export is a look at the holdout `{list}`"));
+        say(visible_line(&Looks::sentence(&look), 500));
+        warnings.append(&mut look.warnings);
+        warnings.extend(look.note());
+    }
+    for warning in &warnings {
+        say(format_args!("warning: {}", visible_line(warning, 500)));
+    }
+}
+
+/// What `write` is given.
+fn output_of<'a>(job: &'a Job<'_>, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
+    let of_runs = job.runs.iter().flat_map(|run| of_run(&run.manifest));
+    let metrics = job.args.metrics.files().map(PathBuf::from);
+    let force = Force::Flag(job.args.force);
+    OutputFile {
+        path,
+        what: what_is_earlier(job),
+        is_earlier,
+        force,
+        inputs: of_runs.chain(metrics.map(Into::into)).collect(),
+    }
+}
+
+fn what_is_earlier(job: &Job<'_>) -> &'static str {
+    match (job.format, job.table().is_some()) {
+        (Format::Chat, _) => "an earlier export of these runs as conversations",
+        (Format::Inspect, _) => "a log that wikitrail export wrote",
+        (Format::Atif, _) => "an earlier export of trajectories in ATIF",
+        (_, true) => "an earlier export of the same table",
+        (_, false) => "an earlier export of trajectories",
+    }
+}
+
+/// Whether a file that begins like this is an earlier export in the same format.
+fn is_earlier_export(job: &Job<'_>, start: &Start) -> bool {
+    let layout = || job.layout(Vec::new());
+    match (job.format, layout()) {
+        (Format::Parquet, _) => is_own_parquet(start.path()).unwrap_or(false),
+        (Format::Chat, _) => is_conversation_of(job, start).unwrap_or(false),
+        (Format::Atif, _) => {
+            start.line().starts_with(r#"{"schema_version":"ATIF-"#)
+                && Value::Object(start.object())["agent"]["name"] == "wikitrail"
+        }
+        (Format::Inspect, _) => {
+            start.line().starts_with(r#"{"version":2,"status":"#) && start.line().contains(r#""task":"wikitrail/"#)
+        }
+        (Format::Jsonl, Some(layout)) => layout.is_header(&start.object().keys().cloned().collect::<Vec<_>>()),
+        (Format::Jsonl, None) => {
+            let object = start.object();
+            ["v", "id", "variant", "steps", "key", "run", "score"].iter().all(|name| object.contains_key(*name))
+        }
+        (_, Some(layout)) => layout.is_header(&header(start.line())),
+        (_, None) => false,
+    }
+}
+
+/// Our name is in the footer, as the program that wrote the file.
+fn is_own_parquet(path: &Path) -> std::io::Result<bool> {
+    const LAST: u64 = 512;
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LAST)))?;
+    let mut end = Vec::new();
+    file.take(LAST).read_to_end(&mut end)?;
+    Ok(end.ends_with(b"PAR1") && end.windows(10).any(|bytes| bytes == b"wikitrail "))
+}
+
+/// Other programs write conversations in the same form, so it is the question that counts.
+fn is_conversation_of(job: &Job<'_>, start: &Start) -> anyhow::Result<bool> {
+    let object = start.object();
+    let Some(Value::Array(messages)) = object.get("messages") else { return Ok(false) };
+    let said: Vec<&str> = messages.iter().filter_map(|message| message["content"].as_str()).collect();
+    for run in &job.runs {
+        for trajectory in run.folder.records()?.iter() {
+            let question = trajectory?.question;
+            if !question.is_empty() && said.iter().any(|said| said.contains(&question)) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }

@@ -26,7 +26,6 @@ mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge;
-mod metric_command;
 mod metric_files;
 mod models;
 mod output_file;

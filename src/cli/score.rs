@@ -1,26 +1,27 @@
 //! `score`: a run's figures, computed from its trajectories.
 
-mod items;
-mod joined;
-mod json;
 mod judge;
 mod people;
 
 use super::failure::{self, Failure};
-use super::metric_files::MetricFiles;
+use super::metric_files::{MetricFiles, Names, with_judges};
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use super::suggested::Suggested;
-use crate::graded::{JudgedRun, check_one};
+use crate::graded::{EpisodeName, GradedRun, JoinedMetric, JudgedRun, check_one, folder_name, judged_metrics};
 use crate::label::Judgements;
 use crate::report::console::stdout;
+use crate::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
 use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands, wrapped};
-use crate::run::{Spending, Summary, UnfinishedShard};
-use crate::score::Metric;
-use crate::types::text::shell_word;
+use crate::run::{Spending, Summary, UnfinishedShard, VariantScore};
+use crate::score::{AnswerScore, Figure, Metric, ScoredEpisode, Unit, figure};
+use crate::stats::{Interval, Mean};
+use crate::types::Trajectory;
+use crate::types::text::{shell_word, visible_line};
 use clap::builder::StringValueParser;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -85,8 +86,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut lines = (args.files.per_item && !args.json).then(Vec::new);
     let mut episodes = Vec::new();
     let summary = Summary::of_each(run, metric, |episode| {
-        items.iter_mut().for_each(|items| items.push(items::item_json(episode)));
-        lines.iter_mut().for_each(|lines| lines.push(items::item_line(episode)));
+        items.iter_mut().for_each(|items| items.push(item_json(episode)));
+        lines.iter_mut().for_each(|lines| lines.push(item_line(episode)));
         if annotations.is_some() {
             episodes.push(people::judged(episode));
         }
@@ -96,7 +97,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let metrics = args.metrics.read(&[run])?;
     let judged = JudgedRun::read(run)?;
     let is_kilt = summary.manifest.dataset.format == "kilt";
-    let joined = joined::joined_rows(run, is_kilt, metrics, judged.as_ref())?;
+    let joined = joined_rows(run, is_kilt, metrics, judged.as_ref())?;
     let judgements = annotations.map(|annotations| people::judgements(&annotations, &episodes));
     let how = if args.json {
         Print::Json
@@ -178,7 +179,7 @@ pub(super) fn print(summary: &Summary, extra: ExtraScores, how: Print) -> anyhow
 
 /// The figures with what stands extra them, in full precision.
 fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
-    let mut value = json::summary_json(summary);
+    let mut value = summary_json(summary);
     if let Some(items) = &extra.items {
         value["items"] = serde_json::json!(items);
     }
@@ -195,7 +196,7 @@ fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
 }
 
 pub(super) fn together(summaries: &[Summary]) -> Value {
-    serde_json::json!({ "runs": summaries.iter().map(json::summary_json).collect::<Vec<_>>() })
+    serde_json::json!({ "runs": summaries.iter().map(summary_json).collect::<Vec<_>>() })
 }
 
 /// Missing episodes, and the commonest reasons for episodes that were not measured.
@@ -246,7 +247,11 @@ fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
         format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
     };
     let first: Vec<String> = shards.iter().take(MAX_SHARDS_LISTED).map(told).collect();
-    let more = if shards.len() > MAX_SHARDS_LISTED { format!(" and {} more", shards.len() - MAX_SHARDS_LISTED) } else { String::new() };
+    let more = if shards.len() > MAX_SHARDS_LISTED {
+        format!(" and {} more", shards.len() - MAX_SHARDS_LISTED)
+    } else {
+        String::new()
+    };
     (!shards.is_empty()).then(|| format!("unfinished shards: {}{more}", first.join(", ")))
 }
 
@@ -303,4 +308,166 @@ fn parse_metric(name: &str) -> anyhow::Result<Metric> {
 /// Time that the run's parts took, if one has ended by itself.
 fn wall_ms(summary: &Summary) -> Option<u64> {
     (summary.active_ms > 0).then_some(summary.active_ms)
+}
+
+/// The whole summary.
+fn summary_json(summary: &Summary) -> Value {
+    let variants: Vec<Value> = summary.variants.iter().map(variant_json).collect();
+    let mut value = json!({
+        "run": summary.run.display().to_string(),
+        "dataset": summary.manifest.dataset.name,
+        "selected": summary.manifest.dataset.selected,
+        "planned": summary.planned(),
+        "missing": summary.missing(),
+        "unfinished_shards": summary.unfinished_shards,
+        "not_measured_reasons": summary.reasons,
+        "observations_not_200": summary.other_statuses,
+        "level": LEVEL,
+        "wall_ms": wall_ms(summary),
+        "spending": Some(&summary.spending).filter(|_| !summary.manifest.is_imported()),
+        "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
+        "variants": variants,
+    });
+    if let Some(stopping) = &summary.stopping {
+        value["stopping"] = json!(stopping);
+    }
+    if let Some(shard) = summary.shard {
+        value["shard"] = json!(shard);
+    }
+    value
+}
+
+fn variant_json(variant: &VariantScore) -> Value {
+    let pair = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
+    let score = &variant.score;
+    // The name says which interval it is: with repeats there is no Wilson interval.
+    let em = pair(em_interval(score));
+    let (em_wilson, em_t) = if score.questions.is_none() { (em, None) } else { (None, em) };
+    json!({
+        "name": variant.name,
+        "metric": variant.metric,
+        "episodes": score.episodes,
+        "measured": score.measured,
+        "scored": score.scored,
+        "hidden": score.hidden,
+        "em": score.em,
+        "em_wilson": em_wilson,
+        "em_t": em_t,
+        "em_bounds": score.em_bounds,
+        "f1": score.f1,
+        "f1_t": pair(f1_interval(score)),
+        "intervals_over": if score.questions.is_none() { "episodes" } else { "questions" },
+        "questions": score.questions.map_or(score.scored, |questions| questions.n),
+        "outcomes": score.outcomes,
+        "steps": score.steps,
+        "calls": score.calls,
+        "bad_calls": score.bad_calls,
+        "shortfalls": score.steps.map(|_| &variant.shortfalls),
+        "usage": score.counted_usage(),
+        "cost_usd": score.cost_usd,
+        "tokens_per_question": score.tokens_per_question(),
+        "tokens_per_correct": score.tokens_per_correct(),
+        "cost_per_question_usd": score.cost_per_question(),
+        "cost_per_correct_usd": score.cost_per_correct(),
+        "episode_ms": variant.episode_ms,
+        "trajectory": score.steps.map(|_| &variant.assessment),
+    })
+}
+
+/// For reading, on one line: the id first, as with files of predictions.
+fn item_line(episode: &ScoredEpisode) -> String {
+    let figures = episode
+        .score
+        .map_or_else(|| "em –  f1 –".to_owned(), |AnswerScore { em, f1, .. }| format!("em {em:.4}  f1 {f1:.4}"));
+    let failure = episode.class().map_or_else(String::new, |class| format!("  {}", class.name()));
+    let Trajectory { id, variant, repeat, outcome, .. } = &episode.trajectory;
+    let (id, variant) = (visible_line(id, 80), visible_line(variant, 40));
+    format!("{id}  {variant}  repeat {repeat}  {figures}  {}{failure}", outcome.name())
+}
+
+fn item_json(episode: &ScoredEpisode) -> Value {
+    let ScoredEpisode { trajectory, score, assessment, .. } = episode;
+    let gold = assessment.as_ref().and_then(|assessment| assessment.retrieval.gold);
+    json!({
+        "variant": trajectory.variant,
+        "repeat": trajectory.repeat,
+        "id": trajectory.id,
+        "outcome": trajectory.outcome.name(),
+        "em": score.map(|score| score.em),
+        "f1": score.map(|score| score.f1),
+        "precision": score.map(|score| score.precision),
+        "recall": score.map(|score| score.recall),
+        "retrieval": assessment.as_ref().map(|assessment| assessment.retrieval),
+        "first_hop": gold.map(|gold| gold.first_hop()),
+        "all_hops": gold.map(|gold| gold.all_hops()),
+        "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
+        "failure": episode.failure(),
+    })
+}
+
+/// The figures that KILT asks for.
+const OF_KILT: [&Figure; 4] = [&figure::R_PRECISION, &figure::RECALL_AT_5, &figure::KILT_EM, &figure::KILT_F1];
+
+/// Values of the episodes of a question, by variant and by the question's id.
+type Values = BTreeMap<(String, String), Vec<f64>>;
+
+/// A row for each variant and metric, the judges' first, after what is missing was said.
+fn joined_rows(
+    run: &Path,
+    is_kilt: bool,
+    of_files: Vec<JoinedMetric>,
+    judged: Option<&JudgedRun>,
+) -> anyhow::Result<Vec<JoinedRow>> {
+    let metrics = &with_judges(of_files, judged_metrics(judged)?)?;
+    let figures: &[&Figure] = if is_kilt { &OF_KILT } else { &[] };
+    if metrics.is_empty() && figures.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (folder, graded) = (folder_name(run), GradedRun::open(run)?);
+    let mut values: Vec<Values> = vec![Values::new(); metrics.len() + figures.len()];
+    let mut names = Names::default();
+    let mut variants: Vec<String> = Vec::new();
+    for (_, episode) in graded.counted_episodes() {
+        let graded = episode?;
+        let trajectory = &graded.trajectory;
+        names.add(&folder, trajectory);
+        if !variants.contains(&trajectory.variant) {
+            variants.push(trajectory.variant.clone());
+        }
+        if !trajectory.measured() {
+            continue;
+        }
+        let of_files = metrics.iter().map(|metric| metric.value(EpisodeName::of(&folder, trajectory)));
+        let of_episode = figures.iter().map(|figure| figure.value(&graded));
+        for (value, values) in of_files.chain(of_episode).zip(&mut values) {
+            if let Some(value) = value {
+                values.entry((trajectory.variant.clone(), trajectory.id.clone())).or_default().push(value);
+            }
+        }
+    }
+    names.note_coverage(metrics)?;
+    let of_files = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit));
+    let columns: Vec<(&str, Unit)> =
+        of_files.chain(figures.iter().map(|figure| (figure.name, figure.unit()))).collect();
+    let row = |variant: &String, (name, unit): (&str, Unit), values: &Values| {
+        let of_variant = || values.iter().filter(|((of, _), _)| of == variant).map(|(_, values)| values);
+        // Repeats of a question are not independent: its mean counts.
+        let means: Vec<f64> = of_variant().filter_map(|values| Some(Mean::of(values)?.mean)).collect();
+        let mean = Mean::of(&means);
+        JoinedRow {
+            variant: variant.clone(),
+            metric: name.to_owned(),
+            unit,
+            episodes: of_variant().map(Vec::len).sum(),
+            questions: means.len(),
+            mean: mean.map(|mean| mean.mean),
+            correction: judged.and_then(|judged| judged.correction(name, variant, LEVEL)),
+            interval: match unit {
+                Unit::Share => shares_interval(&means, of_variant().all(|values| values.len() == 1)),
+                Unit::Amount => mean.and_then(|mean| mean.t_interval(LEVEL)),
+            },
+        }
+    };
+    let of_variant = |variant| columns.iter().zip(&values).map(move |(name, values)| row(variant, *name, values));
+    Ok(variants.iter().flat_map(of_variant).collect())
 }

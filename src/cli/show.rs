@@ -1,23 +1,24 @@
 //! `show`: the episodes of a run, one of them, or two side by side.
 
-mod judges;
-mod list;
-mod prompts;
-
 use super::failure::{self, Failure};
 use super::output_file::json_line;
+use super::prompt::write_prompt;
 use super::say::say;
-use crate::graded::{GradedRun, RunRef, check_one};
+use crate::graded::{Field, GradedRun, RunRef, check_one};
+use crate::judge::{Answer, Verdicts};
 use crate::report::agreement::reading;
 use crate::report::console::stdout;
 use crate::report::trajectory::{Side, heading, render, render_pair};
-use crate::report::{View, wrapped};
+use crate::report::{EpisodeRow, View, episodes, wrapped};
+use crate::run::stored::Stored;
 use crate::score::{Divergence, FailureClass, ScoredEpisode};
-use crate::store::{Records, RunFolder};
+use crate::store::{Records, RunFolder, StoreError};
 use crate::types::text::{shell_word, visible_line};
-use crate::types::{Outcome, Trajectory};
+use crate::types::{Outcome, RebuiltPrompt, Trajectory};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -30,8 +31,8 @@ pub(super) struct Args {
     #[command(flatten)]
     filter: Filter,
     /// Order of the list.
-    #[arg(long, value_enum, default_value_t = list::Sort::Dataset)]
-    sort: list::Sort,
+    #[arg(long, value_enum, default_value_t = Sort::Dataset)]
+    sort: Sort,
     /// List at most this many episodes [default: all].
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -92,7 +93,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     match &args.targets[..] {
         [target] => match (RunRef::parse(target), RunRef::with_id(target)) {
             (Some(_), _) if args.prompt => Err(Failure::usage("--prompt is about one episode", FORMS)),
-            (Some(run), _) => list::list_episodes(args, &run, &view),
+            (Some(run), _) => list_episodes(args, &run, &view),
             (None, Some((run, id))) => show(args, &run, &id, &view),
             (None, None) => Err(no_run(target)),
         },
@@ -151,7 +152,7 @@ fn noted(run: GradedRun) -> GradedRun {
 
 fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
     if args.prompt {
-        return prompts::show_prompts(args, run, id, view);
+        return show_prompts(args, run, id, view);
     }
     let (source, found) = find(args, run, id)?;
     let mut out = stdout().styled();
@@ -161,7 +162,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         }
         return Ok(failure::OK);
     }
-    let verdicts = judges::verdicts_of(&run.path)?;
+    let verdicts = verdicts_of(&run.path)?;
     let repeated = found.iter().any(|graded| graded.trajectory.repeat != found[0].trajectory.repeat);
     for (at, graded) in found.iter().enumerate() {
         if at > 0 {
@@ -172,7 +173,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
             out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
         }
         out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
-        for line in judges::verdict_lines(&verdicts, &graded.trajectory) {
+        for line in verdict_lines(&verdicts, &graded.trajectory) {
             out.write_all(wrapped(&line, view.width, "").as_bytes())?;
         }
         for one in source.readings(graded) {
@@ -297,4 +298,226 @@ fn not_found(run: &RunRef, id: &str, some: &[String]) -> anyhow::Error {
         format!("ids look like {}; flags exclude some; `wikitrail show {path}` lists all", ids.join(", "))
     };
     Failure::bad_input(format!("`{}` has no episode of question `{}`", run.typed(), id.escape_debug()), hint)
+}
+
+/// The order of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    /// As the run has them: by variant, repeat and dataset.
+    Dataset,
+    /// Most steps first.
+    Steps,
+    /// Lowest F1 first.
+    F1,
+    /// Highest cost first, or most tokens where no price is known.
+    Cost,
+    /// By id.
+    Id,
+}
+
+/// An episode of the list, as far as it is needed.
+struct Listed {
+    row: EpisodeRow,
+    /// As `show` takes it.
+    typed: String,
+    cost: f64,
+    tokens: u64,
+    /// What `--json` prints.
+    item: Option<Value>,
+}
+
+fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
+    let mut fields = HashMap::new();
+    let source = noted(GradedRun::open_with(&run.path, |question| {
+        if args.json {
+            fields.insert(question.id.clone(), Field::json(question));
+        }
+    })?);
+    source.check_variant(run)?;
+    let mut found: Vec<Listed> = Vec::new();
+    for graded in source.episodes() {
+        let graded = graded?;
+        if !args.filter.wants(run, &graded) {
+            continue;
+        }
+        let item = args.json.then(|| item_json(&graded, fields.get(&graded.trajectory.id)));
+        found.push(Listed::of(run, graded, item));
+    }
+    found.sort_by(|a, b| args.sort.order(a, b));
+    let matched = found.len();
+    found.truncate(args.limit.unwrap_or(matched));
+    let mut out = stdout().styled();
+    for item in found.iter().filter_map(|listed| listed.item.as_ref()) {
+        json_line(&mut out, item)?;
+    }
+    if !args.json && !found.is_empty() {
+        let failed = found.iter().find(|listed| listed.row.score.is_some_and(|score| score.em == 0.0));
+        let next = failed.unwrap_or(&found[0]).typed.clone();
+        let rows: Vec<EpisodeRow> = found.into_iter().map(|listed| listed.row).collect();
+        out.write_all(episodes::render(&rows, view).as_bytes())?;
+        writeln!(out, "next:\n  wikitrail show {}", shell_word(&visible_line(&next, 500)))?;
+    }
+    match (matched, args.limit) {
+        (0, _) => say(format_args!("note: no episode of `{}` matches", run.typed())),
+        (_, Some(limit)) if matched > limit => say(format_args!("note: {limit} of {matched} episodes listed")),
+        _ => {}
+    }
+    Ok(failure::OK)
+}
+
+impl Listed {
+    fn of(run: &RunRef, graded: ScoredEpisode, item: Option<Value>) -> Self {
+        let typed = name(run, &graded);
+        let class = graded.class();
+        let trajectory = graded.trajectory;
+        let row = EpisodeRow {
+            steps: trajectory.has_steps().then(|| trajectory.agent_steps().count()),
+            id: trajectory.id,
+            variant: trajectory.variant,
+            repeat: trajectory.repeat,
+            outcome: trajectory.outcome,
+            score: graded.score,
+            class,
+            answer: trajectory.answer,
+            gold: trajectory.answers.into_iter().next(),
+            question: trajectory.question,
+        };
+        Self { row, typed, cost: trajectory.cost_usd.unwrap_or_default(), tokens: trajectory.usage.total(), item }
+    }
+}
+
+impl Sort {
+    /// Episodes that are equal in it stay in the run's order.
+    fn order(self, a: &Listed, b: &Listed) -> Ordering {
+        let f1 = |listed: &Listed| listed.row.score.map_or(f64::INFINITY, |score| score.f1);
+        match self {
+            Self::Dataset => Ordering::Equal,
+            Self::Steps => b.row.steps.cmp(&a.row.steps),
+            Self::F1 => f1(a).total_cmp(&f1(b)),
+            Self::Cost => b.cost.total_cmp(&a.cost).then(b.tokens.cmp(&a.tokens)),
+            Self::Id => a.row.id.cmp(&b.row.id),
+        }
+    }
+}
+
+fn item_json(graded: &ScoredEpisode, fields: Option<&serde_json::Map<String, Value>>) -> Value {
+    let ScoredEpisode { trajectory, score, assessment, metric, .. } = graded;
+    let mut item = json!({
+        "id": trajectory.id,
+        "variant": trajectory.variant,
+        "repeat": trajectory.repeat,
+        "outcome": trajectory.outcome.name(),
+        "metric": metric.name(),
+        "right": graded.is_right(),
+        "em": score.map(|score| score.em),
+        "f1": score.map(|score| score.f1),
+        "failure": graded.failure(),
+        "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
+        "question": trajectory.question,
+        "gold": trajectory.answers.first(),
+        "answer": trajectory.answer,
+    });
+    if let (Value::Object(item), Some(fields)) = (&mut item, fields) {
+        item.extend(fields.clone());
+    }
+    item
+}
+
+/// Characters of a reason that are shown.
+const MAX_REASON_CHARS: usize = 400;
+
+/// The verdicts of a run; none of a file of trajectories.
+fn verdicts_of(path: &Path) -> Result<Verdicts, StoreError> {
+    if path.is_file() {
+        return Ok(Verdicts::default());
+    }
+    let verdicts = Verdicts::read(&RunFolder::open(path)?)?;
+    verdicts.notes().for_each(say);
+    Ok(verdicts)
+}
+
+/// A line for each judge that was asked about the episode's answer.
+fn verdict_lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
+    let Trajectory { id, question, answers: golds, answer, .. } = trajectory.clone();
+    let text = answer.filter(|answer| Answer::is_there(Some(answer)));
+    let asked = text.map(|text| Answer { id, question, golds, text, right: false, episode: None });
+    let each = verdicts.judges.iter().zip(verdicts.names());
+    each.filter_map(move |(known, name)| {
+        let said = verdicts.of(&known.judge, asked.as_ref()?)?;
+        let reason = said.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, MAX_REASON_CHARS)));
+        Some(format!("{} says {}{}", visible_line(&name, 80), said.verdict.name(), reason.unwrap_or_default()))
+    })
+}
+
+fn show_prompts(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
+    if run.path.is_file() {
+        return Err(Failure::usage(
+            format!("`{}` is a file of trajectories, which does not have the prompts", run.path.display()),
+            "name the folder of a run",
+        ));
+    }
+    let (_, found) = find(args, run, id)?;
+    let folder = RunFolder::open(&run.path)?;
+    let stored = Stored::of(&folder, &folder.manifest()?)?;
+    let mut out = stdout().styled();
+    let (mut any, mut code) = (false, failure::OK);
+    for graded in &found {
+        let trajectory = &graded.trajectory;
+        let prompts = stored.prompts(trajectory)?;
+        for prompt in prompts.iter().filter(|prompt| args.step.is_none_or(|step| prompt.step == step)) {
+            any = true;
+            if !prompt.same {
+                code = failure::DIFFERENCE;
+            }
+            if args.json {
+                let mut line = prompt.to_json();
+                line["id"] = json!(trajectory.id);
+                line["variant"] = json!(trajectory.variant);
+                line["repeat"] = json!(trajectory.repeat);
+                json_line(&mut out, &line)?;
+                continue;
+            }
+            let repeat = if trajectory.repeat > 0 { format!(", repeat {}", trajectory.repeat) } else { String::new() };
+            let title = visible_line(&format!("{}{repeat}: {}", name(run, graded), place(prompt)), 300);
+            out.write_all(heading(&title, view).as_bytes())?;
+            writeln!(out, "{}\n", checked(prompt))?;
+            if let Some(request) = &prompt.request {
+                write_prompt(&mut out, request)?;
+                writeln!(out, "\n")?;
+            }
+        }
+    }
+    if any { Ok(code) } else { Err(no_step(args, id, &found)) }
+}
+
+/// `step 3, call 2`, with its sample.
+fn place(prompt: &RebuiltPrompt) -> String {
+    let sample = prompt.sample.map_or_else(String::new, |sample| format!(", sample {sample}"));
+    format!("step {}{sample}, call {}", prompt.step, prompt.call)
+}
+
+/// Whether the prompt is the one that was sent.
+fn checked(prompt: &RebuiltPrompt) -> String {
+    let sha256 = visible_line(&prompt.prompt_sha256, 64);
+    match &prompt.request {
+        Some(request) if prompt.same => {
+            let stop = json!(request.stop);
+            format!("{} characters, SHA-256 {sha256} as recorded, stop {stop}", request.prompt.chars())
+        }
+        Some(_) => format!("this is not what was sent: its SHA-256 is another than the recorded {sha256}"),
+        None => format!("cannot be made again: the record does not replay up to here (SHA-256 {sha256})"),
+    }
+}
+
+fn no_step(args: &Args, id: &str, found: &[ScoredEpisode]) -> anyhow::Error {
+    let steps = found.iter().flat_map(|graded| &graded.trajectory.steps).filter(|step| !step.calls.is_empty());
+    let last = steps.map(|step| step.n).max();
+    let asked = args.step.map_or_else(String::new, |step| format!(" at step {step}"));
+    Failure::bad_input(
+        format!("`{}` has no call of a model{asked}", visible_line(id, 80)),
+        last.map_or_else(
+            || "its record has no call; `show` without --prompt prints what it has".to_owned(),
+            |last| format!("its last step with a call is {last}"),
+        ),
+    )
 }

@@ -231,7 +231,8 @@ pub(crate) struct Standing {
     pub(crate) tied_with: Vec<String>,
 }
 
-/// The standings of these variants, in their order. Holm's correction covers all pairs.
+/// The standings of these variants, in their order. Each two are compared on the questions that both have, so that a run of few
+/// questions takes nothing from the others. Holm's correction covers all pairs.
 pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Standing> {
     let figures = vec![NamedFigure::new("em")];
     let settings = Settings { figures, resamples: RESAMPLES, stopped: stopped.to_vec(), ..Settings::default() };
