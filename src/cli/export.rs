@@ -13,8 +13,8 @@ use crate::export::{
     LogTotals, Origin, Scored, Table, header,
 };
 use crate::graded::{
-    EpisodeName, Exported, GradedRun, Holdout, JoinedMetric, JudgedRuns, Looks, NamedRun, Shelf, folder_name,
-    judgements_of, named_runs,
+    EpisodeName, ExportedRun, GradedRun, Holdout, JoinedMetric, JudgedRuns, Looks, NamedRun, QuestionCache,
+    folder_name, judgements_of, named_runs,
 };
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
@@ -297,7 +297,7 @@ impl Job<'_> {
         &self,
         open: impl FnOnce(Vec<String>) -> anyhow::Result<Box<dyn Export + 'o>>,
     ) -> anyhow::Result<Written> {
-        let mut datasets = Shelf::default();
+        let mut datasets = QuestionCache::default();
         let mut questions = Vec::new();
         for run in self.runs.iter().filter(|_| self.shows_questions()) {
             let (of_run, note) = datasets.of(&run.folder, &run.manifest);
@@ -712,9 +712,9 @@ fn count_looks(job: &Job<'_>, looks: BTreeMap<usize, Look>) {
     let exported = looks.into_iter().filter_map(|(at, Look { variants, ids })| {
         let manifest = &job.runs[at].manifest;
         let variants: Vec<_> = manifest.variants.iter().filter(|variant| variants.contains(&variant.name)).collect();
-        (!variants.is_empty()).then_some(Exported { manifest, variants, ids })
+        (!variants.is_empty()).then_some(ExportedRun { manifest, variants, ids })
     });
-    let runs: Vec<Exported<'_>> = exported.collect();
+    let runs: Vec<ExportedRun<'_>> = exported.collect();
     let (looks, mut warnings) = Holdout::exported(&runs);
     for mut look in looks {
         let list = visible_line(&look.list, 200);

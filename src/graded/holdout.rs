@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const LOOKS_VERSION: u32 = 1;
 
 /// Largest list of ids, in bytes, as for `--ids`.
-const MOST_IDS: u64 = 64 << 20;
+const MAX_LIST_BYTES: u64 = 64 << 20;
 
 /// The list of a holdout whose questions are compared.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Holdout {
 
 /// What an export has of one run.
 #[derive(Debug)]
-pub(crate) struct Exported<'a> {
+pub(crate) struct ExportedRun<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) variants: Vec<&'a Variant>,
     /// The ids of its questions.
@@ -134,9 +134,9 @@ impl Holdout {
     }
 
     /// The looks of an export at the holdouts that its runs were given, and warnings of those that cannot be counted.
-    pub(crate) fn exported(runs: &[Exported<'_>]) -> (Vec<Looks>, Vec<String>) {
+    pub(crate) fn exported(runs: &[ExportedRun<'_>]) -> (Vec<Looks>, Vec<String>) {
         let (mut holdouts, mut warnings): (Vec<(Self, Vec<Seen>)>, Vec<String>) = (Vec::new(), Vec::new());
-        for Exported { manifest, variants, ids } in runs {
+        for ExportedRun { manifest, variants, ids } in runs {
             let Some((path, list)) = recorded(manifest) else {
                 warnings.extend(Self::lost(manifest, "this look is not counted"));
                 continue;
@@ -269,7 +269,7 @@ fn read(path: &Path) -> io::Result<String> {
     if path.exists() && !path.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    text_at_most(File::open(path)?, MOST_IDS)
+    text_at_most(File::open(path)?, MAX_LIST_BYTES)
 }
 
 fn named_list(path: &Path, sources: &[Source]) -> Result<IdList, RunError> {

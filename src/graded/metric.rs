@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Ids that are named where values are missing or belong to no episode.
-const NAMED: usize = 3;
+const MAX_LISTED: usize = 3;
 
 /// Characters by which a cell of an export is prefixed with `'`.
 const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
@@ -123,7 +123,7 @@ impl JoinedMetric {
             ids.insert(unguarded(episode.id));
             if self.value(episode).is_none() {
                 lacking += 1;
-                if missing.len() < NAMED {
+                if missing.len() < MAX_LISTED {
                     missing.push(format!("{}:{}", visible_line(episode.variant, 40), visible_line(episode.id, 80)));
                 }
             }
@@ -153,7 +153,7 @@ impl JoinedMetric {
         if !unknown.is_empty() {
             let named: Vec<String> = unknown
                 .iter()
-                .take(NAMED)
+                .take(MAX_LISTED)
                 .map(|row| format!("{} (line {})", visible_line(&row.id, 80), row.line))
                 .collect();
             let of = counted(self.rows.len(), "value");

@@ -26,13 +26,13 @@ mod run_ref;
 mod source;
 
 pub(crate) use differences::Setting;
-pub(crate) use holdout::{Exported, Holdout, Looks, counterparts};
+pub(crate) use holdout::{ExportedRun, Holdout, Looks, counterparts};
 pub(crate) use judged::{
     CorrectedFigure, CorrectedMean, CorrectedPair, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns,
     TwoJudges, answers, judged_metrics,
 };
 pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
-pub(crate) use question_fields::{Field, Shelf};
+pub(crate) use question_fields::{Field, QuestionCache};
 pub(crate) use results::{Group, Results, Standing};
 pub(crate) use run::{GradedRun, failed_episodes, judgements_of};
 pub(crate) use run_ref::{NamedRun, RunRef, check_one, named_runs, runs, runs_at, runs_in};

@@ -16,7 +16,7 @@ const MAX_NAME: usize = 200;
 
 /// The questions of runs; runs over one dataset share them, and the file is read once.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct QuestionCache {
     known: Vec<(DatasetRecord, Rc<Questions>)>,
     /// Fields of `meta`, in the order of their first appearance.
     meta: Vec<String>,
@@ -37,7 +37,7 @@ impl Questions {
     }
 }
 
-impl Shelf {
+impl QuestionCache {
     /// The questions of a run's dataset, and a note where its supporting facts are missing, once.
     pub(crate) fn of(&mut self, folder: &RunFolder, manifest: &Manifest) -> (Rc<Questions>, Option<String>) {
         let wanted = &manifest.dataset;
@@ -168,7 +168,7 @@ fn hops(question: &Question) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_META, RunFolder, Shelf};
+    use super::{MAX_META, QuestionCache, RunFolder};
     use crate::types::{Manifest, sha256_hex};
     use serde_json::{Value, json};
     use std::rc::Rc;
@@ -191,14 +191,14 @@ mod tests {
         let text = line.replace('\n', "") + "\n";
         std::fs::write(&path, &text).expect("it can be written");
         let sha256 = sha256_hex([text.as_bytes()]);
-        let (mut shelf, run) = (Shelf::default(), RunFolder::at(folder.path().join("run")));
-        let (first, _) = shelf.of(&run, &manifest(&path, &sha256));
+        let (mut cache, run) = (QuestionCache::default(), RunFolder::at(folder.path().join("run")));
+        let (first, _) = cache.of(&run, &manifest(&path, &sha256));
         assert_eq!((first.evidence.len(), &first.evidence.missing), (1, &None));
         let fields: Vec<_> = first.fields("a").iter().map(|field| field.as_deref().unwrap_or_default()).collect();
-        assert_eq!((fields, shelf.meta()), (vec!["", "hard", "1", "span", "", "7"], &["z".to_owned()][..]));
+        assert_eq!((fields, cache.meta()), (vec!["", "hard", "1", "span", "", "7"], &["z".to_owned()][..]));
         std::fs::remove_file(&path).expect("it can be removed");
-        assert!(Rc::ptr_eq(&first, &shelf.of(&run, &manifest(&path, &sha256)).0));
-        let (other, note) = shelf.of(&run, &manifest(&path, "another"));
+        assert!(Rc::ptr_eq(&first, &cache.of(&run, &manifest(&path, &sha256)).0));
+        let (other, note) = cache.of(&run, &manifest(&path, "another"));
         assert!(note.is_some() && other.evidence.missing.is_some() && other.fields("a").is_empty());
     }
 
@@ -211,11 +211,11 @@ mod tests {
         meta.insert("n".repeat(1000), json!(1));
         let text = json!({"id": "a", "question": "Who?", "meta": meta}).to_string() + "\n";
         std::fs::write(&path, &text).expect("it can be written");
-        let mut shelf = Shelf::default();
+        let mut cache = QuestionCache::default();
         let run = RunFolder::at(folder.path().join("run"));
-        shelf.of(&run, &manifest(&path, &sha256_hex([text.as_bytes()])));
-        assert_eq!((shelf.meta().len(), shelf.meta()[0].as_str()), (MAX_META, "f0000"));
-        let note = shelf.left_out().expect("a note");
+        cache.of(&run, &manifest(&path, &sha256_hex([text.as_bytes()])));
+        assert_eq!((cache.meta().len(), cache.meta()[0].as_str()), (MAX_META, "f0000"));
+        let note = cache.left_out().expect("a note");
         assert!(note.contains(" 8 more fields of `meta`; at most 100 "), "{note}");
     }
 }

@@ -73,7 +73,7 @@ impl GradedRun {
         })
     }
 
-    /// What the rule of a run that may stop by itself has found; none where it has no rule, or the folder no questions.
+    /// What the rule of a run that may stop by itself has found; `None` without a rule or stored questions.
     pub(crate) fn stopping(&self) -> Result<Option<Stopping>, RunError> {
         Ok(self.watch()?.map(|watch| watch.found()))
     }

@@ -10,7 +10,7 @@ use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant, WikiKi
 use std::collections::BTreeMap;
 
 /// Longest address in a hint, in characters.
-const ADDRESS: usize = 120;
+const MAX_ADDRESS_CHARS: usize = 120;
 /// What to do about answers with nothing in them.
 const EMPTY: &str =
     "`wikitrail models check` with the same flags shows what the server sends; look at its log, and at --server";
@@ -30,8 +30,8 @@ pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, ma
 }
 
 fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
-    let server = printable(variant.base_url.as_deref().unwrap_or_default(), ADDRESS);
-    let name = printable(variant.model.split_once(':').map_or("", |(_, name)| name), ADDRESS);
+    let server = printable(variant.base_url.as_deref().unwrap_or_default(), MAX_ADDRESS_CHARS);
+    let name = printable(variant.model.split_once(':').map_or("", |(_, name)| name), MAX_ADDRESS_CHARS);
     match cause {
         Cause::Key => format!("the server rejects the key: {}", key(variant, manifest)),
         Cause::Forbidden => format!("the server does not let this key or this machine ask: {}", key(variant, manifest)),
@@ -121,7 +121,7 @@ fn key(variant: &Variant, manifest: &Manifest) -> String {
         let words = &manifest.command_line;
         let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
         let at = words.iter().position(|word| word == flag);
-        joined.or_else(|| words.get(at? + 1).map(String::as_str)).map(|value| printable(value, ADDRESS))
+        joined.or_else(|| words.get(at? + 1).map(String::as_str)).map(|value| printable(value, MAX_ADDRESS_CHARS))
     };
     let headers = variant.settings.get("extra_header").and_then(|set| serde_json::from_value(set.clone()).ok());
     let (file, name) = (typed("--key-file"), typed("--key-env"));
@@ -134,7 +134,7 @@ pub(super) fn of_error(error: &ModelError, settings: &VariantSettings) -> String
     if !matches!(cause, Cause::Key | Cause::Forbidden) {
         return error.hint().unwrap_or_else(|| "look at the server's log, and at --base-url".to_owned());
     }
-    let shown = |text: &Option<String>| text.as_deref().map(|text| printable(text, ADDRESS));
+    let shown = |text: &Option<String>| text.as_deref().map(|text| printable(text, MAX_ADDRESS_CHARS));
     let label = settings.model.as_deref().unwrap_or_default();
     let (file, name) = (shown(&settings.key_file), shown(&settings.key_env));
     format!("the server rejects the key: {}", key_source(label, settings.extra_header.as_ref(), file, name, false))
@@ -149,7 +149,7 @@ fn key_source(
     has_experiment: bool,
 ) -> String {
     if let Some((header, variable)) = headers.and_then(extra::credential) {
-        let (header, variable) = (printable(header, ADDRESS), printable(variable, ADDRESS));
+        let (header, variable) = (printable(header, MAX_ADDRESS_CHARS), printable(variable, MAX_ADDRESS_CHARS));
         return format!("check the value of the variable {variable}, which --extra-header {header} sends");
     }
     if let Some(file) = file {
@@ -181,7 +181,7 @@ fn retriever(cause: Cause, site: &str) -> Option<String> {
 }
 
 fn wikipedia(cause: Cause, variant: &Variant) -> String {
-    let site = printable(variant.wiki_origin.as_deref().unwrap_or_default(), ADDRESS);
+    let site = printable(variant.wiki_origin.as_deref().unwrap_or_default(), MAX_ADDRESS_CHARS);
     if WikiName::of(&variant.wiki).kind == WikiKind::Retriever
         && let Some(hint) = retriever(cause, &site)
     {

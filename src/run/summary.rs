@@ -82,7 +82,7 @@ pub struct VariantScore {
 }
 
 /// Lines that are named when they cannot be read.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// A warning for each of the first lines of a record that cannot be read, and one for all others.
 pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
@@ -93,9 +93,9 @@ pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
 pub(super) fn warnings(skipped: &[Skipped], outcome: &'static str) -> impl Iterator<Item = String> {
     let warning =
         move |line: &Skipped| format!("warning: {}:{}: {}; {outcome}", line.path.display(), line.line, line.reason);
-    let more = skipped.len().saturating_sub(NAMED);
+    let more = skipped.len().saturating_sub(MAX_LISTED);
     let rest = (more > 0).then(|| format!("warning: {} {outcome}", counted(more, "more line")));
-    skipped.iter().take(NAMED).map(warning).chain(rest)
+    skipped.iter().take(MAX_LISTED).map(warning).chain(rest)
 }
 
 /// Why episodes were not measured: one line for each reason, whatever was asked for.
@@ -134,12 +134,12 @@ impl Reasons {
 
 /// What is gathered of the episodes besides their figures.
 #[derive(Default)]
-struct Aside {
+struct RunNotes {
     reasons: Reasons,
     other_statuses: BTreeMap<u16, u64>,
 }
 
-impl Aside {
+impl RunNotes {
     fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
         if trajectory.outcome == Outcome::NotMeasured {
             self.reasons.add(trajectory, manifest);
@@ -206,13 +206,14 @@ impl Summary {
             (score, tally.by_question(manifest.repeats_of(variant)))
         };
         let mut variants: Vec<(VariantScore, Tally)> = manifest.variants.iter().map(begun).collect();
-        let (watch, mut show_id, mut aside) = (Watch::of_records(folder, &manifest, records)?, None, Aside::default());
+        let (watch, mut show_id, mut run_notes) =
+            (Watch::of_records(folder, &manifest, records)?, None, RunNotes::default());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
-            aside.add(&trajectory, &manifest);
+            run_notes.add(&trajectory, &manifest);
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
             if watch.as_ref().is_some_and(|watch| watch.is_after_stop(&trajectory.id)) {
@@ -229,7 +230,7 @@ impl Summary {
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
-        let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = aside;
+        let RunNotes { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = run_notes;
         let planned = part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes);
         Ok(Self {
             run: folder.path().to_owned(),

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Judgements on unknown episodes that are named.
-const NAMED: usize = 3;
+const MAX_LISTED: usize = 3;
 
 /// The judgements of people and the readings of models, if there are any. What cannot be read is said, and what models read.
 pub(super) fn annotations(run: &Path) -> anyhow::Result<(Option<Annotations>, Vec<String>)> {
@@ -53,8 +53,8 @@ pub(super) fn judgements(annotations: &Annotations, judged: &[Judged]) -> Judgem
     let judgements = Judgements::of(annotations, judged, LEVEL);
     if let Some(first) = judgements.foreign.first() {
         let ids: Vec<String> =
-            judgements.foreign.iter().take(NAMED).map(|foreign| visible_line(&foreign.id, 60)).collect();
-        let more = if judgements.foreign.len() > NAMED { ", …" } else { "" };
+            judgements.foreign.iter().take(MAX_LISTED).map(|foreign| visible_line(&foreign.id, 60)).collect();
+        let more = if judgements.foreign.len() > MAX_LISTED { ", …" } else { "" };
         say(format_args!(
             "note: {} in annotations.jsonl on episodes that this run does not have ({}{more}; the first by {}); kept, not counted",
             counted(judgements.foreign.len(), "judgement"),
