@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// The recorded episodes of a run, sorted by variant, repeat and position in the dataset file, so that neither scores
@@ -23,6 +24,8 @@ pub(crate) struct Records {
     superseded: Vec<(usize, u64)>,
     /// What the episodes of each shard have cost, by variant.
     paid: Vec<BTreeMap<String, Paid>>,
+    /// The shard that a single episode was last read from, and its file.
+    open: Mutex<Option<(usize, File)>>,
 }
 
 /// A line that could not be read; its episode counts as missing.
@@ -70,7 +73,8 @@ impl Records {
 
     fn index_lines(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
         let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
-        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), superseded, paid };
+        let (places, skipped, open) = (Vec::new(), Vec::new(), Mutex::default());
+        let mut records = Self { shards, places, skipped, superseded, paid, open };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
             records.index_shard(shard, id, &mut seen)?;
@@ -210,7 +214,8 @@ impl Records {
 
     /// The episode at this place.
     pub(crate) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
-        self.read(&self.places[at], &mut None, &mut Vec::new())
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        self.read(&self.places[at], &mut open, &mut Vec::new())
     }
 
     /// Where the record at this place is: its file, and its line from 1.
