@@ -27,11 +27,11 @@ use std::path::Path;
 /// ```
 pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Comparison, RunError> {
     let figures = [&figure::EM, &figure::F1];
-    let named = |figure: &Figure| NamedFigure::new(figure.name);
+    let compared = |figure: &Figure| NamedFigure::new(figure.name);
     let run = RunRef { path: folder.to_owned(), variant: None };
     let (sources, _) = load(&[run], &Wanted { figures: &figures, ..Wanted::default() })?;
     let names = names(&sources);
-    let (stopped, figures) = (stopped(&sources, &names)?, figures.map(named).to_vec());
+    let (stopped, figures) = (stopped(&sources, &names)?, figures.map(compared).to_vec());
     let settings = ComparisonSettings { figures, stopped, ..settings.clone() };
     let figures: Vec<String> = settings.figures.iter().map(|figure| figure.name.clone()).collect();
     let columns = sources.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &[]));

@@ -37,7 +37,7 @@ pub(super) struct Numbers {
     pub(super) recall: Option<f64>,
 }
 
-impl<'a> Scored<'a> {
+impl Scored<'_> {
     /// Its metrics from files by their names; none where no files were joined.
     pub(super) fn named_metrics<'n>(&self, names: &'n [String]) -> Option<BTreeMap<&'n str, Option<f64>>> {
         let values = names.iter().map(String::as_str).zip(self.metrics.iter().copied());

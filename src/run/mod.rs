@@ -19,7 +19,7 @@
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
 //! | `stopping` | stopping when it is decided which of two variants is better |
 //! | `unsent` | what servers do not take |
-//! | `summary`, `spending`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
+//! | `summary`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `branch` | episodes that branch off recorded ones |
 //! | `error` | errors with a kind and a hint |
