@@ -96,7 +96,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
     let action = reader.required_line(section, "action")?;
     let key = section.path("action");
     let shown = quoted(&action);
-    let (tool, input) = parse(&action);
+    let (tool, input) = parse_action(&action);
     let fault = match tool {
         Tool::Invalid | Tool::Think => Fault::from(format!("`{key}` is not an action: `{shown}`"))
             .hint("write Search[…], Lookup[…] or Finish[…], and nothing after it"),
@@ -117,7 +117,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
 }
 
 /// Parses an action as the paper's loop does: the first letter may be upper case.
-pub(super) fn parse(action: &str) -> (Tool, String) {
+pub(super) fn parse_action(action: &str) -> (Tool, String) {
     let mut chars = action.chars();
     let Some(first) = chars.next() else { return (Tool::Invalid, String::new()) };
     let lowered: String = first.to_lowercase().chain(chars).collect();

@@ -37,7 +37,7 @@ impl FinishedText {
 }
 
 /// Reads the text under `key` from the JSON object `json`; `file` names it in messages.
-pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
+pub(super) fn finished_text(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
     let file_name = || file.to_owned();
     let value: Value = serde_json::from_str(json).map_err(|error| PromptError::NotJson {
         file: file_name(),
@@ -61,8 +61,8 @@ pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, Promp
 }
 
 /// The entry of `key` as an object of its own, its value written as it is in the file.
-pub(super) fn entry_of(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
-    text_of(file, json, key)?;
+pub(super) fn finished_entry(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
+    finished_text(file, json, key)?;
     // What was read once reads again; of a repeated key, both take the last.
     let raw: HashMap<String, Box<RawValue>> = serde_json::from_str(json).unwrap_or_default();
     let text = raw.get(key).map_or("", |value| value.get());

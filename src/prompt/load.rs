@@ -32,7 +32,7 @@ pub enum PromptSource {
 pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Result<PromptSource, PromptError> {
     if let Some((file, key)) = split_key(spec) {
         let json = read(file, builtin)?;
-        let text = finished::text_of(file, text_of(file, &json)?, key)?;
+        let text = finished::finished_text(file, text_of(file, &json)?, key)?;
         let text = instruction.map(read_instruction).transpose()?.unwrap_or_default() + &text;
         return Ok(PromptSource::Text(FinishedText { spec: spec.to_owned(), text, plain: None }));
     }
@@ -67,7 +67,7 @@ pub fn source(spec: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, Pr
         return read(spec, builtin);
     };
     let json = read(file, builtin)?;
-    Ok(Cow::Owned(finished::entry_of(file, text_of(file, &json)?, key)?.into_bytes()))
+    Ok(Cow::Owned(finished::finished_entry(file, text_of(file, &json)?, key)?.into_bytes()))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,10 +21,10 @@ pub(super) struct Values<'a> {
 }
 
 /// Fills in an instruction; the error is the reason. The result ends with exactly one line break.
-pub(super) fn fill(template: &str, values: Values<'_>) -> Result<String, String> {
+pub(super) fn fill_template(template: &str, values: Values<'_>) -> Result<String, String> {
     let slotted = Slotted::parse(template, Style::Instruction).map_err(|bad| format!("it has {}", bad.reason))?;
     let max_steps = values.max_steps.to_string();
-    let tools = values.tools.map(|tools| list(tools, values.language));
+    let tools = values.tools.map(|tools| tool_list(tools, values.language));
     let value = |name: &str| match name {
         "question_label" => Some(values.question_label),
         "max_steps" => Some(max_steps.as_str()),
@@ -35,7 +35,7 @@ pub(super) fn fill(template: &str, values: Values<'_>) -> Result<String, String>
     Ok(format!("{}\n", text.trim_end_matches(['\n', '\r'])))
 }
 
-pub(super) fn list(tools: &ToolTexts, language: &str) -> String {
+pub(super) fn tool_list(tools: &ToolTexts, language: &str) -> String {
     let is_chinese = language.starts_with("zh");
     let texts = [&tools.search, &tools.lookup, &tools.finish];
     let lines = PLACEHOLDERS.iter().zip(texts).enumerate().map(|(at, ((tool, english, chinese), text))| {
@@ -47,14 +47,14 @@ pub(super) fn list(tools: &ToolTexts, language: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ToolTexts, Values, fill};
+    use super::{ToolTexts, Values, fill_template};
 
     #[test]
     fn placeholders_are_filled_in() {
         let tools = ToolTexts { search: "opens.".into(), lookup: "finds.".into(), finish: "ends.".into() };
         let values = Values { question_label: "Claim", max_steps: 7, tools: Some(&tools), language: "en" };
         assert_eq!(
-            fill("{{ question_label }} in {{max_steps}} steps:\n{{ tools }}\n\n", values).unwrap(),
+            fill_template("{{ question_label }} in {{max_steps}} steps:\n{{ tools }}\n\n", values).unwrap(),
             "Claim in 7 steps:\n(1) Search[title] opens.\n(2) Lookup[keyword] finds.\n(3) Finish[answer] ends.\n"
         );
     }
@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn placeholders_without_a_value_are_refused() {
         let values = Values { question_label: "Claim", max_steps: 7, tools: None, language: "en" };
-        assert_eq!(fill("{{ tools }}", values).unwrap_err(), "the placeholder `tools` has no value");
-        assert!(fill("{{ range(9) }}", values).is_err());
+        assert_eq!(fill_template("{{ tools }}", values).unwrap_err(), "the placeholder `tools` has no value");
+        assert!(fill_template("{{ range(9) }}", values).is_err());
     }
 
     #[test]
@@ -80,9 +80,9 @@ mod tests {
             "{% for x in range(99999999) %}x{% endfor %}".to_owned(),
             "{{ max_steps }}".repeat(33),
         ] {
-            let reason = fill(&template, values).unwrap_err();
+            let reason = fill_template(&template, values).unwrap_err();
             assert!(reason.starts_with("it has ") && reason.len() < 200, "{reason}");
         }
-        assert_eq!(fill(&"{{ max_steps }}".repeat(32), values).unwrap().len(), 33);
+        assert_eq!(fill_template(&"{{ max_steps }}".repeat(32), values).unwrap().len(), 33);
     }
 }

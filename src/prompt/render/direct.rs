@@ -6,7 +6,7 @@ use crate::protocol::{Frame, direct};
 use crate::types::Method;
 
 /// The frame, and how many exemplars it shows.
-pub(super) fn frame(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+pub(super) fn direct_frame(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let mut text = job.instruction()? + "\n";
     for exemplar in &job.exemplars {
         let rationale = match (job.settings.method, exemplar.rationale.as_deref()) {

@@ -9,7 +9,7 @@ use crate::protocol::{Frame, Layout, react_zh};
 use crate::types::{Method, Role};
 use std::sync::Arc;
 
-pub(super) fn frame(
+pub(super) fn finished_frame(
     text: &FinishedText,
     texts: &ProtocolTexts,
     settings: &RenderSettings<'_>,
@@ -31,7 +31,7 @@ pub(super) fn frame(
     if !(one_text || calls_functions || protocol.layout() == Layout::Instruction) {
         return Err(PromptError::PlainForm(text.spec.clone(), protocol.id()));
     }
-    let tools = if direct { None } else { tools(text, plain, texts, settings, calls_functions) };
+    let tools = if direct { None } else { tools_text(text, plain, texts, settings, calls_functions) };
     let fill = |part: &Slotted| {
         let value = |name: &str| tools.as_deref().filter(|_| name != QUESTION);
         part.fill(value).map_err(|_| PromptError::NoTools(text.spec.clone(), method.name()))
@@ -41,7 +41,7 @@ pub(super) fn frame(
         None => (fill(&plain.slotted)?, None),
     };
     if one_text {
-        return as_one_text(text, before, after);
+        return one_text_frame(text, before, after);
     }
     let mut frame = match after {
         Some(after) => Frame::around(before, after.trim_end_matches('\n')),
@@ -56,7 +56,7 @@ pub(super) fn frame(
 }
 
 /// The protocol's own description of its tools.
-fn tools(
+fn tools_text(
     text: &FinishedText,
     plain: &Plain,
     texts: &ProtocolTexts,
@@ -71,15 +71,15 @@ fn tools(
     }
     let chinese = settings.protocol.id() == react_zh::ID || text.language().starts_with("zh");
     let language = if chinese { "zh" } else { "en" };
-    plain.tools.get(usize::from(chinese)).map(|tools| template::list(tools, language))
+    plain.tools.get(usize::from(chinese)).map(|tools| template::tool_list(tools, language))
 }
 
 /// What the protocol or the method adds begins on a line of its own.
-fn as_one_text(text: &FinishedText, before: String, after: Option<String>) -> Result<Frame, PromptError> {
+fn one_text_frame(text: &FinishedText, before: String, after: Option<String>) -> Result<Frame, PromptError> {
     let last = after.as_deref().unwrap_or(&before);
     let line = last.trim_end().rsplit('\n').next().unwrap_or_default().trim();
     let asks = after.is_none() && ["Question:", "Claim:"].contains(&line);
-    if asks || is_label(line) {
+    if asks || is_step_label(line) {
         return Err(PromptError::EndsInLabel(text.spec.clone(), line.to_owned()));
     }
     let ended = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
@@ -90,7 +90,7 @@ fn as_one_text(text: &FinishedText, before: String, after: Option<String>) -> Re
 }
 
 /// Whether a line is what the protocol or the method writes next: `Thought 1:`, `Answer:`.
-fn is_label(line: &str) -> bool {
+fn is_step_label(line: &str) -> bool {
     let Some(words) = line.strip_suffix(':') else { return false };
     let (word, number) = words.split_once(' ').unwrap_or((words, "1"));
     ["Thought", "Action", "Answer"].contains(&word) && number.bytes().all(|byte| byte.is_ascii_digit())

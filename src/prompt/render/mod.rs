@@ -95,16 +95,16 @@ pub fn render(
     let file = match source {
         PromptSource::File(file) => file,
         PromptSource::Text(text) => {
-            return Ok(Rendered::new(finished::frame(text, texts, settings)?, layout, None));
+            return Ok(Rendered::new(finished::finished_frame(text, texts, settings)?, layout, None));
         }
     };
-    let job = Job { file, texts, settings, exemplars: chosen(file, settings)? };
+    let job = Job { file, texts, settings, exemplars: select_exemplars(file, settings)? };
     let (frame, shown) = match layout {
-        _ if direct => direct::frame(&job)?,
-        Layout::Text => numbered::text(&job)?,
-        Layout::Instruction => numbered::conversation(&job)?,
-        Layout::Template => named::template(&job)?,
-        Layout::System => named::conversation(&job)?,
+        _ if direct => direct::direct_frame(&job)?,
+        Layout::Text => numbered::numbered_text(&job)?,
+        Layout::Instruction => numbered::numbered_conversation(&job)?,
+        Layout::Template => named::named_template(&job)?,
+        Layout::System => named::named_conversation(&job)?,
     };
     Ok(Rendered::new(frame, layout, Some(shown)))
 }
@@ -129,11 +129,11 @@ impl Job<'_> {
             language: &file.language,
         };
         let failed = |reason| PromptError::Template { file: file.file.clone(), method, reason };
-        template::fill(instruction, values).map_err(failed)
+        template::fill_template(instruction, values).map_err(failed)
     }
 }
 
-fn chosen<'f>(file: &'f PromptFile, settings: &RenderSettings<'_>) -> Result<Vec<&'f Exemplar>, PromptError> {
+fn select_exemplars<'f>(file: &'f PromptFile, settings: &RenderSettings<'_>) -> Result<Vec<&'f Exemplar>, PromptError> {
     let mut exemplars: Vec<&Exemplar> = file.exemplars.iter().collect();
     match settings.order {
         ExemplarOrder::File => {}

@@ -7,7 +7,7 @@ use crate::protocol::{Frame, ToolSpec};
 use std::sync::Arc;
 
 /// One message around the question, with examples if the template has a slot for them.
-pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+pub(super) fn named_template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let key = "template";
     let template = job.texts.needed(key)?;
     let fits = template.has("examples");
@@ -36,7 +36,7 @@ pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
 }
 
 /// A system message, then the exemplars as turns.
-pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+pub(super) fn named_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let key = "system";
     let system = job.texts.needed(key)?;
     let tools = job.settings.protocol.tools(&job.texts.tools);
@@ -50,7 +50,7 @@ pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError>
     slots.set("context_prompt", context);
     let frame = Frame {
         system: Some(slots.fill(key, system)?),
-        examples: examples::turns(job),
+        examples: examples::exemplar_turns(job),
         texts: slots.occasions(),
         tools,
         ..Frame::default()
@@ -63,16 +63,16 @@ pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError>
 fn examples_text(job: &Job<'_>) -> String {
     let mut text = String::new();
     for exemplar in &job.exemplars {
-        text += &job.settings.protocol.question(QUESTION, &exemplar.question);
+        text += &job.settings.protocol.question(QUESTION_LABEL, &exemplar.question);
         text += texts::TEMPLATE_ENDING;
-        text.extend(examples::steps(job, exemplar).iter().map(|message| &*message.content));
+        text.extend(examples::exemplar_steps(job, exemplar).iter().map(|message| &*message.content));
         text += "\n\n";
     }
     text
 }
 
 /// Label before a question in templates, whatever the prompt's own label.
-const QUESTION: &str = "Question";
+const QUESTION_LABEL: &str = "Question";
 
 /// Values of the slots in a protocol's texts.
 struct Slots<'a> {

@@ -6,7 +6,7 @@ use crate::protocol::Frame;
 use std::sync::Arc;
 
 /// One text: the instruction, an empty line (if it is not part of the question), then each exemplar's question, its steps, and its last step.
-pub(super) fn text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+pub(super) fn numbered_text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let mut text = job.instruction()?;
     // Some systems begin the question that is asked with the empty line, and have none before their examples.
     let question = job.settings.protocol.question(&job.file.question_label, "");
@@ -15,18 +15,19 @@ pub(super) fn text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         text.push('\n');
     }
     for exemplar in &job.exemplars {
-        let said: String = examples::said(job, exemplar).iter().map(|message| &*message.content).collect();
-        text += said.strip_prefix('\n').filter(|_| begins).unwrap_or(&said);
+        let messages: String =
+            examples::exemplar_messages(job, exemplar).iter().map(|message| &*message.content).collect();
+        text += messages.strip_prefix('\n').filter(|_| begins).unwrap_or(&messages);
     }
     Ok((Frame::text(text), job.exemplars.len()))
 }
 
 /// A system message, then the exemplars as turns.
-pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+pub(super) fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let instruction = job.instruction()?;
     let mut frame = Frame {
         system: Some(instruction.trim_end_matches('\n').into()),
-        examples: examples::turns(job),
+        examples: examples::exemplar_turns(job),
         ..Frame::default()
     };
     for (key, text) in job.texts.occasions() {

@@ -31,7 +31,7 @@ fn observations_look_like_the_tools() {
         let mut lookups = 0;
         for step in &exemplar.steps {
             let Some(observation) = &step.observation else { continue };
-            let (tool, input) = exemplar::parse(&step.action);
+            let (tool, input) = exemplar::parse_action(&step.action);
             lookups += usize::from(tool == Tool::Lookup);
             let (missed, end, result) = if chinese {
                 (format!("找不到[{input}]。相似结果:['"), "']。", format!("(结果 {lookups} / 2) "))
