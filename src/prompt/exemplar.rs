@@ -1,7 +1,6 @@
 //! Exemplars: solved questions shown to the model, and their rules.
 
-use super::problems::{Fault, quoted};
-use super::reader::{Reader, Table};
+use super::reader::{Fault, Reader, Table, quoted};
 use crate::types::Tool;
 use std::collections::HashMap;
 

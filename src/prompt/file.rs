@@ -1,9 +1,8 @@
 //! Prompt files in TOML.
 
 use super::exemplar::{self, Exemplar};
-use super::problems::{Fault, Problems};
-use super::reader::{Reader, Table};
-use super::template::ToolTexts;
+use super::reader::{Fault, Problems, Reader, Table};
+use super::render::ToolTexts;
 use super::texts::{self, KeyForm};
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
 //! Reads and checks the prompt that the command line or an experiment names.
 
-use super::error::PromptError;
 use super::file::PromptFile;
-use super::finished::{self, FinishedText};
-use super::plain::Plain;
+use super::plain::{self, FinishedText, Plain};
+use super::reader::Problems;
 use super::texts::{self, TextsFile};
 use std::borrow::Cow;
 use std::fs::File;
@@ -32,7 +31,7 @@ pub enum PromptSource {
 pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Result<PromptSource, PromptError> {
     if let Some((file, key)) = split_key(spec) {
         let json = read(file, builtin)?;
-        let text = finished::finished_text(file, text_of(file, &json)?, key)?;
+        let text = plain::finished_text(file, text_of(file, &json)?, key)?;
         let text = instruction.map(read_instruction).transpose()?.unwrap_or_default() + &text;
         return Ok(PromptSource::Text(FinishedText { spec: spec.to_owned(), text, plain: None }));
     }
@@ -67,7 +66,7 @@ pub fn source(spec: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, Pr
         return read(spec, builtin);
     };
     let json = read(file, builtin)?;
-    Ok(Cow::Owned(finished::finished_entry(file, text_of(file, &json)?, key)?.into_bytes()))
+    Ok(Cow::Owned(plain::finished_entry(file, text_of(file, &json)?, key)?.into_bytes()))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,4 +168,160 @@ impl PromptSource {
             Self::Text(text) => &text.spec,
         }
     }
+}
+
+/// Why a prompt cannot be loaded or rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    #[error("cannot read prompt file `{file}`: {source}")]
+    Read { file: String, source: io::Error },
+    #[error("cannot read instruction file `{file}`: {source}")]
+    ReadInstruction { file: String, source: io::Error },
+    #[error("`{0}` is larger than 1 MiB")]
+    TooLarge(String),
+    /// The file is empty or has only white space.
+    #[error("`{0}` is empty")]
+    Empty(String),
+    /// The file is not UTF-8; the line of the first invalid byte, from 1.
+    #[error("`{0}` is not UTF-8 text: line {1} has an invalid byte")]
+    NotUtf8(String, usize),
+    #[error("`{0}` is not a .toml file, a .txt file or a key of a .json file")]
+    UnknownKind(String),
+    /// A TOML prompt was given an instruction file.
+    #[error("`{0}` has its own [instruction] and does not take the instruction file `{1}`")]
+    InstructionNotTaken(String, String),
+    /// All problems of a TOML file.
+    #[error("{0}")]
+    Invalid(Problems),
+    #[error("{file}:{line}: not valid JSON: {reason}")]
+    NotJson {
+        file: String,
+        /// Line of the error, from 1.
+        line: usize,
+        reason: String,
+    },
+    #[error("`{0}` must contain an object of strings, but contains {1}")]
+    NotAnObject(String, &'static str),
+    #[error("`{file}` has no key `{key}`; it has: {available}")]
+    NoSuchKey {
+        file: String,
+        /// The requested key; empty when none was named.
+        key: String,
+        available: String,
+        /// The most similar of them.
+        suggestion: Option<String>,
+    },
+    #[error("key `{key}` of `{file}` must be a string, but is {found}")]
+    NotText {
+        file: String,
+        key: String,
+        /// The type of its value.
+        found: &'static str,
+    },
+    #[error("key `{1}` of `{0}` is empty")]
+    EmptyKey(String, String),
+    #[error("method `{0}` combines other methods, each with its own prompt")]
+    Compound(&'static str),
+    #[error("protocol `{0}` has no form without thoughts, which method `act` needs")]
+    NeedsThoughts(&'static str),
+    #[error("`{file}` has no `task`, which protocol `{protocol}` shows the model")]
+    NoTask { file: String, protocol: &'static str },
+    /// An exemplar, counted from 1, has no rationale.
+    #[error("exemplar {1} of `{0}` has no `rationale`, which method `cot` shows the model")]
+    NoRationale(String, usize),
+    #[error("`{key}` of `{file}` has no slot {{examples}} for {shots} shots")]
+    NoPlaceForExamples { file: String, key: &'static str, shots: usize },
+    #[error("`{0}` contains protocol texts, not a prompt")]
+    TextsNoPrompt(String),
+    #[error("protocol `{0}` has no texts of its own to replace")]
+    NoTextsTaken(String),
+    #[error("`{file}` has no section [{section}]; it has: {available}")]
+    NoSection { file: String, section: String, available: String },
+    #[error("the texts of [{0}] have no `{1}`")]
+    NoProtocolText(String, &'static str),
+    #[error("protocol `{protocol}` gives no value for the slot `{slot}` of `{key}` in `{file}`")]
+    NoSlotValue { protocol: &'static str, slot: String, key: &'static str, file: String },
+    #[error("`{0}` is a finished text, and protocol `{1}` needs the parts of a prompt")]
+    FinishedForm(String, &'static str),
+    #[error("`{0}` is a plain text, and protocol `{1}` says in words of its own how a step is written")]
+    PlainForm(String, &'static str),
+    #[error("`{0}` has the placeholder {{tools}}, and method `{1}` uses no tools")]
+    NoTools(String, &'static str),
+    #[error("`{0}` ends in `{1}`, which is written after it anyway")]
+    EndsInLabel(String, String),
+    #[error("`{file}` has {reason}")]
+    Plain { file: String, reason: String },
+    #[error("`{0}` has no instruction for method `{1}`")]
+    NoInstruction(String, &'static str),
+    #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
+    TooFewExemplars { file: String, wanted: usize, available: usize },
+    /// A prompt file is to be made from a finished text.
+    #[error("`{0}` is a finished text, without the parts that a prompt file has")]
+    NoParts(String),
+    /// A prompt file is to be made with more exemplars than there are.
+    #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
+    TooFewToKeep { file: String, wanted: usize, available: usize },
+    #[error("cannot make a prompt file from `{0}`: {1}")]
+    NotEditable(String, String),
+    #[error("`{0}` is a finished text; its examples cannot be selected or reordered")]
+    FinishedText(String),
+    #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
+    Template { file: String, method: &'static str, reason: String },
+}
+
+impl PromptError {
+    /// How to fix it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "check the path; `wikitrail prompt list` shows the prompts that are built in".into()
+            }
+            Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
+            Self::TooLarge(..) => "a prompt has a few kilobytes; check that this is the right file".into(),
+            Self::Empty(..) => "`wikitrail prompt new FILE` writes a prompt file to edit".into(),
+            Self::NotUtf8(..) => "save the file as UTF-8".into(),
+            Self::UnknownKind(..) => {
+                "give a path ending in .toml or .txt, or FILE.json#KEY; `wikitrail prompt list` shows what is there"
+                    .into()
+            }
+            Self::InstructionNotTaken(..) => "remove --instruction, or change the file's [instruction]".into(),
+            Self::Invalid(problems) => problems.hint(),
+            Self::NotJson { .. } | Self::NotAnObject(..) | Self::NotText { .. } | Self::EmptyKey(..) => {
+                "the paper's prompt files are objects of strings: {\"key\": \"prompt text\", …}".into()
+            }
+            Self::NoSuchKey { suggestion: Some(known), .. } => did_you_mean(known),
+            Self::NoSuchKey { file, .. } => format!("name one of the keys: {file}#KEY"),
+            Self::Compound(..) => "name one of: standard, cot, act, react".into(),
+            Self::NeedsThoughts(..) => "use method `react`, or one of the protocols with numbered steps".into(),
+            Self::NoTask { .. } => "add `task`: what is to be done and how the answer looks, in words".into(),
+            Self::NoRationale(..) => "add a rationale to every exemplar that is shown".into(),
+            Self::NoPlaceForExamples { .. } => "remove the shots, or add the slot".into(),
+            Self::TextsNoPrompt(file) => format!("pass it next to a prompt: --texts {file}"),
+            Self::NoTextsTaken(..) => "remove --texts; this protocol's words are in the prompt file".into(),
+            Self::NoSection { section, .. } => format!("add [{section}]; `wikitrail docs prompts` lists its keys"),
+            Self::NoProtocolText(..) => "load the protocol's own texts".into(),
+            Self::NoSlotValue { .. } => "remove the slot from the text".into(),
+            Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper or react-zh".into(),
+            Self::PlainForm(_, protocol) => format!(
+                "use --protocol robust, react-paper, react-zh or tools; or write its words in the form of prompts/protocols/en.toml, for --protocol {protocol} --texts FILE"
+            ),
+            Self::NoTools(..) => "remove {tools}, or use method react or act".into(),
+            Self::EndsInLabel(..) => "end the text before it".into(),
+            Self::Plain { .. } => "a plain text may have the placeholders {question}, once, and {tools}".into(),
+            Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
+            Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
+            Self::NoParts(..) => {
+                "name a prompt file in TOML; `wikitrail prompt list` shows those that are built in".into()
+            }
+            Self::TooFewToKeep { available, .. } => format!("request at most {available}"),
+            Self::NotEditable(..) => "`wikitrail prompt check FILE` lists what is wrong with it".into(),
+            Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),
+            Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
+        };
+        Some(hint)
+    }
+}
+
+fn did_you_mean(known: &str) -> String {
+    format!("did you mean `{known}`?")
 }

@@ -1,8 +1,7 @@
 //! A new prompt file, written from another one: comments and layout stay, so that it explains itself.
 
-use super::error::PromptError;
 use super::file::PromptFile;
-use super::load::{BuiltIn, PromptSource, load, source, text_of};
+use super::load::{BuiltIn, PromptError, PromptSource, load, source, text_of};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
 
 /// What stands behind an empty list of exemplars.
