@@ -11,7 +11,7 @@ use super::settings::DATASET_SETTINGS;
 const OF_THE_VARIANT: [&str; 4] = ["method", "protocol", "option", "model"];
 
 /// Reads `dataset`: a path, a table, or a list of either.
-pub(super) fn read(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
+pub(super) fn read_datasets(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
     let mut found: Vec<DatasetDraft> = Vec::new();
     let items = match entry.value.get_ref().as_array() {
         Some(items) => items.iter().enumerate().map(|(i, item)| (format!("dataset[{}]", i + 1), item)).collect(),
@@ -92,7 +92,7 @@ fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<
 }
 
 /// Notes settings of a dataset that no variant uses.
-pub(super) fn check(notes: &mut Notes<'_>, datasets: &[DatasetDraft], variants: &[Draft]) {
+pub(super) fn check_use(notes: &mut Notes<'_>, datasets: &[DatasetDraft], variants: &[Draft]) {
     // Variants with a problem are not among the variants.
     if !notes.is_clean() {
         return;

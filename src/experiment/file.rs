@@ -152,20 +152,20 @@ impl ExperimentFile {
         let repeats = find("repeats")
             .and_then(|entry| notes.scalar("repeats", entry.value, Kind::Whole(1, MAX_REPEATS)))
             .and_then(|repeats| u32::try_from(repeats.as_u64()?).ok());
-        let datasets = find("dataset").map(|entry| datasets::read(&mut notes, entry)).unwrap_or_default();
+        let datasets = find("dataset").map(|entry| datasets::read_datasets(&mut notes, entry)).unwrap_or_default();
         for needed in ["name", "dataset"] {
             if find(needed).is_none() {
                 notes.note(1, ProblemKind::MissingKey(needed.to_owned()));
             }
         }
-        let mut variants = variants::read(&mut notes, &entries, known.find());
+        let mut variants = variants::read_variants(&mut notes, &entries, known.find());
         known.give(&mut variants.kept);
         let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
-        let pairs = planned::read(&mut notes, find("baseline"), find("contrasts"), &names);
-        let stop_when = find("stop_when").and_then(|entry| planned::stop_when(&mut notes, entry, &names));
-        datasets::check(&mut notes, &datasets, &variants.kept);
+        let pairs = planned::read_pairs(&mut notes, find("baseline"), find("contrasts"), &names);
+        let stop_when = find("stop_when").and_then(|entry| planned::read_stop_when(&mut notes, entry, &names));
+        datasets::check_use(&mut notes, &datasets, &variants.kept);
         let published = find("published")
-            .map(|entry| published::read(&mut notes, entry, &datasets, &variants.kept))
+            .map(|entry| published::read_published(&mut notes, entry, &datasets, &variants.kept))
             .unwrap_or_default();
         let Some(name) = name.filter(|_| notes.is_clean()) else { return Err(notes.into_problems()) };
         Ok(Self {

@@ -80,7 +80,7 @@ fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entr
         };
         read.extend(choice.map(|choice| (item, choice)));
     }
-    let mut names = naming::names(&unnamed, find).into_iter();
+    let mut names = naming::value_names(&unnamed, find).into_iter();
     let mut choices: Vec<Choice> = Vec::new();
     for (item, mut choice) in read {
         if choice.name.is_empty() {

@@ -14,7 +14,7 @@ const LONGEST: usize = 40;
 /// written; two of the same value keep the same name.
 ///
 /// `find` leads from a prompt's path to where it is found from here. Without it, no file is opened.
-pub(super) fn names(values: &[Assignment], find: Option<&dyn Fn(&str) -> String>) -> Vec<String> {
+pub(super) fn value_names(values: &[Assignment], find: Option<&dyn Fn(&str) -> String>) -> Vec<String> {
     let candidates: Vec<[String; 3]> = values.iter().map(|value| candidates(value, find)).collect();
     let mut levels = vec![0; values.len()];
     // One level for all that share a name, so that they are alike.
@@ -68,7 +68,7 @@ mod tests {
         let setting = variant_setting(setting).expect("a setting");
         let assign = |value: &&str| Assignment { setting, value: (*value).into(), line: 0 };
         let here = |spec: &str| spec.to_owned();
-        names(&values.iter().map(assign).collect::<Vec<_>>(), find.then_some(&here as &dyn Fn(&str) -> String))
+        value_names(&values.iter().map(assign).collect::<Vec<_>>(), find.then_some(&here as &dyn Fn(&str) -> String))
     }
 
     #[test]

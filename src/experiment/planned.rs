@@ -6,7 +6,7 @@ use crate::prompt::Fault;
 use crate::types::{Pairs, StopRule};
 
 /// Reads both keys. `names` are those of the variants.
-pub(super) fn read(
+pub(super) fn read_pairs(
     notes: &mut Notes<'_>,
     baseline: Option<Entry<'_>>,
     contrasts: Option<Entry<'_>>,
@@ -52,7 +52,7 @@ pub(super) fn read(
 }
 
 /// Reads `stop_when`. `names` are those of the variants.
-pub(super) fn stop_when(notes: &mut Notes<'_>, entry: Entry<'_>, names: &[&str]) -> Option<StopRule> {
+pub(super) fn read_stop_when(notes: &mut Notes<'_>, entry: Entry<'_>, names: &[&str]) -> Option<StopRule> {
     let sound = notes.is_clean();
     let text = notes.text("stop_when", entry.value)?;
     let rule = match StopRule::parse(&text) {

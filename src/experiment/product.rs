@@ -101,7 +101,7 @@ impl Listed {
             let assign = |value: &Value| Assignment { setting, value: value.clone(), line: 0 };
             if several {
                 let values: Vec<Assignment> = values.iter().map(assign).collect();
-                let names = naming::names(&values, Some(&str::to_owned));
+                let names = naming::value_names(&values, Some(&str::to_owned));
                 let choices = names.into_iter().zip(values).map(|(name, value)| Choice { name, settings: vec![value] });
                 dimensions.push(Dimension { setting, line: 0, choices: choices.collect() });
             } else {

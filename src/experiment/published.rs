@@ -44,7 +44,7 @@ impl PublishedMetric {
 }
 
 /// Reads `[[published]]`.
-pub(super) fn read(
+pub(super) fn read_published(
     notes: &mut Notes<'_>,
     entry: Entry<'_>,
     datasets: &[DatasetDraft],

@@ -40,7 +40,7 @@ struct Included {
 }
 
 /// Reads `settings`, `matrix`, `include`, `exclude` and `names`.
-pub(super) fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
+pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
     let mut parts = Parts::read(notes, entries, find);
     // Half a matrix would only make more problems of the same kind.
     if !notes.is_clean() {
@@ -72,7 +72,7 @@ pub(super) fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>)
         let own = own.iter().map(|assignment| assignment.setting.name).collect();
         expanded.kept.push(Draft { name: name.clone(), line: *line, settings, own });
     }
-    check(notes, line, &parts, &expanded);
+    check_parts(notes, line, &parts, &expanded);
     expanded
 }
 
@@ -170,7 +170,7 @@ impl Exclusion {
 }
 
 /// What can be wrong with all variants together.
-fn check(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Expanded) {
+fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Expanded) {
     let mut names = HashSet::new();
     for draft in &expanded.kept {
         if !names.insert(&draft.name) {
