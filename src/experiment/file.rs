@@ -1,15 +1,12 @@
 //! An experiment file, from its text to an [`Experiment`].
 
-use super::expand::{DatasetDraft, Draft};
-use super::matrix::Find;
+use super::expand::{DatasetDraft, Draft, dataset_name};
 use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
-use super::problem::ProblemKind;
-use super::published::{self, Published};
-use super::reader::{Notes, TOP_KEYS};
-use super::setting::{Assignment, Kind, Setting};
-use super::settings::{DatasetSettings, VariantSettings};
-use super::{datasets, planned, shipped, variants};
-use crate::prompt::{Problems, file_of};
+use super::reader::{Entry, Notes, ProblemKind, TOP_KEYS, Table};
+use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
+use super::shipped;
+use super::variants::{self, Find, settings};
+use crate::prompt::{Fault, Problems, file_of};
 use crate::types::{Pairs, StopRule};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -152,7 +149,7 @@ impl ExperimentFile {
         let repeats = find("repeats")
             .and_then(|entry| notes.scalar("repeats", entry.value, Kind::Whole(1, MAX_REPEATS)))
             .and_then(|repeats| u32::try_from(repeats.as_u64()?).ok());
-        let datasets = find("dataset").map(|entry| datasets::read_datasets(&mut notes, entry)).unwrap_or_default();
+        let datasets = find("dataset").map(|entry| read_datasets(&mut notes, entry)).unwrap_or_default();
         for needed in ["name", "dataset"] {
             if find(needed).is_none() {
                 notes.note(1, ProblemKind::MissingKey(needed.to_owned()));
@@ -161,11 +158,11 @@ impl ExperimentFile {
         let mut variants = variants::read_variants(&mut notes, &entries, known.find());
         known.give(&mut variants.kept);
         let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
-        let pairs = planned::read_pairs(&mut notes, find("baseline"), find("contrasts"), &names);
-        let stop_when = find("stop_when").and_then(|entry| planned::read_stop_when(&mut notes, entry, &names));
-        datasets::check_use(&mut notes, &datasets, &variants.kept);
+        let pairs = read_pairs(&mut notes, find("baseline"), find("contrasts"), &names);
+        let stop_when = find("stop_when").and_then(|entry| read_stop_when(&mut notes, entry, &names));
+        check_use(&mut notes, &datasets, &variants.kept);
         let published = find("published")
-            .map(|entry| published::read_published(&mut notes, entry, &datasets, &variants.kept))
+            .map(|entry| read_published(&mut notes, entry, &datasets, &variants.kept))
             .unwrap_or_default();
         let Some(name) = name.filter(|_| notes.is_clean()) else { return Err(notes.into_problems()) };
         Ok(Self {
@@ -334,4 +331,295 @@ fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), ExperimentE
         }
     }
     Ok(())
+}
+
+/// Settings by which variants are named, and which are therefore the same on all datasets.
+const OF_THE_VARIANT: [&str; 4] = ["method", "protocol", "option", "model"];
+
+/// Reads `dataset`: a path, a table, or a list of either.
+fn read_datasets(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
+    let mut found: Vec<DatasetDraft> = Vec::new();
+    let items = match entry.value.get_ref().as_array() {
+        Some(items) => items.iter().enumerate().map(|(i, item)| (format!("dataset[{}]", i + 1), item)).collect(),
+        None => vec![("dataset".to_owned(), entry.value)],
+    };
+    if items.is_empty() {
+        notes.note(entry.line, ProblemKind::Empty("dataset".to_owned()));
+    }
+    for (path, item) in items {
+        let line = notes.line_of(item);
+        let dataset = if item.get_ref().is_str() {
+            notes.text(&path, item).and_then(|file| unnamed(notes, &path, file, line))
+        } else {
+            notes.table(path, item).and_then(|table| dataset(notes, &table))
+        };
+        let Some(dataset) = dataset else { continue };
+        if let Some(other) = found.iter().find(|other| other.name == dataset.name) {
+            notes.note(line, ProblemKind::DatasetTwice { name: dataset.name.clone(), first: other.line });
+        }
+        found.push(dataset);
+    }
+    found
+}
+
+fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetDraft> {
+    let (mut file, mut name, mut settings, mut variant_settings) = (None, None, Vec::new(), Vec::new());
+    for entry in notes.entries(table) {
+        let path = table.path(entry.key);
+        match DATASET_SETTINGS.iter().find(|key| key.name == entry.key) {
+            Some(key) => settings.extend(notes.setting(&path, key, entry.value)),
+            None if entry.key == "path" => {
+                file = Some((notes.text(&path, entry.value)?, notes.line_of(entry.value)));
+            }
+            None if entry.key == "settings" => variant_settings = of_variants(notes, path, entry)?,
+            None if entry.key == "name" => name = Some(notes.name(&path, entry.value, true)?),
+            None => {
+                let known: Vec<&'static str> =
+                    DATASET_SETTINGS.iter().map(|key| key.name).chain(["path", "name", "settings"]).collect();
+                notes.unknown_key(table, entry, &known);
+            }
+        }
+    }
+    let Some((file, path_line)) = file else {
+        notes.missing(table, "path");
+        return None;
+    };
+    match name {
+        Some(name) => {
+            Some(DatasetDraft { name, path: file, line: table.line(), path_line, settings, variant_settings })
+        }
+        None => unnamed(notes, table.name(), file, table.line()).map(|dataset| DatasetDraft {
+            path_line,
+            settings,
+            variant_settings,
+            ..dataset
+        }),
+    }
+}
+
+/// A dataset that is named after its file.
+fn unnamed(notes: &mut Notes<'_>, key: &str, path: String, line: usize) -> Option<DatasetDraft> {
+    let name = dataset_name(&path);
+    if name.is_empty() {
+        notes.note(line, ProblemKind::MissingKey(format!("{key}.name")));
+        return None;
+    }
+    Some(DatasetDraft { name, path, line, path_line: line, settings: Vec::new(), variant_settings: Vec::new() })
+}
+
+/// Reads the `settings` of a dataset.
+fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<Vec<Assignment>> {
+    let table = notes.table(path, entry.value)?;
+    let found = settings(notes, &table, &[]);
+    for setting in found.iter().filter(|setting| OF_THE_VARIANT.contains(&setting.setting.name)) {
+        notes.note(setting.line, ProblemKind::SameEverywhere(table.path(setting.setting.name)));
+    }
+    Some(found)
+}
+
+/// Notes settings of a dataset that no variant uses.
+fn check_use(notes: &mut Notes<'_>, datasets: &[DatasetDraft], variants: &[Draft]) {
+    // Variants with a problem are not among the variants.
+    if !notes.is_clean() {
+        return;
+    }
+    for (i, dataset) in datasets.iter().enumerate() {
+        let on: Vec<Draft> = variants.iter().map(|variant| variant.with(&dataset.variant_settings)).collect();
+        for setting in &dataset.variant_settings {
+            let is = |other: &Assignment| other.line == setting.line && other.setting.name == setting.setting.name;
+            if !on.iter().flat_map(|variant| &variant.settings).any(is) {
+                let name = format!("dataset[{}].settings.{}", i + 1, setting.setting.name);
+                notes.note(setting.line, ProblemKind::Useless(name));
+            }
+        }
+    }
+}
+
+/// Reads both keys. `names` are those of the variants.
+fn read_pairs(
+    notes: &mut Notes<'_>,
+    baseline: Option<Entry<'_>>,
+    contrasts: Option<Entry<'_>>,
+    names: &[&str],
+) -> Pairs {
+    // A variant with a mistake is missing, which is not the fault of what names it.
+    let sound = notes.is_clean();
+    let known = |notes: &mut Notes<'_>, key: &str, line: usize, name: &str| {
+        if sound {
+            notes.known(key, line, name, "variant", names);
+        }
+    };
+    let baseline = baseline.and_then(|entry| {
+        let name = notes.text("baseline", entry.value)?;
+        known(notes, "baseline", entry.line, &name);
+        Some(name)
+    });
+    let mut pairs = Pairs { baseline, contrasts: Vec::new() };
+    let Some(entry) = contrasts else { return pairs };
+    let Some(items) = entry.value.get_ref().as_array() else {
+        notes.wrong_type("contrasts", entry.value, EXPECTED);
+        return pairs;
+    };
+    if items.is_empty() {
+        notes.note(entry.line, ProblemKind::Empty("contrasts".to_owned()));
+    }
+    for (at, item) in items.iter().enumerate() {
+        let key = format!("contrasts[{}]", at + 1);
+        let Some([a, b]) = item.get_ref().as_array().map(|pair| &pair[..]) else {
+            notes.wrong_type(&key, item, "two names of variants");
+            continue;
+        };
+        let line = notes.line_of(item);
+        let (Some(a), Some(b)) = (notes.text(&key, a), notes.text(&key, b)) else { continue };
+        for name in [&a, &b] {
+            known(notes, &key, line, name);
+        }
+        if a == b || !pairs.add([a, b]) {
+            notes.note(line, ProblemKind::Contrast(key));
+        }
+    }
+    pairs
+}
+
+/// Reads `stop_when`. `names` are those of the variants.
+fn read_stop_when(notes: &mut Notes<'_>, entry: Entry<'_>, names: &[&str]) -> Option<StopRule> {
+    let sound = notes.is_clean();
+    let text = notes.text("stop_when", entry.value)?;
+    let rule = match StopRule::parse(&text) {
+        Ok(rule) => rule,
+        Err(error) => {
+            notes.note(entry.line, Fault::from(format!("`stop_when`: {error}")).hint(error.hint));
+            return None;
+        }
+    };
+    for name in [&rule.a, &rule.b] {
+        if sound {
+            notes.known("stop_when", entry.line, name, "variant", names);
+        }
+    }
+    Some(rule)
+}
+
+const EXPECTED: &str = "a list of pairs of variants, such as [[\"a\", \"b\"]] for b - a";
+
+/// Figures of one model, or of one paper.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    /// What they are called in a table, such as a model's name.
+    pub name: String,
+    /// Where they were published.
+    pub source: String,
+    pub figures: Vec<PublishedFigure>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedFigure {
+    pub dataset: String,
+    pub metric: PublishedMetric,
+    pub variant: String,
+    /// The figure in percent, 0 to 100, as it was published.
+    pub percent: f64,
+}
+
+/// What a published figure measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublishedMetric {
+    /// Exact match; of labels, their accuracy.
+    Em,
+    F1,
+}
+
+impl PublishedMetric {
+    pub const ALL: [Self; 2] = [Self::Em, Self::F1];
+
+    /// Its key in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Em => "em",
+            Self::F1 => "f1",
+        }
+    }
+}
+
+/// Reads `[[published]]`.
+fn read_published(
+    notes: &mut Notes<'_>,
+    entry: Entry<'_>,
+    datasets: &[DatasetDraft],
+    variants: &[Draft],
+) -> Vec<Published> {
+    // Variants with a problem are missing here, which must not count as a mistake of the figures.
+    let sound = notes.is_clean();
+    let mut found = Vec::new();
+    for table in notes.tables("published", entry.value) {
+        let (mut name, mut source, mut figures) = (None, None, Vec::new());
+        let entries = notes.entries(&table);
+        for needed in ["name", "source", "figures"] {
+            if !entries.iter().any(|entry| entry.key == needed) {
+                notes.missing(&table, needed);
+            }
+        }
+        for entry in entries {
+            let path = table.path(entry.key);
+            match entry.key {
+                "name" => name = notes.name(&path, entry.value, false),
+                "source" => source = notes.text(&path, entry.value),
+                "figures" if sound => {
+                    if let Some(table) = notes.table(path, entry.value) {
+                        figures = by_dataset(notes, &table, datasets, variants);
+                    }
+                }
+                "figures" => {}
+                _ => notes.unknown_key(&table, entry, &["name", "source", "figures"]),
+            }
+        }
+        if let (Some(name), Some(source)) = (name, source) {
+            found.push(Published { name, source, figures });
+        }
+    }
+    found
+}
+
+/// `figures.DATASET.METRIC.VARIANT = percent`.
+fn by_dataset(
+    notes: &mut Notes<'_>,
+    table: &Table<'_>,
+    datasets: &[DatasetDraft],
+    variants: &[Draft],
+) -> Vec<PublishedFigure> {
+    let dataset_names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
+    let cell_names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+    let metric_names = PublishedMetric::ALL.map(PublishedMetric::name);
+    let mut figures = Vec::new();
+    for (dataset, metrics) in tables_of(notes, table, "dataset", &dataset_names) {
+        for (metric, values) in tables_of(notes, &metrics, "metric", &metric_names) {
+            let metric = if metric == "f1" { PublishedMetric::F1 } else { PublishedMetric::Em };
+            for entry in notes.entries(&values) {
+                if notes.known(values.name(), entry.line, entry.key, "variant", &cell_names).is_none() {
+                    continue;
+                }
+                let percent = notes.scalar(&values.path(entry.key), entry.value, Kind::Number(0.0, 100.0));
+                let percent = percent.and_then(|percent| percent.as_f64());
+                let (dataset, variant) = (dataset.to_owned(), entry.key.to_owned());
+                figures.extend(percent.map(|percent| PublishedFigure { dataset, metric, variant, percent }));
+            }
+        }
+    }
+    figures
+}
+
+/// The tables of a table, each under a known name.
+fn tables_of<'t>(
+    notes: &mut Notes<'_>,
+    table: &Table<'t>,
+    what: &'static str,
+    known: &[&str],
+) -> Vec<(&'t str, Table<'t>)> {
+    let mut found = Vec::new();
+    for entry in notes.entries(table) {
+        if notes.known(table.name(), entry.line, entry.key, what, known).is_some() {
+            found.extend(notes.table(table.path(entry.key), entry.value).map(|table| (entry.key, table)));
+        }
+    }
+    found
 }
