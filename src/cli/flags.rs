@@ -223,10 +223,10 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
         Kind::Body => arg.value_parser(value_parser!(String)),
         Kind::Reasoning => {
-            arg.value_parser(Suggested { parser: checked, words: given::reasoning }).hide_possible_values(true)
+            arg.value_parser(Suggested { parser: checked, words: given::reasoning_words }).hide_possible_values(true)
         }
         _ if setting.name == "format" => {
-            arg.value_parser(Suggested { parser: checked, words: given::formats }).hide_possible_values(true)
+            arg.value_parser(Suggested { parser: checked, words: given::format_names }).hide_possible_values(true)
         }
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
@@ -291,7 +291,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
             let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
                 _ if G::LISTED.contains(&setting.name) => {
-                    typed.lists.push((setting, split::listed(setting, &all())?));
+                    typed.lists.push((setting, split::split_values(setting, &all())?));
                     continue;
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(id)),

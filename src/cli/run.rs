@@ -97,7 +97,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     let prepared = prepare(experiment)?;
     prepared.notes().iter().for_each(say);
     if experiment.output.dry_run {
-        dry_run::print(&prepared, shown.json)?;
+        dry_run::print_plan(&prepared, shown.json)?;
         return Ok(failure::OK);
     }
     let different = prepared.rehearse().await;
@@ -168,7 +168,7 @@ impl Args {
             resume: self.resume,
             command_line: self.explicit.command_line(Self::NAME),
             dry_run: self.dry_run,
-            shard: self.shard.as_deref().map(|text| shard::shard(text, |name| std::env::var(name).ok())).transpose()?,
+            shard: self.shard.as_deref().map(|text| shard::parse_shard(text, |name| std::env::var(name).ok())).transpose()?,
         };
         ask(&mut experiment)?;
         if let Some((file, overrides)) = file {

@@ -38,10 +38,10 @@ impl<G: Group> Typed<G> {
     }
 }
 
-pub(super) fn reasoning() -> Vec<&'static str> {
+pub(super) fn reasoning_words() -> Vec<&'static str> {
     vec!["off", "low", "medium", "high"]
 }
 
-pub(super) fn formats() -> Vec<&'static str> {
+pub(super) fn format_names() -> Vec<&'static str> {
     Format::ALL.iter().map(|format| format.name()).collect()
 }

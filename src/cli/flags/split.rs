@@ -21,7 +21,7 @@ impl<G: Group> Typed<G> {
 }
 
 /// Values that make a variant each, cut at commas where clap has not done so.
-pub(super) fn listed(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
+pub(super) fn split_values(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
     let cut = |value: &Value| match (setting.name, value.as_str()) {
         ("prompt", Some(text)) => prompts(text),
         ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),

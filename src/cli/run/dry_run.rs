@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 /// Prints the plan of all runs: tables, or JSON.
-pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
+pub(super) fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     let runs: Vec<PlannedRun<'_>> = prepared.runs().collect();
     let sum = Estimate::together(runs.iter().map(|run| run.estimate));
     sum.lines().iter().for_each(say);

@@ -17,7 +17,7 @@ enum Typed {
 }
 
 /// The shard that is typed, with the variables of the environment where they were asked for.
-pub(super) fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
+pub(super) fn parse_shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
     let typed = match text.split_once('/') {
         None if text == "slurm" => Some(Typed::Slurm),
         Some(("kubernetes", count)) => Shard::parse(&format!("1/{count}")).map(|one| Typed::Kubernetes(one.count())),
@@ -93,7 +93,7 @@ mod tests {
     fn shard(text: &str, variables: &[(&str, &str)]) -> Result<String, String> {
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        super::shard(text, variable).map(|shard| shard.to_string()).map_err(|error| {
+        super::parse_shard(text, variable).map(|shard| shard.to_string()).map_err(|error| {
             let (code, text) = failure::explain(&error);
             assert_eq!(code, failure::USAGE);
             assert!(text.contains("hint: "), "{text}");
