@@ -1,20 +1,74 @@
-//! One question to one trajectory, by method.
+//! An episode, who observes it, and how an agent runs it by its method.
 
 use super::approach::{Acting, Answering, Approach, backed_off};
+use super::approach::{is_majority, tally};
 use super::copied::Copied;
+use super::drive::Log;
 use super::drive::{EpisodeContext, EpisodeError, drive};
-use super::episode::Episode;
-use super::journal::{EpisodeJournal, Journal};
-use super::log::Log;
-use super::observer::EpisodeObserver;
-use super::vote::{is_majority, tally};
+use super::drive::{EpisodeJournal, Journal};
 use crate::llm::{Model, Price, in_episode, in_sample};
 use crate::protocol::{Dialogue, Stop};
-use crate::types::{Message, Outcome, Trajectory, Vote, Voting};
+use crate::types::trajectory::TRAJECTORY_VERSION;
+use crate::types::{Fork, Message, Outcome, Question, Step, Trajectory, Usage, Variant, Vote, Voting};
 use crate::wiki::{Session, SessionOptions, Source};
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// One question under one variant, once.
+#[derive(Debug, Clone)]
+pub struct Episode {
+    pub question: Arc<Question>,
+    pub variant: Arc<Variant>,
+    /// Which repeat this is, from 0.
+    pub repeat: u32,
+    /// The episode's identity, as stored.
+    pub key: String,
+    /// What it branches off, where it does.
+    pub fork: Option<Arc<Fork>>,
+}
+
+impl Episode {
+    /// The record of an episode that could not be measured; `detail` says why.
+    pub fn not_measured(&self, detail: impl Into<String>) -> Trajectory {
+        Trajectory {
+            v: TRAJECTORY_VERSION,
+            id: self.question.id.clone(),
+            index: self.question.index,
+            variant: self.variant.name.clone(),
+            repeat: self.repeat,
+            question: self.question.question.clone(),
+            answers: self.question.answers.clone(),
+            steps: Vec::new(),
+            steps_recorded: true,
+            answer: None,
+            outcome: Outcome::NotMeasured,
+            detail: Some(detail.into()),
+            failure: None,
+            usage: Usage::default(),
+            cost_usd: None,
+            started_at: jiff::Timestamp::now().to_string(),
+            wall_ms: 0,
+            compat: self.variant.compat,
+            repairs: Vec::new(),
+            votes: Vec::new(),
+            branch: self.fork.as_ref().map(|fork| fork.branch.clone()),
+            key: self.key.clone(),
+        }
+    }
+}
+
+/// Receives the events of an episode in order.
+pub trait EpisodeObserver: Send + Sync {
+    /// The next piece of the model's text.
+    fn text(&self, text: &str);
+    /// The reply broke off and starts again.
+    fn again(&self) {}
+    /// The reply is complete.
+    fn call_ended(&self) {}
+    /// A step is complete, including its observation.
+    fn step(&self, step: &Step);
+}
 
 /// Everything that the episodes of one variant share.
 #[derive(Clone)]

@@ -2,9 +2,9 @@
 //! and their answers must be those of the record.
 
 use super::answer::Agent;
+use super::answer::Episode;
+use super::drive::Log;
 use super::drive::{EpisodeContext, EpisodeError};
-use super::episode::Episode;
-use super::log::Log;
 use crate::protocol::Turn;
 use crate::types::text::visible_line;
 use crate::types::{Call, Fork, Request, Step, ToolCall};

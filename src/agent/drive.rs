@@ -1,15 +1,16 @@
-//! The loop of every dialogue, whatever the protocol.
+//! The loop of every dialogue, whatever the protocol, with the log that it fills and the journal that it goes on from.
 
+use super::answer::EpisodeObserver;
 use super::copied::Copied;
-use super::journal::{DialogueJournal, is_about_pages};
-use super::log::Log;
-use super::observer::EpisodeObserver;
 use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{
-    Call, Cause, Completion, Event, Failure, Outcome, Question, Reply, Request, Service, Tool, ToolAnswer, ToolCall,
+    Call, Cause, Completion, Event, Failure, Outcome, Question, Reply, Request, Service, Step, Tool, ToolAnswer,
+    ToolCall, Usage,
 };
 use crate::wiki::{self, Session, SessionError};
+use futures_util::future::BoxFuture;
+use std::collections::{HashMap, VecDeque};
 
 /// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
@@ -207,4 +208,164 @@ impl EpisodeContext<'_> {
         }
         Ok(answer)
     }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) steps: Vec<Step>,
+    /// Tokens of all calls whose server counted them.
+    pub(super) usage: Usage,
+    /// Whether any server counted them.
+    pub(super) counted: bool,
+    /// Calls since the last step.
+    calls: Vec<Call>,
+}
+
+impl Log {
+    pub(super) fn call(&mut self, call: Call) {
+        if let Some(usage) = call.usage.filter(|_| !call.copied) {
+            self.usage += usage;
+            self.counted = true;
+        }
+        self.calls.push(call);
+    }
+
+    /// Begins a step with the calls that led to it; the caller fills in the observation.
+    pub(super) fn step(&mut self, call: ToolCall) -> &mut Step {
+        let step = Step {
+            n: call.step,
+            thought: call.thought,
+            tool: Some(call.tool),
+            input: Some(call.input),
+            action_text: Some(call.action_text),
+            discarded: call.discarded,
+            calls: std::mem::take(&mut self.calls),
+            ..Step::default()
+        };
+        let at = self.steps.len();
+        self.steps.push(step);
+        &mut self.steps[at]
+    }
+
+    /// Keeps calls that led to no step in a last step without a tool.
+    pub(super) fn close(&mut self) {
+        if !self.calls.is_empty() {
+            let n = self.steps.last().map_or(1, |step| step.n + 1);
+            self.steps.push(Step { n, calls: std::mem::take(&mut self.calls), ..Step::default() });
+        }
+    }
+
+    /// Appends the log of sample `number` (from 1) of a vote.
+    pub(super) fn absorb(&mut self, mut part: Self, number: u32) {
+        self.close();
+        part.close();
+        self.usage += part.usage;
+        self.counted |= part.counted;
+        self.steps.extend(part.steps.into_iter().map(|step| Step { sample: Some(number), ..step }));
+    }
+}
+
+/// Keeps what takes place in episodes until they end.
+pub trait Journal: Send + Sync {
+    /// What earlier starts of the run kept of the episode with this key, in order, each with its sample of a vote (from 0).
+    /// It is handed out once.
+    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)>;
+
+    /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what
+    /// counts, and whoever writes that says what is wrong with the disk.
+    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
+}
+
+/// The journal of one episode.
+pub(super) struct EpisodeJournal<'a> {
+    journal: &'a dyn Journal,
+    key: &'a str,
+    variant: &'a str,
+    kept: HashMap<Option<u32>, VecDeque<Event>>,
+}
+
+/// The journal of one dialogue: that of an agent, or of one sample of a vote.
+pub(super) struct DialogueJournal<'a> {
+    journal: &'a dyn Journal,
+    key: &'a str,
+    variant: &'a str,
+    sample: Option<u32>,
+    /// What was kept and has not been used yet.
+    kept: VecDeque<Event>,
+    /// Uses of the tool whose kept answers were given, which the session has not seen.
+    unseen: Vec<(Tool, String)>,
+}
+
+impl<'a> EpisodeJournal<'a> {
+    pub(super) fn new(journal: &'a dyn Journal, key: &'a str, variant: &'a str) -> Self {
+        let mut kept: HashMap<_, VecDeque<_>> = HashMap::new();
+        for (sample, event) in journal.take(key) {
+            kept.entry(sample).or_default().push_back(event);
+        }
+        Self { journal, key, variant, kept }
+    }
+
+    /// The journal of a dialogue. What was kept of it is handed out once.
+    pub(super) fn dialogue(&mut self, sample: Option<u32>) -> DialogueJournal<'a> {
+        let Self { journal, key, variant, .. } = *self;
+        let kept = self.kept.remove(&sample).unwrap_or_default();
+        DialogueJournal { journal, key, variant, sample, kept, unseen: Vec::new() }
+    }
+}
+
+impl DialogueJournal<'_> {
+    /// The kept answer to a request, if the next thing that was kept is this request's.
+    pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
+        // Earlier versions kept failures of the server as answers: these are asked for again.
+        let same = |call: &Call| {
+            call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop && !call.is_failure()
+        };
+        match self.kept.front() {
+            Some(Event::Call(call)) if same(call) => {
+                let call = call.clone();
+                self.kept.pop_front();
+                Some(call)
+            }
+            // From a difference on, nothing that was kept fits.
+            _ => {
+                self.kept.clear();
+                None
+            }
+        }
+    }
+
+    /// The kept answer to a use of the tool, if the next thing that was kept is its.
+    pub(super) fn answer(&mut self, tool: Tool, input: &str) -> Option<ToolAnswer> {
+        match self.kept.front() {
+            Some(Event::Tool(answer)) if answer.tool == tool && answer.input == input => {
+                if is_about_pages(tool) {
+                    self.unseen.push((tool, input.to_owned()));
+                }
+                let answer = answer.clone();
+                self.kept.pop_front();
+                Some(answer)
+            }
+            _ => {
+                self.kept.clear();
+                None
+            }
+        }
+    }
+
+    /// Brings the session to where the kept answers end: the page is open again, and a lookup goes on where it was.
+    pub(super) async fn restore(&mut self, session: &mut Session) -> Result<(), SessionError> {
+        for (tool, input) in self.unseen.drain(..) {
+            session.call(tool, &input).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn keep(&self, event: Event) {
+        self.journal.keep(self.key, self.variant, self.sample, event).await;
+    }
+}
+
+/// Whether the answer of a tool depends on the page that is open, or changes it.
+fn is_about_pages(tool: Tool) -> bool {
+    matches!(tool, Tool::Search | Tool::Lookup)
 }

@@ -1,26 +1,30 @@
 //! One question to one trajectory: the loop that connects a dialogue, a model and the Wikipedia tool, the methods built
 //! from such loops, and the replay of recorded episodes.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `approach` | the methods as data: which dialogues and votes an episode consists of |
+//! | `answer` | `Agent::answer`: one episode by its method |
+//! | `drive` | the loop of one dialogue: its log, and its journal for going on after a crash |
+//! | `copied` | the beginning of an episode that branches off a recorded one |
+//! | `replay` | a recorded episode again, without model and tool |
+//! | `conversation` | a recorded episode as turns of user and assistant |
+//! | `forecast` | how many calls and tokens an episode may take |
+//! | `notebook` | episodes that the paper's notebooks recorded |
 
 mod answer;
 pub mod approach;
 pub mod conversation;
 mod copied;
 mod drive;
-mod episode;
 mod forecast;
-mod journal;
-mod log;
 pub mod notebook;
-mod observer;
 pub mod replay;
-pub mod vote;
 
-pub use answer::Agent;
+pub use answer::{Agent, Episode, EpisodeObserver};
 pub use approach::{Acting, Answering, Approach, StoredPrompt};
-pub use episode::Episode;
+pub use drive::Journal;
 pub use forecast::{Forecast, Load};
-pub use journal::Journal;
-pub use observer::EpisodeObserver;
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //! that it computes is compared with the record.
 
 use super::approach::{Answering, Approach, backed_off};
+use super::approach::{is_majority, tally};
 use super::drive::overflown;
-use super::vote::{is_majority, tally};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{
     Call, Outcome, Question, RebuiltPrompt, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting,

@@ -1,27 +1,31 @@
-//! The run folder: creating, opening and locking it; its manifest and prompts.
+//! The run folder: creating and opening it; its manifest, questions, prompts and notes.
 
-use super::claim::Claim;
-use super::compact::compact;
 use super::journal::{self, Episodes, Journaled};
-use super::lock::is_lock;
-use super::notes::NOTES;
-use super::read::Shard as RecordFile;
+use super::lock::{Claim, is_lock};
+use super::records::{Shard as RecordFile, is_of_another, json};
 use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
-use crate::tape::{TEMPORARY, check_own, create_beside, sync_folder};
-use crate::types::bounded::{read_at_most, text_at_most};
-use crate::types::json_error::in_file;
+use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
+use crate::types::bounded::{read_at_most, read_line, text_at_most, too_long};
+use crate::types::json_error::{self, in_file};
 use crate::types::manifest::MANIFEST_VERSION;
+use crate::types::notes::NOTES_VERSION;
 use crate::types::shard::SHARD_VERSION;
-use crate::types::{Manifest, Question, Shard, ShardRecord, Variant};
+use crate::types::text::printable;
+use crate::types::{Manifest, Notes, Question, Shard, ShardRecord, Variant};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// What a line begins with.
+const BEGINNING: &str = "{\"id\":\"";
+/// How much of a line is copied at once, in bytes: one that is too long to be read may be in the file.
+const MOST_AT_ONCE: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
@@ -37,6 +41,8 @@ const ANNOTATIONS: &str = "annotations.jsonl";
 pub(super) const VERDICTS: &str = "verdicts.jsonl";
 /// Why models find that episodes failed.
 pub(super) const CLASSIFICATIONS: &str = "classifications.jsonl";
+/// What people note about the run, which no run writes.
+pub(super) const NOTES: &str = "notes.json";
 
 impl RunFolder {
     /// The experiment that the run belongs to.
@@ -189,6 +195,69 @@ impl RunFolder {
 
     pub(super) fn questions_path(&self) -> PathBuf {
         self.path.join("questions.jsonl")
+    }
+
+    /// The questions that the run asks; none for a run from before they were kept. With `id`, lines of other questions are
+    /// not parsed.
+    pub(crate) fn questions<'a>(
+        &self,
+        id: Option<&'a str>,
+    ) -> Result<Option<impl Iterator<Item = Result<Question, StoreError>> + use<'a>>, StoreError> {
+        let path = self.questions_path();
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let mut file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
+        let (mut bytes, mut number) = (Vec::new(), 0);
+        Ok(Some(std::iter::from_fn(move || {
+            loop {
+                let length = match read_line(&mut file, &mut bytes) {
+                    Ok(0) => return None,
+                    Ok(length) => length,
+                    Err(error) => return Some(Err(StoreError::io("read", &path)(error))),
+                };
+                number += 1;
+                let bad = |message| StoreError::BadQuestion { path: path.clone(), line: number, message };
+                if let Some(why) = too_long(&bytes, length) {
+                    return Some(Err(bad(format!("it is {why}"))));
+                }
+                if id.is_none_or(|id| !is_of_another(&bytes, BEGINNING, id)) {
+                    return Some(json(&bytes).map_err(|error| bad(json_error::in_line(&error))));
+                }
+            }
+        })))
+    }
+
+    /// Stores a rendered prompt prefix under its digest, unless it is stored already.
+    pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
+        let folder = self.path().join("prompts");
+        create_own_folder(&folder).map_err(StoreError::io("write to", &folder))?;
+        let path = folder.join(format!("{sha256}.txt"));
+        let is_stored = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_stored { Ok(()) } else { replace(&path, text.as_bytes()) }
+    }
+
+    /// The rendered prompt prefix with this digest.
+    pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
+        let path = self.path().join("prompts").join(format!("{sha256}.txt"));
+        // A manifest is somebody's: it names no other file.
+        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let message = format!("`prompt_sha256` is `{}`, which is not a SHA-256", printable(sha256, 80));
+            return Err(StoreError::BadManifest { path: self.path().join("manifest.json"), message });
+        }
+        read_text(&path).map_err(StoreError::io("read", &path))
+    }
+
+    /// The notes of the run; empty ones if nobody noted anything.
+    pub(crate) fn notes(&self) -> Result<Notes, StoreError> {
+        let path = self.path().join(NOTES);
+        if path.is_file() { read_versioned(&path, NOTES_VERSION) } else { Ok(Notes::default()) }
+    }
+
+    /// Writes the notes, atomically replacing older ones.
+    pub(crate) fn write_notes(&self, notes: &Notes) -> Result<(), StoreError> {
+        let path = self.path().join(NOTES);
+        replace(&path, pretty(notes, &path)?.as_bytes())
     }
 
     /// The file of what people said of the episodes, which need not be there.
@@ -378,7 +447,7 @@ fn shard_of(part: &str) -> Option<Shard> {
 }
 
 /// Reads a JSON file whose version must not be newer than what this program knows.
-pub(super) fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, StoreError> {
+fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, StoreError> {
     #[derive(Deserialize)]
     struct Version {
         v: u64,
@@ -394,7 +463,7 @@ pub(super) fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Re
     serde_json::from_slice(&bytes).map_err(bad)
 }
 
-pub(super) fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {
+fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| StoreError::io("write", path)(error.into()))?;
     Ok(text + "\n")
 }
@@ -423,6 +492,33 @@ pub(super) fn replace_with(
     fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
     sync_folder(path);
     Ok(())
+}
+
+/// Removes the lines of the file that later ones take the place of. Lines that cannot be read stay.
+pub(super) fn compact(path: &Path, records: &Records) -> Result<(), StoreError> {
+    let superseded = records.superseded(path);
+    if superseded.is_empty() {
+        return Ok(());
+    }
+    let mut old = BufReader::new(File::open(path).map_err(StoreError::io("open", path))?);
+    let copy = |new: &mut dyn Write| -> io::Result<()> {
+        let (mut piece, mut offset, mut is_kept) = (Vec::new(), 0, true);
+        loop {
+            if piece.last().is_none_or(|last| *last == b'\n') {
+                is_kept = !superseded.contains(&offset);
+            }
+            piece.clear();
+            let length = old.by_ref().take(MOST_AT_ONCE).read_until(b'\n', &mut piece)?;
+            if length == 0 {
+                return Ok(());
+            }
+            if is_kept {
+                new.write_all(&piece)?;
+            }
+            offset += length as u64;
+        }
+    };
+    replace_with(path, copy)
 }
 
 #[cfg(test)]
@@ -474,9 +570,9 @@ mod tests {
     fn a_claim_of_a_process_that_was_killed_holds_nobody_up() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = RunFolder::at(dir.path());
-        let claim = dir.path().join(super::super::claim::NAME);
+        let claim = dir.path().join(super::super::lock::CLAIM);
         fs::write(&claim, format!("process 1 on {}", crate::tape::machine())).expect("written");
-        assert!(RunFolder::is_left_over(super::super::claim::NAME));
+        assert!(RunFolder::is_left_over(super::super::lock::CLAIM));
         assert!(folder.create_manifest_by(&manifest("next"), |_, _| refused()).expect("written"));
         assert!(!claim.exists());
     }

@@ -64,7 +64,7 @@ struct Line<'a> {
 
 /// What a journal holds.
 #[derive(Debug, Default)]
-pub(crate) struct Journaled {
+pub(super) struct Journaled {
     pub(crate) paid: PaidByVariant,
     pub(super) episodes: Episodes,
     /// Whole lines that cannot be read, as they are. They stay in the file when it is rewritten.

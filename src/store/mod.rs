@@ -15,29 +15,28 @@
 //!
 //! Of a run that is split, each shard has files of its own: `trajectories.<i>-of-<n>.jsonl`, `journal.<i>-of-<n>.jsonl`, and
 //! `shard.<i>-of-<n>.json` for how it went. The rest they have in common, and write once.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `folder` | `RunFolder`: its files, their paths, reading and replacing each of them |
+//! | `lock` | which process writes a run, a shard or the first manifest |
+//! | `lines` | appending whole lines: episodes, judgements, annotations |
+//! | `journal` | what took place in episodes that have not ended, and what all of it cost |
+//! | `records` | reading trajectories back: the latest record of each episode |
+//! | `union` | one folder from several of the same run |
 
-mod append;
-mod claim;
-mod compact;
 mod folder;
-mod index;
 mod journal;
-mod line_writer;
+mod lines;
 mod lock;
-mod notes;
-mod prompts;
-mod questions;
-mod read;
-mod side;
+mod records;
 mod union;
 
-pub(crate) use append::Appender;
 pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
-pub(crate) use line_writer::LineWriter;
+pub(crate) use lines::{Appender, LineWriter, append_lines, carry_lines, read_lines};
 pub(crate) use lock::{Lock, WATCH};
-pub(crate) use read::{Records, Skipped};
-pub(crate) use side::{append_lines, carry_lines, read_lines};
+pub(crate) use records::{Records, Skipped};
 pub(crate) use union::{Keep, Union};
 
 use crate::tape::{FileError, NOT_OWN_HINT, TapeError, is_not_own};
@@ -96,7 +95,7 @@ impl StoreError {
             Self::BadManifest { path, .. } if folder::is_shard_record(path) => {
                 "restore the file, or remove it: it holds the times of one shard and nothing else"
             }
-            Self::BadManifest { path, .. } if path.ends_with(notes::NOTES) => {
+            Self::BadManifest { path, .. } if path.ends_with(folder::NOTES) => {
                 "restore the file, or remove it: it holds notes and nothing else"
             }
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
