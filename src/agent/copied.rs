@@ -98,7 +98,7 @@ fn differs(step: usize, what: &str) -> EpisodeError {
 impl Agent {
     /// Makes the copied steps of an episode again, without the model. The error names the step and what differs from the
     /// record.
-    pub async fn rehearse(&self, episode: &Episode) -> Result<(), String> {
+    pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
         let Some(fork) = &episode.fork else { return Ok(()) };
         match self.copy(episode, fork).await {
             Ok(()) => Ok(()),

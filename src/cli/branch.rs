@@ -16,7 +16,7 @@ use crate::experiment::{Experiment, ExperimentFile, Output, VariantSettings, Var
 use crate::graded::RunRef;
 use crate::protocol;
 use crate::report::repair::Controls;
-use crate::run::branch::{CONTROL, EDITED, MOST_PLACEBOS, PLACEBO, refuse_other_edit};
+use crate::run::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::run::stopping::ordered;
 use crate::score::FailureClass;
 use crate::store::RunFolder;
@@ -77,7 +77,7 @@ pub(super) struct Args {
     repeats: u32,
     /// Placebos of each question: edits of the same kind that say nothing. They are run where at least half of the controls
     /// only replay the record, as those of a greedy model do; 0 for none.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_PLACEBOS)))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_PLACEBOS)))]
     placebo: u32,
     /// The new run's folder.
     #[arg(long, value_name = "DIR")]

@@ -100,7 +100,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
         dry_run::print_plan(&prepared, shown.json)?;
         return Ok(failure::OK);
     }
-    let different = prepared.rehearse().await;
+    let different = prepared.verify_prefixes().await;
     if !different.is_empty() {
         for (id, reason) in &different {
             say(format_args!("error: `{}`, {reason}", visible_line(id, 80)));

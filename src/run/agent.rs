@@ -1,7 +1,7 @@
 //! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
 
 use super::error::RunError;
-use super::model::{Keys, ModelSettings};
+use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
@@ -79,7 +79,7 @@ impl OneAgent {
 
     /// What its requests were sent without so far, because the model's server does not take it: a note for each.
     pub fn not_sent(&self) -> Vec<String> {
-        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent::notes(&self.variant, learned))
+        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent::unsent_notes(&self.variant, learned))
     }
 
     /// The episode of a question.
@@ -105,7 +105,7 @@ pub(crate) fn hint(error: &ModelError, settings: &VariantSettings) -> String {
 
 /// The model behind a server that settings name, and what they ask of it; nothing for the baseline. Sends nothing.
 pub(crate) fn remote(settings: &VariantSettings) -> Result<Option<(Remote, Decoding)>, RunError> {
-    let Some(model) = ModelSettings(settings).built(&Pacer::fixed(1), Keys::Anywhere)? else { return Ok(None) };
+    let Some(model) = ModelSettings(settings).built(&Pacer::fixed(1), KeyPolicy::Any)? else { return Ok(None) };
     let asked = Decoding {
         reasoning: settings.reasoning,
         extra_body: ModelSettings(settings).extra_body(),

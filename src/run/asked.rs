@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The questions of a run.
-pub(super) struct Asked {
+pub(super) struct SelectedQuestions {
     pub(super) questions: Vec<Question>,
     pub(super) record: DatasetRecord,
     /// What a person should know of the file.
@@ -21,7 +21,7 @@ pub(super) struct Asked {
 }
 
 /// What was asked under the same name before. Older programs asked more than this one does, and what they began goes on.
-pub(super) enum Earlier {
+pub(super) enum EarlierQuestions {
     /// Nothing.
     Nothing,
     /// What the run in the folder was begun with.
@@ -30,7 +30,7 @@ pub(super) enum Earlier {
     Branched,
 }
 
-impl Earlier {
+impl EarlierQuestions {
     /// Of the run in a folder, if there is one.
     pub(super) fn of(folder: Option<&Path>) -> Self {
         let manifest = folder.and_then(|folder| RunFolder::open(folder).ok()?.manifest().ok());
@@ -47,24 +47,25 @@ impl Earlier {
     }
 }
 
-impl Asked {
+impl SelectedQuestions {
     /// Reads the dataset's file and selects from it. Where the file is not here, as in a folder that was copied to another
     /// machine, a run that is resumed asks what its `folder` holds.
-    pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>, earlier: &Earlier) -> Result<Self, RunError> {
+    pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>, earlier: &EarlierQuestions) -> Result<Self, RunError> {
         let selection = questions::selection(&spec.settings, |path| earlier.had_no_ids(path))?;
         let piped = questions::is_stdin(&spec.path);
         let is_here = !piped && (spec.path.exists() || shipped::file(&spec.path.display().to_string()).is_some());
-        if let Some(kept) = folder.filter(|_| !is_here).and_then(|folder| kept(folder, spec, &selection)) {
-            return Ok(kept);
+        if let Some(stored) = folder.filter(|_| !is_here).and_then(|folder| stored_questions(folder, spec, &selection))
+        {
+            return Ok(stored);
         }
         let dataset = questions::load(&spec.path, &spec.settings).map_err(|error| match folder {
             Some(folder) if piped => not_piped(folder, &error),
             _ => error,
         })?;
-        if matches!(earlier, Earlier::Nothing) && !is_on(spec.settings.unscored) {
+        if matches!(earlier, EarlierQuestions::Nothing) && !is_on(spec.settings.unscored) {
             refuse_unscored(&dataset, spec)?;
         }
-        let notes = notes(&dataset, spec);
+        let notes = file_notes(&dataset, spec);
         let all = dataset.questions.len();
         let questions = dataset::select(dataset.questions, &selection)?;
         let record = DatasetRecord {
@@ -101,7 +102,7 @@ fn refuse_unscored(dataset: &Dataset, spec: &DatasetSpec) -> Result<(), RunError
 }
 
 /// The questions in a run's folder, if they are what these settings select.
-fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Asked> {
+fn stored_questions(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<SelectedQuestions> {
     let folder = RunFolder::open(folder).ok()?;
     let record = folder.manifest().ok()?.dataset;
     let DatasetSettings { format, .. } = &spec.settings;
@@ -119,7 +120,7 @@ fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Aske
     } else {
         format!("note: `{}` is not here; its questions are those in the run's folder", record.path)
     }];
-    Some(Asked { questions, record, notes })
+    Some(SelectedQuestions { questions, record, notes })
 }
 
 /// A run whose dataset was piped, and is resumed with other questions than its folder holds.
@@ -134,7 +135,7 @@ fn not_piped(folder: &Path, error: &RunError) -> RunError {
 }
 
 /// What is said of how the file was read, and of records that were left out.
-fn notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
+fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
     let path = questions::shown(&spec.path);
     let read = dataset.notes.iter().map(|note| format!("note: {path}: {note}"));
     let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
@@ -144,6 +145,6 @@ fn notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
 }
 
 /// Writes the questions into the run's folder.
-pub(super) fn keep(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
+pub(super) fn write_questions(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
     Ok(folder.write_questions(questions.iter().map(|question| evidence::kept(question)))?)
 }

@@ -12,7 +12,7 @@ use crate::types::{Branch, BranchEdit, Call, Fork, Message, Step, Tool, Trajecto
 use std::path::Path;
 use std::sync::Arc;
 
-pub(crate) use placebo::{MOST as MOST_PLACEBOS, Placebos, Titles};
+pub(crate) use placebo::{MAX_PLACEBOS, Placebos, Titles};
 
 /// The variants of a branch.
 pub(crate) const CONTROL: &str = "control";

@@ -19,11 +19,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
-/// Failures in a row, unless told otherwise.
-const USUAL: u64 = 10;
+/// Failures in a row after which a server is given up, by default.
+const DEFAULT_MAX_FAILURES: u64 = 10;
 /// What to do where a server asks for a wait that is too long.
 const LATER: &str = "--resume goes on once that time has passed; --max-wait allows longer waits";
-/// So many times the failures in a row, all servers together that never answered may refuse.
+/// Multiplier on the failures in a row, for failures across all servers that have never answered.
 const TOGETHER: u64 = 2;
 
 /// Why a run was given up.
@@ -121,7 +121,7 @@ impl State {
 impl Breakers {
     /// Gives a run up after so many failures in a row: 10 if nothing is said, never at 0.
     pub(super) fn new(most: Option<u64>) -> Self {
-        Self { most: Some(most.unwrap_or(USUAL)).filter(|most| *most > 0), shared: Arc::default() }
+        Self { most: Some(most.unwrap_or(DEFAULT_MAX_FAILURES)).filter(|most| *most > 0), shared: Arc::default() }
     }
 
     /// Why the run is given up, once it is.

@@ -33,7 +33,7 @@ pub struct RunError {
 }
 
 /// Where nothing better can be said.
-const USUAL_HINT: &str = "run with --help to see what the command takes";
+const DEFAULT_HINT: &str = "run with --help to see what the command takes";
 
 impl RunError {
     fn new(kind: ErrorKind, message: impl fmt::Display, hint: impl Into<String>) -> Self {
@@ -183,7 +183,7 @@ macro_rules! from {
         impl From<$error> for RunError {
             fn from(error: $error) -> Self {
                 let (kind, hint) = classify(&error).unwrap_or((ErrorKind::Unexpected, None));
-                Self::new(kind, chain(&error), hint.unwrap_or_else(|| USUAL_HINT.to_owned()))
+                Self::new(kind, chain(&error), hint.unwrap_or_else(|| DEFAULT_HINT.to_owned()))
             }
         }
     )+};

@@ -8,7 +8,7 @@ use super::interrupts::Interrupts;
 use super::job::Job;
 use super::pace::Pacer;
 use super::prepare::Listener;
-use super::runner::{Answer, Gate, run};
+use super::runner::{Answer, Gate, run_episodes};
 use crate::store::Journal;
 use crate::types::{RunEvent, Wait};
 use futures_util::FutureExt as _;
@@ -58,8 +58,8 @@ pub(super) async fn execute(
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
     let answer = answer(job, &open.journal, &guard, &stop);
-    running.spawn(run(episodes, answer, appender, gate(job, &guard), events, stopped));
-    let (mut history, mut waits, mut told) = (History::of(job, open), Waits::of(job), Told::default());
+    running.spawn(run_episodes(episodes, answer, appender, gate(job, &guard), events, stopped));
+    let (mut history, mut waits, mut shown) = (History::of(job, open), Waits::of(job), ShownNotes::default());
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
     let result = loop {
         tokio::select! {
@@ -77,7 +77,7 @@ pub(super) async fn execute(
                 listening = read > 0;
                 batch.drain(..).for_each(|event| listener.event(&event));
             }
-            () = history.tick() => told.tell(job, listener),
+            () = history.tick() => shown.show(job, listener),
             () = waits.tick() => {
                 if waits.look(listener) && interrupted {
                     break None;
@@ -90,7 +90,7 @@ pub(super) async fn execute(
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));
     }
-    told.tell(job, listener);
+    shown.show(job, listener);
     let Some(result) = result else { return Ok(End::Interrupted) };
     result.map_err(|error| RunError::unexpected(error, "this is a fault in wikitrail; please report it"))??;
     Ok(match guard.reason() {
@@ -181,11 +181,11 @@ impl Waits {
 
 /// What a person was told about options that servers do not take.
 #[derive(Default)]
-struct Told(BTreeSet<String>);
+struct ShownNotes(BTreeSet<String>);
 
-impl Told {
+impl ShownNotes {
     /// Tells what is new.
-    fn tell(&mut self, job: &Job, listener: &mut impl Listener) {
+    fn show(&mut self, job: &Job, listener: &mut impl Listener) {
         for note in job.unsent() {
             if self.0.insert(note.clone()) {
                 listener.event(&RunEvent::Note(note));

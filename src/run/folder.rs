@@ -22,7 +22,7 @@ use std::time::Instant;
 
 const RESUME: &str = "add --resume to continue it, or name another folder with --out";
 /// Variants that are named in one line.
-const NAMED: usize = 7;
+const MAX_LISTED: usize = 7;
 
 /// Where a run goes, held against what is there.
 pub(super) struct OutputPlan {
@@ -201,7 +201,7 @@ impl OutputPlan {
             self.folder.write_experiment(text)?;
         }
         if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
-            asked::keep(&self.folder, job.plan.questions())?;
+            asked::write_questions(&self.folder, job.plan.questions())?;
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl OutputPlan {
         }
         // The first one may have been killed before it came to this.
         if is_first || !self.folder.has_questions() && !self.folder.has_unfinished_questions()? {
-            asked::keep(&self.folder, job.plan.questions())?;
+            asked::write_questions(&self.folder, job.plan.questions())?;
         }
         if let Some(before) = self.folder.shard(shard)? {
             let manifest = &mut job.manifest;
@@ -271,8 +271,8 @@ fn about(manifest: &Manifest) -> Option<String> {
     let how = if others.is_empty() {
         by_protocol(first)
     } else {
-        let names: Vec<&str> = variants.iter().take(NAMED).map(|variant| variant.name.as_str()).collect();
-        let more = if variants.len() > NAMED { ", …" } else { "" };
+        let names: Vec<&str> = variants.iter().take(MAX_LISTED).map(|variant| variant.name.as_str()).collect();
+        let more = if variants.len() > MAX_LISTED { ", …" } else { "" };
         format!("{} ({}{more})", counted(variants.len(), "variant"), names.join(", "))
     };
     let each = |of: fn(&Variant) -> &str| {
@@ -303,7 +303,7 @@ fn price_notes(job: &Job) -> Vec<String> {
     let (mut told, mut lines) = (BTreeSet::new(), Vec::new());
     for variant in &job.manifest.variants {
         let Some(price) = &variant.price else { continue };
-        let Some(origin) = prices::origin(price) else { continue };
+        let Some(origin) = prices::price_origin(price) else { continue };
         if told.insert(&variant.model) {
             let (prompt, completion) = (price.prompt, price.completion);
             let other =

@@ -1,6 +1,6 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
-use super::asked::{Asked, Earlier};
+use super::asked::{EarlierQuestions, SelectedQuestions};
 use super::breaker::{Breaker, Breakers};
 use super::error::RunError;
 use super::named_files;
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Variants that a message names.
-const NAMED: usize = 3;
+const MAX_LISTED: usize = 3;
 
 pub(super) struct Job {
     pub(super) manifest: Manifest,
@@ -61,9 +61,10 @@ impl Job {
         let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
         let resumed = out.as_deref().filter(|_| experiment.output.resume);
         let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
-        let earlier = if experiment.forks.is_empty() { Earlier::of(out.as_deref()) } else { Earlier::Branched };
-        let Asked { mut questions, mut record, notes } =
-            Asked::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
+        let earlier =
+            if experiment.forks.is_empty() { EarlierQuestions::of(out.as_deref()) } else { EarlierQuestions::Branched };
+        let SelectedQuestions { mut questions, mut record, notes } =
+            SelectedQuestions::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
         if !experiment.forks.is_empty() {
             questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
             refuse_lost(&experiment.forks, &questions, &record)?;
@@ -118,7 +119,7 @@ impl Job {
     pub(super) fn note_unsent(&mut self) {
         for variant in &mut self.manifest.variants {
             let Some(learned) = self.learned.get(&variant.name) else { continue };
-            let unsent = unsent::of(variant, learned).names();
+            let unsent = unsent::unsent_options(variant, learned).names();
             variant.not_sent.extend(unsent.into_iter().map(str::to_owned));
             variant.not_sent.sort();
             variant.not_sent.dedup();
@@ -128,7 +129,7 @@ impl Job {
     /// The same for a person.
     pub(super) fn unsent(&self) -> impl Iterator<Item = String> {
         let variants = self.manifest.variants.iter();
-        variants.filter_map(|variant| Some(unsent::notes(variant, self.learned.get(&variant.name)?))).flatten()
+        variants.filter_map(|variant| Some(unsent::unsent_notes(variant, self.learned.get(&variant.name)?))).flatten()
     }
 
     /// What tokens cost, by the variant's name, where that is known.
@@ -193,8 +194,9 @@ fn variants(specs: &[VariantSpec], pool: &mut Pool, claims: bool) -> Result<Vec<
 fn placed(error: RunError, specs: &[&VariantSpec]) -> RunError {
     let written: Vec<&&VariantSpec> = specs.iter().filter(|spec| spec.place.is_some()).collect();
     let Some(place) = written.first().and_then(|spec| spec.place.as_ref()) else { return error };
-    let first: Vec<String> = written.iter().take(NAMED).map(|spec| format!("`{}`", spec.name)).collect();
-    let more = if written.len() > NAMED { format!(" and {} more", written.len() - NAMED) } else { String::new() };
+    let first: Vec<String> = written.iter().take(MAX_LISTED).map(|spec| format!("`{}`", spec.name)).collect();
+    let more =
+        if written.len() > MAX_LISTED { format!(" and {} more", written.len() - MAX_LISTED) } else { String::new() };
     let noun = if written.len() == 1 { "variant" } else { "variants" };
     error.at(format!("{place}: {noun} {}{more}", first.join(", ")))
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Conflicts that an error names.
-const NAMED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// What was merged.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ fn refuse_conflicts(union: &Union<'_>) -> Result<(), RunError> {
         return Ok(());
     }
     let mut lines = Vec::new();
-    for conflict in union.first_conflicts(NAMED)? {
+    for conflict in union.first_conflicts(MAX_LISTED)? {
         let [one, other] = conflict.places.map(|(path, line)| format!("{}:{line}", path.display()));
         let repeat = if conflict.repeat == 0 { String::new() } else { format!(", repeat {}", conflict.repeat) };
         lines.push(format!("{} ({}{repeat}): {one} and {other}", conflict.id, conflict.variant));

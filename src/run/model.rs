@@ -74,13 +74,13 @@ impl BuiltModel {
 
 /// Where keys are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keys {
+pub(super) enum KeyPolicy {
     /// Wherever the settings say.
-    Anywhere,
+    Any,
     /// To the providers' own servers; nobody confirmed the others.
-    Home,
+    OfficialOnly,
     /// Nowhere: nothing will ever be sent, and no key is needed.
-    Nowhere,
+    None,
 }
 
 /// An address without a scheme would only fail once something is sent.
@@ -217,7 +217,7 @@ pub(super) struct ModelSettings<'a>(pub(super) &'a VariantSettings);
 impl<'a> ModelSettings<'a> {
     /// The model behind a server, at this pace; none for the baseline, which follows the settings of each variant.
     /// Sends nothing.
-    pub(super) fn server(self, pacer: &Pacer, keys: Keys) -> Result<Option<BuiltModel>, RunError> {
+    pub(super) fn server(self, pacer: &Pacer, keys: KeyPolicy) -> Result<Option<BuiltModel>, RunError> {
         let Some(remote) = self.built(pacer, keys)? else {
             self.refuse_unused()?;
             return Ok(None);
@@ -226,7 +226,7 @@ impl<'a> ModelSettings<'a> {
         Ok(Some(BuiltModel {
             endpoint: remote.endpoint(),
             learned: Some(remote.learned().clone()),
-            model: if keys == Keys::Nowhere { Arc::new(Unasked(remote)) } else { Arc::new(remote) },
+            model: if keys == KeyPolicy::None { Arc::new(Unasked(remote)) } else { Arc::new(remote) },
             label: provider.label(),
             base_url: Some(shown_urls(&self.base_urls(provider))),
             breaker: None,
@@ -291,7 +291,7 @@ impl<'a> ModelSettings<'a> {
     }
 
     /// The model behind a server, if it is behind one. Sends nothing.
-    pub(super) fn built(self, pacer: &Pacer, keys: Keys) -> Result<Option<Remote>, RunError> {
+    pub(super) fn built(self, pacer: &Pacer, keys: KeyPolicy) -> Result<Option<Remote>, RunError> {
         let provider = self.provider()?;
         let Some(home) = provider.home() else { return Ok(None) };
         self.check_key_env()?;
@@ -301,11 +301,11 @@ impl<'a> ModelSettings<'a> {
         let key = match keys {
             // A header in its place replaces it: two keys are never sent.
             _ if credential.is_some() => None,
-            Keys::Nowhere => None,
-            Keys::Home if self.stranger().is_some() => self.no_key_typed(provider)?,
-            Keys::Home | Keys::Anywhere => self.key(home.key_env)?,
+            KeyPolicy::None => None,
+            KeyPolicy::OfficialOnly if self.custom_base_url().is_some() => self.no_key_typed(provider)?,
+            KeyPolicy::OfficialOnly | KeyPolicy::Any => self.key(home.key_env)?,
         };
-        if key.is_none() && credential.is_none() && self.addresses().is_empty() && keys != Keys::Nowhere {
+        if key.is_none() && credential.is_none() && self.addresses().is_empty() && keys != KeyPolicy::None {
             return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
         }
         let base_urls = self.base_urls(provider);
@@ -385,18 +385,18 @@ impl<'a> ModelSettings<'a> {
     }
 
     /// The addresses that are not of the provider's own server.
-    pub(super) fn strangers(self) -> Vec<&'a str> {
+    pub(super) fn custom_base_urls(self) -> Vec<&'a str> {
         self.addresses().into_iter().filter(|address| !is_own(self.name(), address)).collect()
     }
 
-    fn stranger(self) -> Option<&'a str> {
-        self.strangers().first().copied()
+    fn custom_base_url(self) -> Option<&'a str> {
+        self.custom_base_urls().first().copied()
     }
 
     /// No key, where nobody confirmed the servers; whoever names a key should know.
     fn no_key_typed(self, provider: Provider<'_>) -> Result<Option<SecretString>, RunError> {
         let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
-        match (typed.into_iter().find(|(_, typed)| *typed), self.stranger()) {
+        match (typed.into_iter().find(|(_, typed)| *typed), self.custom_base_url()) {
             (Some((flag, _)), Some(url)) => {
                 let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
                 Err(ModelSettingsError::Unconfirmed { flag, url, provider }.failure())
@@ -406,9 +406,9 @@ impl<'a> ModelSettings<'a> {
     }
 
     /// What a person should know who has a key that is not sent.
-    pub(super) fn withheld(self, keys: Keys) -> Option<String> {
+    pub(super) fn withheld(self, keys: KeyPolicy) -> Option<String> {
         let home = self.provider().ok()?.home().filter(|_| self.credential().is_none())?;
-        let url = self.stranger().filter(|_| keys == Keys::Home)?;
+        let url = self.custom_base_url().filter(|_| keys == KeyPolicy::OfficialOnly)?;
         std::env::var_os(home.key_env).filter(|key| !key.is_empty())?;
         let url = printable(&redact::url(url), 300);
         Some(format!("note: {} is not sent to `{url}`, which a file names; {CONFIRM}", home.key_env))

@@ -60,7 +60,7 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<Place> {
 fn of_variant(settings: &VariantSettings) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     let mut add = |setting, value: String| places.push(Place { setting, value });
-    for address in ModelSettings(settings).strangers() {
+    for address in ModelSettings(settings).custom_base_urls() {
         add("base_url", redact::url(address));
     }
     for (setting, value) in [("key_env", &settings.key_env), ("key_file", &settings.key_file)] {

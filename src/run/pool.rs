@@ -2,7 +2,7 @@
 
 use super::breaker::Breakers;
 use super::error::RunError;
-use super::model::{BuiltModel, Keys, ModelSettings};
+use super::model::{BuiltModel, KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::prices::PriceList;
 use super::recording::Tapes;
@@ -21,7 +21,7 @@ pub(super) struct Pool {
     /// Where requests wait for their turn.
     pub(super) pacer: Arc<Pacer>,
     pub(super) prices: PriceList,
-    keys: Keys,
+    keys: KeyPolicy,
     /// What a person should know.
     pub(super) notes: Vec<String>,
     /// When a server is given up.
@@ -40,9 +40,9 @@ impl Pool {
         let dry_run = experiment.output.dry_run;
         Ok(Self {
             keys: match experiment.is_offline() {
-                true => Keys::Nowhere,
-                false if experiment.unconfirmed_servers => Keys::Home,
-                false => Keys::Anywhere,
+                true => KeyPolicy::None,
+                false if experiment.unconfirmed_servers => KeyPolicy::OfficialOnly,
+                false => KeyPolicy::Any,
             },
             notes: Vec::new(),
             tapes: if dry_run { Tapes::default() } else { Tapes::open(&experiment.recording)? },
@@ -57,7 +57,7 @@ impl Pool {
 
     /// Whether no server will be asked.
     pub(super) fn is_offline(&self) -> bool {
-        matches!(self.keys, Keys::Nowhere)
+        matches!(self.keys, KeyPolicy::None)
     }
 
     /// The model behind a server, behind the recording; none for the baseline.

@@ -199,13 +199,13 @@ impl Prepared {
 
     /// Makes the copied steps of all branches again, without the model. Each that differs from its record is named by its
     /// question, with step and difference.
-    pub(crate) async fn rehearse(&self) -> Vec<(String, String)> {
+    pub(crate) async fn verify_prefixes(&self) -> Vec<(String, String)> {
         let mut different = Vec::new();
         let episodes =
             self.runs.iter().flat_map(|(job, _)| job.plan.episodes().iter().map(move |episode| (job, episode)));
         for (job, episode) in episodes.filter(|(_, episode)| episode.repeat == 0) {
             let Some(agent) = job.agents.get(&episode.variant.name) else { continue };
-            if let Err(reason) = agent.rehearse(episode).await {
+            if let Err(reason) = agent.verify_prefix(episode).await {
                 different.push((episode.question.id.clone(), reason));
             }
         }

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 
 /// Largest file of prices, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct PriceList(Prices);
@@ -89,14 +89,14 @@ fn low(price: &PriceRecord, ours: Option<&PriceRecord>) -> Option<String> {
 }
 
 /// Date and source of a price from a list.
-pub(super) fn origin(price: &PriceRecord) -> Option<String> {
+pub(super) fn price_origin(price: &PriceRecord) -> Option<String> {
     let source = price.source.as_deref().map_or_else(String::new, |source| format!(", {source}"));
     Some(format!("as of {}{source}", price.as_of.as_deref()?))
 }
 
 fn read(path: &Path) -> Result<Prices, RunError> {
     let shown = path.display();
-    let text = File::open(path).and_then(|file| text_at_most(file, MOST_BYTES)).map_err(|error| {
+    let text = File::open(path).and_then(|file| text_at_most(file, MAX_BYTES)).map_err(|error| {
         RunError::input(format!("cannot read --prices `{shown}`: {error}"), "--prices takes a TOML file in UTF-8")
     })?;
     Prices::parse(&text).map_err(|error| {
@@ -116,7 +116,7 @@ mod tests {
     fn price(file: Option<&Path>, model: &str, settings: VariantSettings) -> Option<(f64, bool)> {
         let prices = PriceList::load(file).expect("sound");
         let price = prices.of(&VariantSettings { model: Some(model.to_owned()), ..settings })?;
-        Some((price.prompt, origin(&price).is_some()))
+        Some((price.prompt, price_origin(&price).is_some()))
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 /// Largest file of ids, in bytes.
-const MOST_IDS: u64 = 64 << 20;
+const MAX_IDS_BYTES: u64 = 64 << 20;
 
 /// How messages call standard input.
 const STDIN: &str = "stdin";
@@ -100,7 +100,7 @@ fn format_of(name: &str) -> Result<Format, RunError> {
 }
 
 pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
-    let text = File::open(path).and_then(|file| text_at_most(file, MOST_IDS)).map_err(|error| Wrong {
+    let text = File::open(path).and_then(|file| text_at_most(file, MAX_IDS_BYTES)).map_err(|error| Wrong {
         message: format!("cannot read the ids in `{}`: {error}", path.display()),
         hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
     })?;

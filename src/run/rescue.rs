@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Tries the folder once more, now that nothing is in flight any more, and then another place. Says why the run ended and
 /// where its last episodes are.
-pub(super) fn keep(
+pub(super) fn rescue_episodes(
     failed: &StoreError,
     appender: &mut Appender,
     episodes: &[Arc<Trajectory>],

@@ -41,7 +41,7 @@ const WAITING: usize = 256;
 ///
 /// Whoever listens to `events` slowly slows the run: the writer waits for a place, and episodes wait for the writer. Whoever
 /// listens no more does not.
-pub(crate) async fn run(
+pub(crate) async fn run_episodes(
     episodes: Vec<Episode>,
     answer: Answer,
     appender: Appender,
@@ -52,7 +52,7 @@ pub(crate) async fn run(
     let (sender, receiver) = mpsc::channel(WAITING);
     let writer_events = events.clone();
     let (full, is_full) = watch::channel(false);
-    let writer = tokio::task::spawn_blocking(move || write(appender, receiver, &writer_events, &full));
+    let writer = tokio::task::spawn_blocking(move || write_episodes(appender, receiver, &writer_events, &full));
     let mut due = episodes.into_iter().peekable();
     let mut tasks = JoinSet::new();
     let mut told = false;
@@ -104,7 +104,7 @@ async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
 }
 
 /// The only place that appends: writes all waiting trajectories at once, and reports them once they are on disk.
-fn write(
+fn write_episodes(
     mut appender: Appender,
     mut ended: mpsc::Receiver<Arc<Trajectory>>,
     events: &mpsc::Sender<RunEvent>,
@@ -125,7 +125,7 @@ fn write(
             full.send_replace(true);
             let _ = events.blocking_send(RunEvent::Note(format!("{error}; finishing what is in flight")));
             batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
-            return Err(rescue::keep(&error, &mut appender, &batch, &std::env::temp_dir()));
+            return Err(rescue::rescue_episodes(&error, &mut appender, &batch, &std::env::temp_dir()));
         }
         written = Some(Instant::now());
         for trajectory in batch {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Variants that a message names.
-const NAMED: usize = 8;
+const MAX_LISTED: usize = 8;
 /// Seed of the order of the questions where none was given.
 const SEED: u64 = 0;
 
@@ -308,8 +308,8 @@ pub(super) fn check(
         if names.contains(&name.as_str()) {
             continue;
         }
-        let more = if names.len() > NAMED { ", …" } else { "" };
-        let listed: Vec<String> = names.iter().take(NAMED).map(|name| printable(name, 60)).collect();
+        let more = if names.len() > MAX_LISTED { ", …" } else { "" };
+        let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| printable(name, 60)).collect();
         let known = || format!("its variants are {}{more}", listed.join(", "));
         let hint =
             closest(name, names.iter().copied()).map(|known| format!("did you mean `{}`?", printable(known, 60)));

@@ -1,7 +1,7 @@
 //! Tests of plan and runner with episodes that need neither model nor Wikipedia.
 
 use super::plan::{Due, Plan};
-use super::runner::{Answer, Gate, run};
+use super::runner::{Answer, Gate, run_episodes};
 use crate::agent::Episode;
 use crate::store::{Appender, Lock, RunFolder};
 use crate::types::{
@@ -116,7 +116,7 @@ impl Bench {
         let gate = Gate { room, admits: Box::new(|_| true) };
         let (_lock, appender) = self.appender();
         let (sender, mut receiver) = mpsc::channel(3);
-        let running = run(self.due(plan).episodes, answer, appender, gate, sender, self.stop.subscribe());
+        let running = run_episodes(self.due(plan).episodes, answer, appender, gate, sender, self.stop.subscribe());
         let listening = async {
             let mut events = Vec::new();
             while let Some(event) = receiver.recv().await {
@@ -249,7 +249,7 @@ async fn a_slow_listener_slows_the_run_instead_of_filling_memory() {
     let (_lock, appender) = bench.appender();
     let (sender, mut receiver) = mpsc::channel(1);
     let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
-    let running = tokio::spawn(run(due, counting, appender, gate, sender, bench.stop.subscribe()));
+    let running = tokio::spawn(run_episodes(due, counting, appender, gate, sender, bench.stop.subscribe()));
     let mut seen = 0;
     while receiver.recv().await.is_some() {
         seen += 1;
@@ -271,7 +271,7 @@ async fn a_run_that_is_dropped_while_its_listener_is_slow_ends_and_tells_what_it
     let (_lock, appender) = bench.appender();
     let (sender, mut receiver) = mpsc::channel(1);
     let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
-    let running = tokio::spawn(run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()));
+    let running = tokio::spawn(run_episodes(due, answer(finished), appender, gate, sender, bench.stop.subscribe()));
     let mut seen = usize::from(receiver.recv().await.is_some());
     running.abort();
     assert!(running.await.is_err_and(|error| error.is_cancelled()));
@@ -292,7 +292,7 @@ async fn a_listener_that_is_gone_holds_nothing_back() {
     let (sender, receiver) = mpsc::channel(1);
     drop(receiver);
     let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
-    run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await.expect("written");
+    run_episodes(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await.expect("written");
     assert_eq!(bench.folder().records().unwrap().keys().count(), 1_000);
 }
 
@@ -305,7 +305,7 @@ async fn a_full_disk_ends_the_run_with_an_error() {
     let (sender, receiver) = mpsc::channel(1);
     drop(receiver);
     let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
-    let result = run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await;
+    let result = run_episodes(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await;
     assert!(result.unwrap_err().to_string().contains("No space left"));
 }
 

@@ -7,7 +7,7 @@ use crate::types::{Method, RequestOption, RequestOptions, Variant};
 
 /// Options that requests of these settings are sent without, as far as is known. Names that an option goes by, and how
 /// answers are transferred, change nothing in them.
-pub(super) fn of(variant: &Variant, learned: &LearnedOptions) -> RequestOptions {
+pub(super) fn unsent_options(variant: &Variant, learned: &LearnedOptions) -> RequestOptions {
     let Some(decoding) = variant.decoding.known() else { return RequestOptions::default() };
     // Native calls need no stops; methods that answer at once have them.
     let acts_only = [Method::Act.name(), Method::React.name()].contains(&variant.method.as_str());
@@ -25,7 +25,7 @@ pub(super) fn of(variant: &Variant, learned: &LearnedOptions) -> RequestOptions 
 }
 
 /// What a person should know about it.
-pub(super) fn notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> {
+pub(super) fn unsent_notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> {
     let model = printable(&variant.model, 80);
     let note = |option: RequestOption| {
         if option == RequestOption::Stop && variant.endpoint == "responses" {
@@ -43,12 +43,12 @@ pub(super) fn notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> 
         };
         format!("note: {model} does not take {name}: requests are sent without it, and {means}")
     };
-    of(variant, learned).iter().map(note).collect()
+    unsent_options(variant, learned).iter().map(note).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{notes, of};
+    use super::{unsent_notes, unsent_options};
     use crate::llm::{Endpoint, OpenAiSettings, RemoteSettings, anthropic, openai};
     use crate::types::{Compat, Decoding, Method, RequestOption, Variant, Wording};
     use std::collections::BTreeMap;
@@ -68,7 +68,13 @@ mod tests {
         ] {
             let (protocol, method) = (protocol.to_owned(), method.name().to_owned());
             let variant = Variant { protocol, method, endpoint: "responses".to_owned(), ..variant("a") };
-            assert_eq!(notes(&variant, model.learned()), notes_expected, "{} {}", variant.protocol, variant.method);
+            assert_eq!(
+                unsent_notes(&variant, model.learned()),
+                notes_expected,
+                "{} {}",
+                variant.protocol,
+                variant.method
+            );
         }
     }
 
@@ -79,10 +85,10 @@ mod tests {
         let typed = [RequestOption::Seed].into_iter().collect();
         let seeded = Decoding { seed: Some(7), typed, ..Decoding::default() };
         let seeded = Variant { decoding: seeded.into(), ..variant("a") };
-        assert_eq!(of(&seeded, model.learned()).names(), ["seed"]);
-        assert!(of(&variant("a"), model.learned()).names().is_empty());
+        assert_eq!(unsent_options(&seeded, model.learned()).names(), ["seed"]);
+        assert!(unsent_options(&variant("a"), model.learned()).names().is_empty());
         assert_eq!(
-            notes(&seeded, model.learned()),
+            unsent_notes(&seeded, model.learned()),
             ["note: made does not take seed: requests are sent without it, and repeats may differ"]
         );
     }

@@ -20,12 +20,12 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// What a line begins with.
 const BEGINNING: &str = "{\"id\":\"";
 /// How much of a line is copied at once, in bytes: one that is too long to be read may be in the file.
-const MOST_AT_ONCE: u64 = 1 << 20;
+const MAX_PIECE: u64 = 1 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
@@ -452,7 +452,7 @@ fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, Sto
     struct Version {
         v: u64,
     }
-    let bytes = File::open(path).and_then(|file| read_at_most(file, MOST_BYTES));
+    let bytes = File::open(path).and_then(|file| read_at_most(file, MAX_BYTES));
     let bytes = bytes.map_err(StoreError::io("read", path))?;
     let bad = |error| StoreError::BadManifest { path: path.to_owned(), message: in_file(&error) };
     // The version first: a newer file may lack fields that this program expects.
@@ -469,7 +469,7 @@ fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreErr
 }
 
 pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
-    text_at_most(File::open(path)?, MOST_BYTES)
+    text_at_most(File::open(path)?, MAX_BYTES)
 }
 
 /// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
@@ -508,7 +508,7 @@ pub(super) fn compact(path: &Path, records: &Records) -> Result<(), StoreError> 
                 is_kept = !superseded.contains(&offset);
             }
             piece.clear();
-            let length = old.by_ref().take(MOST_AT_ONCE).read_until(b'\n', &mut piece)?;
+            let length = old.by_ref().take(MAX_PIECE).read_until(b'\n', &mut piece)?;
             if length == 0 {
                 return Ok(());
             }

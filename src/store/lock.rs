@@ -28,9 +28,9 @@ const TOUCH_INTERVAL: Duration = Duration::from_secs(5);
 /// How long to watch a shard whose process may still run on another machine.
 pub(crate) const WATCH: Duration = Duration::from_secs(20);
 /// Bytes of a lock file that are read at most.
-const MOST: u64 = 200;
+const MAX_LOCK_BYTES: u64 = 200;
 /// Shards that an error names.
-const NAMED: usize = 7;
+const MAX_LISTED: usize = 7;
 
 /// How long to wait before another look at who has the claim.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -264,8 +264,8 @@ pub(super) fn is_lock(name: &str) -> bool {
 }
 
 fn names(shards: &[Shard]) -> String {
-    let first: Vec<String> = shards.iter().take(NAMED).map(Shard::to_string).collect();
-    let more = if shards.len() > NAMED { ", …" } else { "" };
+    let first: Vec<String> = shards.iter().take(MAX_LISTED).map(Shard::to_string).collect();
+    let more = if shards.len() > MAX_LISTED { ", …" } else { "" };
     format!("{} {}{more}", if shards.len() == 1 { "shard" } else { "shards" }, first.join(", "))
 }
 
@@ -283,7 +283,7 @@ fn holder(file: &File) -> Option<String> {
 pub(super) fn read(mut file: &File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.rewind()?;
-    file.take(MOST).read_to_end(&mut bytes)?;
+    file.take(MAX_LOCK_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

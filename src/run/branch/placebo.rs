@@ -45,10 +45,10 @@ const WORDS: [&str; 12] =
     ["also", "part", "name", "other", "known", "first", "later", "place", "made", "several", "called", "between"];
 
 /// The most placebos of a question: their texts begin with different sentences.
-pub(crate) const MOST: u32 = 12;
+pub(crate) const MAX_PLACEBOS: u32 = 12;
 
 /// Longest text that is added where an edit leaves a text out, in characters.
-const MOST_ADDED: usize = 200;
+const MAX_ADDED: usize = 200;
 
 /// Pages that placebos are chosen from: those whose titles are about as long as the edit's.
 const PAGES: usize = 16;
@@ -179,7 +179,7 @@ impl Neutral {
         if !edited.trim().is_empty() || was.is_empty() {
             return self.text(edited.chars().count(), number);
         }
-        format!("{was} {}", self.text(was.chars().count().min(MOST_ADDED), number))
+        format!("{was} {}", self.text(was.chars().count().min(MAX_ADDED), number))
     }
 
     /// Sentences from the one of this number on, together about as many characters as these.

@@ -1,6 +1,6 @@
 //! What is added to the headers of requests, and where the secrets among it come from.
 
-use super::{Keys, ModelSettings, ModelSettingsError};
+use super::{KeyPolicy, ModelSettings, ModelSettingsError};
 use crate::experiment::extra::{self, ExtraError, HeaderValue};
 use crate::net::redact;
 use crate::run::RunError;
@@ -34,13 +34,13 @@ impl ModelSettings<'_> {
     }
 
     /// The headers to add. Variables are read where a key would be, and nowhere else.
-    pub(super) fn extra_headers(self, keys: Keys) -> Result<ExtraHeaders, RunError> {
+    pub(super) fn extra_headers(self, keys: KeyPolicy) -> Result<ExtraHeaders, RunError> {
         self.check_extra()?;
         let mut headers = ExtraHeaders::default();
         for (name, value) in self.0.extra_header.iter().flatten() {
             match HeaderValue::of(value) {
                 HeaderValue::Plain(value) => headers.plain.push((name.clone(), value.to_owned())),
-                HeaderValue::Variable(_) if keys == Keys::Nowhere => {}
+                HeaderValue::Variable(_) if keys == KeyPolicy::None => {}
                 HeaderValue::Variable(variable) => {
                     let secret = self.secret(name, variable, keys).map_err(|error| error.failure())?;
                     headers.secret.push((name.clone(), secret));
@@ -70,8 +70,8 @@ impl ModelSettings<'_> {
         }
     }
 
-    fn secret(self, name: &str, variable: &str, keys: Keys) -> Result<SecretString, ModelSettingsError> {
-        if let (Keys::Home, Some(url), Ok(provider)) = (keys, self.stranger(), self.provider()) {
+    fn secret(self, name: &str, variable: &str, keys: KeyPolicy) -> Result<SecretString, ModelSettingsError> {
+        if let (KeyPolicy::OfficialOnly, Some(url), Ok(provider)) = (keys, self.custom_base_url(), self.provider()) {
             let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
             return Err(ModelSettingsError::Unconfirmed { flag: "--extra-header", url, provider });
         }

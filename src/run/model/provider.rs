@@ -15,7 +15,7 @@ pub(in crate::run) enum Provider<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Home {
+pub(super) struct OfficialEndpoint {
     /// Base URL unless another one is named.
     pub(super) url: &'static str,
     /// Variable that holds the key unless another one is named.
@@ -65,14 +65,14 @@ impl<'a> Provider<'a> {
     }
 
     /// Where it is at home; the rules need no server.
-    pub(super) fn home(self) -> Option<Home> {
+    pub(super) fn home(self) -> Option<OfficialEndpoint> {
         let (url, key_env) = match self {
             Self::Baseline => return None,
             Self::OpenAi(_) => (openai::OPENAI_URL, "OPENAI_API_KEY"),
             Self::Anthropic(_) => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
             Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
         };
-        Some(Home { url, key_env })
+        Some(OfficialEndpoint { url, key_env })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, Keys, ModelSettings, Provider, elsewhere};
+use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, elsewhere};
 use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, extra, variant_setting};
 use crate::llm::capability;
 use crate::run::RunError;
@@ -10,7 +10,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 /// A variable that nobody sets.
-const USUAL: &str = "WIKITRAIL_NO_SUCH_KEY";
+const DEFAULT_KEY: &str = "WIKITRAIL_NO_SUCH_KEY";
 
 /// Settings as their flags, such as `--model openai:m --prefill`.
 fn args(line: &str) -> VariantSettings {
@@ -33,7 +33,7 @@ fn args(line: &str) -> VariantSettings {
 }
 
 fn server(line: &str, offline: bool) -> Result<Option<BuiltModel>, RunError> {
-    let keys = if offline { Keys::Nowhere } else { Keys::Anywhere };
+    let keys = if offline { KeyPolicy::None } else { KeyPolicy::Any };
     ModelSettings(&args(line)).server(&Pacer::of(&Pace::default()), keys)
 }
 
@@ -78,7 +78,7 @@ fn keys_come_from_files_trimmed_and_named_variables_must_be_set() {
     let file = folder.path().join("key");
     std::fs::write(&file, " sk-1\n").expect("a file");
     let line = format!("--key-file {}", file.display());
-    let key = |line: &str| ModelSettings(&args(line)).key(USUAL);
+    let key = |line: &str| ModelSettings(&args(line)).key(DEFAULT_KEY);
     let refused = |line: &str| key(line).expect_err("no key").to_string();
     assert_eq!(key(&line).expect("a key").expect("a key").expose_secret(), "sk-1");
     std::fs::write(&file, "\n").expect("a file");
@@ -185,25 +185,25 @@ fn a_header_with_a_variable_replaces_the_key_and_goes_nowhere_else() {
     };
     let refused = |line: &str, keys| of(line, keys).expect_err(line).to_string();
     // No key is missing, at the provider's own server either.
-    assert!(of(&azure, Keys::Anywhere).expect("sound"));
-    assert!(of(&format!("{azure} {AT}"), Keys::Anywhere).expect("sound"));
+    assert!(of(&azure, KeyPolicy::Any).expect("sound"));
+    assert!(of(&format!("{azure} {AT}"), KeyPolicy::Any).expect("sound"));
     let missing = "--extra-header helicone-auth=env:WIKITRAIL_NO_SUCH_VARIABLE";
     assert_eq!(
-        refused(&format!("{missing} {AT}"), Keys::Anywhere),
+        refused(&format!("{missing} {AT}"), KeyPolicy::Any),
         "the variable `WIKITRAIL_NO_SUCH_VARIABLE` of --extra-header `helicone-auth` is not set, or is empty"
     );
     // Offline, nothing is looked for.
-    assert!(of(&format!("{missing} {AT}"), Keys::Nowhere).expect("sound"));
+    assert!(of(&format!("{missing} {AT}"), KeyPolicy::None).expect("sound"));
     assert_eq!(
-        refused(&format!("{azure} --key-env {variable} {AT}"), Keys::Anywhere),
+        refused(&format!("{azure} --key-env {variable} {AT}"), KeyPolicy::Any),
         "--extra-header `api-key` sends a key, and --key-env names another one"
     );
     // A server that only a file names gets no secret.
     assert_eq!(
-        refused(&format!("{azure} {AT}"), Keys::Home),
+        refused(&format!("{azure} {AT}"), KeyPolicy::OfficialOnly),
         "--extra-header names a key, but `http://127.0.0.1:1/` was not typed and is not openai's own server"
     );
-    assert!(of(&format!("--extra-header x-title=test {AT}"), Keys::Home).expect("no secret"));
+    assert!(of(&format!("--extra-header x-title=test {AT}"), KeyPolicy::OfficialOnly).expect("no secret"));
 }
 
 #[test]
