@@ -2,7 +2,7 @@
 
 use super::approach::{Acting, Answering, Approach, backed_off};
 use super::approach::{is_majority, tally};
-use super::copied::Copied;
+use super::drive::Copied;
 use super::drive::Log;
 use super::drive::{EpisodeContext, EpisodeError, drive};
 use super::drive::{EpisodeJournal, Journal};

@@ -15,7 +15,6 @@
 mod answer;
 pub mod approach;
 pub mod conversation;
-mod copied;
 mod drive;
 mod forecast;
 pub mod notebook;

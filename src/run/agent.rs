@@ -5,8 +5,7 @@ use super::model::{KeyPolicy, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
-use super::unsent;
-use super::variant::{BuiltVariant, build};
+use super::variant::{BuiltVariant, build, unsent_notes};
 use super::wiki::WikiSettings;
 use crate::agent::{Agent, Episode};
 use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
@@ -79,7 +78,7 @@ impl OneAgent {
 
     /// What its requests were sent without so far, because the model's server does not take it: a note for each.
     pub fn not_sent(&self) -> Vec<String> {
-        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent::unsent_notes(&self.variant, learned))
+        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned))
     }
 
     /// The episode of a question.

@@ -1,22 +1,30 @@
-//! Running what is due, with events and with Ctrl-C.
+//! Running what is due: a bounded number of episodes in flight, one writer, events, and clean stops by Ctrl-C and by the
+//! signals of schedulers. What was paid for and a full disk does not take is kept elsewhere.
 
 use super::admission::Admission;
+use super::admission::Guard;
 use super::error::RunError;
 use super::folder::{OpenRun, State};
-use super::guard::Guard;
-use super::interrupts::Interrupts;
 use super::job::Job;
 use super::pace::Pacer;
 use super::prepare::Listener;
-use super::runner::{Answer, Gate, run_episodes};
-use crate::store::Journal;
-use crate::types::{RunEvent, Wait};
+use crate::agent::{self, Episode};
+use crate::store::{Appender, Journal, StoreError};
+use crate::types::text::{counted, shell_word};
+use crate::types::{Event, RunEvent, Trajectory, Wait};
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+#[cfg(unix)]
+use std::task::Poll;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 /// How often what was learned about servers is written down, if there is anything new.
@@ -235,4 +243,292 @@ impl<'a> History<'a> {
             let _ = writing.await;
         }
     }
+}
+
+/// How an episode becomes a trajectory; nothing if it was not begun after all, so that it stays due.
+pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Option<Trajectory>> + Send + Sync>;
+
+/// What decides whether another episode may begin. Asked repeatedly, since limits adapt and budgets shrink.
+pub(crate) struct Gate {
+    /// How many episodes may be in flight now; 0 is read as 1.
+    pub(crate) room: Box<dyn Fn() -> usize + Send + Sync>,
+    /// Whether this episode may begin now. One that may not is held back until another ends.
+    pub(super) admits: Box<dyn Fn(&Episode) -> bool + Send + Sync>,
+}
+
+/// How often the gate is asked while no episode ends.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The shortest time between two writes: syncing the disk after every episode would dominate a fast run.
+const MIN_FLUSH_INTERVAL: Duration = Duration::from_millis(10);
+/// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
+const WAITING: usize = 256;
+
+/// Runs `episodes`, as many at a time as the gate lets in, and appends each as it ends. The run ends when all have ended,
+/// or when the gate holds back the next one and none is in flight.
+///
+/// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
+/// and those in flight are finished; nor does one start once the folder cannot be written, and those in flight are then
+/// kept elsewhere. Dropping the future stops at once; what the writer already has is still written.
+///
+/// Whoever listens to `events` slowly slows the run: the writer waits for a place, and episodes wait for the writer. Whoever
+/// listens no more does not.
+pub(super) async fn run_episodes(
+    episodes: Vec<Episode>,
+    answer: Answer,
+    appender: Appender,
+    gate: Gate,
+    events: mpsc::Sender<RunEvent>,
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), RunError> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let writer_events = events.clone();
+    let (full, is_full) = watch::channel(false);
+    let writer = tokio::task::spawn_blocking(move || write_episodes(appender, receiver, &writer_events, &full));
+    let mut due = episodes.into_iter().peekable();
+    let mut tasks = JoinSet::new();
+    let mut told = false;
+    let mut poll = tokio::time::interval(POLL_INTERVAL);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let room = (gate.room)().max(1);
+        while tasks.len() < room && !*stop.borrow() && !*is_full.borrow() {
+            let Some(episode) = due.next_if(|episode| (gate.admits)(episode)) else { break };
+            tasks.spawn(guarded(Arc::clone(&answer), episode));
+        }
+        tokio::select! {
+            ended = tasks.join_next() => match ended {
+                // The writer died, which it returns itself.
+                Some(Ok(None)) => {}
+                Some(Ok(Some(trajectory))) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
+                Some(Err(error)) => {
+                    let lost = format!("an episode was lost ({error}); it is not recorded, and `--resume` runs it again");
+                    let _ = events.send(RunEvent::Note(lost)).await;
+                }
+                None => break,
+            },
+            // The limit may have grown while no episode ended.
+            _ = poll.tick(), if due.len() > 0 => {}
+            Ok(()) = stop.changed(), if !told => {
+                told = true;
+                // It does not stop if nobody listens any more.
+                let _ = events.send(RunEvent::Stopping).await;
+            }
+        }
+    }
+    drop(sender);
+    writer.await.unwrap_or_else(|error| Err(writer_died(&error)))
+}
+
+/// An episode that panics is recorded as not measured; it must not end the run.
+async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
+    match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
+        Ok(trajectory) => trajectory,
+        Err(payload) => {
+            let reason = payload
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| payload.downcast_ref::<&str>().copied())
+                .unwrap_or("no reason given");
+            Some(episode.not_measured(format!("a fault in wikitrail: {reason}")))
+        }
+    }
+}
+
+/// The only place that appends: writes all waiting trajectories at once, and reports them once they are on disk.
+fn write_episodes(
+    mut appender: Appender,
+    mut ended: mpsc::Receiver<Arc<Trajectory>>,
+    events: &mpsc::Sender<RunEvent>,
+    full: &watch::Sender<bool>,
+) -> Result<(), RunError> {
+    let mut written: Option<Instant> = None;
+    while let Some(first) = ended.blocking_recv() {
+        if let Some(written) = written {
+            std::thread::sleep(MIN_FLUSH_INTERVAL.saturating_sub(written.elapsed()));
+        }
+        let mut batch = vec![first];
+        while batch.len() < WAITING
+            && let Ok(next) = ended.try_recv()
+        {
+            batch.push(next);
+        }
+        if let Err(error) = appender.append(batch.iter().map(AsRef::as_ref)) {
+            full.send_replace(true);
+            let _ = events.blocking_send(RunEvent::Note(format!("{error}; finishing what is in flight")));
+            batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
+            return Err(rescue_episodes(&error, &mut appender, &batch, &std::env::temp_dir()));
+        }
+        written = Some(Instant::now());
+        for trajectory in batch {
+            // The reporter may be gone; the record is what counts.
+            let _ = events.blocking_send(RunEvent::Recorded(trajectory));
+        }
+    }
+    Ok(())
+}
+
+fn writer_died(error: &JoinError) -> RunError {
+    RunError::unexpected(
+        format!("the writer of episodes died: {error}"),
+        "this is a fault in wikitrail; please report it",
+    )
+}
+
+impl agent::Journal for Journal {
+    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
+        self.take(key)
+    }
+
+    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {
+        async move { drop(self.keep(key, variant, sample, event).await) }.boxed()
+    }
+}
+
+/// Requests to stop. From when it is made on, none of the signals ends the program by itself, and none is lost: one that
+/// comes before anybody waits is found by the first who does.
+#[derive(Debug, Default)]
+pub struct Interrupts {
+    #[cfg(unix)]
+    signals: Vec<tokio::signal::unix::Signal>,
+    /// Asks to stop once: shell and system both send it when a terminal goes away, and neither is in a hurry.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
+    #[cfg(not(unix))]
+    listens: bool,
+}
+
+impl Interrupts {
+    /// No request ever comes: signals do what they do without us.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Ctrl-C, and on Unix also SIGTERM, and SIGHUP unless it is ignored (`nohup`). Must be called inside a Tokio runtime.
+    #[cfg(unix)]
+    pub fn signals() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        // A system that takes no handler leaves its own in place, which ends the program: nothing on disk is lost by it.
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+        let hangup = if hangup_is_ignored() { None } else { signal(SignalKind::hangup()).ok() };
+        Self { signals: kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect(), hangup }
+    }
+
+    /// Ctrl-C. Must be called inside a Tokio runtime.
+    #[cfg(not(unix))]
+    pub fn signals() -> Self {
+        Self { listens: true }
+    }
+
+    #[cfg(unix)]
+    pub(crate) async fn next(&mut self) {
+        std::future::poll_fn(|context| {
+            // A signal that ended (`Ready(None)`) never comes.
+            let all = self.signals.iter_mut().chain(&mut self.hangup);
+            let came = all.map(|signal| signal.poll_recv(context)).any(|came| matches!(came, Poll::Ready(Some(()))));
+            if came { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        self.hangup = None;
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) async fn next(&mut self) {
+        if !self.listens || tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Whether the program was started to outlive its terminal (`nohup`). Only Linux says so without a system call of our own.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A bit for each signal, from the lowest on; the hangup is signal 1.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Tries the folder once more, now that nothing is in flight any more, and then another place. Says why the run ended and
+/// where its last episodes are.
+fn rescue_episodes(
+    failed: &StoreError,
+    appender: &mut Appender,
+    episodes: &[Arc<Trajectory>],
+    elsewhere: &Path,
+) -> RunError {
+    let mut lines = Vec::new();
+    if appender.append(episodes.iter().map(AsRef::as_ref)).is_err() {
+        for episode in episodes {
+            // Nothing in an episode cannot be written as JSON; a line without its end is dropped when it is read.
+            let _ = serde_json::to_writer(&mut lines, episode.as_ref());
+            lines.push(b'\n');
+        }
+    }
+    let unwritten = Unwritten {
+        failed: failed.to_string(),
+        hint: failed.hint(),
+        what: counted(episodes.len(), "finished episode"),
+        file: appender.path(),
+        next: "continue with --resume",
+        lost: "which runs these episodes again",
+    };
+    unwritten.keep(&lines, elsewhere)
+}
+
+/// What was paid for and a file did not take.
+pub(super) struct Unwritten<'a> {
+    /// The first error, and what to do about it.
+    pub(super) failed: String,
+    pub(super) hint: &'a str,
+    /// How many of what.
+    pub(super) what: String,
+    pub(super) file: &'a Path,
+    /// How to go on, and what that does with what is lost.
+    pub(super) next: &'a str,
+    pub(super) lost: &'a str,
+}
+
+impl Unwritten<'_> {
+    /// Writes the lines that the file did not take in the end to a new file in this folder. Says why the run ended and
+    /// where they are.
+    pub(super) fn keep(&self, lines: &[u8], elsewhere: &Path) -> RunError {
+        let Self { failed, hint, what, file, next, lost } = self;
+        if lines.is_empty() {
+            return RunError::unexpected(
+                format!("{failed}; after that, {what} could be written"),
+                format!("{hint}; then {next}"),
+            );
+        }
+        match write_new(elsewhere, lines) {
+            Ok(path) => RunError::unexpected(
+                format!("{failed}; {what} that the folder did not take: kept in `{}`", path.display()),
+                format!(
+                    "make room, run `cat {} >> {}`, and {next}",
+                    shell_word(&path.display().to_string()),
+                    shell_word(&file.display().to_string())
+                ),
+            ),
+            Err(error) => RunError::unexpected(
+                format!("{failed}; {what} could not be kept anywhere ({}: {error})", elsewhere.display()),
+                format!("{hint}; then {next}, {lost}"),
+            ),
+        }
+    }
+}
+
+/// A new file in this folder, which only its owner can read.
+fn write_new(folder: &Path, lines: &[u8]) -> std::io::Result<PathBuf> {
+    let path =
+        folder.join(format!("wikitrail-{}-{}.jsonl", std::process::id(), jiff::Timestamp::now().as_millisecond()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&path)?;
+    let written = file.write_all(lines).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file would look like a whole one.
+        let _ = std::fs::remove_file(&path);
+    }
+    written.map(|()| path)
 }

@@ -1,12 +1,10 @@
 //! The run's folder: which one, what of it is kept, and what it holds at the end.
 
-use super::asked;
+use super::costs::{Estimate, price_origin};
 use super::error::RunError;
-use super::estimate::Estimate;
 use super::job::Job;
 use super::plan::{Due, differences, differences_of_parts};
-use super::prices;
-use super::questions;
+use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};
 use crate::experiment::{Output, defaults};
@@ -201,7 +199,7 @@ impl OutputPlan {
             self.folder.write_experiment(text)?;
         }
         if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
-            asked::write_questions(&self.folder, job.plan.questions())?;
+            write_questions(&self.folder, job.plan.questions())?;
         }
         Ok(())
     }
@@ -215,7 +213,7 @@ impl OutputPlan {
         }
         // The first one may have been killed before it came to this.
         if is_first || !self.folder.has_questions() && !self.folder.has_unfinished_questions()? {
-            asked::write_questions(&self.folder, job.plan.questions())?;
+            write_questions(&self.folder, job.plan.questions())?;
         }
         if let Some(before) = self.folder.shard(shard)? {
             let manifest = &mut job.manifest;
@@ -303,7 +301,7 @@ fn price_notes(job: &Job) -> Vec<String> {
     let (mut told, mut lines) = (BTreeSet::new(), Vec::new());
     for variant in &job.manifest.variants {
         let Some(price) = &variant.price else { continue };
-        let Some(origin) = prices::price_origin(price) else { continue };
+        let Some(origin) = price_origin(price) else { continue };
         if told.insert(&variant.model) {
             let (prompt, completion) = (price.prompt, price.completion);
             let other =

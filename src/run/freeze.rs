@@ -9,7 +9,7 @@ mod kept;
 mod wanted;
 
 use super::error::{RunError, classify};
-use super::interrupts::Interrupts;
+use super::execute::Interrupts;
 use super::model::is_on;
 use super::wiki::{WIKIPEDIA, WikiSettings, site};
 use crate::experiment::VariantSettings;

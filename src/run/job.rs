@@ -1,16 +1,13 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
-use super::asked::{EarlierQuestions, SelectedQuestions};
 use super::breaker::{Breaker, Breakers};
 use super::error::RunError;
-use super::named_files;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
-use super::revision;
-use super::stopping;
-use super::unsent;
-use super::variant::{BuiltVariant, build};
+use super::questions::{EarlierQuestions, SelectedQuestions};
+use super::variant::{BuiltVariant, build, unsent_notes, unsent_options};
+use super::{named_files, revision, stopping};
 use crate::agent::{Agent, StoredPrompt};
 use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
 use crate::llm::{Budget, LearnedOptions};
@@ -119,7 +116,7 @@ impl Job {
     pub(super) fn note_unsent(&mut self) {
         for variant in &mut self.manifest.variants {
             let Some(learned) = self.learned.get(&variant.name) else { continue };
-            let unsent = unsent::unsent_options(variant, learned).names();
+            let unsent = unsent_options(variant, learned).names();
             variant.not_sent.extend(unsent.into_iter().map(str::to_owned));
             variant.not_sent.sort();
             variant.not_sent.dedup();
@@ -129,7 +126,7 @@ impl Job {
     /// The same for a person.
     pub(super) fn unsent(&self) -> impl Iterator<Item = String> {
         let variants = self.manifest.variants.iter();
-        variants.filter_map(|variant| Some(unsent::unsent_notes(variant, self.learned.get(&variant.name)?))).flatten()
+        variants.filter_map(|variant| Some(unsent_notes(variant, self.learned.get(&variant.name)?))).flatten()
     }
 
     /// What tokens cost, by the variant's name, where that is known.

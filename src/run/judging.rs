@@ -6,11 +6,11 @@ mod words;
 
 use super::error::RunError;
 use super::execute::End;
+use super::execute::Interrupts;
+use super::execute::Unwritten;
 use super::hint;
-use super::interrupts::Interrupts;
 use super::model::{BuiltModel, is_on};
 use super::pool::Pool;
-use super::rescue::Unwritten;
 use crate::experiment::{Experiment, Limits, Output, Pace, Recording, VariantSettings};
 use crate::judge::{
     self, Answer, Judge, JudgePrompt, Judgement, Line, Menu, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts, due,

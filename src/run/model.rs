@@ -1,29 +1,28 @@
 //! From settings to a model.
 
-mod extra;
-mod key;
-mod provider;
-
 use super::breaker::Breaker;
 use super::error::RunError;
 use super::pace::Pacer;
 use crate::experiment::VariantSettings;
-use crate::llm::capability;
+use crate::experiment::extra::{self, ExtraError, HeaderValue};
 use crate::llm::{
     Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, ModelError, OpenAiSettings, Remote, RemoteSettings,
-    Unsupported, anthropic, gemini, openai, shown_urls,
+    Unsupported, anthropic, capability, gemini, openai, shown_urls,
 };
 use crate::net::{RetrySettings, redact};
+use crate::types::bounded::text_at_most;
 use crate::types::secrecy::looks_secret;
 use crate::types::text::printable;
 use crate::types::{Completion, Decoding, Request, Voting};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use provider::Provider;
-pub(super) use provider::{is_at, is_own};
 use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 
 /// How a server that a file names gets a key.
 const CONFIRM: &str = "to send the key there, name the server with --base-url, or add --confirm";
@@ -143,7 +142,7 @@ fn elsewhere(name: &str) -> Option<String> {
 
 /// Why the flags do not make a model.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ModelSettingsError {
+enum ModelSettingsError {
     #[error("invalid --model `{0}`")]
     Unknown(String),
     #[error("--key-env `{0}` is not set, or is empty")]
@@ -429,6 +428,219 @@ pub(crate) fn key_variable(label: &str) -> Option<&'static str> {
 
 pub(super) fn is_on(switch: Option<bool>) -> bool {
     switch.unwrap_or_default()
+}
+
+/// Largest key file, in bytes; a key is a line.
+const MAX_KEY_FILE: u64 = 16 << 10;
+
+impl ModelSettings<'_> {
+    /// The key, from the file or the variable that was named, else from the variable `usual` where it is set.
+    pub(super) fn key(self, usual: &str) -> Result<Option<SecretString>, RunError> {
+        self.check_key_env()?;
+        if let Some(file) = &self.0.key_file {
+            return key_from(Path::new(file)).map(Some).map_err(|error| error.failure());
+        }
+        let name = self.0.key_env.as_deref().unwrap_or(usual);
+        let value = std::env::var(name).unwrap_or_default();
+        match (value.trim(), &self.0.key_env) {
+            ("", Some(name)) => Err(ModelSettingsError::NoEnv(name.clone()).failure()),
+            ("", None) => Ok(None),
+            (key, _) if !is_key(key) => Err(ModelSettingsError::BadEnv(name.to_owned()).failure()),
+            (key, _) => Ok(Some(SecretString::from(key))),
+        }
+    }
+
+    /// A key in the place of a variable's name must neither be shown nor recorded, even where none is needed.
+    fn check_key_env(self) -> Result<(), RunError> {
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        match self.0.key_env.as_deref() {
+            // A variable of another name may exist, but a key that exists as a variable is hardly one.
+            Some(name) if !is_name(name) && std::env::var_os(name).is_none() => {
+                Err(ModelSettingsError::KeyForName.failure())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key is one word; anything else cannot be sent, and every request would fail.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
+    let shown = file.display().to_string();
+    let unreadable = |error| ModelSettingsError::KeyFile(shown.clone(), error);
+    let text = File::open(file).and_then(|file| text_at_most(file, MAX_KEY_FILE)).map_err(unreadable)?;
+    match text.trim() {
+        key if !is_key(key) => Err(ModelSettingsError::NoKey(shown)),
+        key => Ok(SecretString::from(key)),
+    }
+}
+
+/// Longest value of a header from a variable, in bytes.
+const MAX_VALUE: usize = 8 << 10;
+
+/// Headers beside those that every request has.
+#[derive(Default)]
+struct ExtraHeaders {
+    pub(super) plain: Vec<(String, String)>,
+    /// Those from variables.
+    pub(super) secret: Vec<(String, SecretString)>,
+}
+
+impl ExtraHeaders {
+    /// The secret that is sent in place of the key.
+    pub(super) fn key(&self, credential: Option<&(String, String)>) -> Option<&SecretString> {
+        self.secret.iter().find(|(name, _)| credential.is_some_and(|(header, _)| header == name)).map(|(_, key)| key)
+    }
+}
+
+impl ModelSettings<'_> {
+    /// The header that is sent in place of the usual key, if one is: its name and the variable's.
+    pub(super) fn credential(self) -> Option<(String, String)> {
+        let (name, variable) = extra::credential(self.0.extra_header.as_ref()?)?;
+        Some((name.to_owned(), variable.to_owned()))
+    }
+
+    /// The headers to add. Variables are read where a key would be, and nowhere else.
+    fn extra_headers(self, keys: KeyPolicy) -> Result<ExtraHeaders, RunError> {
+        self.check_extra()?;
+        let mut headers = ExtraHeaders::default();
+        for (name, value) in self.0.extra_header.iter().flatten() {
+            match HeaderValue::of(value) {
+                HeaderValue::Plain(value) => headers.plain.push((name.clone(), value.to_owned())),
+                HeaderValue::Variable(_) if keys == KeyPolicy::None => {}
+                HeaderValue::Variable(variable) => {
+                    let secret = self.secret(name, variable, keys).map_err(|error| error.failure())?;
+                    headers.secret.push((name.clone(), secret));
+                }
+            }
+        }
+        Ok(headers)
+    }
+
+    /// The fields that are added to bodies.
+    pub(super) fn extra_body(self) -> Map<String, Value> {
+        match self.0.extra_body.clone().map(|body| extra::sorted(Value::Object(body))) {
+            Some(Value::Object(body)) => body,
+            _ => Map::new(),
+        }
+    }
+
+    /// Settings that did not come from flags or a file are checked here.
+    fn check_extra(self) -> Result<(), RunError> {
+        let refused = |ExtraError { message, hint }| RunError::usage(message, hint);
+        self.0.extra_body.as_ref().map_or(Ok(()), extra::check_body).map_err(refused)?;
+        self.0.extra_header.as_ref().map_or(Ok(()), extra::check_headers).map_err(refused)?;
+        let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
+        match (self.credential(), typed.into_iter().find(|(_, typed)| *typed)) {
+            (Some((header, _)), Some((flag, _))) => Err(ModelSettingsError::TwoKeys { header, flag }.failure()),
+            _ => Ok(()),
+        }
+    }
+
+    fn secret(self, name: &str, variable: &str, keys: KeyPolicy) -> Result<SecretString, ModelSettingsError> {
+        if let (KeyPolicy::OfficialOnly, Some(url), Ok(provider)) = (keys, self.custom_base_url(), self.provider()) {
+            let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
+            return Err(ModelSettingsError::Unconfirmed { flag: "--extra-header", url, provider });
+        }
+        let value = std::env::var(variable).unwrap_or_default();
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(ModelSettingsError::NoHeader { name: name.to_owned(), variable: variable.to_owned() });
+        }
+        if value.len() > MAX_VALUE || !value.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
+            return Err(ModelSettingsError::BadHeader(variable.to_owned()));
+        }
+        Ok(SecretString::from(value))
+    }
+}
+
+/// A provider, and the model's name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Provider<'a> {
+    /// The rules in this process.
+    Baseline,
+    /// A server that speaks `OpenAI`'s interface.
+    OpenAi(&'a str),
+    Anthropic(&'a str),
+    Gemini(&'a str),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct OfficialEndpoint {
+    /// Base URL unless another one is named.
+    pub(super) url: &'static str,
+    /// Variable that holds the key unless another one is named.
+    pub(super) key_env: &'static str,
+}
+
+impl<'a> Provider<'a> {
+    /// Reads `baseline` or `PROVIDER:NAME`.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        if text == "baseline" {
+            return Some(Self::Baseline);
+        }
+        let (kind, name) = text.split_once(':')?;
+        let name = Some(name.trim()).filter(|name| !name.is_empty())?;
+        match kind {
+            "openai" => Some(Self::OpenAi(name)),
+            "anthropic" => Some(Self::Anthropic(name)),
+            "gemini" => Some(Self::Gemini(name)),
+            _ => None,
+        }
+    }
+
+    /// The part before the colon.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::OpenAi(_) => "openai",
+            Self::Anthropic(_) => "anthropic",
+            Self::Gemini(_) => "gemini",
+        }
+    }
+
+    /// The model's name; empty for the rules.
+    pub(super) fn name(self) -> &'a str {
+        match self {
+            Self::Baseline => "",
+            Self::OpenAi(name) | Self::Anthropic(name) | Self::Gemini(name) => name,
+        }
+    }
+
+    /// How a record names it.
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Baseline => self.kind().to_owned(),
+            _ => format!("{}:{}", self.kind(), self.name()),
+        }
+    }
+
+    /// Where it is at home; the rules need no server.
+    fn home(self) -> Option<OfficialEndpoint> {
+        let (url, key_env) = match self {
+            Self::Baseline => return None,
+            Self::OpenAi(_) => (openai::OPENAI_URL, "OPENAI_API_KEY"),
+            Self::Anthropic(_) => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
+            Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
+        };
+        Some(OfficialEndpoint { url, key_env })
+    }
+}
+
+/// Whether an address is of the own server of a model's provider.
+pub(super) fn is_own(model: &str, address: &str) -> bool {
+    Provider::parse(model).and_then(Provider::home).is_some_and(|home| is_at(address, home.url))
+}
+
+/// Whether an address is of the same server as another one. A text that is not an address matches no server.
+pub(super) fn is_at(address: &str, home: &str) -> bool {
+    match (Url::parse(address), Url::parse(home)) {
+        (Ok(address), Ok(home)) => address.origin() == home.origin(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ const WITHOUT_SERVER: usize = 32;
 
 /// Where all requests of a start of the program wait for their turn: one limiter for each model's server and key, and one for each site.
 #[derive(Debug)]
-pub(crate) struct Pacer {
+pub(super) struct Pacer {
     started_at: jiff::Timestamp,
     limits: Settings,
     models: Limiters,

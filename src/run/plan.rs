@@ -22,7 +22,7 @@ pub(crate) struct Plan {
 
 /// A plan held against what is recorded.
 #[derive(Debug, Clone)]
-pub(crate) struct Due {
+pub(super) struct Due {
     /// Episodes that are finished and are kept.
     pub keep: usize,
     /// Episodes that were tried but not measured.
@@ -97,7 +97,7 @@ impl Plan {
         self.episodes.len()
     }
 
-    pub(crate) fn without_gold(&self) -> usize {
+    pub(super) fn without_gold(&self) -> usize {
         self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
     }
 
@@ -224,7 +224,7 @@ fn identity(variant: &Variant) -> Value {
 }
 
 /// The first two variants with the same settings, if there are any.
-pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
+pub(super) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
     let mut seen: HashMap<String, &Variant> = HashMap::new();
     variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))
 }
@@ -240,7 +240,7 @@ pub(crate) fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String
 
 /// The same for parts of one run, such as its shards: they also have one selection, and the variants and repeats of an
 /// experiment do not grow.
-pub(crate) fn differences_of_parts(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
+pub(super) fn differences_of_parts(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     let mut found = changes(recorded, planned, false);
     let (was, now) = (&recorded.dataset, &planned.dataset);
     if was.sha256 == now.sha256 && was.selection != now.selection {

@@ -1,11 +1,11 @@
 //! From what to run to its figures: prepare, execute, summarise.
 
+use super::costs::Estimate;
 use super::error::RunError;
-use super::estimate::Estimate;
+use super::execute::Interrupts;
 use super::execute::{End, execute};
 use super::folder::{OutputPlan, fresh};
 use super::inputs;
-use super::interrupts::Interrupts;
 use super::job::Job;
 use super::pool::Pool;
 use super::summary::Summary;

@@ -1,7 +1,7 @@
 //! Tests of plan and runner with episodes that need neither model nor Wikipedia.
 
+use super::execute::{Answer, Gate, run_episodes};
 use super::plan::{Due, Plan};
-use super::runner::{Answer, Gate, run_episodes};
 use crate::agent::Episode;
 use crate::store::{Appender, Lock, RunFolder};
 use crate::types::{

@@ -101,7 +101,7 @@ impl<'a> WikiSettings<'a> {
         self.kind() == WikiKind::Corpus
     }
 
-    pub(super) fn is_retriever(self) -> bool {
+    fn is_retriever(self) -> bool {
         self.kind() == WikiKind::Retriever
     }
 

@@ -1,6 +1,6 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, elsewhere};
+use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, elsewhere, is_at};
 use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, extra, variant_setting};
 use crate::llm::capability;
 use crate::run::RunError;
@@ -307,5 +307,21 @@ fn names_of_other_programs_are_told_how_they_are_written_here() {
         let hint = elsewhere(name);
         assert_eq!(hint.is_some(), told.is_some(), "{name}");
         assert!(told.is_none_or(|told| hint.is_some_and(|hint| hint.contains(told))), "{name}");
+    }
+}
+
+#[test]
+fn another_scheme_port_or_name_is_another_server() {
+    let home = "https://api.openai.com/v1";
+    for (address, same) in [
+        ("https://api.openai.com/v2/", true),
+        ("https://API.openai.com:443", true),
+        ("http://api.openai.com/v1", false),
+        ("https://api.openai.com:444/v1", false),
+        ("https://api.openai.com.evil.example/v1", false),
+        ("https://api.openai.com@evil.example/v1", false),
+        ("api.openai.com", false),
+    ] {
+        assert_eq!(is_at(address, home), same, "{address}");
     }
 }
