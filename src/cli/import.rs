@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::say::say;
 use crate::report::console::stdout;
 use crate::report::thousands;
-use crate::run::{AnswerFrom, InspectImport, Recorded, import_inspect, import_notebook};
+use crate::run::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
 use crate::types::text::{counted, shell_word, visible_line};
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -130,7 +130,7 @@ fn notebook(Args { files, out }: &Args) -> anyhow::Result<u8> {
         let message = format!("two files are named like `{}`", files[at].display());
         return Err(Failure::usage(message, "questions are named after their files: rename one of them"));
     }
-    let Recorded { folder, episodes, right, differing, skipped } =
+    let NotebookImported { folder, episodes, right, differing, skipped } =
         import_notebook(files, out, without_secrets(std::env::args_os()))?;
     left_out(&skipped, "line");
     if !differing.is_empty() {

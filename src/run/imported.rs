@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) const NEW_FOLDER: &str = "name a new folder with --out";
 
 /// The manifest of these variants' episodes.
-pub(super) fn manifest(
+pub(super) fn imported_manifest(
     variants: Vec<Variant>,
     dataset: DatasetRecord,
     repeats: u32,
@@ -38,7 +38,7 @@ pub(super) fn manifest(
 }
 
 /// A variant of which only the model is known.
-pub(super) fn variant(name: &str, model: String) -> Variant {
+pub(super) fn imported_variant(name: &str, model: String) -> Variant {
     let unknown = || UNKNOWN.to_owned();
     Variant {
         name: name.to_owned(),

@@ -18,8 +18,8 @@ use crate::types::{
     DatasetRecord, LogRecord, Manifest, Question, Selection, Trajectory, Variant, json_error, sha256_hex,
 };
 use file::{Head, Take, displayed};
-use like::{Asked, Match};
-use said::Said;
+use like::{Match, ReferenceQuestions};
+use said::LogSettings;
 use sample::Sample;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ const MAX_NAME: usize = 80;
 
 /// What to import, and how.
 #[derive(Debug)]
-pub(crate) struct Import<'a> {
+pub(crate) struct InspectImport<'a> {
     /// Logs, and folders of logs.
     pub(crate) logs: &'a [PathBuf],
     pub(crate) out: &'a Path,
@@ -46,7 +46,7 @@ pub(crate) struct Import<'a> {
 
 /// What was imported.
 #[derive(Debug, Default)]
-pub(crate) struct Imported {
+pub(crate) struct InspectImported {
     pub(crate) episodes: usize,
     pub(crate) not_measured: usize,
     /// Of each variant and its first scorer how many it has as right.
@@ -60,22 +60,22 @@ pub(crate) struct Imported {
 }
 
 /// Writes the answers of logs into a new folder.
-pub(crate) fn import(wanted: &Import<'_>) -> Result<Imported, RunError> {
+pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), imported::NEW_FOLDER)?;
-    let (logs, left_out) = file::logs(wanted.logs)?;
+    let (logs, left_out) = file::find_logs(wanted.logs)?;
     if let Some(name) = wanted.variant.filter(|_| logs.len() > 1) {
         return Err(RunError::usage(
             format!("--variant {name} names one variant, and there are {} logs", logs.len()),
             "leave it out: each log is a variant that is named after its task",
         ));
     }
-    let asked = wanted.like.map(Asked::read).transpose()?;
+    let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
     let mut found = Found { wanted, alone: logs.len() == 1, asked, ..Found::new(wanted) };
     found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
     for log in &logs {
         found.log = displayed(log);
         let known = found.variants.len();
-        let read = file::read(log, &mut found).and_then(|()| found.end_of_log(log));
+        let read = file::read_log(log, &mut found).and_then(|()| found.end_of_log(log));
         match read {
             // Among several, one without an answer costs no other.
             Err(error) if !found.alone && !found.has_episodes_behind(known) => {
@@ -97,17 +97,17 @@ pub(crate) fn import(wanted: &Import<'_>) -> Result<Imported, RunError> {
 
 /// What the logs hold.
 struct Found<'a> {
-    wanted: &'a Import<'a>,
+    wanted: &'a InspectImport<'a>,
     /// Whether there is one log.
     alone: bool,
-    asked: Option<Asked>,
+    asked: Option<ReferenceQuestions>,
     /// The log that is being read: its path for a person, and what it says.
     log: String,
-    said: Option<Said>,
+    said: Option<LogSettings>,
     variants: Vec<Variant>,
     logs: Vec<LogRecord>,
     /// What the logs say of dataset, revision and times.
-    heads: Vec<Said>,
+    heads: Vec<LogSettings>,
     episodes: Vec<Trajectory>,
     /// The questions, by id.
     questions: HashMap<String, Question>,
@@ -116,12 +116,12 @@ struct Found<'a> {
     scorers: BTreeSet<String>,
     /// Samples that were matched by their id alone.
     by_id_alone: usize,
-    done: Imported,
+    done: InspectImported,
 }
 
 impl Take for Found<'_> {
     fn head(&mut self, head: Head) -> Result<(), RunError> {
-        let said = Said::of(head);
+        let said = LogSettings::of(head);
         let name = match self.wanted.variant {
             Some(name) => printable(name, MAX_NAME),
             None if self.alone => INSPECT.to_owned(),
@@ -153,7 +153,7 @@ impl Take for Found<'_> {
 }
 
 impl<'a> Found<'a> {
-    fn new(wanted: &'a Import<'a>) -> Self {
+    fn new(wanted: &'a InspectImport<'a>) -> Self {
         Self {
             wanted,
             alone: true,
@@ -169,7 +169,7 @@ impl<'a> Found<'a> {
             seen: HashSet::new(),
             scorers: BTreeSet::new(),
             by_id_alone: 0,
-            done: Imported::default(),
+            done: InspectImported::default(),
         }
     }
 
@@ -303,7 +303,7 @@ impl<'a> Found<'a> {
         RunError::input(format!("`{}` has no scorer `{}`", self.log, visible_line(scorer, 80)), hint)
     }
 
-    fn write(mut self) -> Result<Imported, RunError> {
+    fn write(mut self) -> Result<InspectImported, RunError> {
         if self.by_id_alone > 0 {
             let count = thousands(self.by_id_alone as u64);
             self.done.notes.push(format!("note: {count} samples were matched by their id alone: their text has another question than the run of --like"));
@@ -348,8 +348,8 @@ impl<'a> Found<'a> {
             selected,
         };
         let dataset = self.asked.as_ref().map_or_else(own, |asked| DatasetRecord { selected, ..asked.dataset.clone() });
-        let known = imported::manifest(Vec::new(), dataset, repeats, self.wanted.command_line.clone());
-        let same = |of: fn(&Said) -> &Option<String>| {
+        let known = imported::imported_manifest(Vec::new(), dataset, repeats, self.wanted.command_line.clone());
+        let same = |of: fn(&LogSettings) -> &Option<String>| {
             let all: BTreeSet<&Option<String>> = self.heads.iter().map(of).collect();
             if all.len() == 1 { all.into_iter().next().cloned().flatten() } else { None }
         };

@@ -68,12 +68,12 @@ pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
-pub(crate) use inspect_log::{AnswerFrom, Import as InspectImport, import as import_inspect};
+pub(crate) use inspect_log::{AnswerFrom, InspectImport, import_inspect};
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};
 pub(crate) use model::key_variable;
 pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
-pub(crate) use notebook::{Recorded, import as import_notebook};
+pub(crate) use notebook::{NotebookImported, import_notebook};
 #[cfg(test)]
 pub(crate) use places::FLAGS_OF_FILES;
 pub(crate) use places::{Place, places};

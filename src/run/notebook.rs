@@ -29,7 +29,7 @@ const EPISODES: &str =
 
 /// What was imported.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct NotebookImported {
     /// The new folder.
     pub(crate) folder: PathBuf,
     pub(crate) episodes: usize,
@@ -54,7 +54,11 @@ struct Found {
 
 /// Writes the episodes of several files into a new folder. A question's id is the file's name without its ending, `/`, and
 /// the episode's position in the recorded run.
-pub(crate) fn import(files: &[PathBuf], out: &Path, command_line: Vec<String>) -> Result<Recorded, RunError> {
+pub(crate) fn import_notebook(
+    files: &[PathBuf],
+    out: &Path,
+    command_line: Vec<String>,
+) -> Result<NotebookImported, RunError> {
     let target = RunFolder::at(out);
     refuse_target(&target, imported::NEW_FOLDER)?;
     let mut found = Found::default();
@@ -82,7 +86,7 @@ pub(crate) fn import(files: &[PathBuf], out: &Path, command_line: Vec<String>) -
         (score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers))
             .is_some_and(|score| (score.em > 0.0) != is_right(episode))
     };
-    Ok(Recorded {
+    Ok(NotebookImported {
         folder: out.to_owned(),
         right: found.episodes.iter().filter(is_right).count(),
         differing: found.episodes.iter().filter(differs).map(|episode| episode.trajectory.id.clone()).collect(),
@@ -182,7 +186,7 @@ impl Found {
             ids_file: None,
             selected: count,
         };
-        imported::manifest(vec![self.variant()], dataset, 1, command_line)
+        imported::imported_manifest(vec![self.variant()], dataset, 1, command_line)
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
@@ -195,7 +199,7 @@ impl Found {
             max_steps: Some(MAX_STEPS),
             compat: Some(Compat::Paper),
             question_label: if claims { "Claim" } else { "Question" }.to_owned(),
-            ..imported::variant(VARIANT, models.join("; "))
+            ..imported::imported_variant(VARIANT, models.join("; "))
         }
     }
 }

@@ -101,7 +101,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Samples<'a> {
 
 /// The logs that these paths name: files, and in folders the files whose names end in `.eval` or `.json`, by name. The
 /// second list has what is left out, and why.
-pub(super) fn logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), RunError> {
+pub(super) fn find_logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), RunError> {
     let (mut logs, mut left_out) = (Vec::new(), Vec::new());
     for path in paths {
         if !path.is_dir() {
@@ -155,7 +155,7 @@ pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
 }
 
 /// Gives `take` what the log at `path` holds.
-pub(super) fn read(path: &Path, take: &mut impl Take) -> Result<(), RunError> {
+pub(super) fn read_log(path: &Path, take: &mut impl Take) -> Result<(), RunError> {
     let cannot = |error: io::Error| unreadable(path, &error);
     let mut file = File::open(path).map_err(cannot)?;
     let mut bytes = read_at_most(file.by_ref().take(BEGINNING), BEGINNING).map_err(cannot)?;
@@ -170,7 +170,7 @@ pub(super) fn read(path: &Path, take: &mut impl Take) -> Result<(), RunError> {
     fill_at_most(&mut bytes, file, MAX_LOG).map_err(cannot)?;
     let sha256 = sha256_hex([bytes.as_slice()]);
     if packed {
-        return packed::read(path, &bytes, sha256, take);
+        return packed::read_packed(path, &bytes, sha256, take);
     }
     without_constants(&mut bytes);
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);

@@ -10,7 +10,7 @@ use std::path::Path;
 /// A question of fewer words is not looked for inside a longer text.
 const MIN_WORDS: usize = 3;
 
-pub(super) struct Asked {
+pub(super) struct ReferenceQuestions {
     pub(super) dataset: DatasetRecord,
     questions: Vec<Question>,
     by_id: HashMap<String, usize>,
@@ -29,7 +29,7 @@ pub(super) enum Match {
     IdAlone,
 }
 
-impl Asked {
+impl ReferenceQuestions {
     pub(super) fn read(path: &Path) -> Result<Self, RunError> {
         let folder = RunFolder::open(path)?;
         let manifest = folder.manifest()?;
@@ -116,12 +116,12 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, DatasetRecord, Match, Question};
+    use super::{DatasetRecord, Match, Question, ReferenceQuestions};
     use crate::types::Selection;
     use std::collections::{BTreeMap, HashMap};
 
-    fn asked(questions: &[(&str, &str)]) -> Asked {
-        let mut asked = Asked {
+    fn asked(questions: &[(&str, &str)]) -> ReferenceQuestions {
+        let mut asked = ReferenceQuestions {
             dataset: DatasetRecord {
                 name: "d".to_owned(),
                 path: String::new(),

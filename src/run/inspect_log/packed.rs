@@ -44,8 +44,8 @@ impl Seek for Limited<'_> {
 type Archive<'a> = ZipArchive<Limited<'a>>;
 
 /// Gives `take` what the packed log in `bytes` holds.
-pub(super) fn read(path: &Path, bytes: &[u8], sha256: String, take: &mut impl Take) -> Result<(), RunError> {
-    let broken = |error: ZipError| not_a_log(path, &said(&error));
+pub(super) fn read_packed(path: &Path, bytes: &[u8], sha256: String, take: &mut impl Take) -> Result<(), RunError> {
+    let broken = |error: ZipError| not_a_log(path, &zip_reason(&error));
     let left = Cell::new(MAX_LIST);
     let mut archive = ZipArchive::new(Limited { bytes: Cursor::new(bytes), left: &left }).map_err(broken)?;
     left.set(u64::MAX);
@@ -84,7 +84,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], sha256: String, take: &mut impl Ta
 
 /// A file of the archive, unpacked.
 fn entry(archive: &mut Archive<'_>, at: usize) -> Result<Vec<u8>, String> {
-    let file = archive.by_index(at).map_err(|error| said(&error))?;
+    let file = archive.by_index(at).map_err(|error| zip_reason(&error))?;
     let bytes = read_at_most(file, MAX_SAMPLE);
     let mut bytes = bytes.map_err(|error| match error.kind() {
         io::ErrorKind::FileTooLarge => too_large(),
@@ -94,7 +94,7 @@ fn entry(archive: &mut Archive<'_>, at: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-fn said(error: &ZipError) -> String {
+fn zip_reason(error: &ZipError) -> String {
     match error {
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => "it is encrypted".to_owned(),
         ZipError::CompressionMethodNotSupported(93) | ZipError::UnsupportedArchive(_) if !cfg!(feature = "index") => {

@@ -39,7 +39,7 @@ const KEPT: [&str; 17] = [
     "metadata",
 ];
 
-pub(super) struct Said {
+pub(super) struct LogSettings {
     pub(super) task: Option<String>,
     pub(super) dataset: Option<String>,
     pub(super) epochs: Option<u32>,
@@ -70,7 +70,7 @@ fn count(value: &Value) -> Option<usize> {
     value.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
-impl Said {
+impl LogSettings {
     pub(super) fn of(head: Head) -> Self {
         let Head { status, error, eval, plan, stats, sha256, .. } = head;
         let ids = ids(&eval["dataset"]["sample_ids"]);
@@ -93,7 +93,7 @@ impl Said {
             model: text(&eval["model"]),
             base_url: text(&eval["model_base_url"]).map(|address| redact::url(&address)),
             decoding: decoding(&eval["model_generate_config"], &plan["config"]),
-            kept: kept(&eval, &plan),
+            kept: kept_settings(&eval, &plan),
             sha256,
         }
     }
@@ -101,7 +101,7 @@ impl Said {
     /// The settings of its answers.
     pub(super) fn variant(&self, name: &str) -> Variant {
         let model = self.model.clone().unwrap_or_else(|| UNKNOWN.to_owned());
-        let known = imported::variant(name, model);
+        let known = imported::imported_variant(name, model);
         Variant {
             prompt: self.task.clone().unwrap_or(known.prompt),
             base_url: self.base_url.clone(),
@@ -172,7 +172,7 @@ fn decoding(model: &Value, plan: &Value) -> DecodingRecord {
 }
 
 /// What it says in its own words, without what is empty, too large, or named like a secret.
-fn kept(eval: &Value, plan: &Value) -> Map<String, Value> {
+fn kept_settings(eval: &Value, plan: &Value) -> Map<String, Value> {
     let named = |name: &str| Some((name.to_owned(), eval.get(name)?.clone()));
     let mut kept: Map<String, Value> = KEPT.into_iter().filter_map(named).collect();
     if let Some(dataset) = kept.get_mut("dataset").and_then(Value::as_object_mut) {
