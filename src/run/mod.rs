@@ -14,7 +14,7 @@
 //! | `stopping` | stopping when it is decided which of two variants is better |
 //! | `branch` | episodes that branch off recorded ones, with their placebos |
 //! | `merge` | one folder from several of the same run |
-//! | `inspect_log`, `notebook` | a folder of episodes that other programs recorded |
+//! | `import` | a folder of episodes that other programs recorded |
 //! | `summary`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
@@ -35,15 +35,13 @@ mod folder;
 #[cfg(feature = "index")]
 mod freeze;
 mod hint;
-mod imported;
+mod import;
 mod inputs;
-mod inspect_log;
 mod job;
 mod judging;
 mod merge;
 mod model;
 mod named_files;
-mod notebook;
 mod pace;
 mod places;
 mod plan;
@@ -68,12 +66,11 @@ pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
-pub(crate) use inspect_log::{AnswerFrom, InspectImport, import_inspect};
+pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};
 pub(crate) use model::key_variable;
 pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
-pub(crate) use notebook::{NotebookImported, import_notebook};
 #[cfg(test)]
 pub(crate) use places::FLAGS_OF_FILES;
 pub(crate) use places::{Place, places};

@@ -58,7 +58,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ),
     ("unicode_general_category", &["score/", "types/python"]),
     ("unicode_normalization", &["score/", "wiki/"]),
-    ("zip", &["run/inspect_log"]),
+    ("zip", &["run/import"]),
     ("zstd", &["wiki/corpus"]),
 ];
 

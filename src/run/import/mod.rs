@@ -1,14 +1,30 @@
-//! What a manifest says of episodes that another program recorded.
+//! Folders of episodes that other programs recorded.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `inspect` | a folder of the answers in logs of Inspect; the run whose questions they answer |
+//! | `inspect_file` | reading logs, packed ones too, one sample at a time |
+//! | `inspect_sample` | a sample as a trajectory, and the log's settings as a variant |
+//! | `notebook` | a folder of episodes that the paper's notebooks recorded |
+
+mod inspect;
+mod inspect_file;
+mod inspect_sample;
+mod notebook;
+
+pub(crate) use inspect::{InspectImport, import_inspect};
+pub(crate) use inspect_sample::AnswerFrom;
+pub(crate) use notebook::{NotebookImported, import_notebook};
 
 use crate::types::manifest::{MANIFEST_VERSION, UNKNOWN};
 use crate::types::{DatasetRecord, DecodingRecord, Manifest, Variant, Wording};
 use std::collections::BTreeMap;
 
 /// What to do where the folder holds a run already.
-pub(super) const NEW_FOLDER: &str = "name a new folder with --out";
+const NEW_FOLDER: &str = "name a new folder with --out";
 
 /// The manifest of these variants' episodes.
-pub(super) fn imported_manifest(
+fn imported_manifest(
     variants: Vec<Variant>,
     dataset: DatasetRecord,
     repeats: u32,
@@ -38,7 +54,7 @@ pub(super) fn imported_manifest(
 }
 
 /// A variant of which only the model is known.
-pub(super) fn imported_variant(name: &str, model: String) -> Variant {
+fn imported_variant(name: &str, model: String) -> Variant {
     let unknown = || UNKNOWN.to_owned();
     Variant {
         name: name.to_owned(),

@@ -1,17 +1,16 @@
 //! A run folder of episodes that the paper's notebooks recorded.
 
-use super::error::RunError;
-use super::imported;
-use super::merge::refuse_target;
+use super::{NEW_FOLDER, imported_manifest, imported_variant};
 use crate::agent::notebook::{self, Imported, VARIANT};
 use crate::protocol::react_paper::MAX_STEPS;
+use crate::run::error::RunError;
+use crate::run::merge::refuse_target;
 use crate::score::{Metric, score_answers};
 use crate::store::{RunFolder, StoreError};
 use crate::types::bounded::lines;
-use crate::types::json_error;
 use crate::types::text::{printable, visible_line};
 use crate::types::{
-    AnswerKind, Compat, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, sha256_hex,
+    AnswerKind, Compat, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, json_error, sha256_hex,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
@@ -60,7 +59,7 @@ pub(crate) fn import_notebook(
     command_line: Vec<String>,
 ) -> Result<NotebookImported, RunError> {
     let target = RunFolder::at(out);
-    refuse_target(&target, imported::NEW_FOLDER)?;
+    refuse_target(&target, NEW_FOLDER)?;
     let mut found = Found::default();
     for file in files {
         found.read(file)?;
@@ -186,7 +185,7 @@ impl Found {
             ids_file: None,
             selected: count,
         };
-        imported::imported_manifest(vec![self.variant()], dataset, 1, command_line)
+        imported_manifest(vec![self.variant()], dataset, 1, command_line)
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
@@ -199,7 +198,7 @@ impl Found {
             max_steps: Some(MAX_STEPS),
             compat: Some(Compat::Paper),
             question_label: if claims { "Claim" } else { "Question" }.to_owned(),
-            ..imported::imported_variant(VARIANT, models.join("; "))
+            ..imported_variant(VARIANT, models.join("; "))
         }
     }
 }
