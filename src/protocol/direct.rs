@@ -77,7 +77,7 @@ impl Dialogue for Direct {
             }
         }
         let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        self.asked += &frame.asked(&question.question, || question_line(question_label, &question.question));
+        self.asked += &frame.question_text(&question.question, || question_line(question_label, &question.question));
         self.ask(if self.reasons { THOUGHT } else { ANSWER })
     }
 

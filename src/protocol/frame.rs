@@ -48,23 +48,23 @@ impl Frame {
     }
 
     /// What follows the prefix to put a question: the question with the text behind it, or else the protocol's `line`.
-    pub(super) fn asked(&self, question: &str, line: impl FnOnce() -> String) -> String {
+    pub(super) fn question_text(&self, question: &str, line: impl FnOnce() -> String) -> String {
         if self.around { format!("{question}{}", self.suffix) } else { line() }
     }
 
     /// The message that puts a question: with the text on both sides of it, or else the protocol's `message`.
-    pub(super) fn message(&self, question: &str, message: impl FnOnce() -> String) -> String {
+    pub(super) fn question_message(&self, question: &str, message: impl FnOnce() -> String) -> String {
         if self.around { format!("{}{question}{}", &*self.prefix, self.suffix) } else { message() }
     }
 
     /// The text for an occasion; empty where there is none.
-    pub fn said(&self, occasion: &str) -> &str {
+    pub fn text_for(&self, occasion: &str) -> &str {
         self.texts.get(occasion).map_or("", |text| text)
     }
 
     /// A sentence for the model, in the frame's words or else in `ours`, with its slots filled in. Text of the model's
     /// may look like a slot, so it comes last.
-    pub(super) fn words(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
+    pub(super) fn sentence(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
         let words = self.texts.get(key).map_or(ours, |text| text).to_owned();
         slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))
     }
@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn a_question_stands_in_the_text_or_on_the_protocols_line() {
         let line = || "Question: Who?\n".to_owned();
-        assert_eq!(Frame::text("x").asked("Who?", line), "Question: Who?\n");
-        assert_eq!(Frame::text("x").message("Who?", line), "Question: Who?\n");
+        assert_eq!(Frame::text("x").question_text("Who?", line), "Question: Who?\n");
+        assert_eq!(Frame::text("x").question_message("Who?", line), "Question: Who?\n");
         let around = Frame::around("Say: ", " Now.");
-        assert_eq!(around.asked("Who?", line), "Who? Now.");
-        assert_eq!(around.message("Who?", line), "Say: Who? Now.");
+        assert_eq!(around.question_text("Who?", line), "Who? Now.");
+        assert_eq!(around.question_message("Who?", line), "Say: Who? Now.");
     }
 }

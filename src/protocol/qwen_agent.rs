@@ -240,11 +240,11 @@ fn complaint(frame: &Frame, tool: &ToolSpec, misfit: &Misfit) -> String {
     match misfit {
         Misfit::Unknown(names) => {
             let ours = "Tool {tool} needs the text argument `{parameter}`, not {argument}.";
-            frame.words("unknown_argument", ours, &[name, parameter, ("argument", &backticked(names))])
+            frame.sentence("unknown_argument", ours, &[name, parameter, ("argument", &backticked(names))])
         }
         Misfit::Missing(_) => {
             let ours = "Tool {tool} needs the text argument `{parameter}`.";
-            frame.words("missing_argument", ours, &[name, parameter])
+            frame.sentence("missing_argument", ours, &[name, parameter])
         }
     }
 }

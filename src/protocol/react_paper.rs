@@ -122,7 +122,7 @@ impl ReactPaper {
 impl Dialogue for ReactPaper {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        self.transcript = frame.asked(&question.question, || question_line(question_label, &question.question));
+        self.transcript = frame.question_text(&question.question, || question_line(question_label, &question.question));
         self.next()
     }
 

@@ -72,7 +72,8 @@ impl ReactZh {
 impl Dialogue for ReactZh {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
-        self.transcript = frame.asked(&question.question, || Script.question(question_label, &question.question));
+        self.transcript =
+            frame.question_text(&question.question, || Script.question(question_label, &question.question));
         self.ask()
     }
 

@@ -310,7 +310,7 @@ impl<'a> Builder<'a> {
             last_step: self.protocol.last_answer(self.max_steps()).min(BaselineSettings::default().last_step),
             protocol: self.method.agent().map(|_| Arc::clone(&self.protocol)),
             thoughts: self.method != Method::Act,
-            force_stop: approach.acting().map_or("", |acting| acting.setup.frame.said("force_stop")).to_owned(),
+            force_stop: approach.acting().map_or("", |acting| acting.setup.frame.text_for("force_stop")).to_owned(),
             ..BaselineSettings::default()
         };
         let label_of = if claims { &mut rules.claim_label } else { &mut rules.question_label };

@@ -119,7 +119,7 @@ fn the_task_goes_where_the_systems_words_have_a_place_for_it() {
     assert!(system(&both, "llama-index").ends_with(&format!("||{}", task())));
 
     let frame = shown(&plain, "llama-index", &RenderSettings { max_steps: 9, ..none }).unwrap().frame;
-    assert_eq!((frame.said("feedback"), frame.said("force_stop")), ("{error}", "after 9"));
+    assert_eq!((frame.text_for("feedback"), frame.text_for("force_stop")), ("{error}", "after 9"));
     assert!(frame.examples.is_empty());
 
     let go = "[go-blog]\nsystem = \"## {{ .Background }} {not a slot}\"\nfeedback = \"Error: {error}\"\n";
@@ -132,14 +132,14 @@ fn the_task_goes_where_the_systems_words_have_a_place_for_it() {
 fn what_is_said_on_occasions_comes_from_the_user_then_the_prompt_then_us() {
     let own = "[robust]\nfeedback = \"{{error}} is {error}\"\nforce_stop = \"Stop!\"\n";
     let frame = shown(own, "robust", &RenderSettings::default()).unwrap().frame;
-    assert_eq!((frame.said("feedback"), frame.said("force_stop")), ("{error} is {error}", "Stop!"));
+    assert_eq!((frame.text_for("feedback"), frame.text_for("force_stop")), ("{error} is {error}", "Stop!"));
 
     let protocol = protocol("robust");
     let said = |prompt: &str| {
         let texts = texts::load(None, "en", "robust", &builtin).unwrap();
         let settings = RenderSettings { protocol: protocol.as_ref(), ..RenderSettings::default() };
         let frame = crate::prompt::render(&load_toml(prompt).unwrap(), &texts, &settings).unwrap().frame;
-        (frame.said("feedback").to_owned(), frame.said("force_stop").to_owned())
+        (frame.text_for("feedback").to_owned(), frame.text_for("force_stop").to_owned())
     };
     let (feedback, force_stop) = said(super::SOUND);
     assert_eq!(force_stop, "Answer now.");

@@ -74,7 +74,7 @@ impl Protocol for GoBlog {
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        match parse::reply(output) {
+        match parse::read_reply(output) {
             Reply::Answer { thought, answer } => Parsed::finish(Some(stripped(thought)), stripped(answer)),
             Reply::Neither(_) => Parsed::new(Kind::Invalid),
             Reply::Call(call) => {
@@ -175,7 +175,7 @@ impl GoBlogDialogue {
             Unknown::Feedback => {
                 let frame = &self.episode.setup.frame;
                 let names = tools::names(&frame.tools);
-                let words = frame.words("unknown_tool", NO_SUCH_TOOL, &[("tools", &names), ("tool", name)]);
+                let words = frame.sentence("unknown_tool", NO_SUCH_TOOL, &[("tools", &names), ("tool", name)]);
                 self.answer_itself(Some(thought), action_text, words)
             }
             Unknown::Abort => {
@@ -197,8 +197,8 @@ impl GoBlogDialogue {
     /// Feedback in the frame's words.
     fn error(&mut self, thought: Option<String>, action_text: String, reason: &Reason) -> Turn {
         let frame = &self.episode.setup.frame;
-        let error = reason.told(frame);
-        let feedback = match frame.said("feedback") {
+        let error = reason.sentence(frame);
+        let feedback = match frame.text_for("feedback") {
             "" => error,
             feedback => feedback.replace("{error}", &error),
         };
@@ -220,7 +220,7 @@ enum Reason {
 
 impl Reason {
     /// In the frame's words, or else in English.
-    fn told(&self, frame: &Frame) -> String {
+    fn sentence(&self, frame: &Frame) -> String {
         let (key, ours) = match self {
             Self::Form(Fault::BadCall) => (
                 "bad_call",
@@ -238,7 +238,7 @@ impl Reason {
             Self::Misfit(Misfit::Missing(name)) => name.clone(),
             Self::Form(_) | Self::NotJson => String::new(),
         };
-        frame.words(key, ours, &[("argument", &argument)])
+        frame.sentence(key, ours, &[("argument", &argument)])
     }
 }
 
@@ -250,7 +250,7 @@ impl Dialogue for GoBlogDialogue {
 
     fn completion(&mut self, text: &str) -> Turn {
         self.from_system = false;
-        match parse::reply(text) {
+        match parse::read_reply(text) {
             Reply::Call(call) => self.call(text, call),
             Reply::Answer { thought, answer } => {
                 let (thought, answer) = (stripped(thought), stripped(answer));

@@ -22,12 +22,12 @@ pub(super) struct Call<'t> {
     pub(super) thought: &'t str,
     pub(super) tool: &'t str,
     /// Nothing when they are not a JSON object.
-    pub(super) arguments: Option<Arguments<'t>>,
+    pub(super) arguments: Option<CallArguments<'t>>,
 }
 
 /// The first JSON object after the input's label.
 #[derive(Debug, PartialEq)]
-pub(super) struct Arguments<'t> {
+pub(super) struct CallArguments<'t> {
     pub(super) text: &'t str,
     pub(super) object: Dict,
     /// What follows in the reply.
@@ -43,7 +43,7 @@ pub(super) enum Fault {
 }
 
 /// Reads a reply. The label of an action decides, wherever it stands.
-pub(super) fn reply(text: &str) -> Reply<'_> {
+pub(super) fn read_reply(text: &str) -> Reply<'_> {
     if text.contains("Action:") {
         call(text).map_or(Reply::Neither(Fault::BadCall), Reply::Call)
     } else if text.contains("Answer:") {
@@ -64,7 +64,7 @@ fn call(text: &str) -> Option<Call<'_>> {
     let (_, input) = body[at + label.len() + tool.len()..].split_once("\nAction Input: ")?;
     let object = &input[input.find('{')?..];
     let to_last_brace = &object[..=object.rfind('}')?];
-    let arguments = first_object(to_last_brace).map(|(dict, end)| Arguments {
+    let arguments = first_object(to_last_brace).map(|(dict, end)| CallArguments {
         text: &to_last_brace[..end],
         object: dict,
         rest: &object[end..],

@@ -8,7 +8,7 @@ use crate::types::{Message, Outcome, Prompt, Question};
 use std::sync::Arc;
 
 #[derive(Debug)]
-pub(super) struct ByLabels {
+pub(super) struct LabelledDialogue {
     lagent: Lagent,
     episode: Episode,
     /// The question and what has happened since.
@@ -17,7 +17,7 @@ pub(super) struct ByLabels {
     response: Option<String>,
 }
 
-impl ByLabels {
+impl LabelledDialogue {
     pub(super) fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
         Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new(), response: None }
     }
@@ -37,7 +37,7 @@ impl ByLabels {
     }
 }
 
-impl Dialogue for ByLabels {
+impl Dialogue for LabelledDialogue {
     fn begin(&mut self, question: &Question) -> Turn {
         self.inner = vec![Message::user(question.question.as_str())];
         self.next()
@@ -47,7 +47,7 @@ impl Dialogue for ByLabels {
         self.inner.push(Message::assistant(text));
         let setup = Arc::clone(&self.episode.setup);
         let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
-        let reply = parse::reply(text, &self.lagent.labels);
+        let reply = parse::labelled_reply(text, &self.lagent.labels);
         let effect = executor.run(self.lagent.release, reply.action, reply.input);
         let thought = Some(reply.thought.to_owned());
         let action_text = match reply.action {

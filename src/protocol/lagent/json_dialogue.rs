@@ -4,20 +4,20 @@ use super::super::episode::Episode;
 use super::super::{Dialogue, Setup, Turn};
 use super::Lagent;
 use super::executor::{Effect, Executor};
-use super::json::{self, Body};
+use super::json::{self, JsonBody};
 use crate::types::{Message, Outcome, Prompt, Question, Role};
 use std::sync::Arc;
 
 /// One question's conversation. It is remembered whole, with all steps.
 #[derive(Debug)]
-pub(super) struct ByJson {
+pub(super) struct JsonDialogue {
     lagent: Lagent,
     episode: Episode,
     /// The question and what has happened since.
     inner: Vec<Message>,
 }
 
-impl ByJson {
+impl JsonDialogue {
     pub(super) fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
         Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new() }
     }
@@ -53,24 +53,24 @@ fn push(messages: &mut Vec<Message>, message: &Message) {
     }
 }
 
-impl Dialogue for ByJson {
+impl Dialogue for JsonDialogue {
     fn begin(&mut self, question: &Question) -> Turn {
         self.inner = vec![Message::user(question.question.as_str())];
         if self.episode.setup.max_steps == 0 { self.exhausted() } else { self.ask() }
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let reply = match json::reply(text) {
+        let reply = match json::json_reply(text) {
             Ok(reply) => reply,
             Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
         };
         self.inner.push(Message::assistant(text));
         let (thought, action_text) = (Some(reply.thought), text.to_owned());
         let (name, parameters) = match reply.body {
-            Body::Conclusion(answer) => return self.episode.finish(thought, action_text, answer.trim().to_owned()),
+            JsonBody::Conclusion(answer) => return self.episode.finish(thought, action_text, answer.trim().to_owned()),
             // The end came by the word alone, and nothing was concluded.
-            Body::Action { .. } if reply.last => return self.episode.finish(thought, action_text, String::new()),
-            Body::Action { name, parameters } => (name, parameters),
+            JsonBody::Action { .. } if reply.last => return self.episode.finish(thought, action_text, String::new()),
+            JsonBody::Action { name, parameters } => (name, parameters),
         };
         let setup = Arc::clone(&self.episode.setup);
         let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };

@@ -149,16 +149,16 @@ impl Protocol for Lagent {
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
         match self.form {
-            Form::Labels => Box::new(dialogue::ByLabels::new(self, setup)),
-            Form::Json => Box::new(json_dialogue::ByJson::new(self, setup)),
+            Form::Labels => Box::new(dialogue::LabelledDialogue::new(self, setup)),
+            Form::Json => Box::new(json_dialogue::JsonDialogue::new(self, setup)),
         }
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
         if self.form == Form::Json {
-            return json::parsed(output);
+            return json::json_parsed(output);
         }
-        let reply = parse::reply(output, &self.labels);
+        let reply = parse::labelled_reply(output, &self.labels);
         let thought = Some(reply.thought.to_owned());
         match reply.action {
             executor::FINISH => Parsed::finish(thought, reply.input),
@@ -194,8 +194,8 @@ impl Protocol for Lagent {
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         match self.form {
-            Form::Labels => slots::labelled(self, tools),
-            Form::Json => slots::json(tools),
+            Form::Labels => slots::labelled_slots(self, tools),
+            Form::Json => slots::json_slots(tools),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::types::python::is_python_space;
 
 /// The content of a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reply<'t> {
+pub(super) struct LabelledReply<'t> {
     /// White space stays.
     pub(super) thought: &'t str,
     pub(super) action: &'t str,
@@ -16,18 +16,18 @@ pub(super) struct Reply<'t> {
 }
 
 /// Reads a reply. Labels count wherever they stand, in the middle of a word too.
-pub(super) fn reply<'t>(text: &'t str, labels: &Labels) -> Reply<'t> {
+pub(super) fn labelled_reply<'t>(text: &'t str, labels: &Labels) -> LabelledReply<'t> {
     let thought = thought(text, labels);
     if let Some(answer) = last_part(text, &labels.finish) {
-        return Reply { thought, action: FINISH, input: answer };
+        return LabelledReply { thought, action: FINISH, input: answer };
     }
     match (last_action(text, &labels.action), text.split_once(&labels.action_input)) {
         (Some(action), Some((_, input))) => {
             // A closing quote of broken JSON goes with the quotes around the whole.
             let input = input.trim_matches(is_python_space).trim_matches('"');
-            Reply { thought, action: strip(action), input }
+            LabelledReply { thought, action: strip(action), input }
         }
-        _ => Reply { thought, action: NO_ACTION, input: "" },
+        _ => LabelledReply { thought, action: NO_ACTION, input: "" },
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 const PARAMETERS: &str = "If you call this tool, you must pass arguments in the JSON format {key: value}, where the key is the parameter name.";
 
 /// Values of the slots in a call protocol. The lists are written as Python writes them.
-pub(super) fn labelled(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+pub(super) fn labelled_slots(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
     let labels = &lagent.labels;
     let description = match lagent.release {
         Release::V02 => descriptions(tools),
@@ -21,7 +21,7 @@ pub(super) fn labelled(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str
     };
     vec![
         ("tool_description", repr_value(&description)),
-        ("action_names", names(tools)),
+        ("action_names", tool_names(tools)),
         ("thought", labels.thought.clone()),
         ("action", labels.action.clone()),
         ("action_input", labels.action_input.clone()),
@@ -31,11 +31,11 @@ pub(super) fn labelled(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str
 }
 
 /// Values of the slots in the template of the JSON form, whose list is JSON, in ASCII.
-pub(super) fn json(tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-    vec![("tool_description", dumps_ascii(&descriptions(tools))), ("action_names", names(tools))]
+pub(super) fn json_slots(tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+    vec![("tool_description", dumps_ascii(&descriptions(tools))), ("action_names", tool_names(tools))]
 }
 
-fn names(tools: &[ToolSpec]) -> String {
+fn tool_names(tools: &[ToolSpec]) -> String {
     repr_value(&tools.iter().map(|tool| tool.name.clone()).collect())
 }
 

@@ -128,11 +128,13 @@ fn the_last_turn_is_told_to_stop_and_the_first_releases_remember() {
 fn json_replies_are_read_as_upstream_reads_them() {
     let comments =
         "  // said\n{\"thought_process\": \"t\",\n\u{a0}// {\n\"\\u0063onclusion\": \" c \", \"action\": \"dict\"}";
-    let reply = json::reply(comments).expect("a reply");
+    let reply = json::json_reply(comments).expect("a reply");
     assert!(reply.last);
-    assert_eq!(reply.body, json::Body::Conclusion(" c ".to_owned()));
+    assert_eq!(reply.body, json::JsonBody::Conclusion(" c ".to_owned()));
     let both = "{\"thought_process\": \"t\", \"conclusion\": \"c\", \"action\": {\"name\": \"n\", \"parameters\": {}, \"x\": 1}}";
-    assert!(matches!(json::reply(both), Ok(reply) if reply.last && matches!(reply.body, json::Body::Action { .. })));
+    assert!(
+        matches!(json::json_reply(both), Ok(reply) if reply.last && matches!(reply.body, json::JsonBody::Action { .. }))
+    );
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl Agent {
     }
 
     fn said(&self, occasion: &str) -> String {
-        self.notes.episode.setup.frame.said(occasion).to_owned()
+        self.notes.episode.setup.frame.text_for(occasion).to_owned()
     }
 
     /// The limit is reached; what the last reply said is not used.
@@ -88,7 +88,7 @@ impl Dialogue for Agent {
                 |_, complaint| complaint,
             ),
             Some(Reading::Answer { thought, answer }) => {
-                self.notes.note(Message::assistant(notes::answer(&thought, &answer)));
+                self.notes.note(Message::assistant(notes::answer_text(&thought, &answer)));
                 self.notes.response = Some(Message::assistant(self.notes.joined()));
                 let response = response(text).to_owned();
                 self.notes.episode.finish(Some(thought), response.clone(), response)

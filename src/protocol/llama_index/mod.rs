@@ -125,7 +125,7 @@ impl Protocol for LlamaIndex {
     }
 
     fn observation(&self, _n: usize, text: &str) -> String {
-        notes::observation(text)
+        notes::observation_text(text)
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {

@@ -9,11 +9,11 @@ use crate::types::{Message, Prompt, Question};
 use std::sync::Arc;
 
 /// An observation as the model is shown it.
-pub(super) fn observation(text: &str) -> String {
+pub(super) fn observation_text(text: &str) -> String {
     format!("Observation: {text}")
 }
 
-pub(super) fn answer(thought: &str, answer: &str) -> String {
+pub(super) fn answer_text(thought: &str, answer: &str) -> String {
     format!("Thought: {thought}\nAnswer: {answer}")
 }
 
@@ -84,7 +84,7 @@ impl Notes {
     }
 
     pub(super) fn observed(&mut self, text: &str) {
-        self.note(Message::user(observation(text)));
+        self.note(Message::user(observation_text(text)));
     }
 
     /// Uses the tool of an action; the system answers by itself if there is no such tool, or if the arguments do
@@ -124,10 +124,10 @@ fn complaint(frame: &Frame, spec: &ToolSpec, fault: &Misfit) -> String {
         Misfit::Unknown(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
             let ours = "{tool} has no argument {argument}; it needs \"{parameter}\".";
-            frame.words("unknown_argument", ours, &[name, parameter, ("argument", &names.join(", "))])
+            frame.sentence("unknown_argument", ours, &[name, parameter, ("argument", &names.join(", "))])
         }
         Misfit::Missing(_) => {
-            frame.words("missing_argument", "{tool} needs the argument \"{parameter}\".", &[name, parameter])
+            frame.sentence("missing_argument", "{tool} needs the argument \"{parameter}\".", &[name, parameter])
         }
     }
 }

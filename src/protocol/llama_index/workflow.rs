@@ -40,7 +40,7 @@ impl Dialogue for Workflow {
                 |tool, complaint| format!("Error calling tool {tool}: {complaint}"),
             ),
             Reading::Answer { thought, answer } => {
-                self.notes.note(Message::assistant(notes::answer(&thought, &answer)));
+                self.notes.note(Message::assistant(notes::answer_text(&thought, &answer)));
                 self.notes.response = Some(Message::assistant(answer.as_str()));
                 self.notes.episode.finish(Some(thought), answer.clone(), answer)
             }

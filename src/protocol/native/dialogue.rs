@@ -77,7 +77,7 @@ impl ToolCalls {
         }
         self.waiting = Waiting::Model;
         let mut messages = self.messages.clone();
-        let force_stop = self.episode.setup.frame.said("force_stop");
+        let force_stop = self.episode.setup.frame.text_for("force_stop");
         if n == limit && !force_stop.is_empty() {
             messages.push(Message::user(force_stop));
         }
@@ -96,7 +96,7 @@ impl ToolCalls {
         while let Some((call, wanted)) = self.due.pop_front() {
             if !wanted {
                 let ours = "Error: one call at a time; this one was not made";
-                let told = self.episode.setup.frame.words("extra_call", ours, &[]);
+                let told = self.episode.setup.frame.sentence("extra_call", ours, &[]);
                 self.messages.push(Message::result(call.id, told));
             } else if self.episode.step > self.episode.setup.max_steps {
                 return self.out_of_steps();
@@ -130,7 +130,7 @@ impl ToolCalls {
 
     /// The message to the model about an error in its call.
     fn feedback(&self, error: &str) -> String {
-        match self.episode.setup.frame.said("feedback") {
+        match self.episode.setup.frame.text_for("feedback") {
             "" => format!("Error: {error}"),
             // The error comes last: it repeats text of the model, which may look like a slot.
             feedback => feedback.replace("{error}", error),
@@ -142,7 +142,7 @@ impl ToolCalls {
     fn malformed_call(&mut self, text: &str) -> Turn {
         (self.waiting, self.nudged) = (Waiting::Unread, false);
         self.episode.repaired(MALFORMED_ARGUMENTS);
-        let error = self.episode.setup.frame.words("not_json", NOT_JSON, &[("argument", "")]);
+        let error = self.episode.setup.frame.sentence("not_json", NOT_JSON, &[("argument", "")]);
         let error = self.feedback(&error);
         self.episode.answer_itself(None, text.to_owned(), error)
     }
@@ -156,11 +156,11 @@ impl ToolCalls {
         else {
             let names = tools::names(tools);
             let ours = "there is no tool `{tool}`; the tools are {tools}";
-            let words = frame.words("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
+            let words = frame.sentence("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
             return Err((UNKNOWN_TOOL, words));
         };
         let malformed =
-            |key, ours, argument: &str| (MALFORMED_ARGUMENTS, frame.words(key, ours, &[("argument", argument)]));
+            |key, ours, argument: &str| (MALFORMED_ARGUMENTS, frame.sentence(key, ours, &[("argument", argument)]));
         let arguments = match call.arguments.trim() {
             "" => "{}",
             arguments => arguments,
@@ -186,7 +186,7 @@ impl ToolCalls {
     fn no_call(&mut self, text: &str) -> Turn {
         self.waiting = Waiting::Nudge;
         self.episode.repaired(MISSING_CALL);
-        let told = self.episode.setup.frame.said("no_call").to_owned();
+        let told = self.episode.setup.frame.text_for("no_call").to_owned();
         self.episode.answer_itself(None, text.to_owned(), told)
     }
 }
@@ -195,7 +195,8 @@ impl Dialogue for ToolCalls {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
         let question = &question.question;
-        let question = Message::user(frame.message(question, || self.native.question(question_label, question)));
+        let question =
+            Message::user(frame.question_message(question, || self.native.question(question_label, question)));
         self.messages = self.episode.before_question();
         self.question = self.messages.len();
         self.messages.push(question);

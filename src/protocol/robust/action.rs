@@ -5,7 +5,7 @@ use super::super::python::strip;
 use super::argument::{Bracket, clean, closing_quote, one_line};
 use super::fault::Fault;
 use super::json;
-use super::label::{Word, is_mark, label};
+use super::label::{LabelKind, is_mark, label};
 use super::placeholder::Placeholders;
 use super::repair::{self, Repairs};
 use super::verb::verb;
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
     fn arguments(&self, at: usize, repairs: &mut Repairs) -> Result<(String, usize, Form), Fault> {
         repairs.note(repair::ACTION_FORM);
         let (object, length) = self.object(at).ok_or(Fault::Json)?;
-        let argument = json::argument(&object).ok_or(Fault::Json)?;
+        let argument = json::json_argument(&object).ok_or(Fault::Json)?;
         Ok((argument, at + length, Form::Loose))
     }
 
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         let none = || Fault::NoArgument(tool);
         let below = self.next_line(start).ok_or_else(none)?;
         let line = self.line(below);
-        let labelled = label(line).filter(|label| label.word == Word::Input);
+        let labelled = label(line).filter(|label| label.kind == LabelKind::Input);
         let input = below + line.len() - labelled.map_or(line, |label| label.rest).len();
         if labelled.is_none() && !is_fence(line) {
             return Err(none());
@@ -299,13 +299,13 @@ impl<'a> Reader<'a> {
     fn object(&self, at: usize) -> Option<(serde_json::Map<String, serde_json::Value>, usize)> {
         let tries = self.json_tries.get();
         self.json_tries.set(tries.saturating_add(1));
-        if tries < JSON_TRIES { json::object(&self.text[at..]) } else { None }
+        if tries < JSON_TRIES { json::json_object(&self.text[at..]) } else { None }
     }
 
     /// An action that is the object at `object`, or a list with it that begins at `start`.
     fn json(&self, (start, object): (usize, usize), mut repairs: Repairs) -> Result<Taken, Fault> {
         let (fields, length) = self.object(object).ok_or(Fault::Json)?;
-        let action = json::action(&fields).ok_or(Fault::Json)?;
+        let action = json::json_action(&fields).ok_or(Fault::Json)?;
         repairs.note(repair::ACTION_FORM);
         let mut end = object + length;
         let rest = self.text[end..].trim_start_matches(is_python_space);

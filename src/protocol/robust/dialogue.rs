@@ -1,10 +1,10 @@
-//! The conversation: who is told what, which step comes next, how it ends.
+//! The conversation: what the model reads, which step comes next, how it ends.
 
 use super::super::episode::{Episode, shared};
 use super::super::{Dialogue, Setup, Turn};
 use super::placeholder::Placeholders;
 use super::reply::{Action, Refused, Reply};
-use super::{Protocol as _, Robust as Form};
+use super::{Protocol as _, Robust};
 use crate::types::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Th
 const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
 
 #[derive(Debug)]
-pub(super) struct Robust {
+pub(super) struct RobustDialogue {
     episode: Episode,
     /// The conversation so far, without the text added before the last step.
     messages: Vec<Message>,
@@ -49,11 +49,11 @@ enum Waiting {
     },
 }
 
-impl Robust {
+impl RobustDialogue {
     pub(super) fn new(setup: &Arc<Setup>, version: u32) -> Self {
         let frame = &setup.frame;
         let texts = frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref);
-        let placeholders = Placeholders::shown(texts.chain([&*frame.prefix, &*frame.suffix]));
+        let placeholders = Placeholders::of_texts(texts.chain([&*frame.prefix, &*frame.suffix]));
         Self {
             episode: Episode::new(setup),
             messages: Vec::new(),
@@ -96,13 +96,13 @@ impl Robust {
     }
 
     fn text<'a>(&'a self, occasion: &str, default: &'a str) -> &'a str {
-        let text = self.episode.setup.frame.said(occasion);
+        let text = self.episode.setup.frame.text_for(occasion);
         if text.is_empty() { default } else { text }
     }
 
     fn act(&mut self, thought: Option<String>, action: Action) -> Turn {
         self.failed = false;
-        let step = Form::default().step(self.episode.step, thought.as_deref(), action.tool, &action.input);
+        let step = Robust::default().step(self.episode.step, thought.as_deref(), action.tool, &action.input);
         self.waiting = Waiting::Tool { step };
         if action.tool == Tool::Finish {
             self.episode.answers(&action.input);
@@ -117,8 +117,8 @@ impl Robust {
         let default = if self.episode.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
         let next = (n + 1).to_string();
         // The problem comes last: it repeats text of the model, which may look like a slot.
-        let told = fault.told(&self.episode.setup.frame);
-        let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &told);
+        let sentence = fault.sentence(&self.episode.setup.frame);
+        let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &sentence);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
         let shown: Vec<String> = shown.map(|(label, text)| format!("{label} {n}: {text}")).collect();
@@ -127,7 +127,7 @@ impl Robust {
     }
 
     /// After feedback the model is asked again, once.
-    fn told(&mut self, step: Option<String>, problem: &str, feedback: &str) -> Turn {
+    fn after_feedback(&mut self, step: Option<String>, problem: &str, feedback: &str) -> Turn {
         if self.failed {
             let detail = format!("two replies in a row could not be used; the last: {problem}");
             return self.episode.stop(Outcome::FormatFailure, detail);
@@ -145,11 +145,12 @@ impl Robust {
     }
 }
 
-impl Dialogue for Robust {
+impl Dialogue for RobustDialogue {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
         let question = &question.question;
-        let question = Message::user(frame.message(question, || Form::default().question(question_label, question)));
+        let question =
+            Message::user(frame.question_message(question, || Robust::default().question(question_label, question)));
         let system = frame.system.clone().filter(|text| !text.is_empty()).map(Message::system);
         self.messages = shared(system.into_iter().chain(frame.examples.iter().chain(history).cloned()).collect());
         self.question = Some((self.messages.len(), question.clone()));
@@ -176,10 +177,10 @@ impl Dialogue for Robust {
                 if self.episode.finished() {
                     return self.episode.stop(Outcome::Finished, "");
                 }
-                self.messages.push(Message::user(Form::default().observation(self.episode.step - 1, text)));
+                self.messages.push(Message::user(Robust::default().observation(self.episode.step - 1, text)));
                 self.ask()
             }
-            Waiting::Feedback { step, problem } => self.told(step, &problem, text),
+            Waiting::Feedback { step, problem } => self.after_feedback(step, &problem, text),
             Waiting::Model => self.ask(),
         }
     }

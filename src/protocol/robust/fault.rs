@@ -7,7 +7,7 @@ use crate::types::text::cut;
 use std::fmt;
 
 /// Longest piece of the model's own text that a sentence repeats, in characters.
-const SHOWN: usize = 40;
+const MAX_SHOWN: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -31,13 +31,13 @@ pub(super) enum Fault {
 impl Fault {
     /// [`Fault::NotATool`] with the beginning of the text.
     pub(super) fn not_a_tool(text: &str) -> Self {
-        Self::NotATool(cut(text, SHOWN).replace(char::is_control, " "))
+        Self::NotATool(cut(text, MAX_SHOWN).replace(char::is_control, " "))
     }
 }
 
 impl Fault {
     /// The sentence for the model, in the frame's words or else in English.
-    pub(super) fn told(&self, frame: &Frame) -> String {
+    pub(super) fn sentence(&self, frame: &Frame) -> String {
         let (key, ours) = match self {
             Self::Empty => ("reply_empty", "the reply is empty"),
             Self::Thinking => ("reply_cut", "the reply ends inside its reasoning"),
@@ -54,12 +54,12 @@ impl Fault {
             Self::NoArgument(tool) | Self::EmptyArgument(tool) => verb(*tool),
             _ => "",
         };
-        frame.words(key, ours, &[("tool", tool)])
+        frame.sentence(key, ours, &[("tool", tool)])
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(&Frame::default()))
+        f.write_str(&self.sentence(&Frame::default()))
     }
 }

@@ -15,14 +15,14 @@ const ANSWER: [&str; 3] = ["final_answer", "conclusion", "answer"];
 const THOUGHT: [&str; 4] = ["thought", "thought_process", "thoughts", "reasoning"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Action {
+pub(super) struct JsonAction {
     pub(super) tool: Tool,
     pub(super) input: String,
     pub(super) thought: Option<String>,
 }
 
 /// The object at the beginning of `text` and its length in bytes. Objects nested more than 127 deep are none.
-pub(super) fn object(text: &str) -> Option<(Map<String, Value>, usize)> {
+pub(super) fn json_object(text: &str) -> Option<(Map<String, Value>, usize)> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
         Some(Ok(Value::Object(object))) => Some((object, stream.byte_offset())),
@@ -30,47 +30,47 @@ pub(super) fn object(text: &str) -> Option<(Map<String, Value>, usize)> {
     }
 }
 
-pub(super) fn action(object: &Map<String, Value>) -> Option<Action> {
+pub(super) fn json_action(object: &Map<String, Value>) -> Option<JsonAction> {
     let thought = one_of(object, &THOUGHT).and_then(Value::as_str).map(str::to_owned);
     let (tool, input) = named(object)?;
-    Some(Action { tool, input, thought })
+    Some(JsonAction { tool, input, thought })
 }
 
 /// The argument in an object of arguments: the known key, or the only value.
-pub(super) fn argument(object: &Map<String, Value>) -> Option<String> {
+pub(super) fn json_argument(object: &Map<String, Value>) -> Option<String> {
     let value = one_of(object, &ARGUMENT).or_else(|| {
         let mut values = object.iter().filter(|(key, _)| !is_one_of(key, &TOOL) && !is_one_of(key, &THOUGHT));
         values.next().filter(|_| values.next().is_none()).map(|(_, value)| value)
     })?;
-    text(value)
+    value_text(value)
 }
 
 fn named(object: &Map<String, Value>) -> Option<(Tool, String)> {
     match one_of(object, &TOOL) {
         Some(Value::String(name)) => {
             if let Some(tool) = verb_whole(name) {
-                return argument(object).map(|input| (tool, input));
+                return json_argument(object).map(|input| (tool, input));
             }
             bracketed_whole(name)
         }
         // One level of nesting, as in `{"action": {"name": …, "parameters": …}}`; deeper ones are not calls.
         Some(Value::Object(inner)) => match one_of(inner, &TOOL) {
-            Some(Value::String(name)) => verb_whole(name).zip(argument(inner).or_else(|| argument(object))),
+            Some(Value::String(name)) => verb_whole(name).zip(json_argument(inner).or_else(|| json_argument(object))),
             _ => None,
         },
         Some(_) => None,
         None => {
-            let by_verb = object.iter().find_map(|(key, value)| Some((verb_whole(key)?, text(value)?)));
-            by_verb.or_else(|| one_of(object, &ANSWER).and_then(text).map(|answer| (Tool::Finish, answer)))
+            let by_verb = object.iter().find_map(|(key, value)| Some((verb_whole(key)?, value_text(value)?)));
+            by_verb.or_else(|| one_of(object, &ANSWER).and_then(value_text).map(|answer| (Tool::Finish, answer)))
         }
     }
 }
 
 /// A value as an argument: a scalar, or an object or a text of JSON with a single one.
-fn text(value: &Value) -> Option<String> {
+fn value_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if text.trim_start().starts_with('{') => {
-            let inner = object(text.trim_start()).and_then(|(object, _)| single(&object));
+            let inner = json_object(text.trim_start()).and_then(|(object, _)| single(&object));
             inner.or_else(|| Some(text.clone()))
         }
         Value::String(text) => Some(text.clone()),
@@ -117,17 +117,17 @@ fn same(key: &str, known: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{action, object};
+    use super::{json_action, json_object};
     use crate::types::Tool;
 
     fn read(text: &str) -> Option<(Tool, String)> {
-        action(&object(text)?.0).map(|action| (action.tool, action.input))
+        json_action(&json_object(text)?.0).map(|action| (action.tool, action.input))
     }
 
     #[test]
     fn objects_name_actions_in_many_ways() {
         for (text, tool, input) in [
-            (r#"{"Action": "Search", "Action Input": "x"}"#, Tool::Search, "x"),
+            (r#"{"JsonAction": "Search", "JsonAction Input": "x"}"#, Tool::Search, "x"),
             (r#"{"action": "Lookup", "query": "x"}"#, Tool::Lookup, "x"),
             (r#"{"name": "finish", "arguments": "{\"answer\": \"x\"}"}"#, Tool::Finish, "x"),
             (r#"{"name": "finish", "parameters": {"answer": 1990}}"#, Tool::Finish, "1990"),

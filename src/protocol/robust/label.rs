@@ -4,7 +4,7 @@ use crate::types::python::is_python_space;
 
 /// What a label announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum LabelKind {
     Thought,
     Action,
     /// The argument of an action whose tool is alone on its line: `Action Input:`.
@@ -15,28 +15,28 @@ pub(super) enum Word {
 }
 
 /// Longer words before those that they begin with.
-const WORDS: [(&str, Word); 15] = [
-    ("thought", Word::Thought),
-    ("思考", Word::Thought),
-    ("想法", Word::Thought),
-    ("action input", Word::Input),
-    ("action_input", Word::Input),
-    ("行动输入", Word::Input),
-    ("action", Word::Action),
-    ("行动", Word::Action),
-    ("动作", Word::Action),
-    ("observation", Word::Observation),
-    ("观察", Word::Observation),
-    ("final answer", Word::Answer),
-    ("最终答案", Word::Answer),
-    ("answer", Word::Answer),
-    ("答案", Word::Answer),
+const WORDS: [(&str, LabelKind); 15] = [
+    ("thought", LabelKind::Thought),
+    ("思考", LabelKind::Thought),
+    ("想法", LabelKind::Thought),
+    ("action input", LabelKind::Input),
+    ("action_input", LabelKind::Input),
+    ("行动输入", LabelKind::Input),
+    ("action", LabelKind::Action),
+    ("行动", LabelKind::Action),
+    ("动作", LabelKind::Action),
+    ("observation", LabelKind::Observation),
+    ("观察", LabelKind::Observation),
+    ("final answer", LabelKind::Answer),
+    ("最终答案", LabelKind::Answer),
+    ("answer", LabelKind::Answer),
+    ("答案", LabelKind::Answer),
 ];
 
 /// A label and what follows it on its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label<'a> {
-    pub(super) word: Word,
+    pub(super) kind: LabelKind,
     pub(super) number: Option<usize>,
     pub(super) rest: &'a str,
 }
@@ -60,7 +60,7 @@ pub(super) fn label(line: &str) -> Option<Label<'_>> {
     let (number, rest) = number(text[name.len()..].trim_start_matches(is_python_space));
     let rest = rest.trim_start_matches(|c| is_python_space(c) || is_mark(c));
     let rest = rest.strip_prefix([':', '：'])?.trim_start_matches(['*', '_']);
-    Some(Label { word: *word, number, rest: rest.trim_start_matches(is_python_space) })
+    Some(Label { kind: *word, number, rest: rest.trim_start_matches(is_python_space) })
 }
 
 /// Whether a line begins in the form asked for, apart from white space: `{name} {n}:`, then a space or nothing.

@@ -61,7 +61,7 @@ impl Protocol for Robust {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(dialogue::Robust::new(setup, self.version))
+        Box::new(dialogue::RobustDialogue::new(setup, self.version))
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {

@@ -9,7 +9,7 @@ use crate::types::Tool;
 use crate::types::python::is_python_space;
 
 /// Longest placeholder that is looked for in a text, in characters.
-const LONGEST: usize = 40;
+const MAX_PLACEHOLDER: usize = 40;
 /// Answers that instructions list, and that look like placeholders.
 const ANSWERS: [&str; 4] = ["yes", "no", "true", "false"];
 
@@ -28,17 +28,17 @@ impl Default for Placeholders {
 impl Placeholders {
     /// Ours, and those in what the model is told: arguments in small letters, such as `entity` in `Search[entity]`.
     /// Others may be examples.
-    pub(super) fn shown<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+    pub(super) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut all = Self::default();
         for line in texts.into_iter().flat_map(str::lines) {
             for (open, _) in line.match_indices('[') {
                 let inside = &line[open + 1..];
-                let close = inside.char_indices().take(LONGEST).find(|(_, c)| *c == ']').map(|(at, _)| at);
+                let close = inside.char_indices().take(MAX_PLACEHOLDER).find(|(_, c)| *c == ']').map(|(at, _)| at);
                 let Some((argument, (_, tool))) = close.map(|close| &inside[..close]).zip(verb_before(&line[..open]))
                 else {
                     continue;
                 };
-                let word = word(argument);
+                let word = placeholder_word(argument);
                 let is_small = argument.chars().all(|c| c.is_ascii_lowercase() || (!c.is_alphanumeric() && c != ']'));
                 if is_small
                     && !ANSWERS.contains(&word.as_str())
@@ -53,14 +53,14 @@ impl Placeholders {
 
     /// Whether an argument is one. A lookup may be for a word that stood with another tool: pages hold the word "title".
     pub(super) fn contain(&self, tool: Tool, argument: &str) -> bool {
-        let word = word(argument);
+        let word = placeholder_word(argument);
         let same = |of: Tool| of == tool || tool != Tool::Lookup;
         tool != Tool::Think && self.0.iter().any(|(of, one)| same(*of) && *one == word)
     }
 }
 
 /// What counts of a placeholder: its words in small letters, without marks around them or an article before.
-fn word(argument: &str) -> String {
+fn placeholder_word(argument: &str) -> String {
     let around = |c: char| is_python_space(c) || is_mark(c) || "<{([])}'\"….".contains(c);
     let word = argument.trim_matches(around).to_lowercase();
     let bare = ["the ", "your ", "a ", "an "].iter().find_map(|article| word.strip_prefix(article));
@@ -92,7 +92,7 @@ mod tests {
     fn what_the_model_is_told_adds_its_own() {
         let told = "(1) Search[entity], which searches; (2) Lookup[a word];\nFinish[final answer] or Search[…]. \
                     For instance Search[Milhouse], Finish[1994], Lookup[abc [d], Finish[yes], Finish[SUPPORTS], Re[search]";
-        let shown = Placeholders::shown([told]);
+        let shown = Placeholders::of_texts([told]);
         for (tool, word) in
             [(Search, "entity"), (Lookup, "word"), (Finish, "final answer"), (Search, "..."), (Finish, "title")]
         {
@@ -103,6 +103,6 @@ mod tests {
         {
             assert!(!shown.contain(tool, word), "{word}");
         }
-        assert_eq!(Placeholders::shown(["[".repeat(100_000).as_str()]), Placeholders::default());
+        assert_eq!(Placeholders::of_texts(["[".repeat(100_000).as_str()]), Placeholders::default());
     }
 }

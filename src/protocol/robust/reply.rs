@@ -11,7 +11,7 @@ use super::action::{Form, Reader, Taken};
 use super::argument::{Bracket, clean, one_line};
 use super::channel::spoken;
 use super::fault::Fault;
-use super::label::{Label, Word, label};
+use super::label::{Label, LabelKind, label};
 use super::placeholder::Placeholders;
 use super::repair::{self, Repairs};
 use super::thought::{Line, Thinking, after_thinking, later, lines, note_label, text_of};
@@ -133,8 +133,8 @@ fn first_number(text: &str) -> Option<(usize, usize)> {
     let mut first = true;
     for (at, line) in lines(text).filter(|(_, line)| !strip(line).is_empty() && !is_fence(line)) {
         match label(untagged(line)) {
-            Some(Label { word: Word::Observation, .. }) => return None,
-            Some(Label { word: Word::Thought | Word::Action, number: Some(number), .. }) => {
+            Some(Label { kind: LabelKind::Observation, .. }) => return None,
+            Some(Label { kind: LabelKind::Thought | LabelKind::Action, number: Some(number), .. }) => {
                 return Some((if first { 0 } else { at }, number));
             }
             _ => first = false,
@@ -149,8 +149,8 @@ fn miscounted(text: &str, none: &NotFound<'_>, first: Option<(usize, usize)>) ->
     let (_, line) = lines(&text[none.cut..]).next()?;
     let label = label(untagged(line))?;
     let is_first = first.is_some_and(|(at, _)| at == none.cut);
-    let acts = label.word == Word::Action && none.attempt.is_none();
-    label.number.filter(|_| label.word != Word::Observation && (is_first || acts))
+    let acts = label.kind == LabelKind::Action && none.attempt.is_none();
+    label.number.filter(|_| label.kind != LabelKind::Observation && (is_first || acts))
 }
 
 /// A line without the tags that it begins with.
@@ -163,10 +163,10 @@ fn untagged(mut line: &str) -> &str {
 
 /// Whether a label begins something after step `n`.
 fn begins_later(label: &Label<'_>, n: usize) -> bool {
-    match label.word {
-        Word::Observation => true,
-        Word::Thought | Word::Action => label.number.is_some_and(|number| number > n),
-        Word::Input | Word::Answer => false,
+    match label.kind {
+        LabelKind::Observation => true,
+        LabelKind::Thought | LabelKind::Action => label.number.is_some_and(|number| number > n),
+        LabelKind::Input | LabelKind::Answer => false,
     }
 }
 
@@ -193,8 +193,8 @@ fn explicit<'a>(reader: &Reader<'a>, own: usize, n: usize) -> Result<Found, NotF
             return Err(NotFound { cut: at, attempt });
         }
         let rest = at + line.len() - label.rest.len();
-        match label.word {
-            Word::Action => match reader.labelled(rest) {
+        match label.kind {
+            LabelKind::Action => match reader.labelled(rest) {
                 Ok(taken) => {
                     let mut repairs = Repairs::default();
                     note_label(line, &label, "Action", n, &mut repairs);
@@ -204,12 +204,12 @@ fn explicit<'a>(reader: &Reader<'a>, own: usize, n: usize) -> Result<Found, NotF
                     attempt.get_or_insert((at, label.rest, fault));
                 }
             },
-            Word::Answer => {
+            LabelKind::Answer => {
                 if let Some(found) = answer(reader, at, rest) {
                     return Ok(found);
                 }
             }
-            Word::Thought | Word::Input | Word::Observation => {}
+            LabelKind::Thought | LabelKind::Input | LabelKind::Observation => {}
         }
     }
     Err(NotFound { cut: reader.text.len(), attempt })
@@ -326,6 +326,6 @@ fn inline(reader: &Reader<'_>, (at, line): Line<'_>, start: usize) -> Option<Fou
 fn before_inline_label(text: &str) -> usize {
     let near = text.char_indices().rev().take(24).map(|(at, _)| at);
     let begins =
-        |at: &usize| label(&text[*at..]).is_some_and(|label| label.word == Word::Action && label.rest.is_empty());
+        |at: &usize| label(&text[*at..]).is_some_and(|label| label.kind == LabelKind::Action && label.rest.is_empty());
     near.filter(begins).last().unwrap_or(text.len())
 }

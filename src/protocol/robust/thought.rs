@@ -2,7 +2,7 @@
 
 use super::super::python::strip;
 use super::argument::one_line;
-use super::label::{Label, Word, is_canonical, is_mark, label};
+use super::label::{Label, LabelKind, is_canonical, is_mark, label};
 use super::repair::{self, Repairs};
 use super::wrapping::{before_tag, behind_tag, is_closing, is_fence, wrapper};
 use crate::types::python::is_python_space;
@@ -72,7 +72,7 @@ impl Thinking {
                 rest = bare;
             }
             while let Some(found) = label(rest) {
-                if found.word == Word::Thought {
+                if found.kind == LabelKind::Thought {
                     if !labelled {
                         preamble.append(&mut parts);
                     }
@@ -108,8 +108,8 @@ pub(super) fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
     let mut known = false;
     for (_, line) in lines(&shown) {
         let kind = match label(line) {
-            Some(label) if label.word == Word::Observation => repair::INVENTED_OBSERVATION,
-            Some(label) if matches!(label.word, Word::Thought | Word::Action) => repair::LATER_STEP,
+            Some(label) if label.kind == LabelKind::Observation => repair::INVENTED_OBSERVATION,
+            Some(label) if matches!(label.kind, LabelKind::Thought | LabelKind::Action) => repair::LATER_STEP,
             _ => continue,
         };
         known = true;
