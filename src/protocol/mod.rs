@@ -32,16 +32,14 @@ pub mod qwen_agent;
 pub mod react_paper;
 pub mod react_zh;
 pub mod robust;
-mod spacing;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tools;
 
-pub use frame::Frame;
+pub use frame::{Frame, Spacing};
 pub use options::{OptionError, Options};
 pub use parsed::{Arguments, Kind, Parsed};
 pub use react_paper::ReactPaper;
-pub use spacing::Spacing;
 pub use tools::{ToolSpec, ToolTexts};
 
 use crate::types::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};

@@ -1,7 +1,6 @@
 use super::super::testing::{self, lines, messages_frame, options, shown, stopped, used};
 use super::super::{Dialogue, Kind, Protocol, Setup, ToolSpec, Turn};
-use super::executor::{Effect, Executor};
-use super::{Lagent, Release, json};
+use super::{Effect, Executor, JsonBody, Lagent, Release, json_reply};
 use crate::types::{Message, Outcome, Reply, Tool};
 
 const JSON: (&str, &str) = ("variant", "json");
@@ -128,13 +127,11 @@ fn the_last_turn_is_told_to_stop_and_the_first_releases_remember() {
 fn json_replies_are_read_as_upstream_reads_them() {
     let comments =
         "  // said\n{\"thought_process\": \"t\",\n\u{a0}// {\n\"\\u0063onclusion\": \" c \", \"action\": \"dict\"}";
-    let reply = json::json_reply(comments).expect("a reply");
+    let reply = json_reply(comments).expect("a reply");
     assert!(reply.last);
-    assert_eq!(reply.body, json::JsonBody::Conclusion(" c ".to_owned()));
+    assert_eq!(reply.body, JsonBody::Conclusion(" c ".to_owned()));
     let both = "{\"thought_process\": \"t\", \"conclusion\": \"c\", \"action\": {\"name\": \"n\", \"parameters\": {}, \"x\": 1}}";
-    assert!(
-        matches!(json::json_reply(both), Ok(reply) if reply.last && matches!(reply.body, json::JsonBody::Action { .. }))
-    );
+    assert!(matches!(json_reply(both), Ok(reply) if reply.last && matches!(reply.body, JsonBody::Action { .. })));
 }
 
 #[test]

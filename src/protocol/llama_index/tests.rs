@@ -1,5 +1,5 @@
 use super::super::testing::{self, kinds, lines, messages_frame, options, shown, stopped, used};
-use super::LlamaIndex;
+use super::{LlamaIndex, Memory, TOKEN_LIMIT, tokens};
 use crate::protocol::{Dialogue, Protocol, Setup, Turn};
 use crate::types::{Message, Outcome, Reply, Tool};
 
@@ -121,4 +121,34 @@ fn a_step_is_read_back_as_it_was_written() {
     assert_eq!(step, "Thought: t\nAction: Lookup\nAction Input: {\"keyword\": \"a \\\"b\\\" 中\"}");
     assert_eq!(protocol.parse(&step, 1).args.expect("arguments").object()["keyword"], "a \"b\" 中");
     assert_eq!(protocol.step(2, Some("t"), Tool::Finish, "x"), "Thought: t\nAnswer: x");
+}
+
+/// The lengths in tokens of what is kept of questions and answers with these lengths.
+fn kept(lengths: &[usize]) -> Vec<usize> {
+    let message = |(n, tokens): (usize, &usize)| {
+        let text = "word".repeat(*tokens);
+        if n % 2 == 0 { Message::user(text) } else { Message::assistant(text) }
+    };
+    let messages = lengths.iter().enumerate().map(message).collect();
+    Memory::new(TOKEN_LIMIT).kept(messages).iter().map(tokens).collect()
+}
+
+#[test]
+fn the_oldest_turns_are_forgotten_from_seven_tenths_of_the_limit_on() {
+    assert_eq!(kept(&[10, 20_989, 1]), [10, 20_989, 1]);
+    assert_eq!(kept(&[10, 25_000, 1]), [1]);
+    assert_eq!(kept(&[10, 25_000]), [10, 25_000], "the newest turn stays");
+    assert_eq!(kept(&[25_000]), [25_000]);
+    assert_eq!(kept(&[2_000, 2_000, 100, 18_000, 5]), [100, 18_000, 5]);
+    assert_eq!(kept(&[10, 10, 10, 20_000, 10, 980]), [10, 980], "3,000 tokens at a time, as whole turns");
+    assert_eq!(kept(&[]), [0; 0]);
+    assert_eq!(Memory::new(7), Memory { history: 4, flush: 4 });
+}
+
+#[test]
+fn tokens_are_counted_by_characters() {
+    assert_eq!(
+        [Message::user("four"), Message::user("fours"), Message::user("谁写的?")].map(|m| tokens(&m)),
+        [1, 2, 4]
+    );
 }

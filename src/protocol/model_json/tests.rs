@@ -1,4 +1,4 @@
-use super::reader::MAX_DEPTH;
+use super::MAX_DEPTH;
 use super::{dict_repr, first_object, lenient_object, value};
 use serde_json::{Value, json};
 

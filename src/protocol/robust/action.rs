@@ -1,17 +1,16 @@
 //! The forms of an action: `Verb[x]`, `Verb: x`, `Verb(x)`, `Verb "x"`, `Action Input:` below a verb, JSON, and native
 //! tool calls as text.
 
-use super::super::python::strip;
-use super::argument::{Bracket, clean, closing_quote, one_line};
-use super::fault::Fault;
-use super::json;
-use super::label::{LabelKind, is_mark, label};
-use super::placeholder::Placeholders;
+use super::Fault;
+use super::line::Placeholders;
+use super::line::{Bracket, clean, closing_quote, one_line};
+use super::line::{LabelKind, is_mark, label, starts_with};
+use super::line::{behind_tag, is_fence};
 use super::repair::{self, Repairs};
-use super::verb::verb;
-use super::wrapping::{behind_tag, is_fence};
+use crate::protocol::python::strip;
 use crate::types::Tool;
 use crate::types::python::is_python_space;
+use serde_json::{Map, Value};
 use std::cell::Cell;
 
 /// Lines over which an open bracket is followed. A longer argument is none, and the bound keeps reading linear.
@@ -217,7 +216,7 @@ impl<'a> Reader<'a> {
     fn arguments(&self, at: usize, repairs: &mut Repairs) -> Result<(String, usize, Form), Fault> {
         repairs.note(repair::ACTION_FORM);
         let (object, length) = self.object(at).ok_or(Fault::Json)?;
-        let argument = json::json_argument(&object).ok_or(Fault::Json)?;
+        let argument = json_argument(&object).ok_or(Fault::Json)?;
         Ok((argument, at + length, Form::Loose))
     }
 
@@ -299,13 +298,13 @@ impl<'a> Reader<'a> {
     fn object(&self, at: usize) -> Option<(serde_json::Map<String, serde_json::Value>, usize)> {
         let tries = self.json_tries.get();
         self.json_tries.set(tries.saturating_add(1));
-        if tries < JSON_TRIES { json::json_object(&self.text[at..]) } else { None }
+        if tries < JSON_TRIES { json_object(&self.text[at..]) } else { None }
     }
 
     /// An action that is the object at `object`, or a list with it that begins at `start`.
     fn json(&self, (start, object): (usize, usize), mut repairs: Repairs) -> Result<Taken, Fault> {
         let (fields, length) = self.object(object).ok_or(Fault::Json)?;
-        let action = json::json_action(&fields).ok_or(Fault::Json)?;
+        let action = json_action(&fields).ok_or(Fault::Json)?;
         repairs.note(repair::ACTION_FORM);
         let mut end = object + length;
         let rest = self.text[end..].trim_start_matches(is_python_space);
@@ -367,4 +366,210 @@ fn without_name(text: &str) -> &str {
     let value = text[name..].trim_start_matches(is_python_space).strip_prefix(['=', ':']);
     let value = value.map(|value| value.trim_start_matches(is_python_space));
     value.filter(|value| name > 0 && value.starts_with(|c| closing_quote(c).is_some())).unwrap_or(text)
+}
+
+// The verbs of actions, in every spelling.
+
+/// Verbs without regard to case. Longer ones come before those that they begin with.
+const VERBS: [(&str, Tool); 10] = [
+    ("search", Tool::Search),
+    ("look up", Tool::Lookup),
+    ("look-up", Tool::Lookup),
+    ("look_up", Tool::Lookup),
+    ("lookup", Tool::Lookup),
+    ("finish", Tool::Finish),
+    ("think", Tool::Think),
+    ("搜索", Tool::Search),
+    ("查找", Tool::Lookup),
+    ("完成", Tool::Finish),
+];
+
+/// A verb at the beginning of a text: its tool, its length, and whether it is written as it should be.
+pub(super) fn verb(text: &str) -> Option<(Tool, usize, bool)> {
+    text.bytes().next().filter(|byte| b"sSlLfFtT".contains(byte) || *byte >= 0x80)?;
+    let (name, tool) = VERBS.iter().find(|(name, _)| starts_with(text, name))?;
+    let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
+    let exact = text.starts_with(super::numbered::verb(*tool));
+    (!more).then_some((*tool, name.len(), exact))
+}
+
+/// Where the verb begins that ends a text, and its tool.
+pub(super) fn verb_before(text: &str) -> Option<(usize, Tool)> {
+    let word = text.char_indices().rev().take(8).map(|(at, _)| at);
+    let whole = |at: usize| verb(&text[at..]).filter(|(_, length, _)| at + length == text.len());
+    let (at, tool) = word.filter_map(|at| whole(at).map(|(tool, _, _)| (at, tool))).last()?;
+    (!text[..at].chars().next_back().is_some_and(char::is_alphanumeric)).then_some((at, tool))
+}
+
+/// The tool whose verb is the whole text.
+fn verb_whole(text: &str) -> Option<Tool> {
+    let text = strip(text);
+    verb(text).filter(|(_, length, _)| *length == text.len()).map(|(tool, _, _)| tool)
+}
+
+/// `Verb[x]` as the whole of a text.
+fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
+    let text = strip(text);
+    let (tool, length, _) = verb(text)?;
+    let inner = text[length..].strip_prefix('[')?;
+    let (close, end) = Bracket::Square.close(inner, 1).ok()?;
+    (end == inner.len()).then(|| (tool, inner[..close].to_owned()))
+}
+
+// Actions that are JSON objects.
+
+/// Keys under which an object names its tool.
+const TOOL: [&str; 5] = ["action", "tool", "name", "function", "tool_name"];
+/// Keys under which an object holds the argument, or the arguments.
+const ARGUMENT: [&str; 9] =
+    ["action_input", "input", "arguments", "parameters", "args", "argument", "query", "keyword", "answer"];
+/// Keys under which an object gives an answer without naming a tool.
+const ANSWER: [&str; 3] = ["final_answer", "conclusion", "answer"];
+/// Keys under which an object holds what the model thought.
+const THOUGHT: [&str; 4] = ["thought", "thought_process", "thoughts", "reasoning"];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct JsonAction {
+    pub(super) tool: Tool,
+    pub(super) input: String,
+    pub(super) thought: Option<String>,
+}
+
+/// The object at the beginning of `text` and its length in bytes. Objects nested more than 127 deep are none.
+fn json_object(text: &str) -> Option<(Map<String, Value>, usize)> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match stream.next() {
+        Some(Ok(Value::Object(object))) => Some((object, stream.byte_offset())),
+        _ => None,
+    }
+}
+
+pub(super) fn json_action(object: &Map<String, Value>) -> Option<JsonAction> {
+    let thought = one_of(object, &THOUGHT).and_then(Value::as_str).map(str::to_owned);
+    let (tool, input) = named(object)?;
+    Some(JsonAction { tool, input, thought })
+}
+
+/// The argument in an object of arguments: the known key, or the only value.
+fn json_argument(object: &Map<String, Value>) -> Option<String> {
+    let value = one_of(object, &ARGUMENT).or_else(|| {
+        let mut values = object.iter().filter(|(key, _)| !is_one_of(key, &TOOL) && !is_one_of(key, &THOUGHT));
+        values.next().filter(|_| values.next().is_none()).map(|(_, value)| value)
+    })?;
+    value_text(value)
+}
+
+fn named(object: &Map<String, Value>) -> Option<(Tool, String)> {
+    match one_of(object, &TOOL) {
+        Some(Value::String(name)) => {
+            if let Some(tool) = verb_whole(name) {
+                return json_argument(object).map(|input| (tool, input));
+            }
+            bracketed_whole(name)
+        }
+        // One level of nesting, as in `{"action": {"name": …, "parameters": …}}`; deeper ones are not calls.
+        Some(Value::Object(inner)) => match one_of(inner, &TOOL) {
+            Some(Value::String(name)) => verb_whole(name).zip(json_argument(inner).or_else(|| json_argument(object))),
+            _ => None,
+        },
+        Some(_) => None,
+        None => {
+            let by_verb = object.iter().find_map(|(key, value)| Some((verb_whole(key)?, value_text(value)?)));
+            by_verb.or_else(|| one_of(object, &ANSWER).and_then(value_text).map(|answer| (Tool::Finish, answer)))
+        }
+    }
+}
+
+/// A value as an argument: a scalar, or an object or a text of JSON with a single one.
+fn value_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            let inner = json_object(text.trim_start()).and_then(|(object, _)| single(&object));
+            inner.or_else(|| Some(text.clone()))
+        }
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(if *truth { "yes" } else { "no" }.to_owned()),
+        Value::Object(object) => single(object),
+        Value::Array(values) => match &values[..] {
+            [Value::String(text)] => Some(text.clone()),
+            _ => None,
+        },
+        Value::Null => None,
+    }
+}
+
+fn single(object: &Map<String, Value>) -> Option<String> {
+    let value = match one_of(object, &ARGUMENT) {
+        Some(value) => value,
+        None if object.len() == 1 => object.values().next()?,
+        None => return None,
+    };
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn one_of<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a Value> {
+    keys.iter().find_map(|key| object.iter().find(|(name, _)| same(name, key)).map(|(_, value)| value))
+}
+
+fn is_one_of(key: &str, keys: &[&str]) -> bool {
+    keys.iter().any(|known| same(key, known))
+}
+
+/// Without regard to case, and to what separates words.
+fn same(key: &str, known: &str) -> bool {
+    key.len() == known.len()
+        && key.bytes().zip(known.bytes()).all(|(a, b)| match a {
+            b' ' | b'-' => b == b'_',
+            a => a.eq_ignore_ascii_case(&b),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{json_action, json_object};
+    use crate::types::Tool;
+
+    fn read(text: &str) -> Option<(Tool, String)> {
+        json_action(&json_object(text)?.0).map(|action| (action.tool, action.input))
+    }
+
+    #[test]
+    fn objects_name_actions_in_many_ways() {
+        for (text, tool, input) in [
+            (r#"{"JsonAction": "Search", "JsonAction Input": "x"}"#, Tool::Search, "x"),
+            (r#"{"action": "Lookup", "query": "x"}"#, Tool::Lookup, "x"),
+            (r#"{"name": "finish", "arguments": "{\"answer\": \"x\"}"}"#, Tool::Finish, "x"),
+            (r#"{"name": "finish", "parameters": {"answer": 1990}}"#, Tool::Finish, "1990"),
+            (r#"{"thought_process": "t", "action": {"name": "Search", "parameters": {"q": "x"}}}"#, Tool::Search, "x"),
+            (r#"{"search": "x"}"#, Tool::Search, "x"),
+            (r#"{"thought": "t", "finish": {"answer": "x"}}"#, Tool::Finish, "x"),
+            (r#"{"action": "Search[x]"}"#, Tool::Search, "x"),
+            (r#"{"action": "Search", "entity": "x"}"#, Tool::Search, "x"),
+            (r#"{"thought": "t", "final_answer": "x"}"#, Tool::Finish, "x"),
+            (r#"{"action": "Search", "input": "x"} and more"#, Tool::Search, "x"),
+            (r#"{"搜索": "x"}"#, Tool::Search, "x"),
+        ] {
+            assert_eq!(read(text), Some((tool, input.to_owned())), "{text}");
+        }
+        for text in [
+            r#"{"action": "Login", "input": "x"}"#,
+            r#"{"action": "Search"}"#,
+            r#"{"action": "Search", "a": "x", "b": "y"}"#,
+            r#"{"action": {"action": {"name": "Search", "input": "x"}}}"#,
+            r#"{"action": 1}"#,
+            r#"{"thought": "t"}"#,
+            r#"{"action": "Search", "input": "x""#,
+            "{'action': 'Search'}",
+            "[]",
+            "{}",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!(read(&"{\"a\":".repeat(100_000)), None);
+    }
 }

@@ -6,17 +6,15 @@
 //! these do looser forms count: a line that is `Verb: x`, and then `Verb[x]` at the end of a sentence, if the reply names
 //! no other action.
 
-use super::super::python::strip;
+use super::Fault;
+use super::action::verb_before;
 use super::action::{Form, Reader, Taken};
-use super::argument::{Bracket, clean, one_line};
-use super::channel::spoken;
-use super::fault::Fault;
-use super::label::{Label, LabelKind, label};
-use super::placeholder::Placeholders;
+use super::line::Placeholders;
+use super::line::{Bracket, clean, one_line};
+use super::line::{Label, LabelKind, is_canonical, is_mark, label};
+use super::line::{before_tag, behind_tag, is_closing, is_fence, wrapper};
 use super::repair::{self, Repairs};
-use super::thought::{Line, Thinking, after_thinking, later, lines, note_label, text_of};
-use super::verb::verb_before;
-use super::wrapping::{behind_tag, is_closing, is_fence};
+use crate::protocol::python::strip;
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 
@@ -328,4 +326,165 @@ fn before_inline_label(text: &str) -> usize {
     let begins =
         |at: &usize| label(&text[*at..]).is_some_and(|label| label.kind == LabelKind::Action && label.rest.is_empty());
     near.filter(begins).last().unwrap_or(text.len())
+}
+
+// The text around the action: reasoning before the reply, the thought, and what follows.
+
+/// A line and where it begins.
+type Line<'a> = (usize, &'a str);
+
+/// The lines of a text that are not empty, without their ends.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    let lines = text.split('\n').map(move |line| {
+        let at = start;
+        start += line.len() + 1;
+        (at, line.strip_suffix('\r').unwrap_or(line))
+    });
+    lines.filter(|(_, line)| !line.is_empty())
+}
+
+/// A reply behind its `<think>` blocks; none where the last of them has no end. An end without a beginning ends
+/// a block all the same: some servers keep the beginning to themselves.
+fn after_thinking<'a>(reply: &'a str, repairs: &mut Repairs) -> Option<&'a str> {
+    const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+    let mut text = reply;
+    loop {
+        let trimmed = text.trim_start_matches(is_python_space);
+        let opened = TAGS.iter().find(|(open, _)| trimmed.starts_with(open));
+        let end = match opened {
+            Some((_, close)) => Some(trimmed.find(close).map(|at| at + close.len())?),
+            None if text.len() == reply.len() => {
+                TAGS.iter().find_map(|(_, close)| trimmed.find(close).map(|at| at + close.len()))
+            }
+            None => None,
+        };
+        let Some(end) = end else { return Some(text) };
+        repairs.note(repair::THINK_BLOCK);
+        text = &trimmed[end..];
+    }
+}
+
+/// Notes how the label of a thought or an action differs from the form asked for.
+fn note_label(line: &str, found: &Label<'_>, name: &str, n: usize, repairs: &mut Repairs) {
+    let number = found.number.unwrap_or(n);
+    repairs.note_if(number != n, repair::RENUMBERED);
+    repairs.note_if(!is_canonical(line, name, number), repair::LABEL_FORM);
+}
+
+/// The text before the action.
+pub(super) struct Thinking {
+    pub(super) thought: Option<String>,
+    pub(super) preamble: Vec<String>,
+    pub(super) repairs: Repairs,
+}
+
+impl Thinking {
+    pub(super) fn read(text: &str, n: usize) -> Self {
+        let mut repairs = Repairs::default();
+        let (mut parts, mut preamble) = (Vec::new(), Vec::new());
+        let mut labelled = false;
+        for (_, line) in lines(text) {
+            if let Some(kind) = wrapper(line) {
+                repairs.note(kind);
+                continue;
+            }
+            let mut rest = line;
+            while let Some((bare, kind)) = behind_tag(rest).or_else(|| before_tag(rest)) {
+                repairs.note(kind);
+                rest = bare;
+            }
+            while let Some(found) = label(rest) {
+                if found.kind == LabelKind::Thought {
+                    if !labelled {
+                        preamble.append(&mut parts);
+                    }
+                    note_label(rest, &found, "Thought", n, &mut repairs);
+                    repairs.note_if(labelled, repair::LABEL_FORM);
+                    labelled = true;
+                }
+                rest = found.rest;
+            }
+            let part = strip(rest);
+            if !part.trim_matches(is_mark).is_empty() {
+                parts.push(part.to_owned());
+            }
+        }
+        repairs.note_if(!preamble.is_empty(), repair::PREAMBLE);
+        repairs.note_if(parts.len() > 1, repair::THOUGHT_LINES);
+        repairs.note_if(!parts.is_empty() && !labelled, repair::MISSING_LABEL);
+        let thought = (!parts.is_empty()).then(|| one_line(&parts.join(" ")));
+        Self { thought, preamble, repairs }
+    }
+}
+
+/// The text after the action, counted by kind; none if it only closes something.
+pub(super) fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split('\n').filter(|line| !is_fence(line)) {
+        shown.push_str(line);
+        shown.push('\n');
+    }
+    let first = shown.split('\n').next().unwrap_or_default();
+    let shown = if is_closing(first) { &shown[first.len()..] } else { &shown };
+    let shown = text_of(shown).filter(|text| !is_closing(text))?;
+    let mut known = false;
+    for (_, line) in lines(&shown) {
+        let kind = match label(line) {
+            Some(label) if label.kind == LabelKind::Observation => repair::INVENTED_OBSERVATION,
+            Some(label) if matches!(label.kind, LabelKind::Thought | LabelKind::Action) => repair::LATER_STEP,
+            _ => continue,
+        };
+        known = true;
+        repairs.note(kind);
+    }
+    repairs.note_if(!known, repair::LATER_TEXT);
+    Some(shown)
+}
+
+/// The trimmed text; none if it is empty.
+pub(super) fn text_of(text: &str) -> Option<String> {
+    let text = strip(text);
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+// Replies in `OpenAI`'s harmony format, where a server leaves its markers in the text:
+// `<|channel|>analysis<|message|>…<|end|><|start|>assistant<|channel|>final<|message|>…<|return|>`.
+
+const CHANNEL: &str = "<|channel|>";
+const MESSAGE: &str = "<|message|>";
+/// What ends a message.
+const ENDS: [&str; 4] = ["<|end|>", "<|return|>", "<|call|>", "<|start|>"];
+
+/// The message of the channel `final`, or the first one to a tool, with the tool's name before it. Without such a
+/// message it is the text behind the others; nothing where the reply ends inside the analysis.
+pub(super) fn spoken<'a>(reply: &'a str, repairs: &mut Repairs) -> Option<&'a str> {
+    if !reply.contains("<|") || ![CHANNEL, MESSAGE].iter().chain(&ENDS).any(|marker| reply.contains(marker)) {
+        return Some(reply);
+    }
+    repairs.note(repair::CHANNEL_MARKERS);
+    let mut parts = reply.split(CHANNEL);
+    let before = parts.next().unwrap_or_default();
+    let mut behind = None;
+    for part in parts {
+        let (header, message) = part.split_once(MESSAGE).unwrap_or((part, ""));
+        if let Some(at) = header.find("to=") {
+            return Some(ended(&part[at..]).0);
+        }
+        if let Some(text) = strip(header).strip_prefix("final") {
+            return Some(if message.is_empty() { text } else { ended(message).0 });
+        }
+        behind = Some(ended(message).1);
+    }
+    let text = match behind {
+        Some(rest) => ended(rest.trim_start_matches("<|start|>assistant").trim_start_matches(MESSAGE)).0,
+        None => ended(before.split_once(MESSAGE).map_or(before, |(_, message)| message)).0,
+    };
+    (behind.is_none() || !strip(text).is_empty()).then_some(text)
+}
+
+/// A message, and what follows its end.
+fn ended(text: &str) -> (&str, &str) {
+    let first = ENDS.iter().filter_map(|end| text.find(end).map(|at| (at, end.len()))).min();
+    first.map_or((text, ""), |(at, length)| (&text[..at], &text[at + length..]))
 }

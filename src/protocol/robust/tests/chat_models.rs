@@ -1,6 +1,6 @@
 //! What chat models write today in place of the form asked for.
 
-use super::super::fault::Fault;
+use super::super::Fault;
 use super::super::repair::*;
 use super::super::reply::Reply;
 use super::replies::{check, check_actions, discarded, read, refused, reply_of};

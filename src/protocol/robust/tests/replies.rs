@@ -1,7 +1,7 @@
 //! How replies are read. `docs/robust.md` has one example of each repair and of each refusal; these are the others.
 
-use super::super::fault::Fault;
-use super::super::placeholder::Placeholders;
+use super::super::Fault;
+use super::super::line::Placeholders;
 use super::super::repair::*;
 use super::super::reply::Reply;
 use crate::protocol::{Protocol as _, robust::Robust};

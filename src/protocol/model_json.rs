@@ -1,21 +1,110 @@
-//! The reader: Python's `json`, and beyond it what models write.
-//!
-//! Both readings take `NaN` and the infinities, and the last value of a key that comes twice; half of a surrogate pair
-//! becomes U+FFFD. The lenient one, after the Python package `dirtyjson`, also takes single quotes, keys without
-//! quotes, comments, trailing commas, control characters in strings, hexadecimal integers, and numbers that begin with a
-//! plus sign, several signs or a point. Neither takes `True`, `None`, words without quotes as values, numbers with leading
-//! zeros, or sums.
+//! JSON in model output: values that distinguish what Python's `json` does, read strictly or leniently.
 
-use super::{Dict, Item, last_values};
-use crate::types::python::is_word;
+use super::python::{float_repr, joined};
+use crate::types::python::{is_word, repr};
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// A value. Written as JSON it keeps integers whole, and numbers that JSON lacks become null.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Item {
+    Null,
+    Bool(bool),
+    /// Decimal digits, with a minus for negative numbers: Python's integers have no bounds.
+    Int(String),
+    Float(f64),
+    Text(String),
+    List(Vec<Item>),
+    Dict(Dict),
+}
+
+/// The entries of an object, each key once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Dict(pub(super) Vec<(String, Item)>);
+
+impl Dict {
+    pub(super) fn get(&self, key: &str) -> Option<&Item> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, item)| item)
+    }
+
+    /// The entries as a JSON object; integers beyond 64 bits become floats.
+    pub(super) fn to_json(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(object)) => object,
+            _ => Map::new(),
+        }
+    }
+}
+
+impl Item {
+    pub(super) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn as_dict(&self) -> Option<&Dict> {
+        match self {
+            Self::Dict(dict) => Some(dict),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for Dict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, item)| (key, item)))
+    }
+}
+
+/// Recursion is bounded: the reader refuses deep nesting.
+impl Serialize for Item {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(yes) => serializer.serialize_bool(*yes),
+            Self::Int(digits) => RawValue::from_string(digits.clone()).map_err(S::Error::custom)?.serialize(serializer),
+            Self::Float(number) => serializer.serialize_f64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Dict(dict) => dict.serialize(serializer),
+        }
+    }
+}
+
+/// Entries in order of first appearance, each with its last value.
+pub(super) fn last_values<V>(entries: Vec<(String, V)>) -> Vec<(String, V)> {
+    let mut places: HashMap<String, usize> = HashMap::with_capacity(entries.len());
+    let mut kept: Vec<(String, V)> = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        if let Some(&place) = places.get(&key) {
+            kept[place].1 = value;
+        } else {
+            places.insert(key.clone(), kept.len());
+            kept.push((key, value));
+        }
+    }
+    kept
+}
+
+// The reader: Python's `json`, and beyond it what models write.
+//
+// Both readings take `NaN` and the infinities, and the last value of a key that comes twice; half of a surrogate pair
+// becomes U+FFFD. The lenient one, after the Python package `dirtyjson`, also takes single quotes, keys without
+// quotes, comments, trailing commas, control characters in strings, hexadecimal integers, and numbers that begin with a
+// plus sign, several signs or a point. Neither takes `True`, `None`, words without quotes as values, numbers with leading
+// zeros, or sums.
 
 /// Levels of nesting beyond which a text is refused.
-pub(super) const MAX_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 /// Digits of the longest integer that is read: longer ones are not finite as floats either.
 const MAX_DIGITS: usize = 300;
 
 /// The value that `text` holds, read as Python's `json.loads` does.
-pub(in crate::protocol) fn value(text: &str) -> Option<Item> {
+pub(super) fn value(text: &str) -> Option<Item> {
     let mut reader = Reader { text, at: 0, depth: 0, lenient: false };
     reader.skip_space()?;
     let item = reader.value()?;
@@ -24,12 +113,12 @@ pub(in crate::protocol) fn value(text: &str) -> Option<Item> {
 }
 
 /// The object with which `text` begins, read as Python's `json` does, and its length in bytes.
-pub(in crate::protocol) fn first_object(text: &str) -> Option<(Dict, usize)> {
+pub(super) fn first_object(text: &str) -> Option<(Dict, usize)> {
     first(text, false)
 }
 
 /// The object with which `text` begins, read leniently.
-pub(in crate::protocol) fn lenient_object(text: &str) -> Option<Dict> {
+pub(super) fn lenient_object(text: &str) -> Option<Dict> {
     first(text, true).map(|(dict, _)| dict)
 }
 
@@ -267,3 +356,32 @@ impl<'a> Reader<'a> {
 fn integer(minus: bool, digits: &str) -> Item {
     Item::Int(if minus && digits != "0" { format!("-{digits}") } else { digits.to_owned() })
 }
+
+// `repr()` of the values, as Python writes them.
+
+/// `repr()` of a plain dictionary. Dictionaries inside it are of the reader's own class, whose `repr()` names it.
+pub(super) fn dict_repr(dict: &Dict) -> String {
+    let entries = dict.0.iter().map(|(key, item)| format!("{}: {}", repr(key), item_repr(item)));
+    format!("{{{}}}", joined(entries))
+}
+
+/// Recursion is bounded: the reader refuses deep nesting.
+fn item_repr(item: &Item) -> String {
+    match item {
+        Item::Null => "None".to_owned(),
+        Item::Bool(true) => "True".to_owned(),
+        Item::Bool(false) => "False".to_owned(),
+        Item::Int(digits) => digits.clone(),
+        Item::Float(number) => float_repr(*number),
+        Item::Text(text) => repr(text),
+        Item::List(items) => format!("[{}]", joined(items.iter().map(item_repr))),
+        Item::Dict(dict) if dict.0.is_empty() => "AttributedDict()".to_owned(),
+        Item::Dict(dict) => {
+            let entries = dict.0.iter().map(|(key, item)| format!("({}, {})", repr(key), item_repr(item)));
+            format!("AttributedDict([{}])", joined(entries))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

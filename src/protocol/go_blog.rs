@@ -10,11 +10,8 @@
 //! | `arguments` | `mend`: misnamed arguments are repaired, which the article asks for; `strict`: answered with an error |
 //! | `unknown_tool` | the article's three treatments. `feedback`: the model is told which tools exist; `abort`: the episode ends; `default`: `Search` gets the arguments |
 
-mod parse;
-#[cfg(test)]
-mod tests;
-
 use super::episode::Episode;
+use super::model_json::{Dict, first_object};
 use super::python::{dumps, strip};
 use super::tools::{self, Misfit};
 use super::{
@@ -22,7 +19,6 @@ use super::{
 };
 use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
-use parse::{Call, Fault, Reply};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -74,7 +70,7 @@ impl Protocol for GoBlog {
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        match parse::read_reply(output) {
+        match read_reply(output) {
             Reply::Answer { thought, answer } => Parsed::finish(Some(stripped(thought)), stripped(answer)),
             Reply::Neither(_) => Parsed::new(Kind::Invalid),
             Reply::Call(call) => {
@@ -250,7 +246,7 @@ impl Dialogue for GoBlogDialogue {
 
     fn completion(&mut self, text: &str) -> Turn {
         self.from_system = false;
-        match parse::read_reply(text) {
+        match read_reply(text) {
             Reply::Call(call) => self.call(text, call),
             Reply::Answer { thought, answer } => {
                 let (thought, answer) = (stripped(thought), stripped(answer));
@@ -277,3 +273,90 @@ impl Dialogue for GoBlogDialogue {
         self.memory.clone()
     }
 }
+
+// A reply read as the article's two regular expressions read it, with a dot that takes newlines.
+//
+// | | |
+// |---|---|
+// | call | `(?s)^\s*Thought: (.*?)\n+Action: ([a-zA-Z0-9_]+).*?\n+Action Input: .*?(\{.*\})` |
+// | answer | `(?s)\s*Thought:(.*?)\n+Answer:.*?(.*)` |
+//
+// Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
+// the left in one pass.
+
+#[derive(Debug, PartialEq)]
+enum Reply<'t> {
+    Call(Call<'t>),
+    Answer { thought: &'t str, answer: &'t str },
+    Neither(Fault),
+}
+
+#[derive(Debug, PartialEq)]
+struct Call<'t> {
+    thought: &'t str,
+    tool: &'t str,
+    /// Nothing when they are not a JSON object.
+    arguments: Option<CallArguments<'t>>,
+}
+
+/// The first JSON object after the input's label.
+#[derive(Debug, PartialEq)]
+struct CallArguments<'t> {
+    text: &'t str,
+    object: Dict,
+    /// What follows in the reply.
+    rest: &'t str,
+}
+
+/// Why a reply is neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    BadCall,
+    BadAnswer,
+    NeitherLabel,
+}
+
+/// Reads a reply. The label of an action decides, wherever it stands.
+fn read_reply(text: &str) -> Reply<'_> {
+    if text.contains("Action:") {
+        call(text).map_or(Reply::Neither(Fault::BadCall), Reply::Call)
+    } else if text.contains("Answer:") {
+        answer(text).unwrap_or(Reply::Neither(Fault::BadAnswer))
+    } else {
+        Reply::Neither(Fault::NeitherLabel)
+    }
+}
+
+fn call(text: &str) -> Option<Call<'_>> {
+    let body = text.trim_start_matches(is_go_space).strip_prefix("Thought: ")?;
+    let label = "\nAction: ";
+    let (at, tool) = body.match_indices(label).find_map(|(at, _)| {
+        let after = &body[at + label.len()..];
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+        (end > 0).then(|| (at, &after[..end]))
+    })?;
+    let (_, input) = body[at + label.len() + tool.len()..].split_once("\nAction Input: ")?;
+    let object = &input[input.find('{')?..];
+    let to_last_brace = &object[..=object.rfind('}')?];
+    let arguments = first_object(to_last_brace).map(|(dict, end)| CallArguments {
+        text: &to_last_brace[..end],
+        object: dict,
+        rest: &object[end..],
+    });
+    // The newlines before a label belong to it.
+    Some(Call { thought: body[..at].trim_end_matches('\n'), tool, arguments })
+}
+
+fn answer(text: &str) -> Option<Reply<'_>> {
+    let (_, body) = text.split_once("Thought:")?;
+    let (thought, answer) = body.split_once("\nAnswer:")?;
+    Some(Reply::Answer { thought: thought.trim_end_matches('\n'), answer })
+}
+
+/// `\s` of Go's regular expressions.
+fn is_go_space(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\x0c' | '\r' | ' ')
+}
+
+#[cfg(test)]
+mod tests;
