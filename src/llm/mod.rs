@@ -62,7 +62,7 @@ pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
 pub use recorded::ModelIdentity;
 pub use remote::{Check, LearnedOptions, Remote, RemoteSettings, Verdict, shown_urls};
-pub use stop::cut as cut_at_stop;
+pub use stop::cut_at_stop;
 
 /// Why no request with some settings can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Applies stops in the client: some servers refuse them, some ignore them.
 
 /// The length, in bytes, of `text` before the earliest occurrence of any stop; empty stops are ignored.
-pub fn cut<S: AsRef<str>>(text: &str, stops: &[S]) -> usize {
+pub fn cut_at_stop<S: AsRef<str>>(text: &str, stops: &[S]) -> usize {
     let stops = stops.iter().map(AsRef::as_ref).filter(|stop: &&str| !stop.is_empty());
     stops.fold(text.len(), |end, stop| {
         // A stop may begin before `end` and extend beyond it, so search the whole text.
@@ -11,7 +11,7 @@ pub fn cut<S: AsRef<str>>(text: &str, stops: &[S]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::cut_at_stop;
 
     #[test]
     fn the_earliest_stop_counts() {
@@ -26,7 +26,7 @@ mod tests {
             ("", &["x"][..], ""),
             ("text", &[][..], "text"),
         ] {
-            assert_eq!(&text[..cut(text, stops)], left, "{text:?} {stops:?}");
+            assert_eq!(&text[..cut_at_stop(text, stops)], left, "{text:?} {stops:?}");
         }
     }
 }

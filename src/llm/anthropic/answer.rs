@@ -27,7 +27,7 @@ const TOKEN_DETAILS: &str = "output_tokens_details";
 const THINKING_TOKENS: &str = "thinking_tokens";
 
 #[derive(Deserialize)]
-struct Body {
+struct AnswerBody {
     #[serde(default, rename = "type")]
     kind: Value,
     content: Option<Vec<Value>>,
@@ -43,7 +43,7 @@ struct Body {
 
 /// Decodes a whole answer; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
-    let body: Body = read(answer)?;
+    let body: AnswerBody = read(answer)?;
     if body.kind == "error" || is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(&answer.body)));
     }

@@ -20,15 +20,15 @@ use crate::types::request::BYTES_PER_TOKEN;
 use serde_json::{Value, json};
 
 /// Tokens of the shortest prefix that a model keeps.
-const SHORTEST: usize = 512;
+const MIN_CACHED: usize = 512;
 
 /// Marks what is long enough. Returns whether anything is.
-pub(super) fn mark(body: &mut Body<'_>, turns: &Turns) -> bool {
+pub(super) fn mark_cacheable(body: &mut Body<'_>, turns: &Turns) -> bool {
     let tools: usize = body.tools.iter().map(|tool| tool.to_string().len()).sum();
     let before = tools + turns.system.len();
-    let shared: usize = before + turns.said.iter().take(turns.shared).map(length).sum::<usize>();
-    let whole: usize = before + turns.said.iter().map(length).sum::<usize>();
-    let spoken = turns.label.is_empty() && turns.said.iter().skip(turns.shared).any(|turn| turn.own);
+    let shared: usize = before + turns.turns.iter().take(turns.shared).map(length).sum::<usize>();
+    let whole: usize = before + turns.turns.iter().map(length).sum::<usize>();
+    let spoken = turns.label.is_empty() && turns.turns.iter().skip(turns.shared).any(|turn| turn.own);
     body.cache_control = (spoken && is_long(whole)).then(ephemeral);
     let marked = if is_long(turns.prefix) {
         split(&mut body.messages[0].content, turns.prefix)
@@ -39,7 +39,7 @@ pub(super) fn mark(body: &mut Body<'_>, turns: &Turns) -> bool {
 }
 
 fn is_long(bytes: usize) -> bool {
-    bytes >= SHORTEST * BYTES_PER_TOKEN
+    bytes >= MIN_CACHED * BYTES_PER_TOKEN
 }
 
 fn ephemeral() -> Value {

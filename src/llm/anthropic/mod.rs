@@ -38,7 +38,7 @@ pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 const VERSION: &str = "2023-06-01";
 const ENDPOINT: &str = "messages";
 /// The smallest number of tokens for reasoning.
-const LEAST_BUDGET: u32 = 1024;
+const MIN_THINKING_BUDGET: u32 = 1024;
 
 /// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, is sent as the
 /// beginning of the model's answer. Sends nothing yet.
@@ -60,7 +60,7 @@ struct Body<'a> {
     cache_control: Option<Value>,
     #[serde(skip_serializing_if = "Content::is_empty")]
     system: Content<'a>,
-    messages: Vec<Said<'a>>,
+    messages: Vec<MessageBody<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct MessageBody<'a> {
     #[serde(serialize_with = "role")]
     role: bool,
     content: Content<'a>,
@@ -105,9 +105,10 @@ fn role<S: Serializer>(own: &bool, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 /// The turns; trailing white space of a last turn by the model is removed, as it would be refused.
-fn said(turns: &[Turn]) -> Vec<Said<'_>> {
-    let mut all: Vec<_> = turns.iter().map(|turn| Said { role: turn.own, content: content(&turn.parts) }).collect();
-    if let Some(Said { role: true, content: Content::Text(text) }) = all.last_mut() {
+fn messages_of(turns: &[Turn]) -> Vec<MessageBody<'_>> {
+    let mut all: Vec<_> =
+        turns.iter().map(|turn| MessageBody { role: turn.own, content: content(&turn.parts) }).collect();
+    if let Some(MessageBody { role: true, content: Content::Text(text) }) = all.last_mut() {
         *text = text.trim_end();
     }
     all
@@ -164,10 +165,10 @@ fn thinking(reasoning: Reasoning) -> (Value, Option<Value>) {
 /// Why the API would refuse a request with reasoning, as far as its rules are known.
 fn not_with_reasoning(decoding: &Decoding, forced: bool) -> Option<Unsupported> {
     let budget = decoding.reasoning.and_then(Reasoning::budget);
-    let (reason, hint) = if budget.is_some_and(|tokens| tokens < LEAST_BUDGET) {
+    let (reason, hint) = if budget.is_some_and(|tokens| tokens < MIN_THINKING_BUDGET) {
         (
-            format!("a budget of {} tokens for reasoning is below {LEAST_BUDGET}, Anthropic's minimum", budget?),
-            format!("use --reasoning {LEAST_BUDGET} or more, or off, low, medium or high"),
+            format!("a budget of {} tokens for reasoning is below {MIN_THINKING_BUDGET}, Anthropic's minimum", budget?),
+            format!("use --reasoning {MIN_THINKING_BUDGET} or more, or off, low, medium or high"),
         )
     } else if decoding.required().contains(RequestOption::Temperature) {
         (
@@ -245,7 +246,7 @@ impl Interface for Anthropic {
             tool_choice,
             max_tokens: decoding.most_tokens(),
             system: Content::Text(&turns.system),
-            messages: said(&turns.said),
+            messages: messages_of(&turns.turns),
             temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
             top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
             thinking,
@@ -253,7 +254,7 @@ impl Interface for Anthropic {
             stop_sequences: &stops,
             stream,
         };
-        let cached = !refused.contains(RequestOption::CacheControl) && cache::mark(&mut body, &turns);
+        let cached = !refused.contains(RequestOption::CacheControl) && cache::mark_cacheable(&mut body, &turns);
         let sent = [
             (RequestOption::CacheControl, cached),
             (RequestOption::Temperature, body.temperature.is_some()),

@@ -44,7 +44,7 @@ impl Baseline {
 impl Model for Baseline {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let mut completion = self.reply(request);
-        let end = stop::cut(&completion.text, &request.stop);
+        let end = stop::cut_at_stop(&completion.text, &request.stop);
         completion.text.truncate(end);
         futures_util::future::ready(Ok(completion)).boxed()
     }

@@ -19,11 +19,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Longest words of the provider before a call that it could not read, in bytes.
-const TOLD: usize = 40;
+const MAX_REPEATED: usize = 40;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Body {
+struct AnswerBody {
     candidates: Option<Vec<Value>>,
     #[serde(default)]
     prompt_feedback: Value,
@@ -36,7 +36,7 @@ struct Body {
 }
 
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
-    let body: Body = read(answer)?;
+    let body: AnswerBody = read(answer)?;
     if is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
@@ -48,7 +48,7 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
 }
 
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-    let body: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
+    let body: AnswerBody = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if is_error(&body.error) {
         return Err(Fault::Reported(Refusal::read(data)));
     }
@@ -57,7 +57,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
 }
 
 /// Adds what the body says to `known`. Returns whether it has a candidate.
-fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
+fn take(body: &AnswerBody, known: &mut Decoded) -> Result<bool, Fault> {
     known.usage = used(&body.usage_metadata).or(known.usage);
     known.counted_reasoning(&body.usage_metadata, "thoughtsTokenCount");
     known.model = known.model.take().or_else(|| string(&body.model_version));
@@ -98,7 +98,7 @@ fn reason(value: &Value) -> Option<String> {
 fn malformed(candidate: &Value) -> Option<&str> {
     let cause = Cause::of_finish(candidate["finishReason"].as_str()?)?;
     let (words, written) = candidate["finishMessage"].as_str()?.split_once(": ")?;
-    let is_told = words.len() <= TOLD && words.to_ascii_lowercase().ends_with("call");
+    let is_told = words.len() <= MAX_REPEATED && words.to_ascii_lowercase().ends_with("call");
     let written = written.trim();
     (cause == Cause::MalformedCall && is_told).then(|| &written[..written.floor_char_boundary(MAX_MALFORMED)])
 }

@@ -95,7 +95,10 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
         top_p: sends(TopP).then_some(decoding.top_p),
         max_tokens: sends(MaxTokens).then_some(limit),
         max_completion_tokens: (!sends(MaxTokens)).then_some(limit),
-        reasoning: decoding.reasoning.and_then(|asked| reasoning::fields(options.control, asked)).unwrap_or_default(),
+        reasoning: decoding
+            .reasoning
+            .and_then(|asked| reasoning::reasoning_fields(options.control, asked))
+            .unwrap_or_default(),
         seed: decoding.seed.filter(|_| sends(Seed)),
         stop: &request.stop[..options.stops.min(request.stop.len())],
         stream: sends(Stream),
@@ -167,7 +170,7 @@ const CONTENT: &str = "reasoning_content";
 const NO_THOUGHT: &str = " ";
 
 /// What of a conversation servers may refuse, as far as it is sent. `demanded`: the server wants to see reasoning.
-pub(super) fn said(prompt: &Prompt, refused: RequestOptions, demanded: bool) -> RequestOptions {
+pub(super) fn thought_options(prompt: &Prompt, refused: RequestOptions, demanded: bool) -> RequestOptions {
     use RequestOption::{Thoughtless, ThoughtsContent, UserAfterTool};
     let Prompt::Messages(messages) = prompt else { return RequestOptions::default() };
     let mut sent: RequestOptions = messages.iter().flat_map(thoughts).map(|(_, _, option)| option).collect();
@@ -215,7 +218,7 @@ impl<'a> Messages<'a> {
     fn new(prompt: &'a Prompt, options: BodyOptions) -> Self {
         let (label, own) = match prompt {
             Prompt::Text { prefix, rest } => {
-                let label = options.prefill.and_then(|_| label::at(prefix, rest));
+                let label = options.prefill.and_then(|_| label::label_start(prefix, rest));
                 (label, label.is_some())
             }
             Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),

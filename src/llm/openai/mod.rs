@@ -74,7 +74,11 @@ impl OpenAi {
         // Without a setting the model reasons as it likes.
         let reasons = decoding.reasoning.is_none_or(Reasoning::is_on);
         let demanded = server.demands_thoughts && reasons && request.functions.is_some();
-        let said = if endpoint == Endpoint::Chat { body::said(&request.prompt, refused, demanded) } else { [].into() };
+        let said = if endpoint == Endpoint::Chat {
+            body::thought_options(&request.prompt, refused, demanded)
+        } else {
+            [].into()
+        };
         let sent = [
             (Temperature, temperature(decoding, refused).is_some()),
             (TopP, top_p(decoding, server.usual_top_p, refused).is_some()),
@@ -143,7 +147,7 @@ impl Interface for OpenAi {
                 hint: "use off, low, medium or high".to_owned(),
             });
         }
-        reasoning::unsupported(server, reasoning).or_else(|| no_prefill(prefill && reasoning.is_on()))
+        reasoning::unsupported_reasoning(server, reasoning).or_else(|| no_prefill(prefill && reasoning.is_on()))
     }
 
     fn known_refusals(&self) -> RequestOptions {

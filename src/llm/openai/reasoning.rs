@@ -12,13 +12,13 @@ fn effort(reasoning: Reasoning) -> Option<&'static str> {
 
 /// The field `reasoning` of the Responses API, with a summary of what the model thought if that is wanted; nothing for a
 /// number of tokens.
-pub(super) fn of_response(reasoning: Reasoning, summary: bool) -> Option<Value> {
+pub(super) fn response_reasoning(reasoning: Reasoning, summary: bool) -> Option<Value> {
     let effort = effort(reasoning)?;
     Some(if summary { json!({ "effort": effort, "summary": "auto" }) } else { json!({ "effort": effort }) })
 }
 
 /// The fields that say so beside the messages; nothing if the server has none for it.
-pub(super) fn fields(control: Control, reasoning: Reasoning) -> Option<Map<String, Value>> {
+pub(super) fn reasoning_fields(control: Control, reasoning: Reasoning) -> Option<Map<String, Value>> {
     let on = reasoning.is_on();
     let effort = effort(reasoning);
     let fields = match (control, reasoning.budget()) {
@@ -47,12 +47,12 @@ pub(super) fn fields(control: Control, reasoning: Reasoning) -> Option<Map<Strin
 }
 
 /// Why the server cannot be told so, if it cannot.
-pub(super) fn unsupported(server: &Capability, reasoning: Reasoning) -> Option<Unsupported> {
-    if fields(server.control, reasoning).is_some() {
+pub(super) fn unsupported_reasoning(server: &Capability, reasoning: Reasoning) -> Option<Unsupported> {
+    if reasoning_fields(server.control, reasoning).is_some() {
         return None;
     }
     let hint = if reasoning.budget().is_some() {
-        let able = SERVERS.iter().filter(|row| fields(row.control, reasoning).is_some());
+        let able = SERVERS.iter().filter(|row| reasoning_fields(row.control, reasoning).is_some());
         let names: Vec<&str> = able.map(|row| row.name).collect();
         format!("use off, low, medium or high, or name the server with --server: {}", names.join(", "))
     } else {

@@ -81,7 +81,7 @@ pub(in crate::llm) struct Progress {
     /// Whether the model declined to answer.
     pub(in crate::llm) refused: bool,
     /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.
-    pub(in crate::llm) said: bool,
+    pub(in crate::llm) has_text: bool,
     /// What was counted of the prompt, from servers that count it first.
     pub(in crate::llm) prompt: Option<Usage>,
     /// The blocks of the content so far, from servers that send them in pieces.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 const CONFIG: &str = "generationConfig";
 
 /// The body with these fields, which replace those of the same name, as by the clients of `OpenAI` and Anthropic.
-pub(super) fn added(body: Vec<u8>, extra: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
+pub(super) fn with_extra_fields(body: Vec<u8>, extra: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
     if extra.is_empty() {
         return Ok(body);
     }
@@ -22,18 +22,18 @@ pub(super) fn added(body: Vec<u8>, extra: &Map<String, Value>) -> serde_json::Re
 
 #[cfg(test)]
 mod tests {
-    use super::added;
+    use super::with_extra_fields;
     use serde_json::json;
 
     #[test]
     fn fields_replace_those_of_the_same_name() {
         let body = br#"{"model":"m","thinking":{"type":"adaptive","display":"x"},"temperature":0.0,"generationConfig":{"a":1,"b":2}}"#;
         let extra = json!({"thinking": {"type": "disabled"}, "generationConfig": {"b": 3}, "top_k": 5});
-        let both = added(body.to_vec(), extra.as_object().expect("an object")).expect("JSON");
+        let both = with_extra_fields(body.to_vec(), extra.as_object().expect("an object")).expect("JSON");
         assert_eq!(
             String::from_utf8(both).expect("text"),
             r#"{"model":"m","thinking":{"type":"disabled"},"temperature":0.0,"generationConfig":{"a":1,"b":3},"top_k":5}"#
         );
-        assert_eq!(added(body.to_vec(), &serde_json::Map::new()).expect("JSON"), body);
+        assert_eq!(with_extra_fields(body.to_vec(), &serde_json::Map::new()).expect("JSON"), body);
     }
 }

@@ -6,7 +6,7 @@ const LABEL_CHARS: usize = 40;
 
 /// Where in `rest` the label at the end of a prompt begins: its last line, if that is short, ends in a colon (white
 /// space aside) and is not the whole prompt.
-pub(in crate::llm) fn at(prefix: &str, rest: &str) -> Option<usize> {
+pub(in crate::llm) fn label_start(prefix: &str, rest: &str) -> Option<usize> {
     let start = match rest.rfind('\n') {
         Some(newline) => newline + 1,
         None if prefix.ends_with('\n') => 0,
@@ -20,7 +20,7 @@ pub(in crate::llm) fn at(prefix: &str, rest: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::at;
+    use super::label_start;
 
     #[test]
     fn a_label_is_a_short_last_line_with_a_colon() {
@@ -37,7 +37,7 @@ mod tests {
             ("Examples.\n", "", None),
             ("Examples.\n", "One long line about something that is no label at all:", None),
         ] {
-            assert_eq!(at(prefix, rest).map(|start| &rest[start..]), label, "{rest}");
+            assert_eq!(label_start(prefix, rest).map(|start| &rest[start..]), label, "{rest}");
         }
     }
 }

@@ -9,17 +9,17 @@ use serde_json::Value;
 /// as a call's arguments are. Nothing if it is not the same kind of thing without them.
 pub(super) fn masked<T: Serialize + DeserializeOwned>(value: &T, secrets: &[&str]) -> Option<T> {
     let mut json = serde_json::to_value(value).ok()?;
-    mask(&mut json, secrets);
+    mask_value(&mut json, secrets);
     serde_json::from_value(json).ok()
 }
 
-fn mask(value: &mut Value, secrets: &[&str]) {
+fn mask_value(value: &mut Value, secrets: &[&str]) {
     match value {
         Value::String(text) => *text = masked_text(std::mem::take(text), secrets),
-        Value::Array(items) => items.iter_mut().for_each(|item| mask(item, secrets)),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_value(item, secrets)),
         Value::Object(fields) => {
             for (name, mut inner) in std::mem::take(fields) {
-                mask(&mut inner, secrets);
+                mask_value(&mut inner, secrets);
                 fields.insert(masked_text(name, secrets), inner);
             }
         }
@@ -34,7 +34,7 @@ fn masked_text(text: String, secrets: &[&str]) -> String {
     }
     if let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(&text) {
         let mut clean = inner.clone();
-        mask(&mut clean, secrets);
+        mask_value(&mut clean, secrets);
         return if clean == inner { text } else { clean.to_string() };
     }
     // Broken JSON is recorded, too.

@@ -232,7 +232,7 @@ impl Remote {
             let unencoded =
                 |error: serde_json::Error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}"));
             let EncodedRequest { body, sent, label } = encoded.map_err(unencoded)?;
-            let body = extra::added(body, &request.decoding.extra_body).map_err(unencoded)?;
+            let body = extra::with_extra_fields(body, &request.decoding.extra_body).map_err(unencoded)?;
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.most_tokens());
             let stream = sent.contains(RequestOption::Stream);
             incoming.expect(stream, label, estimate);

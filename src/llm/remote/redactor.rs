@@ -8,7 +8,7 @@ use crate::net::redact;
 
 /// The text before the earliest stop, secrets masked: a server that echoes the key must not bring it into a record.
 pub(super) fn redacted(mut text: String, stops: &[String], secrets: &[&str]) -> String {
-    text.truncate(stop::cut(&text, stops));
+    text.truncate(stop::cut_at_stop(&text, stops));
     let mut done = 0;
     let mut out = String::new();
     mask(&text, &mut done, secrets, &mut out);
@@ -74,7 +74,7 @@ impl<'a> StreamRedactor<'a> {
     }
 
     fn cut(&self) -> usize {
-        self.done + stop::cut(&self.text[self.done..], self.stops)
+        self.done + stop::cut_at_stop(&self.text[self.done..], self.stops)
     }
 
     /// Shows the text up to `end` without secrets; unless this is the `last` call, holds back what may become one.

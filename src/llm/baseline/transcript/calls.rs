@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// Reads the messages of a request that offers functions. Solved examples come before the question, so a question that
 /// follows an answer discards what was before it.
-pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
+pub(super) fn read_calls(messages: &[Message], labels: &Labels<'_>) -> Transcript {
     let mut history = History::default();
     let mut called: HashMap<&str, ParsedAction> = HashMap::new();
     let mut answered = true;
@@ -47,7 +47,7 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
 }
 
 /// The decision as a reply: a call of one of the functions, or the answer where there is none for it.
-pub(super) fn write(decision: &Decision, functions: &Functions, n: usize) -> Completion {
+pub(super) fn write_call(decision: &Decision, functions: &Functions, n: usize) -> Completion {
     let (verb, argument) = match &decision.action {
         Action::Search(query) => ("search", query),
         Action::Lookup(keyword) => ("lookup", keyword),

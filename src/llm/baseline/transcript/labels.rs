@@ -13,7 +13,7 @@ const NUMBER: usize = 7;
 /// Both colons: Chinese text may use either.
 pub(super) const COLONS: [char; 2] = [':', '：'];
 /// Shortest part that identifies a force-stop text, in bytes.
-const LEAST_FORCE_STOP: usize = 8;
+const MIN_FORCE_STOP: usize = 8;
 
 /// How conversations of this protocol look.
 #[expect(clippy::struct_excessive_bools, reason = "each is a trait of its own")]
@@ -49,7 +49,7 @@ impl<'a> Labels<'a> {
         let raw = label.is_empty() && matches!(protocol.layout(), Layout::System | Layout::Instruction);
         Self {
             protocol,
-            questions: labels(protocol, settings),
+            questions: question_labels(protocol, settings),
             raw,
             claims: settings.claims,
             calls: protocol.observation_role() == Role::Tool,
@@ -118,7 +118,7 @@ impl<'a> Labels<'a> {
 
     /// A message without a force-stop text at its end, and whether there was one.
     pub(super) fn force_stop<'t>(&self, message: &'t str) -> (&'t str, bool) {
-        if let Some((before, _)) = self.force_stop.and_then(|said| message.rsplit_once(said)) {
+        if let Some((before, _)) = self.force_stop.and_then(|part| message.rsplit_once(part)) {
             return (before, true);
         }
         // Without a known text: a last line that names the finish action is not from a tool. But error messages name
@@ -157,7 +157,7 @@ fn before_mark(shown: &str) -> &str {
 }
 
 /// Labels as the protocol writes them, as they are set, and the one of templates that only have one.
-fn labels(protocol: &dyn Protocol, settings: &BaselineSettings) -> Vec<(String, bool)> {
+fn question_labels(protocol: &dyn Protocol, settings: &BaselineSettings) -> Vec<(String, bool)> {
     let mut labels: Vec<(String, bool)> = Vec::new();
     let mut add = |label: String, claim: bool| {
         if !label.is_empty() && !labels.contains(&(label.clone(), claim)) {
@@ -178,5 +178,5 @@ fn labels(protocol: &dyn Protocol, settings: &BaselineSettings) -> Vec<(String, 
 fn piece(text: &str) -> Option<&str> {
     let pieces = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after));
     let longest = pieces.map(str::trim).max_by_key(|piece| piece.len())?;
-    (longest.len() >= LEAST_FORCE_STOP).then_some(longest)
+    (longest.len() >= MIN_FORCE_STOP).then_some(longest)
 }

@@ -10,22 +10,24 @@ use super::observation::is_error;
 use super::{Transcript, Wanted, step, text};
 use crate::types::{Message, Role};
 
-pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
+pub(super) fn read_messages(messages: &[Message], labels: &Labels<'_>) -> Transcript {
     if labels.template()
         && let Some(last) = messages.iter().rfind(|message| message.role == Role::User)
     {
-        return text::read(&last.content, labels);
+        return text::read_text(&last.content, labels);
     }
     let mut history = History::default();
     for message in messages {
         match message.role {
-            Role::Assistant if history.asked() => history.step(step::read(&message.content, labels, history.next)),
+            Role::Assistant if history.asked() => {
+                history.step(step::read_reply(&message.content, labels, history.next))
+            }
             Role::Assistant => {}
             Role::Tool => history.observe(&message.content, None),
-            Role::System => system(&message.content, labels, &mut history),
+            Role::System => read_system(&message.content, labels, &mut history),
             Role::User => {
                 let (text, forced) = labels.force_stop(&message.content);
-                user(text, labels, &mut history);
+                read_user(text, labels, &mut history);
                 history.forced |= forced;
             }
         }
@@ -34,19 +36,19 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
         let all: Vec<&str> = messages.iter().map(|message| &*message.content).collect();
         history.ask(&all.join("\n"), false);
     }
-    let wanted = wanted(messages, labels, &history);
+    let wanted = wanted_after(messages, labels, &history);
     Transcript { history, wanted, spaced: true }
 }
 
 /// An observation, if the system role is used for them. Otherwise an instruction: after the question, to answer now.
-fn system(text: &str, labels: &Labels<'_>, history: &mut History) {
+fn read_system(text: &str, labels: &Labels<'_>, history: &mut History) {
     match labels.observation(text) {
         Some((observation, number)) if history.waits() => history.observe(observation, number),
         _ => history.forced = history.asked(),
     }
 }
 
-fn user(text: &str, labels: &Labels<'_>, history: &mut History) {
+fn read_user(text: &str, labels: &Labels<'_>, history: &mut History) {
     if labels.bare() && history.waits() && !history.finished() {
         history.observe(text, None);
     } else if let Some((observation, number)) = labels.observation(text).filter(|_| history.asked()) {
@@ -74,7 +76,7 @@ fn without_tail<'t>(question: &'t str, labels: &Labels<'_>) -> &'t str {
     }
 }
 
-fn wanted(messages: &[Message], labels: &Labels<'_>, history: &History) -> Wanted {
+fn wanted_after(messages: &[Message], labels: &Labels<'_>, history: &History) -> Wanted {
     let step = Wanted::Step { n: history.next.max(1), labelled: false };
     match messages.last() {
         // The request for an answer when no steps are left comes without the instructions.

@@ -138,11 +138,11 @@ impl Transcript {
     pub(super) fn read(prompt: &Prompt, settings: &BaselineSettings) -> Self {
         let labels = Labels::of(settings);
         let mut transcript = match prompt {
-            Prompt::Messages(messages) if labels.calls => calls::read(messages, &labels),
+            Prompt::Messages(messages) if labels.calls => calls::read_calls(messages, &labels),
             // The question is in the second part, unless the prompt is not split.
-            Prompt::Text { rest, .. } if labels.labelled(rest).is_some() => text::read(rest, &labels),
-            Prompt::Text { prefix, rest } => text::read(&format!("{prefix}{rest}"), &labels),
-            Prompt::Messages(messages) => messages::read(messages, &labels),
+            Prompt::Text { rest, .. } if labels.labelled(rest).is_some() => text::read_text(rest, &labels),
+            Prompt::Text { prefix, rest } => text::read_text(&format!("{prefix}{rest}"), &labels),
+            Prompt::Messages(messages) => messages::read_messages(messages, &labels),
         };
         transcript.history.is_claim |= labels.claims;
         transcript
@@ -150,7 +150,7 @@ impl Transcript {
 
     /// The decision as a reply with a native call.
     pub(super) fn call(&self, decision: &Decision, functions: &Functions) -> Completion {
-        calls::write(decision, functions, self.step())
+        calls::write_call(decision, functions, self.step())
     }
 
     /// Number of the step to write, from 1.

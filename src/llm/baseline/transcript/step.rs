@@ -18,14 +18,14 @@ pub(super) struct ParsedAction {
 }
 
 /// Parses a reply, probably of step `n`.
-pub(super) fn read(reply: &str, labels: &Labels<'_>, n: usize) -> ParsedAction {
+pub(super) fn read_reply(reply: &str, labels: &Labels<'_>, n: usize) -> ParsedAction {
     let parsed = labels.protocol.parse(reply, n);
-    let did = known(&parsed);
+    let did = parsed_action(&parsed);
     // What the protocol rejects may still be an action, for example with another number.
-    did.or_else(|| text::action(reply, labels.numbered)).unwrap_or_else(|| written(reply))
+    did.or_else(|| text::action_of(reply, labels.numbered)).unwrap_or_else(|| written(reply))
 }
 
-fn known(parsed: &Parsed) -> Option<ParsedAction> {
+fn parsed_action(parsed: &Parsed) -> Option<ParsedAction> {
     match parsed.kind {
         Kind::Finish => Some(ParsedAction::finish(parsed.answer.as_deref().unwrap_or_default())),
         Kind::Invalid => None,

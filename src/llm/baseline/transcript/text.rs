@@ -28,14 +28,14 @@ enum Part {
     Error,
 }
 
-pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
+pub(super) fn read_text(text: &str, labels: &Labels<'_>) -> Transcript {
     let (question, is_claim, after) = labels.labelled(text).unwrap_or((text.trim(), false, ""));
     let mut history = History::default();
     history.ask(question, is_claim);
     if labels.numbered {
-        numbered(after, &mut history);
+        read_numbered(after, &mut history);
     } else {
-        named(after, &mut history);
+        read_named(after, &mut history);
     }
     // Trailing newlines after the label make no difference.
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
 }
 
 /// The action of one reply, if there is one, whatever the numbers of its labels.
-pub(super) fn action(reply: &str, numbered: bool) -> Option<ParsedAction> {
+pub(super) fn action_of(reply: &str, numbered: bool) -> Option<ParsedAction> {
     let parts = parts(reply, numbered, |_, _| true);
     let content = |wanted: Part| parts.iter().find(|(part, _, _)| *part == wanted).map(|(_, _, content)| *content);
     match (content(Part::Action), content(Part::Answer)) {
@@ -57,7 +57,7 @@ pub(super) fn action(reply: &str, numbered: bool) -> Option<ParsedAction> {
     }
 }
 
-fn numbered(text: &str, history: &mut History) {
+fn read_numbered(text: &str, history: &mut History) {
     // The open step, the lowest number of the next one, and the number of the latest one.
     let (mut open, mut least, mut newest) = (None, 1, 0);
     // An unexpected number is part of a page.
@@ -84,7 +84,7 @@ fn numbered(text: &str, history: &mut History) {
     }
 }
 
-fn named(text: &str, history: &mut History) {
+fn read_named(text: &str, history: &mut History) {
     let mut before = None;
     let in_turn = |part: Part, _: usize| {
         let follows = match part {
@@ -119,7 +119,7 @@ fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> boo
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        if let Some((part, n, rest)) = label(line, numbered).filter(|(part, n, _)| in_turn(*part, *n)) {
+        if let Some((part, n, rest)) = label_of(line, numbered).filter(|(part, n, _)| in_turn(*part, *n)) {
             if parts.len() == MAX_PARTS {
                 return parts;
             }
@@ -132,8 +132,8 @@ fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> boo
 }
 
 /// A line's label, its number, and what follows on the line.
-fn label(line: &str, numbered: bool) -> Option<(Part, usize, &str)> {
-    const NAMED: [(&str, Part); 8] = [
+fn label_of(line: &str, numbered: bool) -> Option<(Part, usize, &str)> {
+    const LABELS: [(&str, Part); 8] = [
         ("Thought", Part::Thought),
         ("Action", Part::Action),
         ("Action Input", Part::Input),
@@ -150,6 +150,6 @@ fn label(line: &str, numbered: bool) -> Option<(Part, usize, &str)> {
         return Some((Part::Error, 0, rest));
     }
     let (word, n) = if numbered { name.split_once(' ')? } else { (name, "0") };
-    let (_, part) = NAMED.iter().find(|(known, _)| *known == word)?;
+    let (_, part) = LABELS.iter().find(|(known, _)| *known == word)?;
     Some((*part, n.parse().ok()?, rest))
 }

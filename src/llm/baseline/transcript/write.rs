@@ -20,11 +20,11 @@ impl Transcript {
         match self.wanted {
             Wanted::Answer => format!("{gap}{answer}"),
             Wanted::Reasons => format!("{gap}{}\nAnswer: {answer}", decision.thought),
-            Wanted::Action(n) => self.after_label(&step(protocol, n, None, &decision.action)),
+            Wanted::Action(n) => self.after_label(&write_step(protocol, n, None, &decision.action)),
             Wanted::Step { n, labelled } => {
                 let written = |thought: &str| {
                     let thought = (labelled || settings.thoughts).then_some(thought);
-                    let step = step(protocol, n, thought, &decision.action);
+                    let step = write_step(protocol, n, thought, &decision.action);
                     if labelled { self.after_label(&step) } else { step }
                 };
                 let reply = written(&decision.thought);
@@ -49,7 +49,7 @@ impl Transcript {
     }
 }
 
-fn step(protocol: &dyn Protocol, n: usize, thought: Option<&str>, action: &Action) -> String {
+fn write_step(protocol: &dyn Protocol, n: usize, thought: Option<&str>, action: &Action) -> String {
     let (tool, input) = match action {
         Action::Search(query) => (Tool::Search, query),
         Action::Lookup(keyword) => (Tool::Lookup, keyword),

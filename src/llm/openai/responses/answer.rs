@@ -29,7 +29,7 @@ pub(in crate::llm::openai) fn decode(answer: &Answer) -> Result<Decoded, Fault> 
     let mut body: Value = read(answer)?;
     failed(&body)?;
     let Value::Array(items) = body["output"].take() else { return Err("`output` is missing".into()) };
-    let mut decoded = Decoded { text: items.iter().map(said).collect(), ..Decoded::default() };
+    let mut decoded = Decoded { text: items.iter().map(text_of_item).collect(), ..Decoded::default() };
     for item in &items {
         think(item, &mut decoded);
     }
@@ -44,7 +44,7 @@ pub(in crate::llm::openai) fn event(data: &[u8], progress: &mut Progress) -> Res
     match event["type"].as_str().unwrap_or_default() {
         "response.created" | "response.in_progress" => progress.started = true,
         "response.output_text.delta" | "response.refusal.delta" => {
-            progress.said = true;
+            progress.has_text = true;
             return Ok(delta());
         }
         "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
@@ -80,7 +80,7 @@ fn end(mut body: Value, progress: &mut Progress) -> Result<String, Fault> {
         Value::Array(items) if !items.is_empty() => items,
         _ => std::mem::take(&mut progress.blocks),
     };
-    let text = if progress.said { String::new() } else { items.iter().map(said).collect() };
+    let text = if progress.has_text { String::new() } else { items.iter().map(text_of_item).collect() };
     complete(&body, items, &mut progress.rest);
     (progress.started, progress.ended) = (true, true);
     Ok(text)
@@ -136,7 +136,7 @@ fn parts(item: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// What an item says: the text of a message, or the words of a refusal.
-fn said(item: &Value) -> String {
+fn text_of_item(item: &Value) -> String {
     let text = |part: &Value| part["text"].as_str().or_else(|| part["refusal"].as_str()).map(str::to_owned);
     parts(item).filter_map(text).collect()
 }

@@ -44,7 +44,7 @@ pub(super) fn bytes(model: &str, request: &Request, sent: RequestOptions) -> ser
         top_p: sent.contains(TopP).then_some(decoding.top_p),
         max_output_tokens: sent.contains(MaxTokens).then_some(decoding.max_tokens),
         include: sent.contains(Include).then_some(["reasoning.encrypted_content"]),
-        reasoning: decoding.reasoning.and_then(|asked| reasoning::of_response(asked, sent.contains(Summary))),
+        reasoning: decoding.reasoning.and_then(|asked| reasoning::response_reasoning(asked, sent.contains(Summary))),
         store: false,
         stream: sent.contains(Stream),
     };
