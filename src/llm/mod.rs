@@ -49,7 +49,6 @@ pub mod openai;
 pub mod prices;
 pub mod recorded;
 mod remote;
-mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -62,7 +61,6 @@ pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
 pub use recorded::ModelIdentity;
 pub use remote::{Check, LearnedOptions, Remote, RemoteSettings, Verdict, shown_urls};
-pub use stop::cut_at_stop;
 
 /// Why no request with some settings can succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,4 +116,13 @@ async fn ask(model: &dyn Model, request: &Request, on_event: Option<OnEvent<'_>>
         Some(on_event) => model.stream(request, on_event).await,
         None => model.complete(request).await,
     }
+}
+
+/// The length, in bytes, of `text` before the earliest occurrence of any stop; empty stops are ignored.
+pub fn cut_at_stop<S: AsRef<str>>(text: &str, stops: &[S]) -> usize {
+    let stops = stops.iter().map(AsRef::as_ref).filter(|stop: &&str| !stop.is_empty());
+    stops.fold(text.len(), |end, stop| {
+        // A stop may begin before `end` and extend beyond it, so search the whole text.
+        text.find(stop).map_or(end, |at| at.min(end))
+    })
 }

@@ -4,14 +4,12 @@
 //! answers with the best matching span. It needs no key, network or weights and knows only the prompt, so runs can be
 //! tried, tested and measured on any machine, with the same answers every time. A real model should beat it.
 
-mod answer;
 mod notes;
 mod policy;
-mod question;
 mod text;
 mod transcript;
 
-use super::{Model, ModelError, stop};
+use super::{Model, ModelError, cut_at_stop};
 use crate::types::{Completion, Request};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -44,7 +42,7 @@ impl Baseline {
 impl Model for Baseline {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let mut completion = self.reply(request);
-        let end = stop::cut_at_stop(&completion.text, &request.stop);
+        let end = cut_at_stop(&completion.text, &request.stop);
         completion.text.truncate(end);
         futures_util::future::ready(Ok(completion)).boxed()
     }

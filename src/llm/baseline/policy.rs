@@ -1,9 +1,7 @@
 //! Decides what to do next: search for a title in the question, look up a rare word, follow a name on a page, answer.
 
-use super::answer::{self, Found, greatest};
-use super::notes::{Notes, Page};
-use super::question::{Kind, Question, weight};
-use super::text;
+use super::notes::{Clues, Kind, Notes, Page, Question, weight};
+use super::text::{self, Span};
 use super::transcript::{Action, Decision, Transcript};
 
 /// Share of the question that must be covered to answer while steps are left.
@@ -24,7 +22,7 @@ pub(super) fn decide(transcript: &Transcript, last_step: usize) -> Decision {
 
 /// The next step, with `left` steps left including it; an answer that was just refused is not repeated.
 fn next_step(question: &Question, notes: &Notes, refused: Option<&str>, left: usize) -> Decision {
-    let Found { answer, share } = answer::best(question, notes);
+    let Found { answer, share } = best_answer(question, notes);
     let answer = text::line(&answer);
     let verdict = question.kind == Kind::Verdict;
     let guesses = if verdict { ["NOT ENOUGH INFO", "REFUTES"] } else { ["unknown", "not known"] };
@@ -79,8 +77,8 @@ fn link(question: &Question, notes: &Notes) -> Option<String> {
     for page in &notes.pages {
         for (text, clues) in &page.sentences {
             let share = question.share(&(&page.known | clues));
-            let near = answer::nearness(question, text, clues);
-            for name in answer::names(question, page, text).iter().filter(|name| !notes.tried(name.text)) {
+            let near = nearness(question, text, clues);
+            for name in names(question, page, text).iter().filter(|name| !notes.tried(name.text)) {
                 let several = if name.text.contains(' ') { 0.1 } else { 0.0 };
                 links.push((name.text, share + several + 0.2 * near(name)));
             }
@@ -94,4 +92,155 @@ fn lookup(question: &Question, page: &Page) -> Option<String> {
     let shown = page.clues(question);
     let open = question.clues.iter().enumerate().filter(|(i, _)| !page.looked_up && !shown.contains(i));
     greatest(open.map(|(_, clue)| (text::line(clue), weight(clue)))).map(|(keyword, _)| keyword)
+}
+
+// The best answer according to the notes.
+
+/// An answer, and the share of the question that its evidence covers, from 0 to 1.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) answer: String,
+    pub(super) share: f64,
+}
+
+/// A claim is supported from this share on, and unknown below the other.
+const SUPPORTED: f64 = 0.75;
+const UNKNOWN: f64 = 0.5;
+
+/// The best answer so far; a guess if no page has one.
+pub(super) fn best_answer(question: &Question, notes: &Notes) -> Found {
+    let certain = |answer: String| Found { answer, share: 1.0 };
+    let found = match question.kind {
+        Kind::Verdict => Some(verdict(question, notes)),
+        Kind::YesNo => yes_or_no(question, notes).map(certain),
+        Kind::Most => choice(question, notes, 1.0).map(certain),
+        Kind::Least => choice(question, notes, -1.0).map(certain),
+        Kind::Description => description(notes).map(certain),
+        _ => span(question, notes),
+    };
+    found.unwrap_or_else(|| {
+        let read = notes.pages.last().map(|page| &page.title).or(question.titles.first());
+        let guess = if question.kind == Kind::YesNo { "yes" } else { read.map_or("unknown", |title| title) };
+        Found { answer: guess.to_owned(), share: 0.0 }
+    })
+}
+
+/// Judges by the share of the claim that was read anywhere, and whether that includes all its names and numbers.
+fn verdict(claim: &Question, notes: &Notes) -> Found {
+    let read: Clues = notes.pages.iter().flat_map(|page| page.clues(claim)).collect();
+    let share = claim.share(&read);
+    let titles = text::fold(&claim.titles.join(" "));
+    let exact = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) || text::is_one_of(&titles, word);
+    let missing = claim.clues.iter().enumerate().any(|(i, clue)| exact(clue) && !read.contains(&i));
+    let answer = match share {
+        _ if share < UNKNOWN => "NOT ENOUGH INFO",
+        _ if missing || share < SUPPORTED => "REFUTES",
+        _ => "SUPPORTS",
+    };
+    Found { answer: answer.to_owned(), share }
+}
+
+/// Yes, if every page covers a third of the question; the rest may be about the other pages.
+fn yes_or_no(question: &Question, notes: &Notes) -> Option<String> {
+    let shares = notes.pages.iter().map(|page| question.share(&page.clues(question)));
+    let least = shares.reduce(f64::min)?;
+    Some(if least >= 1.0 / 3.0 { "yes" } else { "no" }.to_owned())
+}
+
+/// The title whose page has the lowest or highest number in the sentence that covers most of the question.
+fn choice(question: &Question, notes: &Notes, sign: f64) -> Option<String> {
+    let value = |title: &String| -> Option<f64> {
+        let title = text::fold(title);
+        let is_own = |own: String| own.contains(&title) || title.contains(&own);
+        let page = notes.pages.iter().find(|page| is_own(text::fold(&page.title)))?;
+        let values = page.sentences.iter().filter_map(|(text, clues)| Some((number(text)?, question.share(clues))));
+        greatest(values).map(|(value, _)| sign * value)
+    };
+    let values = question.titles.iter().filter_map(|title| Some((title, value(title)?)));
+    greatest(values).map(|(title, _)| title.clone())
+}
+
+/// The first year in a text, or else the first number in digits.
+fn number(text: &str) -> Option<f64> {
+    let numbers = text::numbers(text).into_iter();
+    let values =
+        numbers.filter_map(|span| Some((span.text.replace(',', "").parse().ok()?, f64::from(text::is_year(&span)))));
+    greatest(values).map(|(value, _)| value)
+}
+
+/// How the first sentence of a page describes its topic: `a French mathematician`.
+fn description(notes: &Notes) -> Option<String> {
+    let (first, _) = notes.pages.first()?.sentences.first()?;
+    let verbs = [" is ", " was ", " are ", " were "];
+    let start = verbs.iter().filter_map(|verb| first.find(verb).map(|at| at + verb.len())).min()?;
+    let said = first[start..].split([',', ';', '(']).next().unwrap_or_default();
+    let words = said.split_whitespace().take_while(|word| !text::is_one_of("who which that where", word));
+    let words: Vec<&str> = words.collect();
+    Some(words.join(" ").trim_end_matches('.').to_owned()).filter(|said| !said.is_empty())
+}
+
+/// The span of the right type in the sentence that, with what is already known, covers most of the question.
+fn span(question: &Question, notes: &Notes) -> Option<Found> {
+    let mut found = Vec::new();
+    for page in &notes.pages {
+        for (text, clues) in &page.sentences {
+            let share = question.share(&(&page.known | clues));
+            let new = clues - &page.known;
+            let news = if new.is_empty() { 0.0 } else { 0.3 };
+            let near = nearest(question, page, text, if new.is_empty() { clues } else { &new });
+            let answer = near.map(|(answer, fit)| (Found { answer, share }, 1.5 * share + news + 0.4 * fit));
+            found.extend(answer);
+        }
+        // A page that the question does not name may be the answer.
+        if question.kind == Kind::Name && !question.mentions(&page.title) {
+            let share = question.share(&page.known);
+            found.push((Found { answer: page.title.clone(), share }, 1.5 * share));
+        }
+    }
+    greatest(found).map(|(found, _)| found)
+}
+
+/// The span of the right type that is closest to words of the question, and how close it is.
+fn nearest(question: &Question, page: &Page, text: &str, clues: &Clues) -> Option<(String, f64)> {
+    let numbers = text::numbers(text).into_iter();
+    let spans = match question.kind {
+        Kind::Year => numbers.filter(text::is_year).collect(),
+        Kind::Date => numbers.filter(text::is_year).map(|year| text::date(text, &year)).collect(),
+        Kind::Number => numbers.filter(|number| !text::is_year(number)).collect(),
+        _ => names(question, page, text),
+    };
+    let near = nearness(question, text, clues);
+    let new = spans.into_iter().filter(|span| !question.mentions(span.text));
+    greatest(new.map(|span| (span.text.to_owned(), near(&span))))
+}
+
+/// Names on a page that are neither in the question nor in the page's title.
+pub(super) fn names<'a>(question: &Question, page: &Page, text: &'a str) -> Vec<Span<'a>> {
+    let title = format!(" {} ", text::fold(&page.title));
+    let is_new = |span: &Span<'_>| {
+        let opens = span.at.start == 0 && !span.text.contains(' ');
+        let known = title.contains(&format!(" {} ", text::fold(span.text))) || question.mentions(span.text);
+        !known && !opens && !text::is_adjective(text, span)
+    };
+    text::titles(text).into_iter().filter(is_new).collect()
+}
+
+/// How close a span is to the words of these clues, from 0 to 1; a span after a word is closer than one before it.
+pub(super) fn nearness(question: &Question, text: &str, clues: &Clues) -> impl Fn(&Span<'_>) -> f64 {
+    let stems: Vec<String> = clues.iter().map(|i| text::stem(&question.clues[*i])).collect();
+    let is_clue = |word: &Span<'_>| stems.contains(&text::stem(word.text));
+    let anchors: Vec<_> = text::words(text).into_iter().filter(is_clue).map(|word| word.at).collect();
+    move |span| {
+        let distance = |word: &std::ops::Range<usize>| {
+            let before = 12 + 2 * word.start.saturating_sub(span.at.end);
+            span.at.start.checked_sub(word.end).unwrap_or(before)
+        };
+        let least = anchors.iter().map(distance).min();
+        least.map_or(0.2, |least| 20.0 / (20.0 + f64::from(u32::try_from(least).unwrap_or(u32::MAX))))
+    }
+}
+
+/// The first item with the highest score.
+pub(super) fn greatest<T>(scored: impl IntoIterator<Item = (T, f64)>) -> Option<(T, f64)> {
+    scored.into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
 }

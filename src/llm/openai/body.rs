@@ -14,11 +14,11 @@
 //!
 //! Functions are `tools`. `tool_choice` and `parallel_tool_calls` are sent only where they are not what servers do anyway.
 
-use super::{ENDPOINT, Endpoint, reasoning};
+use super::{ENDPOINT, Endpoint};
 use crate::llm::capability::{Control, Prefill};
 use crate::llm::remote::interface::lines;
-use crate::llm::remote::label;
 use crate::llm::remote::turns::BRIDGE;
+use crate::llm::remote::turns::label_start;
 use crate::types::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -97,7 +97,7 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
         max_completion_tokens: (!sends(MaxTokens)).then_some(limit),
         reasoning: decoding
             .reasoning
-            .and_then(|asked| reasoning::reasoning_fields(options.control, asked))
+            .and_then(|asked| super::reasoning_fields(options.control, asked))
             .unwrap_or_default(),
         seed: decoding.seed.filter(|_| sends(Seed)),
         stop: &request.stop[..options.stops.min(request.stop.len())],
@@ -218,7 +218,7 @@ impl<'a> Messages<'a> {
     fn new(prompt: &'a Prompt, options: BodyOptions) -> Self {
         let (label, own) = match prompt {
             Prompt::Text { prefix, rest } => {
-                let label = options.prefill.and_then(|_| label::label_start(prefix, rest));
+                let label = options.prefill.and_then(|_| label_start(prefix, rest));
                 (label, label.is_some())
             }
             Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),

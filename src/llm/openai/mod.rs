@@ -7,10 +7,9 @@
 
 mod answer;
 mod body;
-mod reasoning;
 mod responses;
 
-use super::capability::{AUTO, Capability, IN_TEXT};
+use super::capability::{AUTO, Capability, Control, IN_TEXT, SERVERS};
 use super::remote::answer::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, seed, streams, temperature, top_p};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
@@ -18,6 +17,7 @@ use crate::net::{Answer, Credential};
 use crate::types::{Decoding, Reasoning, Request, RequestOption, RequestOptions};
 use body::BodyOptions;
 use secrecy::SecretString;
+use serde_json::{Map, Value, json};
 
 pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
@@ -147,7 +147,7 @@ impl Interface for OpenAi {
                 hint: "use off, low, medium or high".to_owned(),
             });
         }
-        reasoning::unsupported_reasoning(server, reasoning).or_else(|| no_prefill(prefill && reasoning.is_on()))
+        unsupported_reasoning(server, reasoning).or_else(|| no_prefill(prefill && reasoning.is_on()))
     }
 
     fn known_refusals(&self) -> RequestOptions {
@@ -207,4 +207,62 @@ impl Interface for OpenAi {
             _ => "max_tokens",
         }
     }
+}
+
+// How a chat is told how much to reason, by family of server.
+
+/// The word for how much, where it has one.
+fn effort(reasoning: Reasoning) -> Option<&'static str> {
+    reasoning.name().map(|name| if reasoning.is_on() { name } else { "none" })
+}
+
+/// The field `reasoning` of the Responses API, with a summary of what the model thought if that is wanted; nothing for a
+/// number of tokens.
+fn response_reasoning(reasoning: Reasoning, summary: bool) -> Option<Value> {
+    let effort = effort(reasoning)?;
+    Some(if summary { json!({ "effort": effort, "summary": "auto" }) } else { json!({ "effort": effort }) })
+}
+
+/// The fields that say so beside the messages; nothing if the server has none for it.
+fn reasoning_fields(control: Control, reasoning: Reasoning) -> Option<Map<String, Value>> {
+    let on = reasoning.is_on();
+    let effort = effort(reasoning);
+    let fields = match (control, reasoning.budget()) {
+        (Control::Effort, None) => json!({ "reasoning_effort": effort }),
+        (Control::Template(path), Some(budget)) => {
+            let mut fields = json!({ "chat_template_kwargs": { "enable_thinking": true } });
+            *path.iter().fold(&mut fields, |inner, name| &mut inner[name]) = json!(budget);
+            fields
+        }
+        (Control::Template(_), None) if on => {
+            json!({ "reasoning_effort": effort, "chat_template_kwargs": { "enable_thinking": true } })
+        }
+        (Control::Template(_), None) => json!({ "chat_template_kwargs": { "enable_thinking": false } }),
+        (Control::OpenRouter, Some(budget)) => json!({ "reasoning": { "max_tokens": budget } }),
+        (Control::OpenRouter, None) => json!({ "reasoning": { "effort": effort } }),
+        (Control::DashScope, Some(budget)) => json!({ "enable_thinking": true, "thinking_budget": budget }),
+        (Control::DashScope, None) if !on => json!({ "enable_thinking": false }),
+        (Control::DeepSeek, None) if on => json!({ "thinking": { "type": "enabled" }, "reasoning_effort": effort }),
+        (Control::DeepSeek, None) => json!({ "thinking": { "type": "disabled" } }),
+        (Control::Effort | Control::DeepSeek, Some(_)) | (Control::DashScope, None) => return None,
+    };
+    match fields {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+/// Why the server cannot be told so, if it cannot.
+fn unsupported_reasoning(server: &Capability, reasoning: Reasoning) -> Option<Unsupported> {
+    if reasoning_fields(server.control, reasoning).is_some() {
+        return None;
+    }
+    let hint = if reasoning.budget().is_some() {
+        let able = SERVERS.iter().filter(|row| reasoning_fields(row.control, reasoning).is_some());
+        let names: Vec<&str> = able.map(|row| row.name).collect();
+        format!("use off, low, medium or high, or name the server with --server: {}", names.join(", "))
+    } else {
+        "use off, or a number of tokens such as --reasoning 4096".to_owned()
+    };
+    Some(Unsupported { reason: format!("--server {} has no setting for --reasoning {reasoning}", server.name), hint })
 }

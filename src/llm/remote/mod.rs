@@ -6,36 +6,22 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `interface` | what differs between providers |
-//! | `answer` | a decoded answer |
-//! | `incoming` | an answer as it arrives, whole or streamed |
-//! | `learned` | which options the server refuses |
-//! | `extra` | fields that are added to a body |
-//! | `label` | the end of a prompt that a chat model may continue |
-//! | `masked` | masks secrets in calls and replies |
-//! | `reasoning` | removes reasoning and an echoed label from the start of a text |
-//! | `turns` | a prompt as alternating turns |
-//! | `redactor` | how much of a streamed text can be shown already |
-//! | `refusal` | the error message of a server |
-//! | `secrets` | what is masked in everything a server says |
+//! | `interface` | what differs between providers, and fields that are added to a body |
+//! | `answer` | an answer as it arrives, whole or streamed, decoded, without the reasoning inside its text |
+//! | `turns` | a prompt as alternating turns; its last label, which a chat model may continue |
+//! | `redactor` | masks secrets in texts, calls, replies and streams |
+//! | `refusal` | the error message of a server, and which options it refuses |
 //! | `check` | what a server supports |
 
 pub(super) mod answer;
 mod check;
-mod extra;
-mod incoming;
 pub(super) mod interface;
-pub(super) mod label;
-mod learned;
-mod masked;
-mod reasoning;
 mod redactor;
 pub(super) mod refusal;
-mod secrets;
 pub(super) mod turns;
 
 pub use check::{Check, Verdict};
-pub use learned::LearnedOptions;
+pub use refusal::LearnedOptions;
 
 use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
@@ -43,16 +29,13 @@ use crate::net::{Answer, Balance, Client, ClientSettings, Credential, RetrySetti
 use crate::types::finish::TOOL_USE_FAILED;
 use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::{Cause, Completion, Decoding, Ending, FinishReason, Request, RequestOption};
-use answer::{Decoded, Fault};
+use answer::{Decoded, Fault, Incoming};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use incoming::Incoming;
 use interface::{EncodedRequest, Interface};
-use masked::masked;
-use redactor::StreamRedactor;
+use redactor::{Secrets, StreamRedactor, masked};
 use refusal::Refusal;
 use secrecy::SecretString;
-use secrets::Secrets;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -232,7 +215,7 @@ impl Remote {
             let unencoded =
                 |error: serde_json::Error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}"));
             let EncodedRequest { body, sent, label } = encoded.map_err(unencoded)?;
-            let body = extra::with_extra_fields(body, &request.decoding.extra_body).map_err(unencoded)?;
+            let body = interface::with_extra_fields(body, &request.decoding.extra_body).map_err(unencoded)?;
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.most_tokens());
             let stream = sent.contains(RequestOption::Stream);
             incoming.expect(stream, label, estimate);
@@ -261,7 +244,7 @@ impl Remote {
                     return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
-                None => (answer.status, Refusal::read(&incoming::first_event(&answer.body))),
+                None => (answer.status, Refusal::read(&answer::first_event(&answer.body))),
             };
             if let Some(written) = refusal.malformed(answer.status) {
                 let text = incoming.replaced(written);

@@ -3,12 +3,16 @@
 //! Text cannot be taken back once it is shown, so whatever may still become a stop or a secret is held back. In the end,
 //! the text shown is exactly that of a whole answer: cut before the earliest stop, with secrets masked.
 
-use crate::llm::stop;
-use crate::net::redact;
+use crate::llm::cut_at_stop;
+use crate::net::{SecretSet, redact};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// The text before the earliest stop, secrets masked: a server that echoes the key must not bring it into a record.
 pub(super) fn redacted(mut text: String, stops: &[String], secrets: &[&str]) -> String {
-    text.truncate(stop::cut_at_stop(&text, stops));
+    text.truncate(cut_at_stop(&text, stops));
     let mut done = 0;
     let mut out = String::new();
     mask(&text, &mut done, secrets, &mut out);
@@ -74,7 +78,7 @@ impl<'a> StreamRedactor<'a> {
     }
 
     fn cut(&self) -> usize {
-        self.done + stop::cut_at_stop(&self.text[self.done..], self.stops)
+        self.done + cut_at_stop(&self.text[self.done..], self.stops)
     }
 
     /// Shows the text up to `end` without secrets; unless this is the `last` call, holds back what may become one.
@@ -102,10 +106,121 @@ fn partial(text: &str, pattern: &str) -> usize {
     text.len() - length.unwrap_or(0)
 }
 
+// Masks secrets in what a server sends beside its text: calls, and replies that are sent back as they came.
+
+/// The same without secrets, in strings of any length. JSON inside a string is searched as it reads once it is decoded,
+/// as a call's arguments are. Nothing if it is not the same kind of thing without them.
+pub(super) fn masked<T: Serialize + DeserializeOwned>(value: &T, secrets: &[&str]) -> Option<T> {
+    let mut json = serde_json::to_value(value).ok()?;
+    mask_value(&mut json, secrets);
+    serde_json::from_value(json).ok()
+}
+
+fn mask_value(value: &mut Value, secrets: &[&str]) {
+    match value {
+        Value::String(text) => *text = masked_text(std::mem::take(text), secrets),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_value(item, secrets)),
+        Value::Object(fields) => {
+            for (name, mut inner) in std::mem::take(fields) {
+                mask_value(&mut inner, secrets);
+                fields.insert(masked_text(name, secrets), inner);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn masked_text(text: String, secrets: &[&str]) -> String {
+    let text = redacted(text, &[], secrets);
+    if !text.contains('\\') || secrets.is_empty() {
+        return text;
+    }
+    if let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str::<Value>(&text) {
+        let mut clean = inner.clone();
+        mask_value(&mut clean, secrets);
+        return if clean == inner { text } else { clean.to_string() };
+    }
+    // Broken JSON is recorded, too.
+    let plain = unescaped(&text);
+    let clean = redacted(plain.clone(), &[], secrets);
+    if clean == plain { text } else { clean }
+}
+
+/// The text with the escapes of JSON decoded, as far as they are some.
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let code =
+            after.strip_prefix('u').and_then(|hex| hex.get(..4)).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        if let Some(c) = code.and_then(char::from_u32) {
+            out.push(c);
+            rest = &after[5..];
+        } else {
+            // Of `\/`, `\"` and `\\` the second character; others cannot be part of a secret.
+            let length = after.chars().next().map_or(0, char::len_utf8);
+            out.push_str(&after[..length]);
+            rest = &after[length..];
+        }
+    }
+    out + rest
+}
+
+// What is masked in everything a server says: the key, secrets in headers, and those in user parts and queries of URLs.
+
+/// Shorter keys may be part of any word.
+const LEAST: usize = 8;
+
+/// The key, for sending, and everything that must not appear in a completion or a record.
+pub(super) struct Secrets {
+    pub(super) key: Option<SecretString>,
+    pub(super) hidden: SecretSet,
+    /// The words of headers with secrets, without the one before them, such as `Bearer`.
+    in_headers: Vec<SecretString>,
+}
+
+impl Secrets {
+    pub(super) fn new(key: Option<SecretString>, headers: &[(String, SecretString)], addresses: &[String]) -> Self {
+        let of = |address: &String| [redact::user_secrets(address), redact::query_secrets(address)].concat();
+        let words = headers.iter().flat_map(|(_, value)| value.expose_secret().split_whitespace());
+        let in_headers: Vec<SecretString> = words.map(SecretString::from).collect();
+        let hidden = SecretSet::new(key.iter().chain(&in_headers).cloned().chain(addresses.iter().flat_map(of)));
+        let in_headers = in_headers.into_iter().filter(|word| !word.expose_secret().eq_ignore_ascii_case("bearer"));
+        Self { key, hidden, in_headers: in_headers.collect() }
+    }
+
+    /// A text masked for an error; here, keys too short to mask elsewhere are masked where they are whole words.
+    pub(super) fn out_of(&self, text: &str) -> String {
+        self.key.iter().chain(&self.in_headers).fold(self.hidden.out_of(text), |text, key| {
+            let secret = key.expose_secret();
+            if secret.len() < LEAST { without_word(&text, secret) } else { redact::secret(&text, key) }
+        })
+    }
+}
+
+/// The text with a word masked; a part of a longer word stays, as a key of one letter is in most words.
+fn without_word(text: &str, word: &str) -> String {
+    let is_part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, found) in text.match_indices(word).filter(|(_, found)| !found.is_empty()) {
+        let end = at + found.len();
+        if !is_part(text[..at].chars().next_back()) && !is_part(text[end..].chars().next()) {
+            out.push_str(&text[done..at]);
+            out.push_str(redact::MASK);
+            done = end;
+        }
+    }
+    out + &text[done..]
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{StreamRedactor, redacted};
+    use super::{Secrets, StreamRedactor, masked, redacted};
+    use crate::types::FunctionCall;
     use proptest::prelude::*;
+    use serde_json::{Value, json};
 
     /// Everything that is shown, and after how many pieces the end was known.
     fn shown(pieces: &[&str], stops: &[&str], secrets: &[&str]) -> (Vec<String>, Option<usize>) {
@@ -172,5 +287,76 @@ mod tests {
                 prop_assert_eq!(all.concat(), redacted(pieces[..at].concat(), &stops, &keys));
             }
         }
+    }
+
+    fn call(arguments: &str, secret: &str) -> String {
+        let call = FunctionCall { id: "1".to_owned(), name: "search".to_owned(), arguments: arguments.to_owned() };
+        masked(&call, &[secret]).expect("a call").arguments
+    }
+
+    #[test]
+    fn secrets_are_masked_in_whatever_way_json_writes_them() {
+        let secret = "tok/01234567\"89";
+        for (arguments, kept) in [
+            (r#"{"query":"tok/01234567\"89"}"#, r#"{"query":"***"}"#),
+            (r#"{"query":"\u0074ok\/01234567\u002289"}"#, r#"{"query":"***"}"#),
+            (r#"{"tok\/01234567\"89":["a tok\/01234567\"89"]}"#, r#"{"***":["a ***"]}"#),
+            (r#"{"query":"{\"a\":\"tok/01234567\\\"89\"}"}"#, r#"{"query":"{\"a\":\"***\"}"}"#),
+            (r#"{"query": "tok\/01234567\u002289"#, r#"{"query": "***"#),
+            (r#"{"query":"tok/01234567"}"#, r#"{"query":"tok/01234567"}"#),
+            (r#"{"query": "\u00e9t\u00e9"}"#, r#"{"query": "\u00e9t\u00e9"}"#),
+            (r"\", r"\"),
+            (r"\u12", r"\u12"),
+        ] {
+            assert_eq!(call(arguments, secret), kept, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn length_makes_no_difference_and_pieces_of_a_secret_are_not_masked() {
+        let long = format!("{}sk-copenhagen-0001", "x".repeat(1 << 20));
+        assert_eq!(call(&long, "sk-copenhagen-0001").len(), (1 << 20) + 3);
+        assert_eq!(call(r#"{"query":"Copenhagen"}"#, "sk-copenhagen-0001"), r#"{"query":"Copenhagen"}"#);
+        let reply = json!([{ "signature": "s".repeat(5000), "thinking": "of sk-copenhagen-0001" }]);
+        let kept: Value = masked(&reply, &["sk-copenhagen-0001"]).expect("a reply");
+        assert_eq!((kept[0]["signature"].as_str().map(str::len), &kept[0]["thinking"]), (Some(5000), &json!("of ***")));
+    }
+
+    #[test]
+    fn the_key_and_secrets_of_queries_are_hidden() {
+        let addresses = ["http://h/v1?key=ab%2F0123456&v=1&api-version=2024-06-01", "http://h/v1?env=production"];
+        let secrets = Secrets::new(Some("sk-0123456789".into()), &[], &addresses.map(str::to_owned));
+        assert_eq!(secrets.hidden.all(), ["sk-0123456789", "ab%2F0123456", "ab/0123456"]);
+        assert_eq!(
+            secrets.hidden.out_of("ab/0123456 ab%2F0123456 sk-0123456789 1 production"),
+            "*** *** *** 1 production"
+        );
+        let short = Secrets::new(Some("none".into()), &[], &[]);
+        assert_eq!((short.hidden.out_of("none"), short.out_of("none")), ("none".to_owned(), "***".to_owned()));
+    }
+
+    #[test]
+    fn a_key_of_one_letter_is_in_no_word() {
+        let secrets = Secrets::new(Some("x".into()), &[], &[]);
+        assert_eq!(secrets.out_of("the maximum context: x, `x`, xx"), "the maximum context: ***, `***`, xx");
+        let secrets = Secrets::new(Some("é".into()), &[], &[]);
+        assert_eq!(secrets.out_of("é été é"), "*** été ***");
+    }
+
+    #[test]
+    fn secrets_in_headers_are_hidden_with_and_without_what_stands_before_them() {
+        let header = |value: &str| ("authorization".to_owned(), value.into());
+        let secrets = Secrets::new(None, &[header("Bearer tok-0123456789"), header("short")], &[]);
+        assert_eq!(secrets.hidden.out_of("Bearer tok-0123456789, short"), "Bearer ***, short");
+        assert_eq!(secrets.out_of("the bearer of tok-0123456789 is short"), "the bearer of *** is ***");
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_hidden() {
+        let secrets = Secrets::new(None, &[], &["http://me:pass%2Fword@h/v1".to_owned()]);
+        assert_eq!(
+            secrets.hidden.out_of("me, pass/word, pass%2Fword, Basic bWU6cGFzcy93b3Jk"),
+            "me, ***, ***, Basic ***"
+        );
     }
 }

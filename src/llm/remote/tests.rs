@@ -2,7 +2,7 @@
 
 use super::Remote;
 use super::answer::Fault;
-use super::incoming::Incoming;
+use super::answer::Incoming;
 use super::redactor::StreamRedactor;
 use super::refusal::Refusal;
 use crate::llm::tests::{APIS, Api, KEY};

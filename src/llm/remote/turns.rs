@@ -12,7 +12,6 @@
 //! | results of functions | parts of the user's turn, before what is said in it |
 
 use super::interface::{add_line, lines};
-use super::label;
 use crate::types::{FunctionCall, Message, Prompt, RequestOption, RequestOptions, Role};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -66,7 +65,7 @@ impl Turns {
         let mut turns = Self { bridged: refused.contains(RequestOption::UserAfterTool), ..Self::default() };
         match prompt {
             Prompt::Text { prefix, rest } => {
-                let at = label::label_start(prefix, rest).filter(|_| prefill);
+                let at = label_start(prefix, rest).filter(|_| prefill);
                 let (before, label) = rest.split_at(at.unwrap_or(rest.len()));
                 turns.say(false, &[prefix, before].concat());
                 turns.say(true, label);
@@ -143,9 +142,29 @@ impl Turns {
     }
 }
 
+// The label at the end of a text prompt, such as `Thought 1:`, which can be sent to a chat model as the beginning of its
+// own answer.
+
+/// Longer last lines, in characters, are not labels.
+const LABEL_CHARS: usize = 40;
+
+/// Where in `rest` the label at the end of a prompt begins: its last line, if that is short, ends in a colon (white
+/// space aside) and is not the whole prompt.
+pub(in crate::llm) fn label_start(prefix: &str, rest: &str) -> Option<usize> {
+    let start = match rest.rfind('\n') {
+        Some(newline) => newline + 1,
+        None if prefix.ends_with('\n') => 0,
+        None => return None,
+    };
+    let line = rest[start..].trim();
+    let label = line.ends_with([':', '\u{ff1a}']) && line.chars().nth(LABEL_CHARS).is_none();
+    let alone = rest[..start].trim().is_empty() && prefix.trim().is_empty();
+    (label && !alone).then_some(start)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Part, Turns};
+    use super::{Part, Turns, label_start};
     use crate::types::{FunctionCall, Message, Prompt, RequestOptions, Verbatim};
     use serde_json::json;
     use std::sync::Arc;
@@ -197,5 +216,24 @@ mod tests {
         assert_eq!(turns, [(false, "Q\nCall a tool."), (true, "A"), (false, "Stop now.")]);
         assert_eq!(of(&messages[..2]), (String::new(), vec![(false, "Answer.\nBriefly.\n".to_owned())]));
         assert_eq!(of(&[]), (String::new(), vec![]));
+    }
+
+    #[test]
+    fn a_label_is_a_short_last_line_with_a_colon() {
+        for (prefix, rest, label) in [
+            ("Examples.\n", "Question: x\nThought 1:", Some("Thought 1:")),
+            ("Examples.\n", "Question: x\nThought: ", Some("Thought: ")),
+            ("Examples.\n", "Thought 1:", Some("Thought 1:")),
+            ("", "问题：x\n思考 1：", Some("思考 1：")),
+            ("Examples.", "Thought 1:", None),
+            ("", "Thought 1:", None),
+            ("\n", "\nThought 1:", None),
+            ("Examples.\n", "Question: x\nThought 1: I", None),
+            ("Examples.\n", "Question: x\n", None),
+            ("Examples.\n", "", None),
+            ("Examples.\n", "One long line about something that is no label at all:", None),
+        ] {
+            assert_eq!(label_start(prefix, rest).map(|start| &rest[start..]), label, "{rest}");
+        }
     }
 }

@@ -12,7 +12,7 @@ mod responses;
 mod streams;
 
 use super::remote::{Remote, RemoteSettings};
-use super::{Endpoint, Model as _, ModelError, OpenAiSettings, StreamEvent, anthropic, gemini};
+use super::{Endpoint, Model as _, ModelError, OpenAiSettings, StreamEvent, anthropic, cut_at_stop, gemini};
 use crate::net::testing::{Reply, Server, quick};
 use crate::types::{Completion, Decoding, Prompt, Request};
 use secrecy::SecretString;
@@ -234,4 +234,21 @@ async fn closed(server: &Server) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     panic!("the server would generate forever");
+}
+
+#[test]
+fn the_earliest_stop_counts() {
+    for (text, stops, left) in [
+        ("a\nObservation 1: b", &["\nObservation 1:"][..], "a"),
+        ("one two three", &["three", "two"][..], "one "),
+        ("one two three", &["o th", "two three", "one two three four"][..], "one "),
+        ("abcd", &["cd", "bcd"][..], "a"),
+        ("stop at once", &["stop"][..], ""),
+        ("no stop here", &["", "\n"][..], "no stop here"),
+        ("a\u{3002}b\u{3002}", &["\u{3002}"][..], "a"),
+        ("", &["x"][..], ""),
+        ("text", &[][..], "text"),
+    ] {
+        assert_eq!(&text[..cut_at_stop(text, stops)], left, "{text:?} {stops:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Labels at the beginning of a line: `Thought 1:`, in whatever form a model writes them.
+//! The marks of a line: labels such as `Thought 1:` in whatever form a model writes them, fences, tags, placeholders, brackets.
 
 use super::action::verb_before;
 use super::repair::{self, Repairs};

@@ -1,7 +1,7 @@
 //! What is read of words, titles, numbers, questions and lists.
 
 use crate::llm::baseline::notes::Notes;
-use crate::llm::baseline::question::{Kind, Question};
+use crate::llm::baseline::notes::{Kind, Question};
 use crate::llm::baseline::text::{self, Span};
 use crate::llm::baseline::transcript::PastStep;
 

@@ -1,6 +1,9 @@
 //! Prompts in the format of every protocol, and prompts that nobody should send.
 
-use super::{Action, BaselineSettings, Decision, PastStep, Transcript, Wanted};
+use super::{
+    Action, BaselineSettings, Decision, ParsedAction, PastStep, Transcript, Wanted, argument, is_complaint, is_error,
+    worded,
+};
 use crate::llm::Baseline;
 use crate::protocol::{self, Kind, Layout, Options, Protocol};
 use crate::types::{Decoding, Message, Prompt, Request, Role, Tool};
@@ -208,4 +211,71 @@ fn anything_can_be_read() {
     }
     let long = format!("Question: {}\nThought 1:", "é".repeat(100_000));
     assert!(read("", &long).history.question.len() <= 4096);
+}
+
+#[test]
+fn arguments_are_read_however_they_are_quoted() {
+    for (input, expected) in [
+        (r#"{"query": "Ann \"Bee\""}"#, r#"Ann "Bee""#),
+        (r#"{"query": "x"} and more"#, "x"),
+        (r"{'query': 'x'}", "x"),
+        (r#"{'query': "b's"}"#, "b's"),
+        (r"{'query': 'b\'s \\ \xe9\u3000乙'}", "b's \\ \u{e9}\u{3000}乙"),
+        (r#"{"n": 1}"#, ""),
+        ("{", "{"),
+        ("{'query'}", "{'query'}"),
+        ("{'query': 'x", "x"),
+        (" plain ", "plain"),
+        ("", ""),
+    ] {
+        assert_eq!(argument(input), expected, "{input}");
+    }
+}
+
+#[test]
+fn tools_are_known_by_their_names() {
+    let action = |tool: &str| ParsedAction::call(tool, "x", String::new()).action;
+    assert_eq!(action(" WikiSearch"), "Search[x]");
+    assert_eq!(action("lookup"), "Lookup[x]");
+    assert_eq!(action("FinishAction"), "Finish[x]");
+    assert_eq!(action("Calculator"), "Calculator[x]");
+}
+
+#[test]
+fn the_chinese_tool_says_what_the_english_one_does() {
+    for (chinese, english) in [
+        ("找不到[甲]。相似结果:['乙', \"b's\"]。", "Could not find 甲. Similar: ['乙', \"b's\"]."),
+        ("找不到[甲]。相似结果：[]。", "Could not find 甲. Similar: []."),
+        ("找不到[[甲]]。相似结果:['乙']。", "Could not find [甲]. Similar: ['乙']."),
+        ("(结果 1 / 2) 乙是一座城。", "(Result 1 / 2) 乙是一座城。"),
+        ("没有更多结果。", "No more results."),
+        ("没有页面内容可以查找。", "No more results."),
+        ("乙是一座城。", "乙是一座城。"),
+        ("X is a town.", "X is a town."),
+    ] {
+        assert_eq!(worded(chinese), english);
+    }
+}
+
+#[test]
+fn complaints_are_distinguished_from_pages() {
+    for text in [
+        "Invalid action: search x",
+        "无效动作:查找",
+        "搜索出错:timeout",
+        "Tool Look does not exists.",
+        "Tool Look does not exist",
+        "Tool Look not found. Please select a tool that is available.",
+        "Please follow the format",
+        "Error: no such tool",
+    ] {
+        assert!(is_complaint(text, None), "{text}");
+    }
+    for text in ["Tool is a band.", "Errors were made.", "The tool does not exist", "{}", "No more results."] {
+        assert!(!is_complaint(text, None), "{text}");
+    }
+    assert!(is_complaint("{\"q\": 1}", Some(" {\"q\": 1}")));
+    assert!(!is_complaint("Paris", Some("Paris")));
+    assert!(is_error("错误：工具不存在") && is_error("Error: x") && is_error("FAILURE: Your previous response"));
+    assert!(!is_error("Errors") && !is_error("Observation: x"));
 }

@@ -16,16 +16,18 @@
 //! <https://github.com/googleapis/python-genai/issues/2062>; signatures:
 //! <https://ai.google.dev/gemini-api/docs/thought-signatures>.
 
-mod answer;
-
-use super::remote::answer::{Decoded, Fault, Progress};
+use super::remote::answer::{Decoded, Fault, MAX_MALFORMED, Progress, count, is_error, parse, read, string};
 use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
+use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Function, Functions, Reasoning, Request, RequestOption, RequestOptions};
+use crate::types::{
+    Cause, Decoding, FinishReason, Function, FunctionCall, Functions, Reasoning, Request, RequestOption,
+    RequestOptions, Usage, Verbatim,
+};
 use secrecy::SecretString;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -234,11 +236,11 @@ impl Interface for Gemini {
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        answer::decode(answer)
+        decode(answer)
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        answer::event(data, progress)
+        event(data, progress)
     }
 
     fn limit_name(&self, _refused: RequestOptions) -> &'static str {
@@ -258,4 +260,113 @@ fn escaped(name: &str) -> String {
         }
     }
     out
+}
+
+// Decodes Gemini's answers. An event of a stream has the same format as a whole answer.
+//
+// | in an answer | in the completion |
+// |---|---|
+// | parts with `text` | the text, joined |
+// | parts with `thought` | left out of the text, and kept apart |
+// | parts with `functionCall` | calls; all parts are kept as they were written, as they may be signed |
+// | `finishReason` | as the table of [`FinishReason`] has it; others as they are, in small letters |
+// | `finishMessage` with a call that cannot be read | the text, where there is no other |
+// | `promptFeedback` with `blockReason` | an error that is not retried |
+// | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
+
+/// Longest words of the provider before a call that it could not read, in bytes.
+const MAX_REPEATED: usize = 40;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerBody {
+    candidates: Option<Vec<Value>>,
+    #[serde(default)]
+    prompt_feedback: Value,
+    #[serde(default)]
+    usage_metadata: Value,
+    #[serde(default)]
+    model_version: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+fn decode(answer: &Answer) -> Result<Decoded, Fault> {
+    let body: AnswerBody = read(answer)?;
+    if is_error(&body.error) {
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
+    }
+    let mut decoded = Decoded::default();
+    if take(&body, &mut decoded)? {
+        return Ok(decoded);
+    }
+    Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
+}
+
+fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    let body: AnswerBody = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
+    if is_error(&body.error) {
+        return Err(Fault::Reported(Refusal::read(data)));
+    }
+    progress.started |= take(&body, &mut progress.rest)?;
+    Ok(std::mem::take(&mut progress.rest.text))
+}
+
+/// Adds what the body says to `known`. Returns whether it has a candidate.
+fn take(body: &AnswerBody, known: &mut Decoded) -> Result<bool, Fault> {
+    known.usage = used(&body.usage_metadata).or(known.usage);
+    known.counted_reasoning(&body.usage_metadata, "thoughtsTokenCount");
+    known.model = known.model.take().or_else(|| string(&body.model_version));
+    let Some(candidate) = body.candidates.as_ref().and_then(|all| all.first()) else {
+        let blocked = string(&body.prompt_feedback["blockReason"]);
+        return blocked.map_or(Ok(false), |reason| Err(Fault::Withheld(format!("the prompt was blocked: {reason}"))));
+    };
+    for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+        let text = part["text"].as_str().unwrap_or_default();
+        let verbatim =
+            known.verbatim.get_or_insert_with(|| Verbatim { endpoint: ENDPOINT.to_owned(), content: json!([]) });
+        if let Some(parts) = verbatim.content.as_array_mut() {
+            parts.push(part.clone());
+        }
+        if let Some(call) = part.get("functionCall") {
+            let text = |name: &str| call[name].as_str().unwrap_or_default().to_owned();
+            let arguments = call.get("args").map_or_else(String::new, Value::to_string);
+            known.calls.push(FunctionCall { id: text("id"), name: text("name"), arguments });
+        } else if part["thought"] == true {
+            known.reasoned("thought", text);
+        } else {
+            known.text.push_str(text);
+        }
+    }
+    if known.text.is_empty() && known.calls.is_empty() {
+        known.text.push_str(malformed(candidate).unwrap_or_default());
+    }
+    known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());
+    Ok(true)
+}
+
+fn reason(value: &Value) -> Option<String> {
+    FinishReason::recorded(&string(value)?)
+}
+
+/// The call that the model wrote and the provider could not read: what follows the provider's own words in
+/// `Malformed function call: print(…)`.
+fn malformed(candidate: &Value) -> Option<&str> {
+    let cause = Cause::of_finish(candidate["finishReason"].as_str()?)?;
+    let (words, written) = candidate["finishMessage"].as_str()?.split_once(": ")?;
+    let is_told = words.len() <= MAX_REPEATED && words.to_ascii_lowercase().ends_with("call");
+    let written = written.trim();
+    (cause == Cause::MalformedCall && is_told).then(|| &written[..written.floor_char_boundary(MAX_MALFORMED)])
+}
+
+fn used(usage: &Value) -> Option<Usage> {
+    let prompt = count(usage, "promptTokenCount");
+    let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
+    let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
+    prompt.or(completion)?;
+    Some(Usage {
+        cached_tokens: count(usage, "cachedContentTokenCount").unwrap_or(0),
+        reasoning_tokens: count(usage, "thoughtsTokenCount").unwrap_or(0),
+        ..Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0))
+    })
 }
