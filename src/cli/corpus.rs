@@ -36,11 +36,11 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Build(args) => build::execute(&args),
         Command::Freeze(args) => freeze::execute(args).await,
-        Command::Info(args) => info::execute(&args),
-        Command::Verify(args) => verify::execute(&args),
+        Command::Info(args) => info::execute_info(&args),
+        Command::Verify(args) => verify::execute_verify(&args),
         Command::Add(args) => build::add(&args),
-        Command::Pack(args) => pack::execute(&args),
-        Command::Diff(args) => diff::execute(&args),
+        Command::Pack(args) => pack::execute_pack(&args),
+        Command::Diff(args) => diff::execute_diff(&args),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Lines that a person types at a prompt, or that come from a file or a program.
 
 use super::say::say;
-use super::wiki::lines::{Line, Lines as Plain, typed};
+use super::wiki::lines::{InputLine, InputLines as Plain, typed_line};
 use rustyline::DefaultEditor;
 use std::io::IsTerminal as _;
 use tokio::io::Stdin;
@@ -26,12 +26,12 @@ impl Lines {
     /// The next line; nothing at the end.
     pub(super) async fn next(&mut self) -> anyhow::Result<Option<String>> {
         match self {
-            Self::Typed(editor, prompt) => typed(editor, prompt).await,
+            Self::Typed(editor, prompt) => typed_line(editor, prompt).await,
             Self::Piped(lines) => loop {
                 match lines.next().await? {
                     None => return Ok(None),
-                    Some(Line::Text(line)) => return Ok(Some(line)),
-                    Some(Line::Bad { message, .. }) => say(format_args!("error: {message}")),
+                    Some(InputLine::Text(line)) => return Ok(Some(line)),
+                    Some(InputLine::Bad { message, .. }) => say(format_args!("error: {message}")),
                 }
             },
         }

@@ -68,9 +68,9 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
         Command::Session(args) => {
             let start = starter(&args.wiki)?;
             if args.json {
-                script::run(tokio::io::stdin(), out, start).await?;
+                script::run_script(tokio::io::stdin(), out, start).await?;
             } else if std::io::stdin().is_terminal() {
-                interactive::run(out, start).await?;
+                interactive::run_terminal(out, start).await?;
             } else {
                 interactive::run_plain(tokio::io::stdin(), out, start).await?;
             }

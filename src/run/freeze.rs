@@ -15,7 +15,7 @@ use super::wiki::{WIKIPEDIA, WikiSettings, site};
 use crate::experiment::VariantSettings;
 use crate::types::text::{counted, shell_word};
 use crate::types::{Compat, sha256_hex};
-use crate::wiki::corpus::{Answer, Built, Kept, Progress, build};
+use crate::wiki::corpus::{Built, FetchedLine, Progress, SearchAnswer, build};
 use crate::wiki::{ApiSource, Found, LeftOut, Revision, Source as _, SourceError};
 use futures_util::StreamExt as _;
 use kept::{Asked, KeptFile};
@@ -160,7 +160,7 @@ impl PreparedFreeze {
     }
 
     /// Whether only the site can say what it answers to a search, and it was not asked yet.
-    fn is_open(&self, query: &str, answer: Option<&Answer>) -> bool {
+    fn is_open(&self, query: &str, answer: Option<&SearchAnswer>) -> bool {
         answer.is_none() && !self.kept.searches.contains_key(query)
     }
 
@@ -199,8 +199,8 @@ impl PreparedFreeze {
         self.begin().await?;
         self.searches().await?;
         let opened = self.kept.searches.values().filter_map(|answer| match answer {
-            Answer::Page(title) => Some((title.clone(), None)),
-            Answer::Titles(_) => None,
+            SearchAnswer::Page(title) => Some((title.clone(), None)),
+            SearchAnswer::Titles(_) => None,
         });
         let mut titles: BTreeMap<String, Option<u64>> = opened.collect();
         titles.extend(self.wanted.titles.clone());
@@ -291,14 +291,14 @@ impl PreparedFreeze {
                         {
                             open.push(again);
                         }
-                        Answer::Page(title)
+                        SearchAnswer::Page(title)
                     }
-                    Found::Disambiguation { title, .. } => Answer::Page(title),
-                    Found::Titles { titles, .. } => Answer::Titles(titles.to_vec()),
-                    Found::Nothing { .. } => Answer::Titles(Vec::new()),
+                    Found::Disambiguation { title, .. } => SearchAnswer::Page(title),
+                    Found::Titles { titles, .. } => SearchAnswer::Titles(titles.to_vec()),
+                    Found::Nothing { .. } => SearchAnswer::Titles(Vec::new()),
                 },
             };
-            self.kept.keep(&Kept::Search { query, answer })?;
+            self.kept.keep(&FetchedLine::Search { query, answer })?;
         }
         Ok(())
     }
@@ -360,19 +360,19 @@ async fn page(
     revision: Revision<'_>,
     links: usize,
     taken: &Mutex<HashSet<String>>,
-) -> Result<Kept, SourceError> {
+) -> Result<FetchedLine, SourceError> {
     let pin = match source.pin(&asked, revision).await? {
         Ok(pin) => pin,
-        Err(reason) => return Ok(Kept::LeftOut { asked, reason }),
+        Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
     };
     let is_new = taken.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(pin.title.clone());
     let (page, links) = if is_new {
         match source.page_at(&pin, links).await? {
             Ok((page, links)) => (Some(page), links),
-            Err(reason) => return Ok(Kept::LeftOut { asked, reason }),
+            Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
         }
     } else {
         (None, Vec::new())
     };
-    Ok(Kept::Page { asked, title: pin.title, names: pin.names, links, page })
+    Ok(FetchedLine::Page { asked, title: pin.title, names: pin.names, links, page })
 }

@@ -11,7 +11,7 @@ mod pinned;
 
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, PaperPage};
-use super::html_source::shown;
+use super::html_source::shown_url;
 use super::near_match;
 use super::provenance;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
@@ -75,7 +75,7 @@ impl ApiSource {
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let trimmed = query.trim();
-        if !near_match::skips(trimmed) && trimmed.len() <= LONGEST_QUERY {
+        if !near_match::cannot_be_title(trimmed) && trimmed.len() <= LONGEST_QUERY {
             let (found, _) = self.list(trimmed, "nearmatch", "1").await?;
             if let Some(hit) = found.into_iter().next() {
                 match self.page(&hit.title).await {
@@ -91,11 +91,11 @@ impl ApiSource {
     async fn titles(&self, query: &str, trimmed: &str) -> Result<Found, SourceError> {
         if trimmed.is_empty() || trimmed.len() > LONGEST_QUERY {
             // The API refuses such a search, so nothing is sent.
-            let provenance = provenance::unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
+            let provenance = provenance::provenance_unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let (hits, answer) = self.list(trimmed, "text", TITLES).await?;
-        let provenance = provenance::of(&answer, NAME, query);
+        let provenance = provenance::provenance_of(&answer, NAME, query);
         if hits.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
@@ -116,8 +116,8 @@ impl ApiSource {
             return Ok((Vec::new(), reply.answer));
         }
         let (envelope, answer) = reply.content()?;
-        let query = envelope.query.ok_or_else(|| shape(&answer, "no `query`"))?;
-        let hits = query.search.ok_or_else(|| shape(&answer, "no `query.search`"))?;
+        let query = envelope.query.ok_or_else(|| out_of_shape(&answer, "no `query`"))?;
+        let hits = query.search.ok_or_else(|| out_of_shape(&answer, "no `query.search`"))?;
         Ok((hits, answer))
     }
 
@@ -131,7 +131,7 @@ impl ApiSource {
             ("page", title),
         ];
         let (envelope, mut answer) = self.ask(&parameters).await?.content()?;
-        let parsed = envelope.parse.ok_or_else(|| shape(&answer, "no `parse`"))?;
+        let parsed = envelope.parse.ok_or_else(|| out_of_shape(&answer, "no `parse`"))?;
         let marked = if let Some(marked) = parsed.is_disambiguation() {
             marked
         } else {
@@ -144,7 +144,7 @@ impl ApiSource {
         let (page, title, provenance) = self
             .cache
             .read(move |pages| {
-                let provenance = Provenance { pageid, revid, ..provenance::of(&answer, NAME, &title) };
+                let provenance = Provenance { pageid, revid, ..provenance::provenance_of(&answer, NAME, &title) };
                 let Answer { url, body, place: _place, .. } = answer;
                 // The text is in it once more, and a page takes memory enough while it is read.
                 drop(body);
@@ -169,7 +169,7 @@ impl ApiSource {
         }
         let parameters = [("action", "query"), ("prop", "pageprops"), ("ppprop", "disambiguation"), ("titles", title)];
         let (envelope, answer) = self.ask(&parameters).await?.content()?;
-        let query = envelope.query.ok_or_else(|| shape(&answer, "no `query`"))?;
+        let query = envelope.query.ok_or_else(|| out_of_shape(&answer, "no `query`"))?;
         Ok(query.pages.iter().flatten().any(answers::Page::is_disambiguation))
     }
 
@@ -194,8 +194,11 @@ impl ApiSource {
 /// What a site is asked for, from `/` on.
 fn path(parameters: &[(&str, &str)]) -> String {
     let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
-    let pairs: Vec<String> =
-        parameters.iter().chain(&fixed).map(|(name, value)| format!("{name}={}", super::quote::form(value))).collect();
+    let pairs: Vec<String> = parameters
+        .iter()
+        .chain(&fixed)
+        .map(|(name, value)| format!("{name}={}", super::quote::quote_form(value)))
+        .collect();
     format!("{PATH}?{}", pairs.join("&"))
 }
 
@@ -218,18 +221,22 @@ impl Reply {
             return Ok(Self { envelope: Envelope::default(), error: None, answer });
         }
         if !answer.ok() {
-            return Err(SourceError::Status { url: shown(&answer.url), status: answer.status, said: String::new() });
+            return Err(SourceError::Status {
+                url: shown_url(&answer.url),
+                status: answer.status,
+                said: String::new(),
+            });
         }
         let declared = answer.content_type.as_deref().unwrap_or("");
         if !declared.to_ascii_lowercase().contains("json") {
             return Err(SourceError::ContentType {
-                url: shown(&answer.url),
+                url: shown_url(&answer.url),
                 content_type: printable(declared, 80),
                 expected: "JSON",
             });
         }
         let mut envelope: Envelope =
-            serde_json::from_slice(&answer.body).map_err(|error| shape(&answer, &error.to_string()))?;
+            serde_json::from_slice(&answer.body).map_err(|error| out_of_shape(&answer, &error.to_string()))?;
         let error = envelope.error.take();
         Ok(Self { envelope, error, answer })
     }
@@ -240,7 +247,7 @@ impl Reply {
 
     /// The content, for requests that must not be refused.
     fn content(self) -> Result<(Envelope, Answer), SourceError> {
-        let url = shown(&self.answer.url);
+        let url = shown_url(&self.answer.url);
         match self.error {
             Some(error) => {
                 Err(SourceError::Api { url, code: printable(&error.code, 60), info: printable(&error.info, 200) })
@@ -253,6 +260,6 @@ impl Reply {
     }
 }
 
-fn shape(answer: &Answer, detail: &str) -> SourceError {
-    SourceError::Shape { url: shown(&answer.url), detail: printable(detail, 200) }
+fn out_of_shape(answer: &Answer, detail: &str) -> SourceError {
+    SourceError::Shape { url: shown_url(&answer.url), detail: printable(detail, 200) }
 }

@@ -10,13 +10,13 @@ use std::thread::available_parallelism;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// How many pages are kept.
-const PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+const MAX_PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// How many bytes of text they may hold together.
-const BYTES: usize = 64 << 20;
+const MAX_PAGE_BYTES: usize = 64 << 20;
 
 /// How many pages may wait, for a reader or for another try, beside those that are on their way. Without a bound, a site
 /// that answers faster than pages are read would fill the memory with pages.
-const WAITING: usize = 16;
+const MAX_WAITING: usize = 16;
 
 /// Which reading of a page is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +62,8 @@ impl PageCache {
     /// An empty store for a source that makes so many requests at once.
     pub(super) fn new(concurrent: usize) -> Self {
         let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
-        let under_way = Semaphore::new(concurrent.saturating_add(WAITING).min(Semaphore::MAX_PERMITS));
-        let pages = Pages(Mutex::new(SizedLru::new(PAGES, BYTES)));
+        let under_way = Semaphore::new(concurrent.saturating_add(MAX_WAITING).min(Semaphore::MAX_PERMITS));
+        let pages = Pages(Mutex::new(SizedLru::new(MAX_PAGES, MAX_PAGE_BYTES)));
         Self { pages: Arc::new(pages), readers, under_way }
     }
 
@@ -104,7 +104,7 @@ impl Pages {
         }
         let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
         let page = Arc::new(page);
-        self.kept().put(key, Arc::clone(&page), size(&page));
+        self.kept().put(key, Arc::clone(&page), page_size(&page));
         Ok(page)
     }
 
@@ -121,7 +121,7 @@ fn extract(text: &str, reading: Reading) -> Result<Extracted, ExtractError> {
     }
 }
 
-fn size(page: &Extracted) -> usize {
+fn page_size(page: &Extracted) -> usize {
     match page {
         Extracted::Paper(page) => text_bytes(&page.headings) + text_bytes(&page.blocks),
         Extracted::Article(page) => text_bytes(&page.blocks) + text_bytes(&page.links) + text_bytes(&page.titles),
@@ -130,7 +130,7 @@ fn size(page: &Extracted) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYTES, Extracted, PageCache, Reading};
+    use super::{Extracted, MAX_PAGE_BYTES, PageCache, Reading};
     use std::sync::Arc;
 
     #[tokio::test]
@@ -145,13 +145,13 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &again));
         let Extracted::Paper(page) = &*again else { panic!("the paper's reading") };
         assert_eq!(*page.blocks, ["one"]);
-        let large = "x".repeat(BYTES / 5);
+        let large = "x".repeat(MAX_PAGE_BYTES / 5);
         for digest in ["b", "c", "d", "e", "f"] {
             read(digest, format!("<p>{large}")).await.expect("reads");
         }
         let later = read("a", "<p>other".to_owned()).await.expect("reads");
         assert!(!Arc::ptr_eq(&first, &later));
-        assert!(cache.pages.kept().bytes <= BYTES);
+        assert!(cache.pages.kept().bytes <= MAX_PAGE_BYTES);
     }
 
     #[tokio::test]

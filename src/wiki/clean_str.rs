@@ -23,7 +23,7 @@ pub fn clean_str(text: &str) -> Result<Cow<'_, str>, PythonError> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return Ok(Cow::Borrowed(text));
     }
-    let points = escape::decode(text.as_bytes())?;
+    let points = escape::decode_unicode_escape(text.as_bytes())?;
     let bytes = encode_latin1(&points)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Cow::Owned(text)),

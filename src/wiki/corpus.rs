@@ -35,12 +35,12 @@ pub use attribution::notice;
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use error::CorpusError;
-pub use frozen::{Frozen, Kept};
+pub use frozen::{FetchedLine, Frozen};
 pub use import::{FORMATS, Format, files};
 pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
 pub use pack::{PackError, Packing, pack};
 pub use passages::Passage;
-pub use queries::{Answer, title_of};
+pub use queries::{SearchAnswer, title_of};
 pub use verify::verify;
 
 use super::source::{Found, Source, SourceError, no_results};
@@ -51,8 +51,8 @@ use articles::Articles;
 use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use plain::Plain;
-use queries::Queries;
+use plain::InMemory;
+use queries::FrozenSearches;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -63,10 +63,10 @@ const NAME: &str = "corpus";
 const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
 
 /// How many titles a search shows that finds no page.
-const SHOWN: usize = 20;
+const MAX_TITLES: usize = 20;
 
 /// The lines in a folder.
-fn lines_of(dir: &Path) -> Option<PathBuf> {
+fn lines_file(dir: &Path) -> Option<PathBuf> {
     FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
 }
 
@@ -75,7 +75,7 @@ pub struct Corpus {
     id: String,
     manifest: Option<Manifest>,
     articles: Box<dyn Articles>,
-    frozen: Queries,
+    frozen: FrozenSearches,
 }
 
 impl Corpus {
@@ -85,14 +85,15 @@ impl Corpus {
         if path.join(manifest::FILE).is_file() {
             let manifest = Manifest::read(path)?;
             let articles = Box::new(Folder::open(path, &manifest)?);
-            let frozen = queries::open(path, &manifest)?;
+            let frozen = queries::read_searches(path, &manifest)?;
             return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles, frozen });
         }
-        let lines = match lines_of(path) {
+        let lines = match lines_file(path) {
             _ if path.is_file() => path.to_owned(),
             Some(file) => file,
             None if path.is_dir() => {
-                let lines = plain::texts(path)?.ok_or_else(|| CorpusError::Nothing { path: name.clone() })?;
+                let lines =
+                    plain::text_files_as_lines(path)?.ok_or_else(|| CorpusError::Nothing { path: name.clone() })?;
                 return Self::read(&name, &name, &lines);
             }
             None => path.to_owned(),
@@ -115,8 +116,8 @@ impl Corpus {
 
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = plain::unpacked(file, bytes)?;
-        let articles = Box::new(Plain::read(file, &bytes)?);
-        let frozen = plain::searches(&bytes);
+        let articles = Box::new(InMemory::read(file, &bytes)?);
+        let frozen = plain::packed_searches(&bytes);
         Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
     }
 
@@ -126,12 +127,12 @@ impl Corpus {
         if let Some(found) = self.articles.exact(query)? {
             return Ok(Some(found));
         }
-        for candidate in near_match::candidates(query) {
+        for candidate in near_match::candidate_titles(query) {
             if let Some(found) = self.articles.exact(&candidate)? {
                 return Ok(Some(found));
             }
         }
-        match self.articles.folded(&fold::key(query))? {
+        match self.articles.folded(&fold::fold_name(query))? {
             Some(found) => Ok(Some(found)),
             None => self.articles.instead(query),
         }
@@ -143,11 +144,11 @@ impl Corpus {
         }
         // What a search finds or does not find has no page of its own.
         let mut url = format!("corpus:{}", self.name);
-        let titles: Arc<[String]> = if let Some(Answer::Titles(titles)) = self.frozen.get(query.trim()) {
-            url.extend(["?query=", &quote::form(query)]);
+        let titles: Arc<[String]> = if let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) {
+            url.extend(["?query=", &quote::quote_form(query)]);
             titles.as_slice().into()
         } else {
-            let hits = self.articles.similar(query, SHOWN)?.into_iter();
+            let hits = self.articles.similar(query, MAX_TITLES)?.into_iter();
             hits.map(|hit| self.articles.title(hit.number)).collect::<Result<_, _>>()?
         };
         let provenance = Provenance { url, ..self.provenance(query, self.id.clone()) };

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 /// Where the given sentences of each block end, in bytes, empty ones included; a block that is one text has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivenSentences(Arc<[Vec<usize>]>);
+pub struct SentenceMap(Arc<[Vec<usize>]>);
 
-impl GivenSentences {
+impl SentenceMap {
     /// From the ends of each block's sentences; `None` if no block has any.
     pub fn of(ends: Vec<Vec<usize>>) -> Option<Self> {
         ends.iter().any(|ends| !ends.is_empty()).then(|| Self(ends.into()))
@@ -49,22 +49,22 @@ impl GivenSentences {
 
 #[cfg(test)]
 mod tests {
-    use super::GivenSentences;
+    use super::SentenceMap;
 
     #[test]
     fn a_sentence_is_shown_when_all_of_its_letters_are() {
         let blocks = ["A b. C d. ", "no sentences", " .E. f.G"].map(str::to_owned);
-        let given = GivenSentences::of(vec![vec![4, 4, 9, 10], vec![], vec![2, 7, 8]]).expect("sentences");
+        let given = SentenceMap::of(vec![vec![4, 4, 9, 10], vec![], vec![2, 7, 8]]).expect("sentences");
         let shown = |parts: &[(usize, std::ops::Range<usize>)]| given.shown(&blocks, parts);
         assert_eq!(shown(&[(0, 0..3), (0, 5..8)]), [[0, 0, 1], [0, 2, 3]], "the empty one has its number");
         assert_eq!(shown(&[(0, 1..3), (1, 0..12), (2, 2..3), (2, 5..8)]), [[2, 1, 3]]);
         assert_eq!(shown(&[(0, 0..2)]), [[0; 3]; 0]);
-        assert_eq!(GivenSentences::of(vec![vec![], vec![]]), None);
+        assert_eq!(SentenceMap::of(vec![vec![], vec![]]), None);
     }
 
     #[test]
     fn ends_of_a_damaged_recording_are_no_sentences() {
-        let given = GivenSentences::of(vec![vec![9, 1, usize::MAX, 2], vec![1]]).expect("sentences");
+        let given = SentenceMap::of(vec![vec![9, 1, usize::MAX, 2], vec![1]]).expect("sentences");
         assert_eq!(given.shown(&["\u{e9}ab".to_owned()], &[(0, 0..4), (7, 0..1)]), [[0; 3]; 0]);
     }
 }

@@ -35,11 +35,11 @@ impl HtmlSource {
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let value = match self.compat {
-            Compat::Paper => quote::like_requests(query),
-            Compat::Fixed => quote::form(query),
+            Compat::Paper => quote::quote_like_requests(query),
+            Compat::Fixed => quote::quote_form(query),
         };
         if self.compat == Compat::Fixed && query.len() > LONGEST_QUERY {
-            let provenance = provenance::unsent(&format!("{}/index.php", self.site.shown), NAME, query);
+            let provenance = provenance::provenance_unsent(&format!("{}/index.php", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let _turn = self.cache.turn().await;
@@ -59,7 +59,7 @@ impl HtmlSource {
 }
 
 fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: Answer) -> Result<Found, SourceError> {
-    let provenance = provenance::of(&answer, NAME, query);
+    let provenance = provenance::provenance_of(&answer, NAME, query);
     let _place = answer.place.clone();
     if compat == Compat::Fixed && answer.status == URI_TOO_LONG {
         return Ok(Found::Nothing { blocks: no_results(), provenance });
@@ -72,7 +72,7 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
     };
     let page = pages.page(digest, reading, &url, &text)?;
     if matches!(&*page, Extracted::Article(article) if !article.from_mediawiki) {
-        let (host, said) = (host_of(&url), said(&text));
+        let (host, said) = (host_of(&url), self_description(&text));
         return Err(SourceError::NotTheWiki {
             host,
             status: 200,
@@ -169,21 +169,21 @@ fn charset(content_type: &str) -> Option<&str> {
 fn page_text(answer: Answer) -> Result<String, SourceError> {
     // A part of a page (206), somebody's changed copy (203) and no page (204, 205) are successes for HTTP only.
     if answer.status != 200 {
-        let said = said(&String::from_utf8_lossy(&answer.body));
-        return Err(SourceError::Status { url: shown(&answer.url), status: answer.status, said });
+        let said = self_description(&String::from_utf8_lossy(&answer.body));
+        return Err(SourceError::Status { url: shown_url(&answer.url), status: answer.status, said });
     }
     let declared = answer.content_type.as_deref().unwrap_or("");
     let media_type = declared.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     if !matches!(media_type.as_str(), "text/html" | "application/xhtml+xml") {
         return Err(SourceError::ContentType {
-            url: shown(&answer.url),
+            url: shown_url(&answer.url),
             content_type: printable(declared, 80),
             expected: "HTML",
         });
     }
     let label = charset(declared).unwrap_or("utf-8");
     let wrong =
-        || SourceError::Encoding { url: shown(&answer.url), encoding: printable(&label.to_ascii_uppercase(), 40) };
+        || SourceError::Encoding { url: shown_url(&answer.url), encoding: printable(&label.to_ascii_uppercase(), 40) };
     let encoding = Encoding::for_label(label.as_bytes()).ok_or_else(wrong)?;
     if encoding == encoding_rs::UTF_8 {
         return String::from_utf8(answer.body).map_err(|_| wrong());
@@ -194,12 +194,12 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
 
 /// The error of an answer that does not come from the wiki.
 fn not_the_wiki(answer: &Answer, what: &'static str) -> SourceError {
-    let said = said(&String::from_utf8_lossy(&answer.body));
+    let said = self_description(&String::from_utf8_lossy(&answer.body));
     SourceError::NotTheWiki { host: host_of(&answer.url), status: answer.status, what, said }
 }
 
 /// What a page says of itself, for a message: escaped, cut, with a space in front.
-fn said(html: &str) -> String {
+fn self_description(html: &str) -> String {
     let page = describe(html);
     let title = page.title.map(|title| format!("titled `{}`", printable(&title, 80)));
     let words = (!page.words.is_empty()).then(|| format!("\"{}\"", printable(&page.words, 120)));
@@ -212,11 +212,11 @@ fn said(html: &str) -> String {
 
 /// Scheme, host and port of an address, for a message.
 fn host_of(url: &str) -> String {
-    url::Url::parse(url).map_or_else(|_| shown(url), |url| shown(&url.origin().ascii_serialization()))
+    url::Url::parse(url).map_or_else(|_| shown_url(url), |url| shown_url(&url.origin().ascii_serialization()))
 }
 
 /// An address for a message: capped, one line.
-pub(super) fn shown(url: &str) -> String {
+pub(super) fn shown_url(url: &str) -> String {
     printable(url, 200)
 }
 

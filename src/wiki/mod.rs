@@ -49,7 +49,7 @@ pub use api_source::{ApiSource, LagSettings};
 pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
-pub use given::GivenSentences;
+pub use given::SentenceMap;
 pub use html_source::HtmlSource;
 pub use recorded_source::SourceIdentity;
 pub use retriever_source::{RetrieverAddress, RetrieverSource};

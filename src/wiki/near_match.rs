@@ -3,12 +3,12 @@
 /// The titles to try for `query`, in order, without repeats: as written (first letter in upper case), in lower case,
 /// in Title Case, in UPPER CASE, with a capital after each word break; then the same without the double quotes around
 /// the whole. Empty for queries that cannot be titles.
-pub fn candidates(query: &str) -> Vec<String> {
+pub fn candidate_titles(query: &str) -> Vec<String> {
     let mut titles = Vec::new();
     let mut query = query.trim();
     // Each round takes a pair of quotes off; two rounds are all that can add something.
     for _ in 0..2 {
-        if skips(query) {
+        if cannot_be_title(query) {
             break;
         }
         ladder(query, &mut titles);
@@ -21,7 +21,7 @@ pub fn candidates(query: &str) -> Vec<String> {
 }
 
 /// Whether a query goes straight to the text search: titles hold none of `[ ] { } | < > #`, and are one line.
-pub fn skips(query: &str) -> bool {
+pub fn cannot_be_title(query: &str) -> bool {
     query.is_empty() || query.contains(['[', ']', '{', '}', '|', '<', '>', '#', '\n'])
 }
 
@@ -64,23 +64,23 @@ fn after_word_breaks(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::candidates;
+    use super::candidate_titles;
 
     #[test]
     fn the_ladder_is_mediawikis() {
         assert_eq!(
-            candidates("the_beach  boys-live"),
+            candidate_titles("the_beach  boys-live"),
             ["The beach boys-live", "The Beach Boys-live", "THE BEACH BOYS-LIVE", "The Beach Boys-Live"]
         );
-        assert_eq!(candidates(" ray_ charles")[0], "Ray charles");
-        assert_eq!(candidates("IBM pc"), ["IBM pc", "Ibm pc", "IBM Pc", "IBM PC"]);
-        assert_eq!(candidates("\"dog\""), ["\"dog\"", "\"DOG\"", "\"Dog\"", "Dog", "DOG"]);
+        assert_eq!(candidate_titles(" ray_ charles")[0], "Ray charles");
+        assert_eq!(candidate_titles("IBM pc"), ["IBM pc", "Ibm pc", "IBM Pc", "IBM PC"]);
+        assert_eq!(candidate_titles("\"dog\""), ["\"dog\"", "\"DOG\"", "\"Dog\"", "Dog", "DOG"]);
     }
 
     #[test]
     fn queries_that_cannot_be_titles_have_none() {
         for query in ["", "  ", "[The Beach]", "C#", "#x", "a|b", "<b>", "{x}", "a\nb"] {
-            assert_eq!(candidates(query), Vec::<String>::new(), "{query:?}");
+            assert_eq!(candidate_titles(query), Vec::<String>::new(), "{query:?}");
         }
     }
 }

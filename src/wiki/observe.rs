@@ -4,13 +4,13 @@ pub(super) mod chinese;
 mod keyword;
 mod voice;
 
-pub use voice::Voice;
+pub use voice::ObservationFormat;
 
 use crate::types::python::is_python_space;
 use std::ops::Range;
 
 /// How many sentences of a page, and how many similar titles, an observation shows.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// The observation before the first step.
 pub const START: &str = "Interact with Wikipedia using search[], lookup[], and finish[].\n";
@@ -41,12 +41,12 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         .filter(|sentence| !sentence.is_empty())
 }
 
-fn whole((sentence, end): Part<'_>) -> String {
+fn with_end((sentence, end): Part<'_>) -> String {
     [sentence, end].concat()
 }
 
 /// Which bytes of the `blocks` an observation has of `parts`, of which it is made, in their order. It may have been cut.
-pub(crate) fn places<'a>(
+pub(crate) fn part_ranges<'a>(
     blocks: &[String],
     parts: impl Iterator<Item = (usize, Part<'a>)>,
     observation: &str,
@@ -71,10 +71,10 @@ pub fn strip(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::Voice;
+    use super::ObservationFormat;
     use crate::types::{Compat, Wording};
 
-    const PAPER: Voice = Voice::new(Compat::Paper, Wording::English);
+    const PAPER: ObservationFormat = ObservationFormat::new(Compat::Paper, Wording::English);
 
     fn page(text: &str) -> String {
         PAPER.page(std::iter::once(text))
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn fixed_sentences_end_in_one_stop() {
-        let page = |text: &str| Voice::new(Compat::Fixed, Wording::English).page(std::iter::once(text));
+        let page = |text: &str| ObservationFormat::new(Compat::Fixed, Wording::English).page(std::iter::once(text));
         assert_eq!(page("P one. P two.\nQ one. Q two\n"), "P one. P two. Q one. Q two.");
         assert_eq!(page("Why? He said \"no.\"\nYes!\n(So.)"), "Why? He said \"no.\" Yes! (So.)");
         assert_eq!(page(". . ."), ".", "a line without words");

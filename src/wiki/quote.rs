@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b' ');
 
 /// The query string's value that the paper's environment sent for `query`.
-pub(crate) fn like_requests(query: &str) -> String {
+pub(crate) fn quote_like_requests(query: &str) -> String {
     let plussed = query.replace(' ', "+");
     let kept = plussed.split('#').next().unwrap_or_default().as_bytes();
     let percents = memchr::memchr_iter(b'%', kept).count();
@@ -41,7 +41,7 @@ pub(crate) fn like_requests(query: &str) -> String {
 }
 
 /// `query` percent-encoded whole, spaces as `+`: what a form would send.
-pub(crate) fn form(query: &str) -> String {
+pub(crate) fn quote_form(query: &str) -> String {
     utf8_percent_encode(query, FORM).to_string().replace(' ', "+")
 }
 
@@ -60,7 +60,7 @@ fn is_unreserved(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{form, like_requests};
+    use super::{quote_form, quote_like_requests};
 
     #[test]
     fn the_papers_client_quotes_what_it_must_and_unquotes_what_it_may() {
@@ -80,12 +80,12 @@ mod tests {
             ("Bein' Green", "Bein'+Green"),
             ("é\"`^{}\\", "%C3%A9%22%60%5E%7B%7D%5C"),
         ] {
-            assert_eq!(like_requests(query), sent, "{query:?}");
+            assert_eq!(quote_like_requests(query), sent, "{query:?}");
         }
     }
 
     #[test]
     fn a_form_loses_nothing() {
-        assert_eq!(form("AT&T C# 100% a+b é'"), "AT%26T+C%23+100%25+a%2Bb+%C3%A9%27");
+        assert_eq!(quote_form("AT&T C# 100% a+b é'"), "AT%26T+C%23+100%25+a%2Bb+%C3%A9%27");
     }
 }

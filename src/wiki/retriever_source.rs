@@ -17,8 +17,8 @@ use url::Url;
 /// The name under which this source is recorded.
 const NAME: &str = "retriever";
 /// Passages that are asked for unless told otherwise, as Search-R1 does, and at most.
-const TOP_K: u32 = 3;
-const MOST: u32 = 100;
+const DEFAULT_TOP_K: u32 = 3;
+const MAX_TOP_K: u32 = 100;
 
 /// Where a retriever is, and how many passages it is asked for. Not printable: the address may hold a password.
 pub struct RetrieverAddress {
@@ -31,9 +31,9 @@ impl RetrieverAddress {
     pub fn parse(text: &str) -> Result<Self, SitePolicyError> {
         let bad = || SitePolicyError::Retriever { url: redact::url(text) };
         let mut url = Url::parse(text.trim()).map_err(|_| bad())?;
-        let mut topk = TOP_K;
+        let mut topk = DEFAULT_TOP_K;
         for (name, value) in url.query_pairs() {
-            let value = value.parse().ok().filter(|value| name == "topk" && (1..=MOST).contains(value));
+            let value = value.parse().ok().filter(|value| name == "topk" && (1..=MAX_TOP_K).contains(value));
             topk = value.ok_or_else(bad)?;
         }
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() || url.fragment().is_some() {
@@ -83,7 +83,7 @@ impl RetrieverSource {
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let asked = query.trim();
         if asked.is_empty() || asked.len() > LONGEST_QUERY {
-            let provenance = provenance::unsent(&self.site.shown, NAME, query);
+            let provenance = provenance::provenance_unsent(&self.site.shown, NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let body = json!({"queries": [asked], "topk": self.topk, "return_scores": true});
@@ -104,23 +104,29 @@ impl RetrieverSource {
             SourceError::Retriever { url: url(), status: answer.status, what }
         })?;
         let Some(best) = passages.first() else {
-            return Ok(Found::Nothing { blocks: no_results(), provenance: provenance::of(&answer, NAME, query) });
+            return Ok(Found::Nothing {
+                blocks: no_results(),
+                provenance: provenance::provenance_of(&answer, NAME, query),
+            });
         };
-        if near_match::skips(asked) {
+        if near_match::cannot_be_title(asked) {
             let mut titles: Vec<String> = Vec::new();
             for title in passages.iter().filter_map(|passage| passage.title.as_ref()) {
                 if !titles.contains(title) {
                     titles.push(title.clone());
                 }
             }
-            return Ok(Found::Titles { titles: titles.into(), provenance: provenance::of(&answer, NAME, query) });
+            return Ok(Found::Titles {
+                titles: titles.into(),
+                provenance: provenance::provenance_of(&answer, NAME, query),
+            });
         }
         let lower = asked.to_lowercase();
         let is_named = |passage: &&Passage| passage.title.as_ref().is_some_and(|title| title.to_lowercase() == lower);
         let of = &passages.iter().find(is_named).unwrap_or(best).title;
         let blocks = passages.iter().filter(|passage| passage.title == *of).map(|passage| passage.text.clone());
         let title = of.clone().unwrap_or_else(|| asked.to_owned());
-        let provenance = provenance::of(&answer, NAME, &title);
+        let provenance = provenance::provenance_of(&answer, NAME, &title);
         Ok(Found::Page { blocks: blocks.collect(), title, sentences: None, provenance })
     }
 }

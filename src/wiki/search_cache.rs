@@ -1,7 +1,7 @@
 //! What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
 //! or on its way.
 
-use super::given::GivenSentences;
+use super::given::SentenceMap;
 use super::sized_lru::{SizedLru, text_bytes};
 use super::source::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// How many findings are kept.
-const FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
+const MAX_FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// How many bytes of text they may hold together. Pages that the source itself keeps are shared with it.
-const BYTES: usize = 32 << 20;
+const MAX_FINDING_BYTES: usize = 32 << 20;
 
 /// A source that asks the one behind it once for each query, as long as the finding is kept. What the record says of it,
 /// the time when it was fetched included, is that of the first time.
@@ -25,12 +25,12 @@ pub struct SearchCache<S> {
     source: S,
     kept: Mutex<SizedLru<String, Found>>,
     /// The searches that are on their way; whoever waits for one hears its end, however it ends.
-    asked: Mutex<HashMap<String, watch::Receiver<End>>>,
+    asked: Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
 }
 
 /// How a search that others wait for ended.
 #[derive(Debug, Clone, Default)]
-enum End {
+enum SearchEnd {
     /// It is on its way, or whoever asked gave up.
     #[default]
     Open,
@@ -41,14 +41,14 @@ enum End {
 }
 
 /// A search on its way. Dropped, it is over, and all who wait for it are told.
-struct Asking<'a> {
-    asked: &'a Mutex<HashMap<String, watch::Receiver<End>>>,
+struct SearchUnderWay<'a> {
+    asked: &'a Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
     query: &'a str,
     /// Waited for until it is dropped.
-    end: watch::Sender<End>,
+    end: watch::Sender<SearchEnd>,
 }
 
-impl Drop for Asking<'_> {
+impl Drop for SearchUnderWay<'_> {
     fn drop(&mut self) {
         locked(self.asked).remove(self.query);
     }
@@ -62,7 +62,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: Source> SearchCache<S> {
     /// Nothing is at hand yet.
     pub fn new(source: S) -> Self {
-        Self { source, kept: Mutex::new(SizedLru::new(FINDINGS, BYTES)), asked: Mutex::default() }
+        Self { source, kept: Mutex::new(SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES)), asked: Mutex::default() }
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
@@ -75,11 +75,11 @@ impl<S: Source> SearchCache<S> {
                 Ok(asking) => return self.asked(asking, again).await,
                 Err(mut end) => {
                     // An error says that whoever asked gave up: somebody else asks in its place.
-                    let ended = end.wait_for(|end| !matches!(end, End::Open)).await.map(|end| end.clone());
+                    let ended = end.wait_for(|end| !matches!(end, SearchEnd::Open)).await.map(|end| end.clone());
                     match ended {
-                        Ok(End::Again(result)) => return (*result).clone(),
-                        Ok(End::NotKept) => again = true,
-                        Ok(End::Open) | Err(_) => {}
+                        Ok(SearchEnd::Again(result)) => return (*result).clone(),
+                        Ok(SearchEnd::NotKept) => again = true,
+                        Ok(SearchEnd::Open) | Err(_) => {}
                     }
                 }
             }
@@ -87,7 +87,7 @@ impl<S: Source> SearchCache<S> {
     }
 
     /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
-    async fn asked(&self, asking: Asking<'_>, again: bool) -> Result<Found, SourceError> {
+    async fn asked(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
         // Whoever asked before may have come to an end since.
         if let Some(found) = self.get(asking.query) {
             return Ok(found);
@@ -96,19 +96,19 @@ impl<S: Source> SearchCache<S> {
         if let Ok(found) = &result {
             self.put(asking.query, found);
         }
-        asking.end.send_replace(if again { End::Again(Arc::new(result.clone())) } else { End::NotKept });
+        asking.end.send_replace(if again { SearchEnd::Again(Arc::new(result.clone())) } else { SearchEnd::NotKept });
         result
     }
 
     /// The right to ask, or the end of the search that somebody else has sent already.
-    fn ask<'a>(&'a self, query: &'a str) -> Result<Asking<'a>, watch::Receiver<End>> {
+    fn ask<'a>(&'a self, query: &'a str) -> Result<SearchUnderWay<'a>, watch::Receiver<SearchEnd>> {
         let mut asked = locked(&self.asked);
         if let Some(end) = asked.get(query) {
             return Err(end.clone());
         }
-        let (sender, end) = watch::channel(End::Open);
+        let (sender, end) = watch::channel(SearchEnd::Open);
         asked.insert(query.to_owned(), end);
-        Ok(Asking { asked: &self.asked, query, end: sender })
+        Ok(SearchUnderWay { asked: &self.asked, query, end: sender })
     }
 
     fn get(&self, query: &str) -> Option<Found> {
@@ -117,7 +117,7 @@ impl<S: Source> SearchCache<S> {
 
     fn put(&self, query: &str, found: &Found) {
         if found.provenance().status == 200 {
-            locked(&self.kept).put(query.to_owned(), found.clone(), size(found) + query.len());
+            locked(&self.kept).put(query.to_owned(), found.clone(), finding_size(found) + query.len());
         }
     }
 }
@@ -128,11 +128,9 @@ impl<S: Source> Source for SearchCache<S> {
     }
 }
 
-fn size(found: &Found) -> usize {
+fn finding_size(found: &Found) -> usize {
     match found {
-        Found::Page { blocks, sentences, .. } => {
-            text_bytes(blocks) + sentences.as_ref().map_or(0, GivenSentences::bytes)
-        }
+        Found::Page { blocks, sentences, .. } => text_bytes(blocks) + sentences.as_ref().map_or(0, SentenceMap::bytes),
         Found::Nothing { blocks, .. } => text_bytes(blocks),
         Found::Disambiguation { entries, blocks, .. } => text_bytes(entries) + text_bytes(blocks),
         Found::Titles { titles, .. } => text_bytes(titles),
@@ -141,7 +139,7 @@ fn size(found: &Found) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYTES, FINDINGS, SearchCache};
+    use super::{MAX_FINDING_BYTES, MAX_FINDINGS, SearchCache};
     use crate::types::Provenance;
     use crate::wiki::{Found, Source, SourceError};
     use futures_util::FutureExt as _;
@@ -249,18 +247,18 @@ mod tests {
     #[tokio::test]
     async fn the_oldest_make_room() {
         let source = SearchCache::new(Counting::default());
-        let large = format!("200 {}", BYTES / 4 + 1);
+        let large = format!("200 {}", MAX_FINDING_BYTES / 4 + 1);
         assert_eq!(asked(&source, &[&large, &large]).await, 2, "too large to be kept");
-        let quarter = |n: usize| format!("200 {} {n}", BYTES / 4 - 1000);
+        let quarter = |n: usize| format!("200 {} {n}", MAX_FINDING_BYTES / 4 - 1000);
         for n in 0..5 {
             assert_eq!(asked(&source, &[&quarter(n)]).await, 1);
         }
         assert_eq!(asked(&source, &[&quarter(4), &quarter(0)]).await, 1, "the first had to go");
-        for n in 0..FINDINGS.get() + 9 {
+        for n in 0..MAX_FINDINGS.get() + 9 {
             asked(&source, &[&format!("200 1 {n}")]).await;
         }
         let kept = source.kept.lock().expect("no panic");
-        assert_eq!(kept.values.len(), FINDINGS.get());
+        assert_eq!(kept.values.len(), MAX_FINDINGS.get());
         assert_eq!(kept.bytes, kept.values.iter().map(|(_, (_, size))| size).sum::<usize>());
     }
 }

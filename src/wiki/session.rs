@@ -6,11 +6,11 @@ mod page;
 pub use error::{PageError, SessionError};
 
 use super::clean_str::{clean_str, clean_str_or_keep};
-use super::given::GivenSentences;
-use super::observe::{self, Voice};
+use super::given::SentenceMap;
+use super::observe::{self, ObservationFormat};
 use super::source::{Found, NO_RESULTS, Source};
 use crate::types::{Compat, Provenance, Tool, Wording};
-use page::Page;
+use page::OpenPage;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -72,8 +72,8 @@ pub struct Session {
     source: Arc<dyn Source>,
     compat: Compat,
     options: SessionOptions,
-    voice: Voice,
-    page: Option<Page>,
+    format: ObservationFormat,
+    page: Option<OpenPage>,
     /// Title of the open page, for notes.
     title: String,
     lookup: Option<Lookup>,
@@ -88,7 +88,7 @@ impl Session {
             source,
             compat,
             options,
-            voice: Voice::new(compat, options.wording),
+            format: ObservationFormat::new(compat, options.wording),
             page: None,
             title: String::new(),
             lookup: None,
@@ -112,13 +112,13 @@ impl Session {
             Tool::Lookup => result = self.look_up(input),
             Tool::Finish => {
                 // The script takes an empty answer for none, and goes on.
-                if !(self.voice.is_script() && input.is_empty()) {
+                if !(self.format.is_script() && input.is_empty()) {
                     self.answer = Some(input.to_owned());
                 }
-                self.voice.finished().clone_into(&mut self.observation);
+                self.format.finished().clone_into(&mut self.observation);
             }
-            Tool::Think => self.observation = self.voice.thought(input),
-            Tool::Invalid => self.observation = self.voice.invalid(input),
+            Tool::Think => self.observation = self.format.thought(input),
+            Tool::Invalid => self.observation = self.format.invalid(input),
         }
         if matches!(tool, Tool::Search | Tool::Lookup) {
             self.cut();
@@ -133,13 +133,13 @@ impl Session {
     /// The provenance of an observation that shows given sentences: of a page that was just `opened`, or of a lookup's
     /// `result`, counted from 0.
     fn shown(&self, opened: bool, result: Option<usize>) -> Option<Provenance> {
-        let (page, voice) = (self.page.as_ref()?, self.voice);
+        let (page, format) = (self.page.as_ref()?, self.format);
         if opened {
-            return page.shown(voice.first_parts(page.numbered_blocks()), &self.observation);
+            return page.shown(format.first_parts(page.numbered_blocks()), &self.observation);
         }
         let (result, lookup) = (result?, self.lookup.as_ref()?);
-        let before = voice.lookup_result(result + 1, lookup.sentences.len(), "");
-        let found = voice.matching_parts(page.numbered_blocks(), &lookup.keyword).skip(result).take(1);
+        let before = format.lookup_result(result + 1, lookup.sentences.len(), "");
+        let found = format.matching_parts(page.numbered_blocks(), &lookup.keyword).skip(result).take(1);
         page.shown(found, self.observation.strip_prefix(&before).unwrap_or_default())
     }
 
@@ -176,12 +176,12 @@ impl Session {
 
     /// The text of the open page, put together for the asking.
     pub fn page(&self) -> Option<String> {
-        self.page.as_ref().map(Page::to_text)
+        self.page.as_ref().map(OpenPage::to_text)
     }
 
     pub fn state(&self) -> SessionState {
         SessionState {
-            page_chars: self.page.as_ref().map(Page::chars),
+            page_chars: self.page.as_ref().map(OpenPage::chars),
             lookup_keyword: self.lookup.as_ref().map(|lookup| lookup.keyword.clone()),
             lookup_len: self.lookup.as_ref().map(|lookup| lookup.sentences.len()),
             lookup_cnt: self.lookup.as_ref().map(|lookup| lookup.shown),
@@ -193,7 +193,7 @@ impl Session {
     // A search sets the observation, and returns what belongs to it except the text.
     async fn search(&mut self, query: &str) -> Result<Observation, SessionError> {
         match self.compat {
-            Compat::Paper if self.voice.is_script() => self.search_like_script(query).await,
+            Compat::Paper if self.format.is_script() => self.search_like_script(query).await,
             Compat::Paper => self.search_like_paper(query).await,
             Compat::Fixed => self.search_fixed(query).await,
         }
@@ -205,7 +205,7 @@ impl Session {
             let (title, blocks, sentences, provenance) = match self.source.search(&sent).await? {
                 Found::Titles { titles, provenance } => {
                     let titles: Result<Vec<_>, _> = titles.iter().map(|title| self.cleaned(title)).collect();
-                    self.observation = self.voice.not_found(&sent, &titles?);
+                    self.observation = self.format.not_found(&sent, &titles?);
                     return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
                 }
                 Found::Page { title, blocks, sentences, provenance } => (title, blocks, sentences, provenance),
@@ -231,9 +231,9 @@ impl Session {
         self.observation = match self.search_like_paper(query).await {
             Ok(searched) => return Ok(searched),
             Err(SessionError::Page(PageError::Disambiguation { query, retries })) => {
-                observe::chinese::disambiguation(&query, retries)
+                observe::chinese::chinese_disambiguation(&query, retries)
             }
-            Err(error) if !error.is_infrastructure() => format!("{}{error}", observe::chinese::FAILED),
+            Err(error) if !error.is_infrastructure() => format!("{}{error}", observe::chinese::CHINESE_FAILED),
             Err(error) => {
                 (self.page, self.lookup) = before;
                 return Err(error);
@@ -252,7 +252,7 @@ impl Session {
             Found::Titles { titles, provenance } => (titles, provenance),
             Found::Nothing { provenance, .. } => (Arc::default(), provenance),
         };
-        self.observation = self.voice.not_found(query, &titles);
+        self.observation = self.format.not_found(query, &titles);
         let note = self.page.as_ref().map(|_| format!("no page was found; `{}` stays open", self.title));
         Ok(Observation { provenance: Some(provenance), note, missed: true, ..Observation::default() })
     }
@@ -262,7 +262,7 @@ impl Session {
         &mut self,
         title: String,
         blocks: Arc<[String]>,
-        sentences: Option<GivenSentences>,
+        sentences: Option<SentenceMap>,
         provenance: &Provenance,
     ) -> Result<(), PageError> {
         self.title = title;
@@ -271,30 +271,30 @@ impl Session {
         if let Some(error) = raised {
             return Err(error);
         }
-        self.observation = self.voice.page(page.blocks());
+        self.observation = self.format.page(page.blocks());
         self.lookup = None;
         Ok(())
     }
 
     /// A page as the session reads it, up to where `clean_str` raises.
-    fn read(&self, blocks: Arc<[String]>) -> (Page, Option<PageError>) {
+    fn read(&self, blocks: Arc<[String]>) -> (OpenPage, Option<PageError>) {
         if self.compat == Compat::Fixed {
-            return (Page::new(blocks, Some(self.voice)), None);
+            return (OpenPage::new(blocks, Some(self.format)), None);
         }
         let mut raised = None;
-        let cleaned = blocks.iter().filter(|block| self.voice.takes(block)).map(|block| self.cleaned(block));
+        let cleaned = blocks.iter().filter(|block| self.format.takes(block)).map(|block| self.cleaned(block));
         let cleaned: Vec<_> = cleaned.map_while(|block| block.map_err(|error| raised = Some(error)).ok()).collect();
         if raised.is_none() && cleaned.iter().all(|block| matches!(block, Cow::Borrowed(_))) {
             drop(cleaned);
-            return (Page::new(blocks, Some(self.voice)), None);
+            return (OpenPage::new(blocks, Some(self.format)), None);
         }
-        (Page::new(cleaned.into_iter().map(Cow::into_owned).collect(), None), raised)
+        (OpenPage::new(cleaned.into_iter().map(Cow::into_owned).collect(), None), raised)
     }
 
     /// Text as the session takes it over from a source.
     fn cleaned<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, PageError> {
         match self.compat {
-            Compat::Paper if self.voice.is_script() => Ok(clean_str_or_keep(text)),
+            Compat::Paper if self.format.is_script() => Ok(clean_str_or_keep(text)),
             Compat::Paper => Ok(clean_str(text)?),
             Compat::Fixed => Ok(Cow::Borrowed(text)),
         }
@@ -303,24 +303,24 @@ impl Session {
     /// Sets the observation, and returns which result it shows, from 0.
     fn look_up(&mut self, keyword: &str) -> Option<usize> {
         // The script takes a page without text for none.
-        if self.page.as_ref().is_none_or(Page::is_empty)
-            && let Some(no_page) = self.voice.no_page()
+        if self.page.as_ref().is_none_or(OpenPage::is_empty)
+            && let Some(no_page) = self.format.no_page()
         {
             no_page.clone_into(&mut self.observation);
             return None;
         }
         if self.lookup.as_ref().is_none_or(|lookup| lookup.keyword != keyword) {
-            let blocks = self.page.iter().flat_map(Page::blocks);
-            let sentences = self.voice.lookup_list(blocks, keyword);
+            let blocks = self.page.iter().flat_map(OpenPage::blocks);
+            let sentences = self.format.lookup_list(blocks, keyword);
             self.lookup = Some(Lookup { keyword: keyword.to_owned(), sentences, shown: 0 });
         }
         let lookup = self.lookup.as_mut()?;
         let Some(sentence) = lookup.sentences.get(lookup.shown) else {
-            self.voice.no_more().clone_into(&mut self.observation);
+            self.format.no_more().clone_into(&mut self.observation);
             return None;
         };
         lookup.shown += 1;
-        self.observation = self.voice.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
+        self.observation = self.format.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
         Some(lookup.shown - 1)
     }
 }

@@ -1,6 +1,6 @@
 //! Where pages come from: what a source is, what it finds, why it fails.
 
-use super::given::GivenSentences;
+use super::given::SentenceMap;
 use super::html::ExtractError;
 use crate::net::NetError;
 use crate::tape::TapeError;
@@ -33,7 +33,7 @@ pub enum Found {
         title: String,
         blocks: Arc<[String]>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        sentences: Option<GivenSentences>,
+        sentences: Option<SentenceMap>,
         provenance: Provenance,
     },
     /// A page that lists the articles of one name; `entries` are their titles, in order.

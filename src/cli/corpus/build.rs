@@ -95,13 +95,13 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
         if plain && !Path::new(text).exists() {
             let known = FORMATS.iter().map(|(name, _)| *name);
             let meant = closest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-            return Err(format!("`{name}` is not a format{meant}\nformats: {}", names()));
+            return Err(format!("`{name}` is not a format{meant}\nformats: {}", format_names()));
         }
     }
     Ok((None, text.into()))
 }
 
-fn names() -> String {
+fn format_names() -> String {
     let names: Vec<String> = FORMATS.iter().map(|(name, _)| format!("`{name}`")).collect();
     names.join(", ")
 }
@@ -138,17 +138,17 @@ fn memory(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
-    made(&args.dir, None, &args.options)
+    build_folder(&args.dir, None, &args.options)
 }
 
 pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
-    made(&args.out, Some(&args.dir), &args.options)
+    build_folder(&args.out, Some(&args.dir), &args.options)
 }
 
 /// Builds `dir` of the inputs, and before them of the corpus that they are added to.
-fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
+fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
     let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
-    let sources = inputs.map(|(format, path)| Ok((found(*format, path)?, path.clone())));
+    let sources = inputs.map(|(format, path)| Ok((input_format(*format, path)?, path.clone())));
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let settings = BuildSettings {
         sources: sources.collect::<anyhow::Result<_>>()?,
@@ -170,16 +170,16 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
         ..BuildSettings::default()
     };
     let bar = stage_bar(args.quiet);
-    let built = build(dir, &settings, &mut |progress| show(&bar, progress));
+    let built = build(dir, &settings, &mut |progress| show_progress(&bar, progress));
     bar.finish_and_clear();
-    let Built { manifest, notes } = built.map_err(|error| explained(&error, &args.from, &settings))?;
-    left_out(&notes);
+    let Built { manifest, notes } = built.map_err(|error| explain(&error, &args.from, &settings))?;
+    say_left_out(&notes);
     let mut out = stdout().styled();
     if args.json {
         json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
         return Ok(failure::OK);
     }
-    info::write_text(&manifest, &mut out)?;
+    info::write_manifest(&manifest, &mut out)?;
     let dir = shell_word(&dir.display().to_string());
     let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
     writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
@@ -187,7 +187,7 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
 }
 
 /// The format of an input, which is said where it was not given.
-fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
+fn input_format(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
     let shown = path.display();
     if !files(path).iter().all(|file| file.exists()) {
         return Err(Failure::bad_input(
@@ -196,23 +196,23 @@ fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
         ));
     }
     if let Some(format) = format {
-        return fitting(format, path);
+        return check_named_format(format, path);
     }
     let found = Format::detect(path).ok_or_else(|| {
         let hint = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
             "unpack it, and name the file or folder that was in it".to_owned()
         } else {
-            let names = names();
+            let names = format_names();
             format!("say it with --from FORMAT:PATH; formats are {names}. A line of JSON is {{\"title\": str, \"text\": str}}")
         };
         Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
-    built(found)
+    check_is_built(found)
 }
 
 /// The format that was given, unless the path shows that another one was meant.
-fn fitting(format: Format, path: &Path) -> anyhow::Result<Format> {
+fn check_named_format(format: Format, path: &Path) -> anyhow::Result<Format> {
     let shown = path.display();
     let written = shell_word(&shown.to_string());
     let ends = |wanted: &str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(wanted));
@@ -225,11 +225,11 @@ fn fitting(format: Format, path: &Path) -> anyhow::Result<Format> {
             format!("`{shown}` is a file, not a corpus folder"),
             format!("`corpus` takes a built folder; write --from {written}"),
         )),
-        _ => built(format),
+        _ => check_is_built(format),
     }
 }
 
-fn built(format: Format) -> anyhow::Result<Format> {
+fn check_is_built(format: Format) -> anyhow::Result<Format> {
     if format.is_built() {
         return Ok(format);
     }
@@ -240,7 +240,7 @@ fn built(format: Format) -> anyhow::Result<Format> {
     ))
 }
 
-pub(super) fn show(bar: &Bar, progress: Progress) {
+pub(super) fn show_progress(bar: &Bar, progress: Progress) {
     bar.set_message(match progress {
         Progress::Reading(rows) => format!("reading, {}", counted(rows, "row")),
         Progress::Writing(done, all) => format!("writing, {} of {} articles", thousands(done), thousands(all)),
@@ -249,13 +249,13 @@ pub(super) fn show(bar: &Bar, progress: Progress) {
     bar.tick();
 }
 
-pub(super) fn left_out(notes: &[String]) {
+pub(super) fn say_left_out(notes: &[String]) {
     for note in notes {
         say(format_args!("left out: {note}"));
     }
 }
 
-fn explained(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &BuildSettings) -> anyhow::Error {
+fn explain(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &BuildSettings) -> anyhow::Error {
     let inputs: Vec<String> = from.iter().map(|(_, path)| format!("`{}`", path.display())).collect();
     let inputs = inputs.join(", ");
     match error {
@@ -271,7 +271,7 @@ fn explained(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &
             Failure::bad_input(error, "is the file whole? Compare its size and digest with the source's")
         }
         BuildError::Empty(notes) => {
-            left_out(notes);
+            say_left_out(notes);
             let read_as = |wanted| settings.sources.iter().any(|(format, _)| *format == wanted);
             let hint = match () {
                 () if read_as(Format::Jsonl) => {
@@ -285,7 +285,7 @@ fn explained(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &
             Failure::bad_input(format!("no article was found in {inputs}"), hint)
         }
         BuildError::NothingAdded(rows, notes) => {
-            left_out(notes);
+            say_left_out(notes);
             let why = match rows {
                 0 => "there is no line in it".to_owned(),
                 1 => "its only line was left out".to_owned(),

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Differences of each kind that are shown without --all.
-const SHOWN: u64 = 20;
+const MAX_SHOWN: u64 = 20;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DiffArgs {
@@ -28,47 +28,47 @@ pub(in crate::cli) struct DiffArgs {
     json: bool,
 }
 
-pub(super) fn execute(args: &DiffArgs) -> anyhow::Result<u8> {
-    let (a, b) = (open(&args.a)?, open(&args.b)?);
+pub(super) fn execute_diff(args: &DiffArgs) -> anyhow::Result<u8> {
+    let (a, b) = (open_side(&args.a)?, open_side(&args.b)?);
     let mut out = stdout();
-    let (a_said, b_said) = (said(&args.a, &a), said(&args.b, &b));
+    let (a_said, b_said) = (describe_side(&args.a, &a), describe_side(&args.b, &b));
     if args.json {
         write!(out, "{{\"a\":{a_said},\"b\":{b_said},\"differences\":[")?;
     } else {
         for (mark, said) in [('-', &a_said), ('+', &b_said)] {
-            writeln!(out, "{mark} {}", line(said))?;
+            writeln!(out, "{mark} {}", side_line(said))?;
         }
     }
     let (mut seen, mut shown) = (Counts::default(), 0);
     let counts = diff(a, b, &mut |difference| {
-        if seen.add(difference) > SHOWN && !args.all {
+        if seen.add(difference) > MAX_SHOWN && !args.all {
             return Ok(());
         }
         shown += 1;
         if !args.json {
-            return text(difference, &mut out);
+            return write_difference(difference, &mut out);
         }
         out.write_all(if shown > 1 { b",\n" } else { b"\n" })?;
         serde_json::to_writer(&mut out, difference).map_err(io::Error::from)
     });
-    let counts = counts.map_err(explained)?;
+    let counts = counts.map_err(explain_diff)?;
     if args.json {
         writeln!(out, "],\"counts\":{}}}", serde_json::to_string(&counts)?)?;
     } else {
-        sum(&counts, shown, &mut out)?;
+        write_counts(&counts, shown, &mut out)?;
     }
     Ok(if counts.equal() { failure::OK } else { failure::DIFFERENCE })
 }
 
-fn open(path: &Path) -> anyhow::Result<Side> {
+fn open_side(path: &Path) -> anyhow::Result<Side> {
     if !path.exists() {
         let message = format!("cannot read `{}`: there is no such file or folder", path.display());
         return Err(Failure::bad_input(message, "check the path"));
     }
-    Side::open(path).map_err(explained)
+    Side::open(path).map_err(explain_diff)
 }
 
-fn explained(error: DiffError) -> anyhow::Error {
+fn explain_diff(error: DiffError) -> anyhow::Error {
     let hint = match error {
         DiffError::Unknown(_) => "name a folder that `corpus build` wrote, a file of `corpus pack`, or JSON lines",
         DiffError::Input { .. } => "is it whole? `wikitrail corpus verify DIR` lists what is wrong with a folder",
@@ -80,7 +80,7 @@ fn explained(error: DiffError) -> anyhow::Error {
 }
 
 /// What a corpus is, as far as it says so.
-fn said(path: &Path, side: &Side) -> serde_json::Value {
+fn describe_side(path: &Path, side: &Side) -> serde_json::Value {
     let mut said = json!({ "path": path.display().to_string() });
     if let Some(manifest) = &side.manifest {
         said["name"] = json!(manifest.name);
@@ -91,14 +91,14 @@ fn said(path: &Path, side: &Side) -> serde_json::Value {
     said
 }
 
-fn line(said: &serde_json::Value) -> String {
+fn side_line(said: &serde_json::Value) -> String {
     let facts = ["path", "name", "as_of", "id"].into_iter().filter_map(|fact| said[fact].as_str());
     let mut facts: Vec<String> = facts.map(|fact| visible_line(fact, 120)).collect();
     facts.dedup();
     facts.join(", ")
 }
 
-fn text(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+fn write_difference(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let name = |title: &str| visible_line(title, 80);
     let number = |revid: &Option<u64>| revid.map_or_else(|| "unknown".to_owned(), |revid| revid.to_string());
     match difference {
@@ -121,7 +121,7 @@ fn text(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     }
 }
 
-fn sum(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
+fn write_counts(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
     if counts.equal() {
         return writeln!(out, "the same {}, with the same redirects", counted(counts.same, "article"));
     }
@@ -137,7 +137,7 @@ fn sum(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
     if shown < all {
         writeln!(
             out,
-            "shown are the first {SHOWN} of each kind, {} of {}; --all shows all of them",
+            "shown are the first {MAX_SHOWN} of each kind, {} of {}; --all shows all of them",
             thousands(shown),
             thousands(all)
         )?;

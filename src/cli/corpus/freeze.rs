@@ -19,7 +19,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Titles without a page that are named for each reason; the folder has all of them.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 #[expect(clippy::struct_excessive_bools, reason = "one for each switch")]
 #[derive(Debug, clap::Args)]
@@ -106,7 +106,7 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
     }
     let bar = stage_bar(quiet);
     let mut show = |progress: FreezeProgress| match progress {
-        FreezeProgress::Building(stage) => build::show(&bar, stage),
+        FreezeProgress::Building(stage) => build::show_progress(&bar, stage),
         FreezeProgress::Fetching(done, all) => {
             bar.set_message(format!("fetching, {} of {}", thousands(done), counted(all, "title")));
             bar.tick();
@@ -115,7 +115,7 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
     let end = prepared.execute(Interrupts::signals(), &mut show).await;
     bar.finish_and_clear();
     match end? {
-        FreezeEnd::Done(built, left_out) => done(&dir, &built, &left_out, json),
+        FreezeEnd::Done(built, left_out) => print_result(&dir, &built, &left_out, json),
         FreezeEnd::Interrupted(kept) => {
             say(format_args!("interrupted: {} kept; run the same command to go on", counted(kept, "title")));
             Ok(failure::INTERRUPTED)
@@ -147,7 +147,7 @@ fn say_plan(plan: FreezePlan, site: &str, links: usize) {
     }
 }
 
-fn done(
+fn print_result(
     dir: &std::path::Path,
     built: &Built,
     left_out: &BTreeSet<(LeftOut, String)>,
@@ -156,7 +156,8 @@ fn done(
     let Built { manifest, notes } = built;
     for reason in LeftOut::ALL {
         let titles: Vec<&String> = left_out.iter().filter(|(of, _)| *of == reason).map(|(_, title)| title).collect();
-        let named: Vec<String> = titles.iter().take(NAMED).map(|title| format!("`{}`", printable(title, 80))).collect();
+        let named: Vec<String> =
+            titles.iter().take(MAX_LISTED).map(|title| format!("`{}`", printable(title, 80))).collect();
         if let Some(more) = titles.len().checked_sub(named.len()) {
             let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
             if !named.is_empty() {
@@ -164,7 +165,7 @@ fn done(
             }
         }
     }
-    build::left_out(notes);
+    build::say_left_out(notes);
     if manifest.license.id == "unknown" {
         say("warning: the site does not say under which license its texts are");
     }
@@ -175,7 +176,7 @@ fn done(
         json_line(&mut out, &json!({ "manifest": manifest, "left_out": titles, "notes": notes }))?;
         return Ok(failure::OK);
     }
-    info::write_text(manifest, &mut out)?;
+    info::write_manifest(manifest, &mut out)?;
     let dir = shell_word(&dir.display().to_string());
     writeln!(
         out,

@@ -23,7 +23,7 @@ pub(in crate::cli) struct InfoArgs {
     attribution: bool,
 }
 
-pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
+pub(super) fn execute_info(args: &InfoArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
     let mut out = stdout().styled();
     if args.attribution {
@@ -32,13 +32,13 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     } else if args.json {
         json_line(&mut out, &manifest)?;
     } else {
-        write_text(&manifest, &mut out)?;
+        write_manifest(&manifest, &mut out)?;
     }
     Ok(failure::OK)
 }
 
 /// Writes what a corpus is, for people.
-pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_manifest(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let Manifest { name, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
     let width = View::of_stdout().width;
@@ -60,7 +60,7 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
         ];
         let format = visible_line(&source.format, 20);
         row("source", format!("{} ({format}), {}", visible_line(&source.file, 80), counted(source.rows, "row")))?;
-        let skipped = left_out(&counts);
+        let skipped = left_out_counts(&counts);
         if !skipped.is_empty() {
             row("", skipped)?;
         }
@@ -84,17 +84,20 @@ fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Re
     let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } =
         manifest.names;
     let dropped = [
-        (redirect_is_title, number(redirect_is_title, "has the name of an article", "have the name of an article")),
-        (redirect_twice, number(redirect_twice, "has another target already", "have another target already")),
-        (redirect_to_nothing, number(redirect_to_nothing, "has no target", "have no target")),
+        (
+            redirect_is_title,
+            number_form(redirect_is_title, "has the name of an article", "have the name of an article"),
+        ),
+        (redirect_twice, number_form(redirect_twice, "has another target already", "have another target already")),
+        (redirect_to_nothing, number_form(redirect_to_nothing, "has no target", "have no target")),
         (redirect_circle, "in a circle"),
     ];
-    let dropped = left_out(&dropped);
+    let dropped = left_out_counts(&dropped);
     if !dropped.is_empty() {
         row("", format!("redirects {dropped}"))?;
     }
     if collisions > 0 {
-        let differ = number(collisions, "differs", "differ");
+        let differ = number_form(collisions, "differs", "differ");
         row("", format!("{} {differ} from another only in case, accents or punctuation", counted(collisions, "name")))?;
     }
     Ok(())
@@ -134,15 +137,15 @@ fn write_freeze(
         row("searches", format!("{} answered as the site did", thousands(freeze.searches)))?;
     }
     let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
-    let titles = left_out(&counts);
+    let titles = left_out_counts(&counts);
     if titles.is_empty() { Ok(()) } else { row("", format!("titles {titles}")) }
 }
 
-fn number<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
+fn number_form<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
     if count == 1 { one } else { several }
 }
 
-fn left_out(counts: &[(u64, &str)]) -> String {
+fn left_out_counts(counts: &[(u64, &str)]) -> String {
     let counts: Vec<String> = counts
         .iter()
         .filter(|(count, _)| *count > 0)

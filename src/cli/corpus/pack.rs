@@ -27,7 +27,7 @@ pub(in crate::cli) struct PackArgs {
     quiet: bool,
 }
 
-pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
+pub(super) fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
     let shown = args.out.display();
     if args.out.is_dir() {

@@ -19,7 +19,7 @@ pub(in crate::cli) struct VerifyArgs {
     deep: bool,
 }
 
-pub(super) fn execute(args: &VerifyArgs) -> anyhow::Result<u8> {
+pub(super) fn execute_verify(args: &VerifyArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
     let differences = verify(&args.dir, args.deep).map_err(unusable)?;
     let mut out = stdout();

@@ -1,6 +1,6 @@
 //! The tool for a person: a prompt, line editing, and help.
 
-use super::lines::{Line, Lines, typed};
+use super::lines::{InputLine, InputLines, typed_line};
 use crate::cli::say::say;
 use crate::types::Tool;
 use crate::types::text::visible_line;
@@ -22,14 +22,14 @@ quit        leave (also Ctrl-D)
 ";
 
 /// Runs at a terminal. The history ends with the program.
-pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
+pub(super) async fn run_terminal(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
     let mut editor = Some(DefaultEditor::new()?);
     let mut session = start();
     writeln!(out, "{}`help` lists what else there is.", session.observation())?;
     out.flush()?;
-    while let Some(line) = typed(&mut editor, PROMPT).await? {
+    while let Some(line) = typed_line(&mut editor, PROMPT).await? {
         if !line.trim().is_empty()
-            && let Break(()) = answer(&line, &mut session, &start, out).await?
+            && let Break(()) = answer_line(&line, &mut session, &start, out).await?
         {
             return Ok(());
         }
@@ -43,24 +43,24 @@ pub(super) async fn run_plain(
     out: &mut impl Write,
     start: impl Fn() -> Session,
 ) -> anyhow::Result<()> {
-    let mut lines = Lines::new(input);
+    let mut lines = InputLines::new(input);
     let mut session = start();
     while let Some(line) = lines.next().await? {
         match line {
-            Line::Text(line) if line.trim().is_empty() => {}
-            Line::Text(line) => {
-                if let Break(()) = answer(&line, &mut session, &start, out).await? {
+            InputLine::Text(line) if line.trim().is_empty() => {}
+            InputLine::Text(line) => {
+                if let Break(()) = answer_line(&line, &mut session, &start, out).await? {
                     return Ok(());
                 }
             }
-            Line::Bad { message, .. } => writeln!(out, "error: {message}")?,
+            InputLine::Bad { message, .. } => writeln!(out, "error: {message}")?,
         }
         out.flush()?;
     }
     Ok(())
 }
 
-async fn answer(
+async fn answer_line(
     line: &str,
     session: &mut Session,
     start: &impl Fn() -> Session,

@@ -5,57 +5,57 @@ use rustyline::error::ReadlineError;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 /// Longest line in bytes; an action is far shorter.
-const LONGEST: usize = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
 
 /// A line, or why it is none.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Line {
+pub(in crate::cli) enum InputLine {
     /// Its text without the line end.
     Text(String),
     /// Its bytes are not UTF-8, or it is longer than any action and the rest of it was passed over.
     Bad { class: &'static str, message: &'static str },
 }
 
-pub(in crate::cli) struct Lines<R> {
+pub(in crate::cli) struct InputLines<R> {
     input: BufReader<R>,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> InputLines<R> {
     pub(in crate::cli) fn new(input: R) -> Self {
         Self { input: BufReader::new(input) }
     }
 
     /// The next line; nothing at the end.
-    pub(in crate::cli) async fn next(&mut self) -> std::io::Result<Option<Line>> {
+    pub(in crate::cli) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
         let mut bytes = Vec::new();
         if self.piece(&mut bytes).await? == 0 {
             return Ok(None);
         }
-        if bytes.len() > LONGEST {
+        if bytes.len() > MAX_LINE {
             while bytes.last() != Some(&b'\n') {
                 bytes.clear();
                 if self.piece(&mut bytes).await? == 0 {
                     break;
                 }
             }
-            return Ok(Some(Line::Bad { class: "length", message: "the line is longer than 1 MiB" }));
+            return Ok(Some(InputLine::Bad { class: "length", message: "the line is longer than 1 MiB" }));
         }
         Ok(Some(match String::from_utf8(bytes) {
             Ok(text) => {
                 let text = text.strip_suffix('\n').unwrap_or(&text);
-                Line::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
+                InputLine::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
             }
-            Err(_) => Line::Bad { class: "encoding", message: "the line is not UTF-8" },
+            Err(_) => InputLine::Bad { class: "encoding", message: "the line is not UTF-8" },
         }))
     }
 
     async fn piece(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-        (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', bytes).await
+        (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', bytes).await
     }
 }
 
 /// The next line that a person types; nothing at the end. The editor is absent while a line is being typed.
-pub(in crate::cli) async fn typed(
+pub(in crate::cli) async fn typed_line(
     place: &mut Option<DefaultEditor>,
     prompt: &'static str,
 ) -> anyhow::Result<Option<String>> {
@@ -83,20 +83,20 @@ pub(in crate::cli) async fn typed(
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, Line, Lines};
+    use super::{InputLine, InputLines, MAX_LINE};
 
     #[tokio::test]
     async fn bad_lines_do_not_stop_the_good_ones() {
-        let long = "x".repeat(3 * LONGEST);
+        let long = "x".repeat(3 * MAX_LINE);
         let input = [b"a\r\n\n\xff\n".as_slice(), long.as_bytes(), b"\nlast"].concat();
-        let mut lines = Lines::new(input.as_slice());
+        let mut lines = InputLines::new(input.as_slice());
         let mut read = Vec::new();
         while let Some(line) = lines.next().await.expect("memory does not fail") {
             read.push(line);
         }
         let kinds = read.iter().map(|line| match line {
-            Line::Text(text) => text.as_str(),
-            Line::Bad { class, .. } => class,
+            InputLine::Text(text) => text.as_str(),
+            InputLine::Bad { class, .. } => class,
         });
         assert_eq!(kinds.collect::<Vec<_>>(), ["a", "", "encoding", "length", "last"]);
     }

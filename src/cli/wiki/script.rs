@@ -1,6 +1,6 @@
 //! The script form: one action a line in, one JSON object a line out.
 
-use super::lines::{Line, Lines};
+use super::lines::{InputLine, InputLines};
 use crate::cli::output_file::json_line;
 use crate::types::Tool;
 use crate::wiki::{Session, SessionError, SessionState};
@@ -43,25 +43,25 @@ fn unquoted(line: String) -> String {
 }
 
 /// Carries out actions until the input ends. A line `reset` starts a new session and is not answered.
-pub(super) async fn run(
+pub(super) async fn run_script(
     input: impl AsyncRead + Unpin,
     out: &mut impl Write,
     start: impl Fn() -> Session,
 ) -> anyhow::Result<()> {
-    let mut lines = Lines::new(input);
+    let mut lines = InputLines::new(input);
     let mut session = start();
     while let Some(line) = lines.next().await? {
         let error = match line {
-            Line::Text(text) if text.trim() == "reset" => {
+            InputLine::Text(text) if text.trim() == "reset" => {
                 session = start();
                 continue;
             }
-            Line::Text(text) => {
+            InputLine::Text(text) => {
                 let text = unquoted(text);
                 let (tool, input) = Tool::parse_action(&text);
                 session.call(tool, input).await.err().map(Fault::from)
             }
-            Line::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
+            InputLine::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
         };
         let row = Row { observation: session.observation(), done: session.done(), error, state: session.state() };
         json_line(out, &row)?;

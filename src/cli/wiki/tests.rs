@@ -45,7 +45,7 @@ fn wiki_args(flag: &str, compat: &str) -> Typed<OfWiki> {
 async fn rows(flag: &str, compat: &str, input: &[u8]) -> Vec<Value> {
     let start = starter(&wiki_args(flag, compat)).expect("a corpus");
     let mut out = Vec::new();
-    script::run(input, &mut out, start).await.expect("memory does not fail");
+    script::run_script(input, &mut out, start).await.expect("memory does not fail");
     let text = String::from_utf8(out).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }

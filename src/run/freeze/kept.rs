@@ -5,7 +5,7 @@ use crate::run::error::RunError;
 use crate::store::StoreError;
 use crate::tape::LineFile;
 use crate::types::bounded::lines;
-use crate::wiki::corpus::{Answer, Kept};
+use crate::wiki::corpus::{FetchedLine, SearchAnswer};
 use crate::wiki::{LeftOut, SiteFacts};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub(super) struct KeptFile {
     pub(super) links: BTreeMap<String, Vec<String>>,
     /// Names of pages.
     pub(super) names: BTreeMap<String, String>,
-    pub(super) searches: BTreeMap<String, Answer>,
+    pub(super) searches: BTreeMap<String, SearchAnswer>,
 }
 
 impl KeptFile {
@@ -103,9 +103,9 @@ impl KeptFile {
         Ok(())
     }
 
-    fn note(&mut self, kept: &Kept) {
+    fn note(&mut self, kept: &FetchedLine) {
         match kept {
-            Kept::Page { asked, title, names, links, page } => {
+            FetchedLine::Page { asked, title, names, links, page } => {
                 self.done.insert(asked.clone(), Ok(title.clone()));
                 for name in names.iter().chain([asked, title]) {
                     self.names.insert(name.clone(), title.clone());
@@ -117,10 +117,10 @@ impl KeptFile {
                     self.pages.insert(title.clone());
                 }
             }
-            Kept::LeftOut { asked, reason } => {
+            FetchedLine::LeftOut { asked, reason } => {
                 self.done.insert(asked.clone(), Err(*reason));
             }
-            Kept::Search { query, answer } => {
+            FetchedLine::Search { query, answer } => {
                 self.searches.insert(query.clone(), answer.clone());
             }
         }
@@ -139,7 +139,7 @@ impl KeptFile {
     }
 
     /// Appends a line, which is on disk then.
-    pub(super) fn keep(&mut self, kept: &Kept) -> Result<(), RunError> {
+    pub(super) fn keep(&mut self, kept: &FetchedLine) -> Result<(), RunError> {
         self.append(kept)?;
         self.note(kept);
         Ok(())

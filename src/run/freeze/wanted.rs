@@ -8,8 +8,8 @@ use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
 use crate::types::text::{printable, shell_word};
 use crate::types::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
-use crate::wiki::corpus::{Answer, title_of};
-use crate::wiki::observe::Voice;
+use crate::wiki::corpus::{SearchAnswer, title_of};
+use crate::wiki::observe::ObservationFormat;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) struct Wanted {
     /// Titles of gold pages.
     pub(super) gold: BTreeSet<String>,
     /// Searches, with what the site answered; nothing where only the site can say it.
-    pub(super) searches: BTreeMap<String, Option<Answer>>,
+    pub(super) searches: BTreeMap<String, Option<SearchAnswer>>,
     /// The readings of pages that runs had, and whether they kept footnote marks.
     pub(super) readings: BTreeSet<(&'static str, bool)>,
     /// The sites that runs read, each with the run.
@@ -103,10 +103,11 @@ impl Wanted {
         };
         let observation = step.observation.as_deref().unwrap_or_default();
         let (input, subject) = (input.trim(), provenance.title.trim());
-        let voices = [Wording::English, Wording::Chinese].map(|wording| Voice::new(Compat::Fixed, wording));
+        let formats =
+            [Wording::English, Wording::Chinese].map(|wording| ObservationFormat::new(Compat::Fixed, wording));
         let queries = [input, step.input.as_deref().unwrap_or_default(), &provenance.title];
-        let mut tries = voices.iter().flat_map(|voice| queries.iter().map(move |query| (voice, query)));
-        let shown = tries.find_map(|(voice, query)| voice.titles_shown(query, observation));
+        let mut tries = formats.iter().flat_map(|format| queries.iter().map(move |query| (format, query)));
+        let shown = tries.find_map(|(format, query)| format.titles_shown(query, observation));
         for title in shown.iter().flatten() {
             self.titles.entry(page_title(title_of(title))).or_default();
         }
@@ -114,7 +115,7 @@ impl Wanted {
             let revid = provenance.revid.filter(|_| provenance.source == "api");
             let known = self.titles.entry(subject.to_owned()).or_default();
             *known = (*known).max(revid);
-            self.searches.insert(input.to_owned(), Some(Answer::Page(subject.to_owned())));
+            self.searches.insert(input.to_owned(), Some(SearchAnswer::Page(subject.to_owned())));
             return;
         }
         // In `paper` mode a page that lists others makes the tool search again, in brackets.
@@ -125,7 +126,7 @@ impl Wanted {
             inner = rest;
             self.searches.entry(inner.trim().to_owned()).or_default();
         }
-        let answer = shown.or_else(|| observation.starts_with(NOTHING).then(Vec::new)).map(Answer::Titles);
+        let answer = shown.or_else(|| observation.starts_with(NOTHING).then(Vec::new)).map(SearchAnswer::Titles);
         self.searches.insert(subject.to_owned(), answer);
     }
 

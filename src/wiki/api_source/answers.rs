@@ -150,7 +150,7 @@ impl Hit {
     /// The text of the hit's heading on the site's search page, spaces included: title, redirect, category, section,
     /// with one space after each whether it is there or not.
     pub(super) fn heading(&self) -> String {
-        let part = |words: &str, text: &Option<String>| match text.as_deref().map(plain) {
+        let part = |words: &str, text: &Option<String>| match text.as_deref().map(without_tags) {
             Some(text) if !text.is_empty() => format!("({words} {text})"),
             _ => String::new(),
         };
@@ -162,7 +162,7 @@ impl Hit {
 }
 
 /// A snippet without the tags that mark the matched words.
-fn plain(snippet: &str) -> String {
+fn without_tags(snippet: &str) -> String {
     let mut text = String::with_capacity(snippet.len());
     let mut rest = snippet;
     while let Some((before, tag)) = rest.split_once('<') {

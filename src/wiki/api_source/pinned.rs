@@ -1,7 +1,7 @@
 //! Pages at revisions that stay: one title a request, as `MediaWiki` gives the revision of a date for one title only.
 
 use super::answers::{self, Page};
-use super::{ApiSource, NAME, shape};
+use super::{ApiSource, NAME, out_of_shape};
 use crate::types::sha256_hex;
 use crate::wiki::cache::{Extracted, Reading};
 use crate::wiki::html::{Article, PageKind, PaperPage, lead_links};
@@ -34,7 +34,7 @@ impl ApiSource {
     pub async fn pin(&self, title: &str, revision: Revision<'_>) -> Result<Result<Pin, LeftOut>, SourceError> {
         let (mut names, mut asked) = (Vec::new(), title.to_owned());
         for _ in 0..HOPS {
-            if near_match::skips(&asked) || asked.len() > LONGEST_TITLE {
+            if near_match::cannot_be_title(&asked) || asked.len() > LONGEST_TITLE {
                 return Ok(Err(LeftOut::Missing));
             }
             let (redirects, page) = self.revision_of(&asked, revision).await?;
@@ -50,7 +50,7 @@ impl ApiSource {
                 asked = page.title;
                 continue;
             }
-            return Ok(pinned(page, names, revision));
+            return Ok(pin_of(page, names, revision));
         }
         Ok(Err(LeftOut::Circle))
     }
@@ -77,7 +77,7 @@ impl ApiSource {
             Revision::Number(_) => parameters.extend([("rvstartid", number.as_str()), ("rvdir", "older")]),
         }
         let (envelope, answer) = self.ask(&parameters).await?.content()?;
-        let query = envelope.query.ok_or_else(|| shape(&answer, "no `query`"))?;
+        let query = envelope.query.ok_or_else(|| out_of_shape(&answer, "no `query`"))?;
         let redirects = query.redirects.into_iter().map(|redirect| redirect.from).collect();
         Ok((redirects, query.pages.into_iter().flatten().next()))
     }
@@ -102,9 +102,9 @@ impl ApiSource {
             }
             content => content?,
         };
-        let parsed = envelope.parse.ok_or_else(|| shape(&answer, "no `parse`"))?;
+        let parsed = envelope.parse.ok_or_else(|| out_of_shape(&answer, "no `parse`"))?;
         if parsed.revid.is_some_and(|revid| revid != pin.revid) {
-            return Err(shape(&answer, &format!("`parse` is of another revision than {}", pin.revid)));
+            return Err(out_of_shape(&answer, &format!("`parse` is of another revision than {}", pin.revid)));
         }
         let marked = parsed.is_disambiguation().unwrap_or(pin.is_disambiguation);
         let (reading, text, url) = (self.reading, parsed.text, answer.url.clone());
@@ -149,7 +149,7 @@ impl ApiSource {
         let script = script.unwrap_or_else(|| format!("{}/index.php", self.site.shown));
         let license = rights.and_then(|rights| answers::spdx(&rights.url));
         // The address passes through the same place as those of findings.
-        let permalink = provenance::unsent(&format!("{script}?oldid="), NAME, "").url;
+        let permalink = provenance::provenance_unsent(&format!("{script}?oldid="), NAME, "").url;
         Ok(SiteFacts { name: general.sitename, language: general.lang, license, permalink })
     }
 
@@ -160,7 +160,7 @@ impl ApiSource {
 }
 
 /// The revision that was given, if it is one that was asked for.
-fn pinned(page: Page, names: Vec<String>, asked: Revision<'_>) -> Result<Pin, LeftOut> {
+fn pin_of(page: Page, names: Vec<String>, asked: Revision<'_>) -> Result<Pin, LeftOut> {
     if !page.is_there() {
         return Err(LeftOut::Missing);
     }

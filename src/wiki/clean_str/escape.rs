@@ -5,7 +5,7 @@ use super::{PythonError, decode_error};
 /// Decodes `bytes`; those that are part of no escape are read as Latin-1.
 ///
 /// Gives code points, not characters, because `\ud800` is a legal escape for a lone surrogate.
-pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u32>, PythonError> {
+pub(super) fn decode_unicode_escape(bytes: &[u8]) -> Result<Vec<u32>, PythonError> {
     let mut points = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -21,10 +21,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u32>, PythonError> {
 }
 
 /// Where a faulty escape ends, and what is wrong with it.
-type Fault = (usize, &'static str);
+type EscapeFault = (usize, &'static str);
 
 /// Decodes the escape whose backslash is at `start`, and gives the position after it.
-fn decode_one(bytes: &[u8], start: usize, points: &mut Vec<u32>) -> Result<usize, Fault> {
+fn decode_one(bytes: &[u8], start: usize, points: &mut Vec<u32>) -> Result<usize, EscapeFault> {
     let Some(&letter) = bytes.get(start + 1) else { return Err((bytes.len(), "\\ at end of string")) };
     let after = start + 2;
     let (point, end) = match letter {
@@ -42,7 +42,7 @@ fn decode_one(bytes: &[u8], start: usize, points: &mut Vec<u32>) -> Result<usize
         b'x' => hexadecimal(bytes, after, 2, concat!("truncated \\x", "XX", " escape"))?,
         b'u' => hexadecimal(bytes, after, 4, concat!("truncated \\u", "XX", "XX", " escape"))?,
         b'U' => hexadecimal(bytes, after, 8, concat!("truncated \\U", "XX", "XX", "XX", "XX", " escape"))?,
-        b'N' => named(bytes, after)?,
+        b'N' => named_escape(bytes, after)?,
         _ => {
             points.push(u32::from(b'\\'));
             (u32::from(letter), after)
@@ -59,7 +59,7 @@ fn octal(bytes: &[u8], start: usize) -> (u32, usize) {
 }
 
 /// Exactly `count` hexadecimal digits from `start` on.
-fn hexadecimal(bytes: &[u8], start: usize, count: usize, truncated: &'static str) -> Result<(u32, usize), Fault> {
+fn hexadecimal(bytes: &[u8], start: usize, count: usize, truncated: &'static str) -> Result<(u32, usize), EscapeFault> {
     let mut value = 0_u32;
     for at in start..start + count {
         let digit = bytes.get(at).and_then(|&byte| char::from(byte).to_digit(16)).ok_or((at, truncated))?;
@@ -73,7 +73,7 @@ fn hexadecimal(bytes: &[u8], start: usize, count: usize, truncated: &'static str
 }
 
 /// `{NAME}` from `start` on.
-fn named(bytes: &[u8], start: usize) -> Result<(u32, usize), Fault> {
+fn named_escape(bytes: &[u8], start: usize) -> Result<(u32, usize), EscapeFault> {
     const MALFORMED: &str = "malformed \\N character escape";
     if bytes.get(start) != Some(&b'{') {
         return Err((start, MALFORMED));

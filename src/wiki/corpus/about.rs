@@ -3,7 +3,7 @@
 use super::CorpusError;
 use super::frozen::{self, NoPage};
 use super::manifest::{self, Build, Manifest};
-use super::queries::{self, Answer};
+use super::queries::{self, SearchAnswer};
 use crate::types::bounded::LONGEST_LINE;
 use crate::types::json_error;
 use crate::wiki::site_page::LeftOut;
@@ -21,7 +21,7 @@ const OF_THE_FOLDER: [&str; 2] = ["build", "files"];
 pub(super) struct About {
     pub(super) manifest: Manifest,
     /// Searches that were frozen with it.
-    pub(super) searches: BTreeMap<String, Answer>,
+    pub(super) searches: BTreeMap<String, SearchAnswer>,
     /// Titles without a page in what was frozen.
     pub(super) left_out: BTreeSet<(LeftOut, String)>,
 }
@@ -31,7 +31,7 @@ pub(super) struct About {
 struct Head<T> {
     corpus: T,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    searches: Vec<queries::Line>,
+    searches: Vec<queries::SearchLine>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<NoPage>,
 }
@@ -39,8 +39,8 @@ struct Head<T> {
 impl About {
     /// From a folder that was built.
     pub(super) fn of_folder(dir: &Path, manifest: Manifest) -> Result<Self, CorpusError> {
-        let searches = queries::open(dir, &manifest)?.into_iter().collect();
-        let left_out = frozen::left_out(dir, &manifest)?;
+        let searches = queries::read_searches(dir, &manifest)?.into_iter().collect();
+        let left_out = frozen::read_left_out(dir, &manifest)?;
         Ok(Self { manifest, searches, left_out })
     }
 
@@ -101,7 +101,7 @@ impl About {
         if text.len() as u64 > manifest::LARGEST / 2 {
             return Err(wrong(&"it is larger than 512 KiB"));
         }
-        let searches = head.searches.into_iter().map(<(String, Answer)>::from).collect();
+        let searches = head.searches.into_iter().map(<(String, SearchAnswer)>::from).collect();
         let left_out = head.left_out.into_iter().map(<(LeftOut, String)>::from).collect();
         Ok(Self { manifest, searches, left_out })
     }

@@ -2,7 +2,7 @@
 
 use super::CorpusError;
 use super::record::{Article, Block};
-use crate::wiki::GivenSentences;
+use crate::wiki::SentenceMap;
 use std::sync::Arc;
 
 /// A page as it is shown.
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct Page {
     pub title: String,
     pub blocks: Arc<[String]>,
-    pub sentences: Option<GivenSentences>,
+    pub sentences: Option<SentenceMap>,
     /// On a disambiguation page: the titles it lists.
     pub entries: Option<Arc<[String]>>,
     /// `MediaWiki`'s number of the page where it comes from.
@@ -32,7 +32,7 @@ pub struct Hit {
 impl From<Article> for Page {
     fn from(article: Article) -> Self {
         let Article { title, pageid, revid, timestamp, blocks, entries, .. } = article;
-        let sentences = GivenSentences::of(blocks.iter().map(Block::ends).collect());
+        let sentences = SentenceMap::of(blocks.iter().map(Block::ends).collect());
         let blocks = blocks.into_iter().map(Block::into_text).collect();
         Self { title, blocks, sentences, entries: entries.map(Arc::from), pageid, revid, timestamp }
     }

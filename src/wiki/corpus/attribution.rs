@@ -10,7 +10,7 @@ use std::path::Path;
 /// Writes the license, whom to name, what was changed, and each page with its revision, its date and where it can be read.
 pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<io::Result<()>, CorpusError> {
     let folder = Folder::open(dir, manifest)?;
-    if let Err(error) = head(manifest, out) {
+    if let Err(error) = write_head(manifest, out) {
         return Ok(Err(error));
     }
     let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink).filter(|permalink| !permalink.is_empty());
@@ -21,7 +21,7 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
         let place = permalink.zip(revid.as_ref()).map(|(permalink, revid)| format!("{permalink}{revid}"));
         let place = place.or_else(|| revid.map(|revid| format!("revision {revid}")));
         let columns = [Some(article.title), article.timestamp, place];
-        let columns: Vec<String> = columns.into_iter().flatten().map(|text| line(&text)).collect();
+        let columns: Vec<String> = columns.into_iter().flatten().map(|text| one_line(&text)).collect();
         if let Err(error) = writeln!(out, "{}", columns.join("\t")) {
             return Ok(Err(error));
         }
@@ -30,23 +30,23 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
 }
 
 /// The longest text of a line, in characters.
-const LONGEST: usize = 1_000;
+const MAX_TEXT: usize = 1_000;
 
 /// A text as a part of a line: the notice goes into files and onto terminals, and its texts are somebody's.
-fn line(text: &str) -> String {
-    printable(text, LONGEST)
+fn one_line(text: &str) -> String {
+    printable(text, MAX_TEXT)
 }
 
-fn head(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
+fn write_head(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let license = &manifest.license;
-    let place = manifest.freeze.as_ref().map(|freeze| format!(" of {}", line(&freeze.site))).unwrap_or_default();
-    writeln!(out, "{}: {}{place}, {}", line(&manifest.name), manifest.contents(), line(&manifest.id))?;
+    let place = manifest.freeze.as_ref().map(|freeze| format!(" of {}", one_line(&freeze.site))).unwrap_or_default();
+    writeln!(out, "{}: {}{place}, {}", one_line(&manifest.name), manifest.contents(), one_line(&manifest.id))?;
     if let Some(attribution) = &license.attribution {
-        writeln!(out, "Authors: {}", line(attribution))?;
+        writeln!(out, "Authors: {}", one_line(attribution))?;
     }
-    writeln!(out, "License: {}", line(&license.id))?;
+    writeln!(out, "License: {}", one_line(&license.id))?;
     if let Some(changes) = &license.changes {
-        writeln!(out, "Changes: {}", line(changes))?;
+        writeln!(out, "Changes: {}", one_line(changes))?;
     }
     writeln!(out)
 }

@@ -165,31 +165,38 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let cannot =
         |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
     fs::create_dir(&work).map_err(cannot)?;
-    let Collected { articles, redirects, mut sources, mut notes } = collect::collect(&work, settings, progress)?;
+    let Collected { articles, redirects, mut sources, mut notes } =
+        collect::collect_records(&work, settings, progress)?;
     if settings.adds {
         let added = || sources.iter().skip(1);
         let rows = added().map(|source| source.rows).sum::<u64>();
         if rows == added().map(|source| source.skipped.bad + source.skipped.empty).sum::<u64>() {
-            return Err(BuildError::NothingAdded(rows, notes.said(settings, &sources)));
+            return Err(BuildError::NothingAdded(rows, notes.listed(settings, &sources)));
         }
     }
-    let distinct = distinct::distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    let distinct = distinct::write_distinct(&work, articles, settings, &mut sources, &mut notes)?;
     if distinct.count == 0 {
-        return Err(BuildError::Empty(notes.said(settings, &sources)));
+        return Err(BuildError::Empty(notes.listed(settings, &sources)));
     }
-    let (redirects, mut names) = redirects::followed(&work, &distinct, redirects, settings).map_err(cannot)?;
+    let (redirects, mut names) = redirects::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
-    facts::same_corpus(settings, &sources, &written.id)?;
+    facts::check_same_corpus(settings, &sources, &written.id)?;
     progress(Progress::Finishing);
-    let frozen = facts::frozen(settings, &sources);
+    let frozen = facts::frozen_of_build(settings, &sources);
     frozen.as_ref().map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
-    let manifest =
-        facts::manifest(dir, settings, &sources, (written, names), frozen, digests(&partial.path).map_err(cannot)?)?;
+    let manifest = facts::manifest_of_build(
+        dir,
+        settings,
+        &sources,
+        (written, names),
+        frozen,
+        digests(&partial.path).map_err(cannot)?,
+    )?;
     partial.finish(dir, &manifest)?;
-    let notes = notes.said(settings, &sources);
+    let notes = notes.listed(settings, &sources);
     Ok(Built { manifest, notes })
 }
 

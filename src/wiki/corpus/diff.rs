@@ -14,7 +14,7 @@ use std::path::Path;
 const BEFORE: usize = 4;
 const SHOWN: usize = 8;
 /// Characters of an excerpt.
-const LONGEST: usize = 160;
+const MAX_EXCERPT: usize = 160;
 
 /// Why two corpora cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -107,7 +107,7 @@ impl Side {
     pub fn open(path: &Path) -> Result<Self, DiffError> {
         let file = path.display().to_string();
         let format = Format::detect(path).ok_or_else(|| DiffError::Unknown(file.clone()))?;
-        let records = import::open(format, path).map_err(|error| wrong(&file, error))?;
+        let records = import::open(format, path).map_err(|error| unreadable(&file, error))?;
         let mut side = Self { manifest: None, file, records: records.peekable(), last: None };
         let about = |found: &Result<Imported, _>| matches!(found, Ok(Imported { record: Record::About(_), .. }));
         if let Some(Ok(Imported { record: Record::About(about), .. })) = side.records.next_if(about) {
@@ -118,9 +118,12 @@ impl Side {
 
     fn next(&mut self) -> Result<Option<Article>, DiffError> {
         let Some(found) = self.records.next() else { return Ok(None) };
-        let Imported { record, place } = found.map_err(|error| wrong(&self.file, error))?;
+        let Imported { record, place } = found.map_err(|error| unreadable(&self.file, error))?;
         let Record::Article(article) = record else {
-            return Err(wrong(&self.file, ImportError::Record { place, reason: "it is not an article".to_owned() }));
+            return Err(unreadable(
+                &self.file,
+                ImportError::Record { place, reason: "it is not an article".to_owned() },
+            ));
         };
         if let Some(before) = self.last.as_ref().filter(|before| **before >= article.title) {
             let (title, before) = (printable(&article.title, 80), printable(before, 80));
@@ -131,7 +134,7 @@ impl Side {
     }
 }
 
-fn wrong(file: &str, error: ImportError) -> DiffError {
+fn unreadable(file: &str, error: ImportError) -> DiffError {
     let (place, reason) = match error {
         ImportError::Record { place, reason } => (place.to_string(), reason),
         error => (String::new(), error.reason()),
@@ -160,7 +163,7 @@ pub fn diff(
             (None, Some(_)) => Ordering::Greater,
         };
         let (before, after) = (old.take_if(|_| order.is_le()), new.take_if(|_| order.is_ge()));
-        same += u64::from(!pair(before.as_ref(), after.as_ref(), &mut say)?);
+        same += u64::from(!compare_pair(before.as_ref(), after.as_ref(), &mut say)?);
         if order.is_le() {
             old = a.next()?;
         }
@@ -172,14 +175,14 @@ pub fn diff(
 }
 
 /// What differs between two articles of one title, of which one may be absent; whether the articles themselves do.
-fn pair(
+fn compare_pair(
     old: Option<&Article>,
     new: Option<&Article>,
     say: &mut dyn FnMut(Difference) -> io::Result<()>,
 ) -> io::Result<bool> {
     let title = || old.or(new).map(|article| article.title.clone()).unwrap_or_default();
     let found = match (old, new) {
-        (Some(old), Some(new)) => compared(old, new),
+        (Some(old), Some(new)) => compare_articles(old, new),
         (None, _) => Some(Difference::Added { title: title() }),
         (_, None) => Some(Difference::Gone { title: title() }),
     };
@@ -198,7 +201,7 @@ fn pair(
     Ok(differs)
 }
 
-fn compared(old: &Article, new: &Article) -> Option<Difference> {
+fn compare_articles(old: &Article, new: &Article) -> Option<Difference> {
     let (title, revid) = (old.title.clone(), [old.revid, new.revid]);
     let of = |article: &Article| (article.pageid, article.revid, article.timestamp.clone());
     if (&old.blocks, &old.entries) == (&new.blocks, &new.entries) {
@@ -217,7 +220,7 @@ fn excerpt(old: &[Block], new: &[Block]) -> Option<[String; 2]> {
         let from = parted.saturating_sub(BEFORE);
         let to = words.len().min(parted + SHOWN);
         let [before, after] = [from > 0, to < words.len()].map(|cut| if cut { "…" } else { "" });
-        cut(&format!("{before}{}{after}", words[from.min(to)..to].join(" ")), LONGEST).into_owned()
+        cut(&format!("{before}{}{after}", words[from.min(to)..to].join(" ")), MAX_EXCERPT).into_owned()
     };
     (old != new).then(|| [shown(&old), shown(&new)])
 }

@@ -6,12 +6,12 @@ use unicode_normalization::char::canonical_combining_class;
 /// The words of `text`, folded and joined by single spaces: compatibility forms decomposed, accents dropped, lower
 /// case, everything but letters, digits, `+` and `#` a gap. Between two Chinese or Japanese characters a mark leaves no
 /// gap, so that `列夫·托尔斯泰` is `列夫托尔斯泰`.
-pub(super) fn key(text: &str) -> String {
+pub(super) fn fold_name(text: &str) -> String {
     folded(text, false)
 }
 
-/// [`key`] with each Chinese or Japanese character as a word, because nothing else marks words there.
-pub(super) fn words(text: &str) -> String {
+/// [`fold_name`] with each Chinese or Japanese character as a word, because nothing else marks words there.
+pub(super) fn fold_words(text: &str) -> String {
     folded(text, true)
 }
 
@@ -72,7 +72,7 @@ fn is_ideograph(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{key, words};
+    use super::{fold_name, fold_words};
 
     #[test]
     fn case_accents_and_punctuation_fold_away() {
@@ -84,15 +84,15 @@ mod tests {
             ("رِياضيات", "رياضيات"),
             ("!?", ""),
         ] {
-            assert_eq!(key(text), folded, "{text:?}");
+            assert_eq!(fold_name(text), folded, "{text:?}");
         }
         for text in ["", " a'B--C# ", "\u{0}x\ty+\n", "It's 7_8.", "'", "?a", "~"] {
             // A mark that is neither a gap nor a character goes through the other rule.
-            assert_eq!(key(text), key(&format!("{text}\u{301}")), "{text:?}");
+            assert_eq!(fold_name(text), fold_name(&format!("{text}\u{301}")), "{text:?}");
         }
-        assert_eq!(words("東京 is 2東京x"), "東 京 is 2 東 京 x");
-        assert_eq!(key("東京"), "東京");
-        assert_eq!(key("《列夫·托尔斯泰》（1） a"), "列夫托尔斯泰 1 a");
-        assert_eq!(words("列夫·托"), "列 夫 托");
+        assert_eq!(fold_words("東京 is 2東京x"), "東 京 is 2 東 京 x");
+        assert_eq!(fold_name("東京"), "東京");
+        assert_eq!(fold_name("《列夫·托尔斯泰》（1） a"), "列夫托尔斯泰 1 a");
+        assert_eq!(fold_words("列夫·托"), "列 夫 托");
     }
 }

@@ -14,7 +14,7 @@ use super::record::Article;
 use crate::tape::Inside;
 use crate::types::Digester;
 use crate::types::text::printable;
-use crate::wiki::GivenSentences;
+use crate::wiki::SentenceMap;
 use crate::wiki::sized_lru::{SizedLru, text_bytes};
 use std::fs::{self, File};
 use std::io;
@@ -93,7 +93,7 @@ impl Folder {
 pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), CorpusError> {
     let of_index = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['/', '\\']);
     let known = FILES.contains(&file)
-        || [pages::DICTIONARY, queries::FILE, frozen::LEFT_OUT].contains(&file)
+        || [pages::DICTIONARY, queries::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
         || file.strip_prefix("bm25/").is_some_and(of_index);
     if !known {
         return Err(damaged(
@@ -154,7 +154,7 @@ impl Articles for Folder {
     }
 
     fn instead(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.folded(&fold::key(&format!("{name} (disambiguation)")))
+        self.folded(&fold::fold_name(&format!("{name} (disambiguation)")))
     }
 
     fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
@@ -162,7 +162,7 @@ impl Articles for Folder {
         if !found.is_empty() {
             return Ok(found);
         }
-        let like = self.names.like(&fold::key(query), LIKE.min(most))?;
+        let like = self.names.like(&fold::fold_name(query), LIKE.min(most))?;
         Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
     }
 
@@ -188,7 +188,7 @@ impl Articles for Folder {
             return Ok(page);
         }
         let page = Arc::new(Page::from(self.pages.article(number)?));
-        let sentences = page.sentences.as_ref().map_or(0, GivenSentences::bytes);
+        let sentences = page.sentences.as_ref().map_or(0, SentenceMap::bytes);
         let size = page.title.len() + text_bytes(&page.blocks) + sentences;
         kept().put(number, Arc::clone(&page), size);
         Ok(page)

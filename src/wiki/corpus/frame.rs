@@ -8,7 +8,7 @@ const TIMESTAMP: u8 = 4;
 const ENTRIES: u8 = 8;
 
 /// Writes an article behind what is in `out`.
-pub(super) fn encode(article: &Article, out: &mut Vec<u8>) {
+pub(super) fn encode_article(article: &Article, out: &mut Vec<u8>) {
     let Article { title, pageid, revid, timestamp, blocks, entries, redirects } = article;
     let flag = |is: bool, flag: u8| if is { flag } else { 0 };
     out.push(
@@ -42,8 +42,8 @@ pub(super) fn encode(article: &Article, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads what [`encode`] wrote, and nothing else.
-pub(super) fn decode(bytes: &[u8]) -> Option<Article> {
+/// Reads what [`encode_article`] wrote, and nothing else.
+pub(super) fn decode_article(bytes: &[u8]) -> Option<Article> {
     let mut rest = Rest(bytes);
     let flags = rest.byte()?;
     let title = rest.text()?;
@@ -143,7 +143,7 @@ impl Rest<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{decode, encode};
+    use super::{decode_article, encode_article};
     use crate::wiki::corpus::record::{Article, Block};
 
     #[test]
@@ -159,14 +159,14 @@ mod tests {
         };
         for article in [article, Article { blocks: vec![Block::Sentences(vec![])], ..Article::default() }] {
             let mut bytes = Vec::new();
-            encode(&article, &mut bytes);
-            assert_eq!(decode(&bytes).as_ref(), Some(&article));
+            encode_article(&article, &mut bytes);
+            assert_eq!(decode_article(&bytes).as_ref(), Some(&article));
             for at in 0..bytes.len() {
-                assert_eq!(decode(&bytes[..at]), None);
+                assert_eq!(decode_article(&bytes[..at]), None);
                 for bit in 0..8 {
                     let mut damaged = bytes.clone();
                     damaged[at] ^= 1 << bit;
-                    assert_ne!(decode(&damaged), Some(article.clone()));
+                    assert_ne!(decode_article(&damaged), Some(article.clone()));
                 }
             }
         }

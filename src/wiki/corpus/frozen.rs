@@ -2,7 +2,7 @@
 
 use super::CorpusError;
 use super::manifest::{Freeze, License, Manifest};
-use super::queries::{self, Answer};
+use super::queries::{self, SearchAnswer};
 use crate::types::bounded::lines;
 use crate::types::json_error;
 use crate::wiki::site_page::{LeftOut, SitePage};
@@ -13,12 +13,12 @@ use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 /// The file that names what was left out.
-pub(super) const LEFT_OUT: &str = "left-out.jsonl";
+pub(super) const LEFT_OUT_FILE: &str = "left-out.jsonl";
 
 /// A line of what was fetched. The first line of its file says of what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Kept {
+pub enum FetchedLine {
     /// A title that leads to a page.
     Page {
         /// The title that was asked for.
@@ -46,7 +46,7 @@ pub enum Kept {
         /// Its words.
         query: String,
         /// What the site answered.
-        answer: Answer,
+        answer: SearchAnswer,
     },
 }
 
@@ -70,12 +70,12 @@ impl From<NoPage> for (LeftOut, String) {
 }
 
 /// The titles without a page in a folder.
-pub(super) fn left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(LeftOut, String)>, CorpusError> {
-    if !manifest.files.contains_key(LEFT_OUT) {
+pub(super) fn read_left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(LeftOut, String)>, CorpusError> {
+    if !manifest.files.contains_key(LEFT_OUT_FILE) {
         return Ok(BTreeSet::new());
     }
-    let damaged = |line: usize, reason: String| CorpusError::Line { file: LEFT_OUT.to_owned(), line, reason };
-    let file = File::open(dir.join(LEFT_OUT)).map_err(|error| damaged(1, error.to_string()))?;
+    let damaged = |line: usize, reason: String| CorpusError::Line { file: LEFT_OUT_FILE.to_owned(), line, reason };
+    let file = File::open(dir.join(LEFT_OUT_FILE)).map_err(|error| damaged(1, error.to_string()))?;
     let read = |(number, line): (usize, io::Result<Vec<u8>>)| {
         let line = line.map_err(|error| damaged(number, error.to_string()))?;
         let found: NoPage =
@@ -93,7 +93,7 @@ pub struct Frozen {
     /// Under which terms they may be used.
     pub license: License,
     /// Searches, and what the site answered.
-    pub searches: BTreeMap<String, Answer>,
+    pub searches: BTreeMap<String, SearchAnswer>,
     /// Titles without a page.
     pub left_out: BTreeSet<(LeftOut, String)>,
 }
@@ -101,12 +101,12 @@ pub struct Frozen {
 impl Frozen {
     pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
         if !self.searches.is_empty() {
-            queries::write(dir, &self.searches)?;
+            queries::write_searches(dir, &self.searches)?;
         }
         if self.left_out.is_empty() {
             return Ok(());
         }
-        let mut file = BufWriter::new(File::create_new(dir.join(LEFT_OUT))?);
+        let mut file = BufWriter::new(File::create_new(dir.join(LEFT_OUT_FILE))?);
         for left_out in &self.left_out {
             serde_json::to_writer(&mut file, &NoPage::from(left_out.clone()))?;
             file.write_all(b"\n")?;

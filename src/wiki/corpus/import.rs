@@ -117,13 +117,13 @@ impl Format {
 
 /// The files that hold an input: itself, or the parts that it was split into.
 pub fn files(path: &Path) -> Vec<PathBuf> {
-    let parts = zim::paths(path);
+    let parts = zim::zim_parts(path);
     if parts.is_empty() { vec![path.to_owned()] } else { parts }
 }
 
 /// What a source or its publisher says of it, for whoever does not say otherwise.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts {
+pub(super) struct PublishedFacts {
     pub(super) language: Option<String>,
     pub(super) as_of: Option<String>,
     pub(super) license: Option<String>,
@@ -132,16 +132,16 @@ pub(super) struct Facts {
 }
 
 /// What inputs say of themselves, as far as all say the same.
-pub(super) fn facts(sources: &[(Format, PathBuf)]) -> Facts {
+pub(super) fn published_facts(sources: &[(Format, PathBuf)]) -> PublishedFacts {
     // Redirects are names, and say nothing of texts.
     let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
     let facts = articles.map(|(format, path)| match format {
         Format::Zim => zim::facts(path),
         Format::Hotpotqa => hotpotqa::facts(),
-        _ => Facts::default(),
+        _ => PublishedFacts::default(),
     });
     let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
-    let common = |one: Facts, other: Facts| Facts {
+    let common = |one: PublishedFacts, other: PublishedFacts| PublishedFacts {
         language: both(one.language, other.language),
         as_of: both(one.as_of, other.as_of),
         license: both(one.license, other.license),
@@ -208,23 +208,23 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
-        Format::Frozen => frozen::open(path),
+        Format::Frozen => frozen::open_frozen(path),
         Format::Hotpotqa => hotpotqa::open(path),
-        Format::Jsonl | Format::Dspy => jsonl::open(path),
-        Format::Dpr => lines::open(path, dpr::parser()),
-        Format::Wiki18 => lines::open(path, wiki18::parse),
-        Format::Beir => beir::open(path),
-        Format::Kilt => lines::open(path, kilt::parse),
-        Format::Fever => fever::open(path),
-        Format::Wiki2 => lines::open(path, wiki2::parse),
-        Format::Dataset => dataset::open(path),
+        Format::Jsonl | Format::Dspy => jsonl::open_json_lines(path),
+        Format::Dpr => lines::open_lines(path, dpr::dpr_parser()),
+        Format::Wiki18 => lines::open_lines(path, wiki18::parse_wiki18),
+        Format::Beir => beir::open_beir(path),
+        Format::Kilt => lines::open_lines(path, kilt::parse_kilt),
+        Format::Fever => fever::open_fever(path),
+        Format::Wiki2 => lines::open_lines(path, wiki2::parse_two_wiki),
+        Format::Dataset => dataset::open_dataset(path),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet_file::open(path),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(ImportError::Broken { reason: "this program was built without it".to_owned() }),
         Format::Zim => zim::open(path),
-        Format::Corpus => folder::open(path),
-        Format::Redirects => redirects::open(path),
+        Format::Corpus => folder::open_corpus_folder(path),
+        Format::Redirects => redirects::open_redirects(path),
     }
 }
 
@@ -233,7 +233,7 @@ fn broken(error: &io::Error) -> ImportError {
 }
 
 /// The files below a folder that have such a name, in order.
-fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+fn files_below(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {
@@ -255,7 +255,7 @@ fn is_table(name: &str) -> bool {
 }
 
 /// What a line with a passage is read as.
-fn passage(title: &str, id: String, text: &str) -> lines::Parsed {
+fn passage_record(title: &str, id: String, text: &str) -> lines::Parsed {
     if title.trim().is_empty() {
         return Err("the title is empty".to_owned());
     }
@@ -263,7 +263,7 @@ fn passage(title: &str, id: String, text: &str) -> lines::Parsed {
 }
 
 /// An id, which may be written as a number.
-fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+fn deserialize_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::String(id) => Ok(id),
         Value::Number(id) => Ok(id.to_string()),

@@ -12,9 +12,9 @@ use tantivy::{
 };
 
 /// How many different words of a query count; model text has no other bound.
-const WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 /// How many of them count where the rarest are chosen.
-const RAREST: usize = 12;
+const MAX_RARE_WORDS: usize = 12;
 /// A word is common that more than one of so many articles has.
 const COMMON: u64 = 20;
 /// What a word in the title weighs, against one in the text.
@@ -77,9 +77,9 @@ impl IndexWriter {
 
     pub(super) fn add<'a>(&mut self, title: &str, blocks: impl Iterator<Item = &'a str>) -> Result<(), TantivyError> {
         let mut document = TantivyDocument::default();
-        document.add_text(self.fields.title, fold::words(title));
+        document.add_text(self.fields.title, fold::fold_words(title));
         for block in blocks {
-            document.add_text(self.fields.text, fold::words(block));
+            document.add_text(self.fields.text, fold::fold_words(block));
         }
         self.writer.add_document(document)
     }
@@ -124,8 +124,8 @@ impl TextIndex {
 
     /// The `taken` best articles for the words of `query`, by score, then by title.
     pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
-        let folded = fold::words(query);
-        let words = self.counting(&folded)?;
+        let folded = fold::fold_words(query);
+        let words = self.query_words(&folded)?;
         if words.is_empty() || taken == 0 {
             return Ok(Vec::new());
         }
@@ -144,30 +144,30 @@ impl TextIndex {
 
     /// The words of `query` that count, each with its inverse document frequency.
     pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, TantivyError> {
-        let folded = fold::words(query);
+        let folded = fold::fold_words(query);
         // Articles are numbered with 32 bits.
         let number = |articles: u64| f64::from(u32::try_from(articles).unwrap_or(u32::MAX));
         let articles = number(self.reader.searcher().num_docs());
         let weigh = |word: &str| {
-            let having = number(self.having(word)?);
+            let having = number(self.document_frequency(word)?);
             Ok((word.to_owned(), (1.0 + (articles - having + 0.5) / (having + 0.5)).ln()))
         };
-        self.counting(&folded)?.into_iter().map(weigh).collect()
+        self.query_words(&folded)?.into_iter().map(weigh).collect()
     }
 
     /// Different words of a folded query that count, in their order.
-    fn counting<'a>(&self, folded: &'a str) -> Result<Vec<&'a str>, TantivyError> {
+    fn query_words<'a>(&self, folded: &'a str) -> Result<Vec<&'a str>, TantivyError> {
         let mut words: Vec<&str> = Vec::new();
         for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
-            if words.len() < WORDS && !words.contains(&word) {
+            if words.len() < MAX_WORDS && !words.contains(&word) {
                 words.push(word);
             }
         }
-        if self.rule == Rule::Rare { self.rare(words) } else { Ok(words) }
+        if self.rule == Rule::Rare { self.rarest(words) } else { Ok(words) }
     }
 
     /// How many articles have the word in their text, or in their title, whichever are more.
-    fn having(&self, word: &str) -> Result<u64, TantivyError> {
+    fn document_frequency(&self, word: &str) -> Result<u64, TantivyError> {
         let searcher = self.reader.searcher();
         let count = |field| searcher.doc_freq(&Term::from_field_text(field, word));
         Ok(count(self.fields.text)?.max(count(self.fields.title)?))
@@ -175,10 +175,10 @@ impl TextIndex {
 
     /// Those of `words` that count by [`Rule::Rare`], in their order. Words that no article has find nothing, so they
     /// are not among those that others give way to.
-    fn rare<'a>(&self, words: Vec<&'a str>) -> Result<Vec<&'a str>, TantivyError> {
+    fn rarest<'a>(&self, words: Vec<&'a str>) -> Result<Vec<&'a str>, TantivyError> {
         let mut counted = Vec::new();
         for (at, word) in words.into_iter().enumerate() {
-            let count = self.having(word)?;
+            let count = self.document_frequency(word)?;
             if count > 0 {
                 counted.push((count, at, word));
             }
@@ -187,7 +187,7 @@ impl TextIndex {
         let second = counted.get(1).map_or(u64::MAX, |&(count, ..)| count);
         let most = second.max(self.reader.searcher().num_docs() / COMMON);
         counted.retain(|&(count, ..)| count <= most);
-        counted.truncate(RAREST);
+        counted.truncate(MAX_RARE_WORDS);
         counted.sort_unstable_by_key(|&(_, at, _)| at);
         Ok(counted.into_iter().map(|(.., word)| word).collect())
     }

@@ -283,7 +283,7 @@ impl Manifest {
 
     /// What a run over it depends on: the articles, and the searches that were frozen with them.
     pub(super) fn identity(&self) -> String {
-        let searches = self.files.get(queries::FILE).and_then(|file| file.sha256.get(..16));
+        let searches = self.files.get(queries::SEARCHES_FILE).and_then(|file| file.sha256.get(..16));
         searches.map_or_else(|| self.id.clone(), |searches| format!("{}+{searches}", self.id))
     }
 

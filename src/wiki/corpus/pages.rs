@@ -123,7 +123,7 @@ impl Pages {
         let (_, unpacked) = last.insert((block, unpacked));
         let (at, length) = (at as usize, length as usize);
         let frame = at.checked_add(length).and_then(|end| unpacked.get(at..end));
-        let article = frame.filter(|_| number < self.articles).and_then(frame::decode);
+        let article = frame.filter(|_| number < self.articles).and_then(frame::decode_article);
         article.ok_or_else(|| damaged(PLACES)(io::Error::other(format!("article {number} is not where it should be"))))
     }
 

@@ -35,9 +35,9 @@ impl Corpus {
         let (mut found, mut lengths) = (Vec::new(), Vec::new());
         for hit in self.articles.similar(query, most.max(ARTICLES))? {
             let page = self.articles.page(hit.number)?;
-            let title = fold::words(&page.title);
+            let title = fold::fold_words(&page.title);
             for (block, text) in page.blocks.iter().enumerate() {
-                let text = fold::words(text);
+                let text = fold::fold_words(text);
                 let (mut counts, mut length) = (HashMap::<&str, f64>::new(), 0.0);
                 for word in title.split(' ').chain(text.split(' ')) {
                     length += 1.0;

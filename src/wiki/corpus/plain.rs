@@ -5,7 +5,7 @@ use super::about::About;
 use super::articles::{Articles, Hit, Page};
 use super::fold;
 use super::index::{IndexWriter, Rule, TextIndex};
-use super::queries::Queries;
+use super::queries::FrozenSearches;
 use super::record::{self, Article, Record};
 use crate::tape::Inside;
 use crate::types::bounded::{fill_at_most, text_at_most};
@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How much a packed file may unpack to, in bytes; a plain corpus lives in memory.
-const LARGEST: u64 = 8 << 30;
+const MAX_UNPACKED: u64 = 8 << 30;
 /// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
 /// How gzip and zstd files begin.
@@ -28,7 +28,7 @@ pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const TAKEN: usize = 200;
 
 /// Articles in memory, with names and index.
-pub(super) struct Plain {
+pub(super) struct InMemory {
     pages: Vec<Arc<Page>>,
     /// Articles by title and by redirect, as written.
     names: Names,
@@ -45,7 +45,7 @@ struct Names {
     redirects: ByName,
 }
 
-impl Plain {
+impl InMemory {
     /// From lines; `file` is what messages call them.
     pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let mut articles = articles(file, bytes)?;
@@ -53,7 +53,7 @@ impl Plain {
         // By line, which is the order in the file.
         let mut folded = HashMap::new();
         let by_place = |names: &ByName| {
-            let mut names: Vec<(u32, String)> = names.iter().map(|(name, &at)| (at, fold::key(name))).collect();
+            let mut names: Vec<(u32, String)> = names.iter().map(|(name, &at)| (at, fold::fold_name(name))).collect();
             names.sort_unstable();
             names
         };
@@ -86,7 +86,7 @@ fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
     TextIndex::over(&writer.finish()?, Rule::All)
 }
 
-impl Articles for Plain {
+impl Articles for InMemory {
     fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
         Ok(self.names.titles.get(name).or_else(|| self.names.redirects.get(name)).copied())
     }
@@ -133,11 +133,11 @@ impl Articles for Plain {
 }
 
 /// The searches that were frozen with a packed corpus.
-pub(super) fn searches(bytes: &[u8]) -> Queries {
+pub(super) fn packed_searches(bytes: &[u8]) -> FrozenSearches {
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     match About::parse(first) {
         Some(Ok(about)) => about.searches.into_iter().collect(),
-        _ => Queries::new(),
+        _ => FrozenSearches::new(),
     }
 }
 
@@ -151,23 +151,23 @@ pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>,
     text.map(Cow::Owned).map_err(|error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() })
 }
 
-/// Bytes of text, packed or not, up to [`LARGEST`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
+/// Bytes of text, packed or not, up to [`MAX_UNPACKED`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
 /// their end.
 pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // Without so much memory it grows as far as it goes.
-    let _ = bytes.try_reserve_exact(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
+    let _ = bytes.try_reserve_exact(usize::try_from(size.min(MAX_UNPACKED) + 1).unwrap_or_default());
     (&mut source).take(FIRST).read_to_end(&mut bytes)?;
     if ![GZIP, ZSTD].iter().any(|packed| bytes.starts_with(packed)) && bytes.contains(&0) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains NUL bytes, so it is not text"));
     }
-    fill_at_most(&mut bytes, source, LARGEST)?;
+    fill_at_most(&mut bytes, source, MAX_UNPACKED)?;
     Ok(bytes)
 }
 
 /// The texts of a folder as canonical lines in title order: a file `NAME.txt` is the article `NAME`. `None` if there are none.
 /// A link out of the folder is refused: it would make an article of any file.
-pub(super) fn texts(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
+pub(super) fn text_files_as_lines(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
     let cannot = |path: &Path| {
         let path = path.display().to_string();
         move |error: io::Error| CorpusError::Read { path, reason: error.to_string() }
@@ -187,7 +187,7 @@ pub(super) fn texts(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
     files.sort();
     let mut lines = Vec::new();
     for (title, path) in &files {
-        let text = inside.open(path).and_then(|file| text_at_most(file, LARGEST)).map_err(cannot(path))?;
+        let text = inside.open(path).and_then(|file| text_at_most(file, MAX_UNPACKED)).map_err(cannot(path))?;
         let blocks = record::paragraphs(text.trim_start_matches('\u{feff}'));
         let entries = record::listed_entries(&blocks);
         let article = Article { title: title.clone(), blocks, entries, ..Article::default() };

@@ -11,12 +11,12 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 
 /// The file of frozen searches.
-pub(super) const FILE: &str = "queries.jsonl";
+pub(super) const SEARCHES_FILE: &str = "queries.jsonl";
 
 /// What a site answered to a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum SearchAnswer {
     /// The page of this title.
     Page(String),
     /// No page, but these titles, as the site words them; none if it found nothing.
@@ -25,38 +25,38 @@ pub enum Answer {
 
 /// A line.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct SearchLine {
     query: String,
     #[serde(flatten)]
-    answer: Answer,
+    answer: SearchAnswer,
 }
 
-impl From<(String, Answer)> for Line {
-    fn from((query, answer): (String, Answer)) -> Self {
+impl From<(String, SearchAnswer)> for SearchLine {
+    fn from((query, answer): (String, SearchAnswer)) -> Self {
         Self { query, answer }
     }
 }
 
-impl From<Line> for (String, Answer) {
-    fn from(line: Line) -> Self {
+impl From<SearchLine> for (String, SearchAnswer) {
+    fn from(line: SearchLine) -> Self {
         (line.query, line.answer)
     }
 }
 
 /// Searches by their words, without spaces around them.
-pub(super) type Queries = HashMap<String, Answer>;
+pub(super) type FrozenSearches = HashMap<String, SearchAnswer>;
 
 /// The searches of a corpus, if it has any.
-pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Queries, CorpusError> {
-    if !manifest.files.contains_key(FILE) {
-        return Ok(Queries::new());
+pub(super) fn read_searches(dir: &Path, manifest: &Manifest) -> Result<FrozenSearches, CorpusError> {
+    if !manifest.files.contains_key(SEARCHES_FILE) {
+        return Ok(FrozenSearches::new());
     }
-    let damaged = |line: usize, reason: String| CorpusError::Line { file: FILE.to_owned(), line, reason };
-    let file = File::open(dir.join(FILE)).map_err(|error| damaged(1, error.to_string()))?;
-    let mut queries = Queries::new();
+    let damaged = |line: usize, reason: String| CorpusError::Line { file: SEARCHES_FILE.to_owned(), line, reason };
+    let file = File::open(dir.join(SEARCHES_FILE)).map_err(|error| damaged(1, error.to_string()))?;
+    let mut queries = FrozenSearches::new();
     for (number, line) in (1..).zip(lines(BufReader::new(file))) {
         let line = line.map_err(|error| damaged(number, error.to_string()))?;
-        let Line { query, answer } =
+        let SearchLine { query, answer } =
             serde_json::from_slice(&line).map_err(|error| damaged(number, json_error::in_line(&error)))?;
         queries.insert(query, answer);
     }
@@ -64,10 +64,10 @@ pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Queries, CorpusErr
 }
 
 /// Writes the searches in the order of their words.
-pub(super) fn write(dir: &Path, queries: &BTreeMap<String, Answer>) -> io::Result<()> {
-    let mut file = io::BufWriter::new(File::create_new(dir.join(FILE))?);
+pub(super) fn write_searches(dir: &Path, queries: &BTreeMap<String, SearchAnswer>) -> io::Result<()> {
+    let mut file = io::BufWriter::new(File::create_new(dir.join(SEARCHES_FILE))?);
     for (query, answer) in queries {
-        serde_json::to_writer(&mut file, &Line { query: query.clone(), answer: answer.clone() })?;
+        serde_json::to_writer(&mut file, &SearchLine { query: query.clone(), answer: answer.clone() })?;
         file.write_all(b"\n")?;
     }
     file.into_inner()?.sync_all()

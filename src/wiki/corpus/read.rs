@@ -1,7 +1,7 @@
 //! A corpus as a server reads it: by number, by name, by the beginning of a name and by words.
 
 use super::articles::{Hit, Page};
-use super::{Answer, Corpus, CorpusError, Manifest, fold, title_of};
+use super::{Corpus, CorpusError, Manifest, SearchAnswer, fold, title_of};
 use std::sync::Arc;
 
 impl Corpus {
@@ -46,8 +46,8 @@ impl Corpus {
     /// The page that a search for `query` opens, if it opens one.
     pub fn opens(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         match self.frozen.get(query.trim()) {
-            Some(Answer::Titles(_)) => return Ok(None),
-            Some(Answer::Page(title)) => {
+            Some(SearchAnswer::Titles(_)) => return Ok(None),
+            Some(SearchAnswer::Page(title)) => {
                 if let Some(number) = self.articles.exact(title)? {
                     return Ok(Some(number));
                 }
@@ -61,7 +61,7 @@ impl Corpus {
     /// The articles that the site listed for `query`, if that search was frozen and opened no page. Titles without an article
     /// are not among them.
     pub fn listed(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
-        let Some(Answer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
+        let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
         let numbers = titles.iter().map(|heading| self.articles.exact(title_of(heading)));
         Ok(Some(numbers.filter_map(Result::transpose).collect::<Result<_, _>>()?))
     }
@@ -73,7 +73,7 @@ impl Corpus {
 
     /// Articles with a title or redirect that begins so, but for case, accents and punctuation; `most` at most.
     pub fn beginning(&self, name: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        match fold::key(name) {
+        match fold::fold_name(name) {
             key if key.is_empty() => Ok(Vec::new()),
             key => self.articles.beginning(&key, most),
         }

@@ -13,7 +13,7 @@ const SEARCHED: u32 = 1_000;
 /// Articles that are looked through for one of them.
 const HITS: usize = 1_000;
 /// Differences that are named; nobody reads more.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Compares every file with the manifest. With `deep`, reads every article too: names lead to it, and all of them have the
 /// identity of the corpus. Gives the differences, in words.
@@ -40,7 +40,7 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
     {
         differences.push(error.to_string());
     }
-    differences.truncate(NAMED);
+    differences.truncate(MAX_LISTED);
     Ok(differences)
 }
 
@@ -56,8 +56,8 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
         if names.title(number)? != *title || names.exact(title)? != Some(number) {
             differences.push(format!("the title `{}` does not lead to its article", shown()));
         }
-        let key = fold::key(title);
-        if !key.is_empty() && !leads(&folder, &key, number)? {
+        let key = fold::fold_name(title);
+        if !key.is_empty() && !leads_to(&folder, &key, number)? {
             differences.push(format!("the title `{}` is not found in lower case", shown()));
         }
         for redirect in &article.redirects {
@@ -85,12 +85,12 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
 }
 
 /// Whether a folded name leads to an article, or to another one that has it as well.
-fn leads(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError> {
+fn leads_to(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError> {
     use super::articles::Articles as _;
     match folder.folded(key)? {
         Some(found) if found != number => {
             let other = folder.article_in(found, &mut None)?;
-            Ok(other.redirects.iter().chain([&other.title]).any(|name| fold::key(name) == key))
+            Ok(other.redirects.iter().chain([&other.title]).any(|name| fold::fold_name(name) == key))
         }
         found => Ok(found.is_some()),
     }

@@ -80,8 +80,8 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
         marked => marked,
     };
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
-    let title = title(&page);
-    let named = kind == PageKind::Results || title.is_some() || origin::title(&page).is_some();
+    let title = heading_title(&page);
+    let named = kind == PageKind::Results || title.is_some() || origin::head_title(&page).is_some();
     let from_mediawiki = named && origin::is_made_by_mediawiki(&page);
     Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
@@ -100,7 +100,7 @@ fn marked_kind(page: &Html) -> PageKind {
     kind
 }
 
-fn title(page: &Html) -> Option<String> {
+fn heading_title(page: &Html) -> Option<String> {
     let mut title = String::new();
     page.select(&HEADING).next()?.text().for_each(|text| push_collapsed(&mut title, text));
     Some(title.trim().to_owned()).filter(|title| !title.is_empty())

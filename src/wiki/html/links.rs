@@ -6,9 +6,10 @@ use scraper::ElementRef;
 use scraper::node::Node;
 
 /// Namespaces without articles, by their English names.
-const OTHER: [&str; 9] = ["Category", "Draft", "File", "Help", "Module", "Portal", "Special", "Template", "Wikipedia"];
+const OTHER_NAMESPACES: [&str; 9] =
+    ["Category", "Draft", "File", "Help", "Module", "Portal", "Special", "Template", "Wikipedia"];
 /// Links that lead out of the wiki or to no page.
-const NO_PAGE: [&str; 4] = ["external", "extiw", "mw-selflink", "new"];
+const NO_PAGE_CLASSES: [&str; 4] = ["external", "extiw", "mw-selflink", "new"];
 
 /// The titles that the paragraphs before the first heading link to, in order, each once, `most` at most. A page whose markup
 /// exceeds the limits is refused.
@@ -16,13 +17,19 @@ pub fn lead_links(html: &str, most: usize) -> Result<Vec<String>, ExtractError> 
     let page = tree::parse(html)?;
     let mut links = Vec::new();
     if let Some(root) = ROOTS.iter().find_map(|selector| page.select(selector).next()) {
-        collect(root, false, most, &mut links, 0);
+        collect_links(root, false, most, &mut links, 0);
     }
     Ok(links)
 }
 
 /// Returns whether the lead goes on.
-fn collect(element: ElementRef<'_>, in_paragraph: bool, most: usize, links: &mut Vec<String>, depth: usize) -> bool {
+fn collect_links(
+    element: ElementRef<'_>,
+    in_paragraph: bool,
+    most: usize,
+    links: &mut Vec<String>,
+    depth: usize,
+) -> bool {
     let node = element.value();
     if is_left_out(node) || depth > tree::MAX_DEPTH {
         return true;
@@ -33,21 +40,23 @@ fn collect(element: ElementRef<'_>, in_paragraph: bool, most: usize, links: &mut
     let in_paragraph = in_paragraph || node.name() == "p";
     if in_paragraph
         && node.name() == "a"
-        && let Some(title) = target(element)
+        && let Some(title) = link_target(element)
         && !links.contains(&title)
     {
         links.push(title);
     }
     let mut children = element.children().filter(|child| matches!(child.value(), Node::Element(_)));
-    children
-        .all(|child| ElementRef::wrap(child).is_none_or(|child| collect(child, in_paragraph, most, links, depth + 1)))
+    children.all(|child| {
+        ElementRef::wrap(child).is_none_or(|child| collect_links(child, in_paragraph, most, links, depth + 1))
+    })
 }
 
 /// The title of the article that a link leads to.
-fn target(link: ElementRef<'_>) -> Option<String> {
+fn link_target(link: ElementRef<'_>) -> Option<String> {
     let title = link.attr("title").filter(|title| !title.is_empty() && !title.ends_with(MISSING))?;
-    let leads_on = !has_class(link.value(), &NO_PAGE);
-    let other = title.split_once(':').is_some_and(|(space, _)| OTHER.contains(&space) || space.ends_with("talk"));
+    let leads_on = !has_class(link.value(), &NO_PAGE_CLASSES);
+    let other =
+        title.split_once(':').is_some_and(|(space, _)| OTHER_NAMESPACES.contains(&space) || space.ends_with("talk"));
     (leads_on && !other).then(|| title.to_owned())
 }
 

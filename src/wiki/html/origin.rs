@@ -10,9 +10,9 @@ use scraper::{Html, Selector};
 use std::sync::LazyLock;
 
 /// How much text of a page is collected, in bytes.
-const WORDS: usize = 400;
+const MAX_WORDS_BYTES: usize = 400;
 
-static TITLE: LazyLock<Selector> = LazyLock::new(|| selector("title"));
+static HEAD_TITLE: LazyLock<Selector> = LazyLock::new(|| selector("title"));
 
 /// What a page says of itself, for a message; not escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,14 +25,16 @@ pub struct Description {
 
 /// Describes a page; one whose markup exceeds the limits has no description.
 pub fn describe(html: &str) -> Description {
-    tree::parse(html)
-        .map_or_else(|_| Description::default(), |page| Description { title: title(&page), words: words(&page) })
+    tree::parse(html).map_or_else(
+        |_| Description::default(),
+        |page| Description { title: head_title(&page), words: first_words(&page) },
+    )
 }
 
 /// Text of the first `<title>`, if there is any.
-pub(super) fn title(page: &Html) -> Option<String> {
+pub(super) fn head_title(page: &Html) -> Option<String> {
     let mut title = String::new();
-    page.select(&TITLE).next()?.text().for_each(|text| push_collapsed(&mut title, text));
+    page.select(&HEAD_TITLE).next()?.text().for_each(|text| push_collapsed(&mut title, text));
     Some(title.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
@@ -56,7 +58,7 @@ fn is_mediawiki(element: &Element) -> bool {
 }
 
 /// The beginning of what a reader would see.
-fn words(page: &Html) -> String {
+fn first_words(page: &Html) -> String {
     let mut words = String::new();
     for node in page.tree.root().descendants() {
         let Some(text) = node.value().as_text() else { continue };
@@ -67,7 +69,7 @@ fn words(page: &Html) -> String {
         push_collapsed(&mut words, text);
         // Words of two elements are not one word.
         push_collapsed(&mut words, " ");
-        if words.len() > WORDS {
+        if words.len() > MAX_WORDS_BYTES {
             break;
         }
     }

@@ -31,7 +31,7 @@ const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
 
 pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     let mut walk = Walk::default();
-    tokens::read(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
+    tokens::read_tokens(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
     walk.finish(html.len())
 }
 
@@ -159,7 +159,7 @@ impl Walk {
     }
 }
 
-impl tokens::Sink for Walk {
+impl tokens::TokenSink for Walk {
     fn data(&mut self, text: &str) {
         if self.hiding == 0 {
             self.text.push_str(text);

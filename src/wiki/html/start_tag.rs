@@ -17,7 +17,7 @@ pub(super) struct StartTag<'a> {
 }
 
 /// What is found where a tag seems to start.
-pub(super) enum Scan<'a> {
+pub(super) enum TagScan<'a> {
     Tag(StartTag<'a>),
     /// An unterminated tag; the search for its end reached this offset.
     Open(usize),
@@ -50,9 +50,9 @@ impl<'a> StartTag<'a> {
 }
 
 /// Reads the tag that starts at `at` with `<` and a letter.
-pub(super) fn scan(text: &str, at: usize) -> Scan<'_> {
+pub(super) fn scan_tag(text: &str, at: usize) -> TagScan<'_> {
     let bytes = text.as_bytes();
-    let name = name_at(text, at + 1);
+    let name = tag_name_at(text, at + 1);
     let name_end = at + 1 + name.len();
     let attributes = skip_filler(text, name_end);
     // Slashes before the `>` belong to the end of the tag only if no attribute is between them.
@@ -66,18 +66,18 @@ pub(super) fn scan(text: &str, at: usize) -> Scan<'_> {
     let end = match bytes.get(stop) {
         Some(b'>') => stop + 1,
         Some(b'/') if bytes.get(stop + 1) == Some(&b'>') => stop + 2,
-        None | Some(b'/' | b'=' | b'a'..=b'z' | b'A'..=b'Z') => return Scan::Open(stop),
-        Some(_) => return Scan::Text(stop),
+        None | Some(b'/' | b'=' | b'a'..=b'z' | b'A'..=b'Z') => return TagScan::Open(stop),
+        Some(_) => return TagScan::Text(stop),
     };
     match text[rest..end].trim_matches(is_python_space) {
-        ">" => Scan::Tag(StartTag { name, closed: false, end, text, attributes }),
-        "/>" => Scan::Tag(StartTag { name, closed: true, end, text, attributes }),
-        _ => Scan::Text(end),
+        ">" => TagScan::Tag(StartTag { name, closed: false, end, text, attributes }),
+        "/>" => TagScan::Tag(StartTag { name, closed: true, end, text, attributes }),
+        _ => TagScan::Text(end),
     }
 }
 
 /// The tag name at `at`; empty if there is no letter.
-pub(super) fn name_at(text: &str, at: usize) -> &str {
+pub(super) fn tag_name_at(text: &str, at: usize) -> &str {
     let bytes = &text.as_bytes()[at..];
     if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
         return "";

@@ -9,7 +9,7 @@ use crate::types::python::is_python_space;
 use memchr::{memchr, memchr2};
 
 /// Receives the tokens in order.
-pub(super) trait Sink {
+pub(super) trait TokenSink {
     /// Text between tags, in parts of any size.
     fn data(&mut self, text: &str);
     /// A start tag; `closed` if it is written `<tag/>`. The name is in lower case.
@@ -57,7 +57,7 @@ struct Reader<'a, S> {
 ///
 /// Like `html.parser`, this makes two passes: the first stops at a construct that more input could complete, the second
 /// reads the rest knowing that the input is complete.
-pub(super) fn read<S: Sink>(text: &str, sink: &mut S) -> Result<(), Rejected> {
+pub(super) fn read_tokens<S: TokenSink>(text: &str, sink: &mut S) -> Result<(), Rejected> {
     let mut reader = Reader { text, bytes: text.as_bytes(), sink, raw: None, last: false, name: String::new() };
     let at = reader.pass(0)?;
     reader.last = true;
@@ -68,7 +68,7 @@ pub(super) fn read<S: Sink>(text: &str, sink: &mut S) -> Result<(), Rejected> {
     Ok(())
 }
 
-impl<S: Sink> Reader<'_, S> {
+impl<S: TokenSink> Reader<'_, S> {
     /// Reads from `at` until the end or a halt, and returns the position reached.
     fn pass(&mut self, mut at: usize) -> Result<usize, Rejected> {
         let end = self.bytes.len();
@@ -165,10 +165,10 @@ impl<S: Sink> Reader<'_, S> {
     }
 
     fn start_tag(&mut self, at: usize) -> Step {
-        let tag = match start_tag::scan(self.text, at) {
-            start_tag::Scan::Tag(tag) => tag,
-            start_tag::Scan::Open(reached) => return Step::Open(reached),
-            start_tag::Scan::Text(end) => {
+        let tag = match start_tag::scan_tag(self.text, at) {
+            start_tag::TagScan::Tag(tag) => tag,
+            start_tag::TagScan::Open(reached) => return Step::Open(reached),
+            start_tag::TagScan::Text(end) => {
                 self.sink.data(&self.text[at..end]);
                 return Step::To(end);
             }
@@ -197,7 +197,7 @@ impl<S: Sink> Reader<'_, S> {
         }
         let inner = &self.text[at + 2..close];
         // If the tag has more than a name, the name must follow the slash directly. The rest is ignored.
-        let name = strict_end_name(inner).unwrap_or_else(|| start_tag::name_at(self.text, at + 2));
+        let name = strict_end_name(inner).unwrap_or_else(|| start_tag::tag_name_at(self.text, at + 2));
         if !name.is_empty() {
             lower(name, &mut self.name);
             self.sink.end(&self.name);
@@ -210,7 +210,7 @@ impl<S: Sink> Reader<'_, S> {
     fn reference(&mut self, at: usize) -> Step {
         let rest = &self.bytes[at..];
         if rest.get(1) == Some(&b'#') {
-            return match entities::numeric(rest) {
+            return match entities::numeric_reference(rest) {
                 Some((character, length)) => {
                     self.sink.data(character.encode_utf8(&mut [0; 4]));
                     Step::To(at + length)
@@ -229,11 +229,11 @@ impl<S: Sink> Reader<'_, S> {
             self.sink.data("&");
             return Step::To(at + 1);
         }
-        let Some((name, length)) = entities::name(&self.text[at..]) else {
+        let Some((name, length)) = entities::reference_name(&self.text[at..]) else {
             // The name reaches the end of the text. If it is one letter, only the `&` is dropped.
             return Step::Halt(if self.last && rest.len() == 2 { at + 1 } else { at });
         };
-        if let Some(text) = entities::named(name) {
+        if let Some(text) = entities::named_reference(name) {
             self.sink.data(&text);
         } else {
             self.sink.data("&");

@@ -3,15 +3,15 @@
 use super::{Part, strip};
 
 /// The text before the message of an error that the script catches.
-pub(crate) const FAILED: &str = "搜索出错:";
+pub(crate) const CHINESE_FAILED: &str = "搜索出错:";
 
 /// The observation of a search that came back to disambiguation pages every time.
-pub(crate) fn disambiguation(query: &str, retries: usize) -> String {
-    format!("{FAILED}“{query}”加方括号重试{retries}次,得到的仍是消歧义页")
+pub(crate) fn chinese_disambiguation(query: &str, retries: usize) -> String {
+    format!("{CHINESE_FAILED}“{query}”加方括号重试{retries}次,得到的仍是消歧义页")
 }
 
 /// The sentences of a page: as in the paper, and also cut behind the full-width marks `。！？`, which they keep.
-pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+pub(super) fn chinese_parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     text.split('\n')
         .flat_map(|line| strip(line).split(". "))
         .flat_map(Marked)
@@ -21,7 +21,7 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// Sentences side by side: a space follows a full stop, and nothing a full-width mark.
-pub(crate) fn joined(sentences: impl Iterator<Item = String>) -> String {
+pub(crate) fn join_chinese(sentences: impl Iterator<Item = String>) -> String {
     sentences.fold(String::new(), |mut text, sentence| {
         if text.ends_with('.') {
             text.push(' ');
@@ -32,7 +32,7 @@ pub(crate) fn joined(sentences: impl Iterator<Item = String>) -> String {
 }
 
 /// Whether a block has three words or more, as the paper asks of it; a Chinese character is a word.
-pub(crate) fn is_long(block: &str) -> bool {
+pub(crate) fn is_long_chinese(block: &str) -> bool {
     block.split(' ').nth(2).is_some() || block.chars().filter(|&c| is_ideograph(c)).nth(2).is_some()
 }
 
@@ -77,11 +77,11 @@ fn is_ideograph(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{self as observe, whole};
-    use super::{is_long, joined, parts};
+    use super::super::{self as observe, with_end};
+    use super::{chinese_parts, is_long_chinese, join_chinese};
 
     fn cut(text: &str) -> Vec<String> {
-        parts(text).map(whole).collect()
+        chinese_parts(text).map(with_end).collect()
     }
 
     #[test]
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn english_sentences_are_the_papers() {
         for text in ["P one. P two.\nQ one. Q two!\n", "J. R. R. Tolkien wrote it?", ". . .", "a “b” (c", ""] {
-            let sentences: Vec<String> = observe::paper_parts(text).map(whole).collect();
+            let sentences: Vec<String> = observe::paper_parts(text).map(with_end).collect();
             assert_eq!(
-                (cut(text), joined(cut(text).into_iter())),
+                (cut(text), join_chinese(cut(text).into_iter())),
                 (sentences.clone(), sentences.join(" ")),
                 "{text:?}"
             );
@@ -105,14 +105,14 @@ mod tests {
 
     #[test]
     fn no_space_stands_behind_a_full_width_mark() {
-        assert_eq!(joined(cut("一。二？\nOne. Two\n三").into_iter()), "一。二？One. Two. 三。");
+        assert_eq!(join_chinese(cut("一。二？\nOne. Two\n三").into_iter()), "一。二？One. Two. 三。");
     }
 
     #[test]
     fn short_blocks_are_those_with_fewer_than_three_words() {
         for (block, long) in [("参见", false), ("北京市", true), ("two words", false), ("a b c", true), ("", false)]
         {
-            assert_eq!(is_long(block), long, "{block:?}");
+            assert_eq!(is_long_chinese(block), long, "{block:?}");
         }
     }
 }

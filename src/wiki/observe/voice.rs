@@ -1,19 +1,19 @@
 //! Which words and which sentences a session uses.
 
 use super::keyword::Keyword;
-use super::{Part, SHOWN, chinese, paper_parts, parts, whole};
+use super::{MAX_SHOWN, Part, chinese, paper_parts, parts, with_end};
 use crate::types::python::{repr, unrepr_list};
 use crate::types::{Compat, Wording};
 use std::rc::Rc;
 
 /// A session's way to speak, by its language and by how close it keeps to the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Voice {
+pub struct ObservationFormat {
     compat: Compat,
     wording: Wording,
 }
 
-impl Voice {
+impl ObservationFormat {
     pub const fn new(compat: Compat, wording: Wording) -> Self {
         Self { compat, wording }
     }
@@ -30,13 +30,13 @@ impl Voice {
 
     /// Whether a block is long enough to be read.
     pub fn takes(self, block: &str) -> bool {
-        if self.reads_chinese() { chinese::is_long(block) } else { block.split(' ').nth(2).is_some() }
+        if self.reads_chinese() { chinese::is_long_chinese(block) } else { block.split(' ').nth(2).is_some() }
     }
 
     /// The observation of a page of these blocks: its first five sentences.
     pub fn page<'a>(self, blocks: impl Iterator<Item = &'a str>) -> String {
-        let sentences = self.first_parts(blocks.enumerate()).map(|(_, part)| whole(part));
-        if self.reads_chinese() { chinese::joined(sentences) } else { sentences.collect::<Vec<_>>().join(" ") }
+        let sentences = self.first_parts(blocks.enumerate()).map(|(_, part)| with_end(part));
+        if self.reads_chinese() { chinese::join_chinese(sentences) } else { sentences.collect::<Vec<_>>().join(" ") }
     }
 
     /// The sentences of that observation, each with the number of its block.
@@ -44,13 +44,13 @@ impl Voice {
         self,
         blocks: impl Iterator<Item = (usize, &'a str)>,
     ) -> impl Iterator<Item = (usize, Part<'a>)> {
-        blocks.flat_map(move |(number, block)| self.parts(block).map(move |part| (number, part))).take(SHOWN)
+        blocks.flat_map(move |(number, block)| self.parts(block).map(move |part| (number, part))).take(MAX_SHOWN)
     }
 
     /// The sentences of a block, as the tool cuts it.
     fn parts<'a>(self, block: &'a str) -> Box<dyn Iterator<Item = Part<'a>> + 'a> {
         match (self.compat, self.wording) {
-            (Compat::Fixed, Wording::Chinese) => Box::new(chinese::parts(block)),
+            (Compat::Fixed, Wording::Chinese) => Box::new(chinese::chinese_parts(block)),
             (Compat::Fixed, Wording::English) => Box::new(parts(block)),
             (Compat::Paper, _) => Box::new(paper_parts(block)),
         }
@@ -58,7 +58,7 @@ impl Voice {
 
     /// The sentences of a page of these blocks that contain `keyword`, in any case.
     pub fn lookup_list<'a>(self, blocks: impl Iterator<Item = &'a str>, keyword: &str) -> Vec<String> {
-        self.matching_parts(blocks.enumerate(), keyword).map(|(_, part)| whole(part)).collect()
+        self.matching_parts(blocks.enumerate(), keyword).map(|(_, part)| with_end(part)).collect()
     }
 
     /// The same, each with the number of its block. A page has thousands, most do not match, and no string is made for
@@ -102,7 +102,7 @@ impl Voice {
     /// The observation of a search without a page: the query as it was sent, and the first five of `titles` as a Python
     /// list prints them.
     pub fn not_found<T: AsRef<str>>(self, query: &str, titles: &[T]) -> String {
-        let shown: Vec<String> = titles.iter().take(SHOWN).map(|title| repr(title.as_ref())).collect();
+        let shown: Vec<String> = titles.iter().take(MAX_SHOWN).map(|title| repr(title.as_ref())).collect();
         let shown = shown.join(", ");
         match self.wording {
             Wording::English => format!("Could not find {query}. Similar: [{shown}]."),
@@ -142,19 +142,19 @@ impl Voice {
 
 #[cfg(test)]
 mod tests {
-    use super::Voice;
+    use super::ObservationFormat;
     use crate::types::{Compat, Wording};
 
     #[test]
     fn titles_are_read_as_they_were_shown() {
         for wording in [Wording::English, Wording::Chinese] {
-            let voice = Voice::new(Compat::Fixed, wording);
+            let format = ObservationFormat::new(Compat::Fixed, wording);
             for titles in [&[][..], &["A"], &["it's", "\"x\"", "a\\b, 'c'", "\u{a0}é\u{200b}\u{e0001}\n"]] {
-                let shown = voice.not_found("q]. Similar: ['x", titles);
-                assert_eq!(voice.titles_shown("q]. Similar: ['x", &shown).expect("read"), titles);
-                assert_eq!(voice.titles_shown("another", &shown), None);
+                let shown = format.not_found("q]. Similar: ['x", titles);
+                assert_eq!(format.titles_shown("q]. Similar: ['x", &shown).expect("read"), titles);
+                assert_eq!(format.titles_shown("another", &shown), None);
                 let cut: String = shown.chars().take(shown.chars().count() - 3).chain(['…']).collect();
-                assert_eq!(voice.titles_shown("q]. Similar: ['x", &cut), None);
+                assert_eq!(format.titles_shown("q]. Similar: ['x", &cut), None);
             }
         }
     }

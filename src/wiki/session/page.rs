@@ -1,31 +1,31 @@
 //! The open page.
 
 use crate::types::Provenance;
-use crate::wiki::GivenSentences;
-use crate::wiki::observe::{self, Part, Voice};
+use crate::wiki::SentenceMap;
+use crate::wiki::observe::{self, ObservationFormat, Part};
 use std::sync::{Arc, OnceLock};
 
 /// As many pages are open as episodes are in flight, so a page shares the source's blocks, and has others only where it
 /// must differ.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct OpenPage {
     blocks: Arc<[String]>,
     /// Only the blocks that it takes are read; all without one.
-    voice: Option<Voice>,
+    format: Option<ObservationFormat>,
     /// The sentences that the source gives, and where they come from; not if the text was mended.
-    given: Option<(GivenSentences, Provenance)>,
+    given: Option<(SentenceMap, Provenance)>,
     /// Length of the text in characters, counted once: the state may be asked for at every step.
     chars: OnceLock<usize>,
 }
 
-impl Page {
-    pub(super) fn new(blocks: Arc<[String]>, voice: Option<Voice>) -> Self {
-        Self { blocks, voice, given: None, chars: OnceLock::new() }
+impl OpenPage {
+    pub(super) fn new(blocks: Arc<[String]>, format: Option<ObservationFormat>) -> Self {
+        Self { blocks, format, given: None, chars: OnceLock::new() }
     }
 
     /// With the sentences of the source, if it is the source's text that is read.
-    pub(super) fn with_sentences(self, sentences: Option<GivenSentences>, provenance: &Provenance) -> Self {
-        let sentences = sentences.filter(|_| self.voice.is_some());
+    pub(super) fn with_sentences(self, sentences: Option<SentenceMap>, provenance: &Provenance) -> Self {
+        let sentences = sentences.filter(|_| self.format.is_some());
         Self { given: sentences.map(|sentences| (sentences, provenance.clone())), ..self }
     }
 
@@ -36,7 +36,7 @@ impl Page {
         observation: &str,
     ) -> Option<Provenance> {
         let (sentences, provenance) = self.given.as_ref()?;
-        let places = observe::places(&self.blocks, parts, observation);
+        let places = observe::part_ranges(&self.blocks, parts, observation);
         let sentences = Some(sentences.shown(&self.blocks, &places));
         Some(Provenance { sentences, ..provenance.clone() })
     }
@@ -48,7 +48,7 @@ impl Page {
 
     /// The same with their numbers among all that the source gave.
     pub(super) fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &str)> {
-        let is_read = |(_, block): &(usize, &str)| self.voice.is_none_or(|voice| voice.takes(block));
+        let is_read = |(_, block): &(usize, &str)| self.format.is_none_or(|format| format.takes(block));
         self.blocks.iter().map(String::as_str).enumerate().filter(is_read)
     }
 

@@ -3,7 +3,7 @@
 use super::{PageError, Session, SessionError, SessionOptions};
 use crate::types::{Compat, Provenance, Tool, Wording};
 use crate::wiki::html::ExtractError;
-use crate::wiki::{Found, GivenSentences, Source, SourceError};
+use crate::wiki::{Found, SentenceMap, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex};
@@ -274,7 +274,7 @@ fn sentenced(query: &str) -> Result<Found, SourceError> {
         let list = if number == 1 { &[] } else { *list };
         list.iter().map(|sentence| (end += sentence.len(), end).1).collect()
     };
-    let sentences = GivenSentences::of(lists.iter().enumerate().map(ends).collect());
+    let sentences = SentenceMap::of(lists.iter().enumerate().map(ends).collect());
     Ok(Found::Page { title: query.to_owned(), blocks, sentences, provenance: provenance() })
 }
 

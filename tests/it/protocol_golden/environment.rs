@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wikitrail::score::{hotpot, normalize, paper_reward};
 use wikitrail::types::{Compat, Tool, Wording};
 use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::observe::Voice;
+use wikitrail::wiki::observe::ObservationFormat;
 use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, clean_str_or_keep};
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
@@ -58,7 +58,7 @@ fn check_metrics(row: &Value) {
 fn check_page(row: &Value) {
     let page = text(&row["page"]);
     for wording in [Wording::English, Wording::Chinese] {
-        let voice = Voice::new(Compat::Paper, wording);
+        let voice = ObservationFormat::new(Compat::Paper, wording);
         assert_eq!(voice.page(std::iter::once(page)), text(&row["obs"]), "{row}");
         for (keyword, sentences) in row["lookup"].as_object().expect("keywords") {
             assert_eq!(json!(voice.lookup_list(std::iter::once(page), keyword)), *sentences, "{row}: {keyword:?}");

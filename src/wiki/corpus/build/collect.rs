@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
 /// What is left out is named so often for each input; the rest is counted.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 /// Rows between two signs of progress.
 const STEP: u64 = 1 << 12;
 
@@ -24,13 +24,13 @@ pub(super) struct Collected {
     pub(super) articles: Sorter,
     /// Redirect → title.
     pub(super) redirects: Sorter,
-    pub(super) sources: Vec<Read>,
+    pub(super) sources: Vec<ReadInput>,
     pub(super) notes: Notes,
 }
 
 /// What was read of an input.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Read {
+pub(super) struct ReadInput {
     pub(super) rows: u64,
     pub(super) skipped: Skipped,
     /// What it says of itself, if it is a corpus.
@@ -44,13 +44,13 @@ impl Notes {
     pub(super) fn add(&mut self, settings: &BuildSettings, source: usize, place: &Place, what: impl Display) {
         let (count, named) = &mut self.0[source];
         *count += 1;
-        if named.len() < NAMED {
+        if named.len() < MAX_LISTED {
             named.push(format!("`{}`{place}: {what}", settings.sources[source].1.display()));
         }
     }
 
     /// With how many are not named.
-    pub(super) fn said(self, settings: &BuildSettings, sources: &[Read]) -> Vec<String> {
+    pub(super) fn listed(self, settings: &BuildSettings, sources: &[ReadInput]) -> Vec<String> {
         let mut said = Vec::new();
         for (((count, named), (_, path)), read) in self.0.into_iter().zip(&settings.sources).zip(sources) {
             let more = count - named.len();
@@ -72,7 +72,7 @@ impl Notes {
 }
 
 /// Reads all inputs. Each is read on a thread of its own, one after the other.
-pub(super) fn collect(
+pub(super) fn collect_records(
     work: &Path,
     settings: &BuildSettings,
     progress: &mut dyn FnMut(Progress),
@@ -82,7 +82,7 @@ pub(super) fn collect(
     let mut collected = Collected {
         articles: Sorter::new(work.to_owned(), "articles".to_owned(), most),
         redirects: Sorter::new(work.to_owned(), "redirects".to_owned(), most / 4),
-        sources: vec![Read::default(); settings.sources.len()],
+        sources: vec![ReadInput::default(); settings.sources.len()],
         notes: Notes(vec![(0, Vec::new()); settings.sources.len()]),
     };
     for (source, (format, path)) in settings.sources.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(super) fn collect(
             });
             for record in received {
                 match record {
-                    Ok(found) => collected.add(settings, source, found).map_err(|error| cannot(work, &error))?,
+                    Ok(found) => collected.add(settings, source, found).map_err(|error| cannot_write(work, &error))?,
                     Err(ImportError::Record { place, reason }) => {
                         collected.sources[source].rows += 1;
                         collected.sources[source].skipped.bad += 1;
@@ -119,7 +119,7 @@ pub(super) fn collect(
     Ok(collected)
 }
 
-pub(super) fn cannot(work: &Path, error: &io::Error) -> BuildError {
+pub(super) fn cannot_write(work: &Path, error: &io::Error) -> BuildError {
     BuildError::Write { path: work.display().to_string(), reason: error.to_string() }
 }
 
@@ -146,7 +146,7 @@ impl Collected {
             Record::Passage { title, id, text } => {
                 order.extend_from_slice(settings.sources[source].0.name().as_bytes());
                 order.push(0);
-                order.extend(id.map_or_else(|| text.clone().into_bytes(), |id| numbered(&id)));
+                order.extend(id.map_or_else(|| text.clone().into_bytes(), |id| id_in_order(&id)));
                 Article { title, blocks: vec![Block::Text(text)], ..Article::default() }
             }
         };
@@ -170,7 +170,7 @@ impl Collected {
             article.title.clear();
         }
         let mut value = vec![0; 4];
-        frame::encode(&article, &mut value);
+        frame::encode_article(&article, &mut value);
         let length = u32::try_from(value.len() - 4).map_err(|_| io::ErrorKind::FileTooLarge)?;
         value[..4].copy_from_slice(&length.to_be_bytes());
         value.extend_from_slice(&u32::try_from(source).unwrap_or(u32::MAX).to_be_bytes());
@@ -181,7 +181,7 @@ impl Collected {
 }
 
 /// An id in bytes that are in order by the number at its end.
-fn numbered(id: &str) -> Vec<u8> {
+fn id_in_order(id: &str) -> Vec<u8> {
     let name = id.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = id[name.len()..].parse().unwrap_or(u64::MAX);
     [name.as_bytes(), &[0], &number.to_be_bytes(), id.as_bytes()].concat()

@@ -1,6 +1,6 @@
 //! Of sorted records, each title once. Passages of one title are put together.
 
-use super::collect::{Notes, Read, cannot};
+use super::collect::{Notes, ReadInput, cannot_write};
 use super::sorter::Sorter;
 use super::{BuildError, BuildSettings, OnDuplicate};
 use crate::types::bounded::LONGEST_LINE;
@@ -58,7 +58,7 @@ impl<'a> Row<'a> {
 }
 
 /// What is known of a row whose title is that of the row before.
-enum Twice {
+enum SameTitle {
     /// It says the same.
     Repeated,
     /// It is the next passage.
@@ -71,7 +71,7 @@ enum Twice {
 
 /// What was kept of a title, and the last row that had it.
 #[derive(Default)]
-struct Kept {
+struct LastTitle {
     title: Vec<u8>,
     /// The format of its passages; nothing if it is an article.
     format: Vec<u8>,
@@ -83,7 +83,7 @@ struct Kept {
     frame: Vec<u8>,
 }
 
-impl Kept {
+impl LastTitle {
     fn begin(&mut self, row: &Row<'_>) -> io::Result<()> {
         row.title.clone_into(&mut self.title);
         row.format().clone_into(&mut self.format);
@@ -95,7 +95,7 @@ impl Kept {
 
     fn take(&mut self, row: &Row<'_>) -> io::Result<()> {
         if !row.order.is_empty() {
-            let passage = frame::decode(row.frame).ok_or(io::ErrorKind::InvalidData)?;
+            let passage = frame::decode_article(row.frame).ok_or(io::ErrorKind::InvalidData)?;
             self.bytes += taken(row);
             self.passages.extend(passage.blocks);
         }
@@ -109,13 +109,13 @@ impl Kept {
         row.frame.clone_into(&mut self.frame);
     }
 
-    fn twice(&self, row: &Row<'_>) -> Twice {
+    fn same_title(&self, row: &Row<'_>) -> SameTitle {
         match row.order == self.order {
-            true if row.frame == self.frame => Twice::Repeated,
-            false if row.format() != self.format => Twice::Other,
-            false if self.bytes + taken(row) > LONGEST_LINE => Twice::TooLong,
-            false => Twice::Next,
-            true => Twice::Other,
+            true if row.frame == self.frame => SameTitle::Repeated,
+            false if row.format() != self.format => SameTitle::Other,
+            false if self.bytes + taken(row) > LONGEST_LINE => SameTitle::TooLong,
+            false => SameTitle::Next,
+            true => SameTitle::Other,
         }
     }
 }
@@ -127,24 +127,24 @@ fn taken(row: &Row<'_>) -> u64 {
 
 /// Of articles with one title, keeps that of the lowest page number, then the least record, or the last that was read. Passages
 /// come after articles.
-pub(super) fn distinct(
+pub(super) fn write_distinct(
     work: &Path,
     articles: Sorter,
     settings: &BuildSettings,
-    sources: &mut [Read],
+    sources: &mut [ReadInput],
     notes: &mut Notes,
 ) -> Result<Distinct, BuildError> {
-    let cannot = |error: io::Error| cannot(work, &error);
+    let cannot = |error: io::Error| cannot_write(work, &error);
     let mut writer = Writer::new(work).map_err(cannot)?;
     let mut sorted = articles.sorted().map_err(cannot)?;
-    let (mut key, mut value, mut kept) = (Vec::new(), Vec::new(), Kept::default());
+    let (mut key, mut value, mut kept) = (Vec::new(), Vec::new(), LastTitle::default());
     while sorted.next(&mut key, &mut value).map_err(cannot)? {
         let row = Row::of(&key, &value);
         // No record is nothing.
         if row.title != kept.title || kept.frame.is_empty() {
             writer.passages(&mut kept).map_err(cannot)?;
             if row.order.is_empty() {
-                writer.write(row.title, row.frame).map_err(cannot)?;
+                writer.write_piece(row.title, row.frame).map_err(cannot)?;
             }
             kept.begin(&row).map_err(cannot)?;
             continue;
@@ -152,22 +152,22 @@ pub(super) fn distinct(
         let skipped = &mut sources[row.source].skipped;
         let title = || printable(&String::from_utf8_lossy(row.title), 80);
         let same_place = !row.order.is_empty() && row.order == kept.order;
-        match kept.twice(&row) {
-            Twice::Next => kept.take(&row).map_err(cannot)?,
-            Twice::Repeated => skipped.repeated += 1,
-            Twice::TooLong => {
+        match kept.same_title(&row) {
+            SameTitle::Next => kept.take(&row).map_err(cannot)?,
+            SameTitle::Repeated => skipped.repeated += 1,
+            SameTitle::TooLong => {
                 skipped.bad += 1;
                 let what = format!("the passages of `{}` exceed {} MiB", title(), LONGEST_LINE >> 20);
                 notes.add(settings, row.source, &row.place, what);
             }
-            Twice::Other if settings.on_duplicate == OnDuplicate::Error => {
+            SameTitle::Other if settings.on_duplicate == OnDuplicate::Error => {
                 let file = |source: usize| settings.sources[source].1.display();
                 let (here, there, at) = (file(row.source), file(kept.source), &kept.place);
                 let (what, are) = if same_place { ("id and title", "are those") } else { ("the title", "is that") };
                 let twice = format!("`{here}`{}: {what} `{}` {are} of `{there}`{at}", row.place, title());
                 return Err(BuildError::Duplicate(twice));
             }
-            Twice::Other => {
+            SameTitle::Other => {
                 skipped.duplicate_title += 1;
                 let what = if same_place { "another passage with this id" } else { "another record" };
                 notes.add(settings, row.source, &row.place, format_args!("{what} of `{}` was kept", title()));
@@ -190,14 +190,14 @@ impl Writer {
         Ok(Self { count: 0, articles: create(ARTICLES)?, titles: create(TITLES)? })
     }
 
-    fn write(&mut self, title: &[u8], frame: &[u8]) -> io::Result<()> {
+    fn write_piece(&mut self, title: &[u8], frame: &[u8]) -> io::Result<()> {
         self.count = self.count.checked_add(1).ok_or_else(|| io::Error::other("more than 4,294,967,295 articles"))?;
         write(&mut self.articles, frame)?;
         write(&mut self.titles, title)
     }
 
     /// Writes the article of passages, if there are any.
-    fn passages(&mut self, kept: &mut Kept) -> io::Result<()> {
+    fn passages(&mut self, kept: &mut LastTitle) -> io::Result<()> {
         if kept.passages.is_empty() {
             return Ok(());
         }
@@ -205,8 +205,8 @@ impl Writer {
         let blocks = std::mem::take(&mut kept.passages);
         let entries = listed_entries(&blocks);
         let mut bytes = Vec::new();
-        frame::encode(&Article { title, blocks, entries, ..Article::default() }, &mut bytes);
-        self.write(&kept.title, &bytes)
+        frame::encode_article(&Article { title, blocks, entries, ..Article::default() }, &mut bytes);
+        self.write_piece(&kept.title, &bytes)
     }
 
     fn finish(mut self, work: &Path) -> io::Result<Distinct> {
@@ -227,7 +227,7 @@ impl Distinct {
         let count = self.count;
         Ok((0..count).map(move |_| {
             let piece = pieces.next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-            frame::decode(piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
+            frame::decode_article(piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
         }))
     }
 }
@@ -239,7 +239,7 @@ pub(super) fn write(out: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-/// Reads what [`write`] wrote, piece by piece.
+/// Reads what [`write_piece`] wrote, piece by piece.
 pub(super) struct Pieces(BufReader<File>, Vec<u8>);
 
 impl Pieces {

@@ -1,33 +1,33 @@
 //! What a corpus is: as the settings say, else as a source says that is a corpus itself, else as its publisher says.
 
-use super::collect::Read;
+use super::collect::ReadInput;
 use super::write::Written;
 use super::{BuildError, BuildSettings, file_name};
 use crate::types::text::printable;
 use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::folder;
 use crate::wiki::corpus::frozen::Frozen;
-use crate::wiki::corpus::import::{self, Facts, Format};
+use crate::wiki::corpus::import::{self, Format, PublishedFacts};
 use crate::wiki::corpus::manifest::{self, Digest, Extent, License, Manifest, NameCounts, SourceFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub(super) fn manifest(
+pub(super) fn manifest_of_build(
     dir: &Path,
     settings: &BuildSettings,
-    sources: &[Read],
+    sources: &[ReadInput],
     (written, names): (Written, NameCounts),
     frozen: Option<Frozen>,
     files: BTreeMap<String, Digest>,
 ) -> Result<Manifest, BuildError> {
-    let published = import::facts(&settings.sources);
+    let published = import::published_facts(&settings.sources);
     let known = abouts(sources).next().map(|about| &about.manifest);
     let of_known = |fact: fn(&Manifest) -> Option<&String>| known.and_then(fact).cloned();
     Ok(Manifest {
         format: Manifest::FORMAT,
         id: written.id,
         name: settings.name.clone().or_else(|| of_known(|known| Some(&known.name))).unwrap_or_else(|| file_name(dir)),
-        extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| extent(&settings.sources)),
+        extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| common_extent(&settings.sources)),
         language: settings
             .language
             .clone()
@@ -45,20 +45,20 @@ pub(super) fn manifest(
         text_bytes: written.text_bytes,
         freeze: frozen.map(|frozen| frozen.facts),
         license: license(settings, sources, published),
-        sources: described(settings, sources)?,
+        sources: source_files(settings, sources)?,
         names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
         build: manifest::Build::current(),
         files,
     })
 }
 
-fn abouts(sources: &[Read]) -> impl Iterator<Item = &About> {
+fn abouts(sources: &[ReadInput]) -> impl Iterator<Item = &About> {
     sources.iter().filter_map(|read| read.about.as_deref())
 }
 
 /// Makes sure that a corpus built of nothing but another one is that one.
-pub(super) fn same_corpus(settings: &BuildSettings, sources: &[Read], id: &str) -> Result<(), BuildError> {
-    let ([(_, path)], [Read { about: Some(about), .. }]) = (&settings.sources[..], sources) else { return Ok(()) };
+pub(super) fn check_same_corpus(settings: &BuildSettings, sources: &[ReadInput], id: &str) -> Result<(), BuildError> {
+    let ([(_, path)], [ReadInput { about: Some(about), .. }]) = (&settings.sources[..], sources) else { return Ok(()) };
     let said = &about.manifest.id;
     if said == id {
         return Ok(());
@@ -68,7 +68,7 @@ pub(super) fn same_corpus(settings: &BuildSettings, sources: &[Read], id: &str) 
 }
 
 /// What the formats of articles have, if it is the same for all.
-fn extent(sources: &[(Format, PathBuf)]) -> Extent {
+fn common_extent(sources: &[(Format, PathBuf)]) -> Extent {
     let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
     let mut extents = articles.map(|(format, path)| format.extent(path));
     let first = extents.next().unwrap_or_default();
@@ -76,7 +76,7 @@ fn extent(sources: &[(Format, PathBuf)]) -> Extent {
 }
 
 /// What was frozen: now, or with the corpora that are read. Of a search with several answers, that of the first corpus holds.
-pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Frozen> {
+pub(super) fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Frozen> {
     if settings.frozen.is_some() {
         return settings.frozen.clone();
     }
@@ -91,7 +91,7 @@ pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Froze
     }
     // Pages of others have no place below this address.
     let inputs = settings.sources.iter().zip(sources).filter(|((format, _), _)| *format != Format::Redirects);
-    let permalink = |read: &Read| Some(read.about.as_ref()?.manifest.freeze.as_ref()?.permalink.clone());
+    let permalink = |read: &ReadInput| Some(read.about.as_ref()?.manifest.freeze.as_ref()?.permalink.clone());
     if inputs.map(|(_, read)| permalink(read)).any(|other| other.as_ref() != Some(&facts.permalink)) {
         facts.permalink.clear();
     }
@@ -105,7 +105,7 @@ pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Froze
 
 /// The license as it was given, in parts; else those of all corpora that are read, or what publishers say of their files, if
 /// they all say the same.
-fn license(settings: &BuildSettings, sources: &[Read], published: Facts) -> License {
+fn license(settings: &BuildSettings, sources: &[ReadInput], published: PublishedFacts) -> License {
     if let Some(frozen) = &settings.frozen {
         return frozen.license.clone();
     }
@@ -131,18 +131,23 @@ fn license(settings: &BuildSettings, sources: &[Read], published: Facts) -> Lice
 }
 
 /// The inputs as the manifest has them. A corpus brings its own sources, and is one itself unless nothing was added to it.
-fn described(settings: &BuildSettings, sources: &[Read]) -> Result<Vec<SourceFile>, BuildError> {
+fn source_files(settings: &BuildSettings, sources: &[ReadInput]) -> Result<Vec<SourceFile>, BuildError> {
     let mut described = Vec::new();
     for ((format, path), read) in settings.sources.iter().zip(sources) {
         described.extend(read.about.iter().flat_map(|about| about.manifest.sources.clone()));
         if read.about.is_none() || sources.len() > 1 {
-            described.push(source(settings, *format, path, read)?);
+            described.push(source_file(settings, *format, path, read)?);
         }
     }
     Ok(described)
 }
 
-fn source(settings: &BuildSettings, format: Format, path: &Path, read: &Read) -> Result<SourceFile, BuildError> {
+fn source_file(
+    settings: &BuildSettings,
+    format: Format,
+    path: &Path,
+    read: &ReadInput,
+) -> Result<SourceFile, BuildError> {
     let (rows, skipped, format) = (read.rows, read.skipped, format.name().to_owned());
     if let Some(frozen) = &settings.frozen {
         return Ok(SourceFile { format, file: frozen.facts.site.clone(), id: None, sha256: None, rows, skipped });

@@ -9,10 +9,10 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Redirects that are still under way after so many steps lead in a circle.
-const STEPS: usize = 16;
+const MAX_REDIRECT_STEPS: usize = 16;
 
 /// Follows all redirects: number of the article → its other names, in order.
-pub(super) fn followed(
+pub(super) fn follow_redirects(
     work: &Path,
     distinct: &Distinct,
     redirects: Sorter,
@@ -26,7 +26,7 @@ pub(super) fn followed(
     let links = work.join("links");
     first_of_each(&links, distinct, redirects, &mut pending, &mut counts)?;
     let mut ends = sorter("ends");
-    for step in 0..STEPS {
+    for step in 0..MAX_REDIRECT_STEPS {
         let mut next = sorter(&format!("step{step}"));
         let under_way = take_step(&links, distinct, pending, &mut next, &mut ends, &mut counts)?;
         pending = next;

@@ -9,7 +9,7 @@ use std::mem;
 use std::path::PathBuf;
 
 /// How many runs are read at once; each is an open file.
-const RUNS: usize = 64;
+const MAX_RUNS: usize = 64;
 
 /// Pairs of bytes, to be sorted by key, then by value.
 pub(super) struct Sorter {
@@ -19,19 +19,19 @@ pub(super) struct Sorter {
     /// How many bytes may be in memory.
     most: usize,
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<PairPlace>,
     runs: Vec<PathBuf>,
     made: usize,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct PairPlace {
     at: usize,
     key: u32,
     value: u32,
 }
 
-impl Entry {
+impl PairPlace {
     fn of(self, bytes: &[u8]) -> (&[u8], &[u8]) {
         let (key, value) = (self.key as usize, self.value as usize);
         bytes[self.at..self.at + key + value].split_at(key)
@@ -45,8 +45,8 @@ impl Sorter {
 
     pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
         let length = |part: &[u8]| u32::try_from(part.len()).map_err(|_| io::ErrorKind::FileTooLarge);
-        let entry = Entry { at: self.bytes.len(), key: length(key)?, value: length(value)? };
-        let taken = self.bytes.len() + (self.entries.len() + 1) * size_of::<Entry>();
+        let entry = PairPlace { at: self.bytes.len(), key: length(key)?, value: length(value)? };
+        let taken = self.bytes.len() + (self.entries.len() + 1) * size_of::<PairPlace>();
         if taken + key.len() + value.len() > self.most && !self.entries.is_empty() {
             self.spill()?;
             return self.push(key, value);
@@ -63,16 +63,16 @@ impl Sorter {
         let mut run = self.next_run()?;
         for entry in self.entries.drain(..) {
             let (key, value) = entry.of(&self.bytes);
-            write(&mut run, key, value)?;
+            write_pair(&mut run, key, value)?;
         }
         run.flush()?;
         self.bytes.clear();
-        if self.runs.len() == RUNS {
+        if self.runs.len() == MAX_RUNS {
             let runs = mem::take(&mut self.runs);
             let (mut merge, mut whole) = (Merge::over(&runs)?, self.next_run()?);
             let (mut key, mut value) = (Vec::new(), Vec::new());
             while merge.next(&mut key, &mut value)? {
-                write(&mut whole, &key, &value)?;
+                write_pair(&mut whole, &key, &value)?;
             }
             whole.flush()?;
             runs.iter().try_for_each(fs::remove_file)?;
@@ -107,7 +107,7 @@ impl Sorter {
 }
 
 pub(super) enum Sorted {
-    InMemory { bytes: Vec<u8>, entries: Vec<Entry>, at: usize },
+    InMemory { bytes: Vec<u8>, entries: Vec<PairPlace>, at: usize },
     Merged(Merge),
 }
 
@@ -146,7 +146,7 @@ impl Merge {
         for (at, path) in paths.iter().enumerate() {
             let mut run = BufReader::with_capacity(1 << 16, File::open(path)?);
             let (mut key, mut value) = (Vec::new(), Vec::new());
-            if read(&mut run, &mut key, &mut value)? {
+            if read_pair(&mut run, &mut key, &mut value)? {
                 heads.push(Reverse((key, value, at)));
             }
             runs.push(run);
@@ -159,14 +159,14 @@ impl Merge {
         let Reverse((next_key, next_value, run)) = &mut *head;
         mem::swap(key, next_key);
         mem::swap(value, next_value);
-        if !read(&mut self.runs[*run], next_key, next_value)? {
+        if !read_pair(&mut self.runs[*run], next_key, next_value)? {
             PeekMut::pop(head);
         }
         Ok(true)
     }
 }
 
-fn write(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()> {
+fn write_pair(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()> {
     // Their lengths were those of an entry.
     let length = |part: &[u8]| u32::try_from(part.len()).unwrap_or_default().to_le_bytes();
     out.write_all(&length(key))?;
@@ -176,7 +176,7 @@ fn write(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()> {
 }
 
 /// Reads a pair; `false` at the end.
-fn read(run: &mut impl Read, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
+fn read_pair(run: &mut impl Read, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
     let mut lengths = [[0; 4]; 2];
     let first = run.read(&mut lengths[0][..1])?;
     if first == 0 {
@@ -193,7 +193,7 @@ fn read(run: &mut impl Read, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Resu
 
 #[cfg(test)]
 mod tests {
-    use super::{RUNS, Sorter};
+    use super::{MAX_RUNS, Sorter};
 
     #[test]
     fn little_memory_makes_runs_and_the_same_order() {
@@ -204,7 +204,7 @@ mod tests {
         let mut expected: Vec<(Vec<u8>, Vec<u8>)> =
             pairs.iter().map(|(key, value)| (key.clone().into(), value.clone().into())).collect();
         expected.sort();
-        for (most, runs) in [(1 << 20, 0), (4 << 10, 2), (200, RUNS)] {
+        for (most, runs) in [(1 << 20, 0), (4 << 10, 2), (200, MAX_RUNS)] {
             let mut sorter = Sorter::new(dir.path().to_owned(), "test".to_owned(), most);
             for (key, value) in &pairs {
                 sorter.push(key.as_bytes(), value.as_bytes()).expect("a run");

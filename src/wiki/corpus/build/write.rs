@@ -160,7 +160,7 @@ impl<'scope, W: Work + 'scope> Stage<'scope, W> {
 impl<W: io::Write + Send> Work for PageWriter<W> {
     fn add(&mut self, article: &Article) -> Result<(), Failed> {
         let mut frame = Vec::new();
-        frame::encode(article, &mut frame);
+        frame::encode_article(article, &mut frame);
         Ok(PageWriter::add(self, &frame)?)
     }
 }
@@ -297,7 +297,7 @@ impl Facts {
         let page = article.pageid.unwrap_or(u64::MAX).to_be_bytes();
         for (redirect, name) in [(0, &article.title)].into_iter().chain(article.redirects.iter().map(|name| (1, name)))
         {
-            let key = fold::key(name);
+            let key = fold::fold_name(name);
             if !key.is_empty() {
                 self.keys.push(key.as_bytes(), &[&[redirect], page.as_slice(), &number.to_be_bytes()].concat())?;
             }
@@ -365,7 +365,7 @@ fn dictionary(distinct: &Distinct) -> Result<Vec<u8>, Failed> {
             continue;
         }
         let mut frame = Vec::new();
-        frame::encode(&article?, &mut frame);
+        frame::encode_article(&article?, &mut frame);
         frame.truncate(8 << 10);
         bytes += frame.len();
         sample.push((number, frame));

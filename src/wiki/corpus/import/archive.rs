@@ -26,7 +26,7 @@ impl<R: Read> Read for Watched<R> {
 
 /// Hands every file that is wanted to `each`, until that returns `false`; without one, `what` is missing. What is behind the
 /// last member is read too, because it says whether the archive is whole: a block of zeros, and nothing but zeros.
-pub(super) fn members(
+pub(super) fn archive_members(
     source: impl Read,
     what: &str,
     wanted: impl Fn(&Path) -> bool,
@@ -73,7 +73,7 @@ fn only_zeros(rest: &mut impl Read) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::members;
+    use super::archive_members;
     use bzip2::read::MultiBzDecoder;
     use bzip2::{Compression, read::BzEncoder};
     use std::io::Read;
@@ -85,7 +85,7 @@ mod tests {
             count += 1;
             std::io::copy(member, &mut std::io::sink()).map(|_| true)
         };
-        let whole = members(archive, "file", |_| true, each);
+        let whole = archive_members(archive, "file", |_| true, each);
         (count, whole.err().map(|error| error.to_string()))
     }
 

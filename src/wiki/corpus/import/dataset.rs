@@ -1,7 +1,7 @@
 //! The paragraphs that come with the questions of a dataset: `context` of `HotpotQA`, `2WikiMultiHopQA` and our own files, `paragraphs`
 //! of `MuSiQue`. The file has a question on each line, or a list of them.
 
-use super::lines::{Lines, Parsed, text_of};
+use super::lines::{Lines, Parsed, unpacked_text};
 use super::{ImportError, Imported, Place, Records, broken};
 use crate::types::bounded::LONGEST_LINE;
 use crate::types::json_error;
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
+pub(super) fn open_dataset(path: &Path) -> Result<Records, ImportError> {
     let is_list = |source: &mut Box<dyn BufRead + Send>| -> io::Result<bool> {
         let text = source.fill_buf()?;
         let mark = text.starts_with("\u{feff}".as_bytes());
@@ -27,9 +27,9 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
         }
         Ok(list)
     };
-    let mut source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
+    let mut source = File::open(path).and_then(unpacked_text).map_err(|error| broken(&error))?;
     let list = is_list(&mut source).map_err(|error| broken(&error))?;
-    Ok(if list { list_of(source) } else { Box::new(Lines::new(source, None, parse)) })
+    Ok(if list { read_list(source) } else { Box::new(Lines::new(source, None, parse_question)) })
 }
 
 #[derive(Deserialize)]
@@ -61,7 +61,7 @@ struct Paragraph {
 }
 
 /// A paragraph in sentences is an article; paragraphs of a text each are passages of theirs.
-fn parse(question: &[u8]) -> Parsed {
+fn parse_question(question: &[u8]) -> Parsed {
     let Question { context, paragraphs } =
         serde_json::from_slice(question).map_err(|error| json_error::in_line(&error))?;
     if context.is_none() && paragraphs.is_none() {
@@ -100,7 +100,7 @@ fn parse(question: &[u8]) -> Parsed {
 }
 
 /// The parser hands over one question after the other, so it has a thread of its own.
-fn list_of(source: impl Read + Send + 'static) -> Records {
+fn read_list(source: impl Read + Send + 'static) -> Records {
     let (send, found) = sync_channel(1 << 10);
     thread::spawn(move || {
         let taken = Cell::new(0);
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for Questions<'_> {
             self.taken.set(0);
             let Some(question) = list.next_element::<Box<RawValue>>()? else { break };
             let place = Place { member: Some(format!("question {number}").into()), line: 0 };
-            let found = match parse(question.get().as_bytes()) {
+            let found = match parse_question(question.get().as_bytes()) {
                 Ok(records) => {
                     records.into_iter().map(|record| Ok(Imported { record, place: place.clone() })).collect()
                 }
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for Questions<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{open, parse};
+    use super::{open_dataset, parse_question};
     use crate::wiki::corpus::import::tests::{read, shown};
 
     #[test]
@@ -176,13 +176,13 @@ mod tests {
             r#"[{"title": "A", "sentences": ["One.", "Two."]}]"#,
         ] {
             let line = format!(r#"{{"_id": "x", "question": "?", "context": {context}}}"#);
-            assert_eq!(shown(parse(line.as_bytes())), article, "{context}");
+            assert_eq!(shown(parse_question(line.as_bytes())), article, "{context}");
         }
         let spaced = br#"{"context": [["A", ["One?", "\" yes."]], ["B", ["One.", " Two."]]]}"#;
-        assert!(shown(parse(spaced)).starts_with(r#"{"title":"A","blocks":[["One?","\" yes."]]"#));
+        assert!(shown(parse_question(spaced)).starts_with(r#"{"title":"A","blocks":[["One?","\" yes."]]"#));
         let paragraphs =
             br#"{"paragraphs": [{"idx": 0, "title": "A", "paragraph_text": " One. ", "is_supporting": true}]}"#;
-        assert_eq!(shown(parse(paragraphs)), "A One.");
+        assert_eq!(shown(parse_question(paragraphs)), "A One.");
         for (line, reason) in [
             ("{\"question\": \"?\"}", "the question has neither `context` nor `paragraphs`"),
             ("{\"context\": \"a text\"}", "`context` is not a list of [title, [sentence, …]] at column 21"),
@@ -192,7 +192,7 @@ mod tests {
             ),
             ("{\"context\": [[\"\", [\"One.\"]]]}", "a paragraph has no title"),
         ] {
-            assert_eq!(shown(parse(line.as_bytes())), reason);
+            assert_eq!(shown(parse_question(line.as_bytes())), reason);
         }
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let path = dir.path().join("dev.json");
         let list = "\u{feff}[\n{\"context\": [[\"A\", [\"a\"]]]}, 7, {\"paragraphs\": [{\"title\": \"B\", \"paragraph_text\": \"b\"}]}]";
         std::fs::write(&path, list).expect("written");
-        let (found, wrong) = read(open(&path));
+        let (found, wrong) = read(open_dataset(&path));
         assert_eq!(found, [r#"{"title":"A","blocks":[["a"]],"redirects":[]}"#, "B b"]);
         assert_eq!(wrong, [", `question 2`: integer `7` where an object is expected at column 1"]);
         for (end, reason) in [
@@ -211,7 +211,7 @@ mod tests {
             (8, "broken: EOF while parsing"),
         ] {
             std::fs::write(&path, &list.as_bytes()[..end]).expect("written");
-            let (_, wrong) = read(open(&path));
+            let (_, wrong) = read(open_dataset(&path));
             assert!(wrong.last().is_some_and(|wrong| wrong.starts_with(reason)), "{wrong:?}");
         }
         let long = [b"[{\"x\": \"".to_vec(), vec![b'a'; 17 << 20]].concat();
@@ -222,7 +222,7 @@ mod tests {
             (vec![b'['; 100_000], "broken: EOF while parsing"),
         ] {
             std::fs::write(&path, text).expect("written");
-            let (_, wrong) = read(open(&path));
+            let (_, wrong) = read(open_dataset(&path));
             assert!(wrong.last().is_some_and(|wrong| wrong.starts_with(reason)), "{reason}: {wrong:?}");
         }
     }

@@ -1,9 +1,9 @@
 //! What a file or a folder is, by its name and its first record.
 
 use super::archive::is_archive;
-use super::lines::text_of;
-use super::{Format, beir, fever, files, hotpotqa, is_table, listed, zim};
-use crate::wiki::corpus::{lines_of, manifest};
+use super::lines::unpacked_text;
+use super::{Format, beir, fever, files, files_below, hotpotqa, is_table, zim};
+use crate::wiki::corpus::{lines_file, manifest};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -17,11 +17,11 @@ impl Format {
         if path.is_dir() {
             return match path {
                 _ if path.join(manifest::FILE).is_file() => Some(Self::Corpus),
-                _ if lines_of(path).is_some() => Some(Self::Jsonl),
-                _ if path.join(beir::FILE).is_file() => Some(Self::Beir),
-                _ if listed(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),
+                _ if lines_file(path).is_some() => Some(Self::Jsonl),
+                _ if path.join(beir::BEIR_FILE).is_file() => Some(Self::Beir),
+                _ if files_below(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),
                 _ if hotpotqa::is_folder(path) => Some(Self::Hotpotqa),
-                _ => fever::is_folder(path).then_some(Self::Fever),
+                _ => fever::is_fever_folder(path).then_some(Self::Fever),
             };
         }
         match files(path).first().and_then(|file| magic(file)) {
@@ -83,7 +83,7 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     // What can be read of a damaged file tells as much.
-    let _ = text_of(File::open(path).ok()?).ok()?.take(LOOKED_AT).read_to_end(&mut bytes);
+    let _ = unpacked_text(File::open(path).ok()?).ok()?.take(LOOKED_AT).read_to_end(&mut bytes);
     Some(bytes)
 }
 

@@ -1,32 +1,32 @@
 //! The passages of DPR, `psgs_w100.tsv`: id, text and title, separated by tabs, quoted as in CSV.
 
 use super::lines::Parsed;
-use super::passage;
+use super::passage_record;
 
 /// The columns, as the first line names them.
-const COLUMNS: [&str; 3] = ["id", "text", "title"];
+const DPR_COLUMNS: [&str; 3] = ["id", "text", "title"];
 
 /// Reads a line. The first one may say that the columns are in another order.
-pub(super) fn parser() -> impl FnMut(&[u8]) -> Parsed {
+pub(super) fn dpr_parser() -> impl FnMut(&[u8]) -> Parsed {
     let mut order = [0, 1, 2];
     move |line| {
         let line = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-        let fields = fields(line.trim_end_matches(['\r', '\n']))?;
-        let at = COLUMNS.map(|column| fields.iter().position(|field| field == column));
+        let fields = dpr_fields(line.trim_end_matches(['\r', '\n']))?;
+        let at = DPR_COLUMNS.map(|column| fields.iter().position(|field| field == column));
         if let [Some(id), Some(text), Some(title)] = at {
             order = [id, text, title];
             return Ok(Vec::new());
         }
         let [id, text, title] = order.map(|at| fields[at].as_str());
-        passage(title, id.to_owned(), text)
+        passage_record(title, id.to_owned(), text)
     }
 }
 
 /// The fields of a line. One that begins with a quotation mark goes to the next that is not doubled, and may hold tabs.
-fn fields(line: &str) -> Result<[String; 3], String> {
-    let mut fields = Vec::with_capacity(COLUMNS.len());
+fn dpr_fields(line: &str) -> Result<[String; 3], String> {
+    let mut fields = Vec::with_capacity(DPR_COLUMNS.len());
     let mut rest = Some(line);
-    while let Some(mut field) = rest.filter(|_| fields.len() < COLUMNS.len()) {
+    while let Some(mut field) = rest.filter(|_| fields.len() < DPR_COLUMNS.len()) {
         let mut text = String::new();
         if let Some(mut quoted) = field.strip_prefix('"') {
             loop {
@@ -51,12 +51,12 @@ fn fields(line: &str) -> Result<[String; 3], String> {
 
 #[cfg(test)]
 mod tests {
-    use super::parser;
+    use super::dpr_parser;
     use crate::wiki::corpus::import::tests::shown;
 
     #[test]
     fn quoted_fields_are_read_as_written_and_broken_lines_named() {
-        let mut parse = parser();
+        let mut parse = dpr_parser();
         let mut read = |line: &str| shown(parse(line.as_bytes()));
         assert_eq!(read("id\ttext\ttitle\r\n"), "");
         assert_eq!(read("1\t\"Ada \"\"the\"\" Countess,\ttab\"\tAda\r\n"), "Ada #1 Ada \"the\" Countess,\ttab");

@@ -1,8 +1,8 @@
 //! FEVER's pages of Wikipedia: the folder of `wiki-001.jsonl` to `wiki-109.jsonl`, or one of the files. `lines` has the sentences
 //! with their numbers, which are those of the evidence.
 
-use super::lines::{self, Lines, Parsed, text_of};
-use super::{ImportError, Records, broken, listed};
+use super::lines::{self, Lines, Parsed, unpacked_text};
+use super::{ImportError, Records, broken, files_below};
 use crate::tape::Inside;
 use crate::types::json_error;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries};
@@ -14,13 +14,13 @@ use std::sync::Arc;
 const ESCAPES: [(&str, &str); 7] =
     [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-LCB-", "{"), ("-RCB-", "}"), ("-COLON-", ":")];
 /// So many numbers of sentences may be left out on a page.
-const GAPS: usize = 1_000;
+const MAX_GAPS: usize = 1_000;
 
-pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
+pub(super) fn open_fever(path: &Path) -> Result<Records, ImportError> {
     if !path.is_dir() {
-        return lines::open(path, parse);
+        return lines::open_lines(path, parse_fever);
     }
-    let files = files(path)?;
+    let files = fever_files(path)?;
     if files.is_empty() {
         return Err(ImportError::Broken { reason: "there is no wiki-NNN.jsonl in it".to_owned() });
     }
@@ -28,8 +28,8 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     let inside = Inside::of(path).map_err(|error| broken(&error))?;
     let records = files.into_iter().flat_map(move |path| -> Records {
         let member = Arc::from(path.strip_prefix(&root).unwrap_or(&path).to_string_lossy());
-        match inside.open(&path).and_then(text_of) {
-            Ok(source) => Box::new(Lines::new(source, Some(member), parse)),
+        match inside.open(&path).and_then(unpacked_text) {
+            Ok(source) => Box::new(Lines::new(source, Some(member), parse_fever)),
             Err(error) => Box::new(std::iter::once(Err(broken(&error)))),
         }
     });
@@ -37,16 +37,16 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
 }
 
 /// Whether a folder has such files.
-pub(super) fn is_folder(path: &Path) -> bool {
-    files(path).is_ok_and(|files| !files.is_empty())
+pub(super) fn is_fever_folder(path: &Path) -> bool {
+    fever_files(path).is_ok_and(|files| !files.is_empty())
 }
 
-fn files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
-    listed(folder, |name| name.starts_with("wiki-") && name.contains(".jsonl")).map_err(|error| broken(&error))
+fn fever_files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    files_below(folder, |name| name.starts_with("wiki-") && name.contains(".jsonl")).map_err(|error| broken(&error))
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct FeverLine {
     id: String,
     #[serde(default)]
     text: String,
@@ -54,16 +54,16 @@ struct Line {
     lines: String,
 }
 
-fn parse(line: &[u8]) -> Parsed {
-    let Line { id, text, lines } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
-    let title = unescaped(&id).replace('_', " ");
+fn parse_fever(line: &[u8]) -> Parsed {
+    let FeverLine { id, text, lines } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
+    let title = without_escapes(&id).replace('_', " ");
     if title.trim().is_empty() {
         // Each file begins with a record in which nothing is.
         let nothing = text.is_empty() && lines.is_empty();
         return if nothing { Ok(Vec::new()) } else { Err("`id` is empty".to_owned()) };
     }
-    let blocks = match sentences(&lines) {
-        sentences if sentences.is_empty() => vec![Block::Text(unescaped(text.trim()))],
+    let blocks = match fever_sentences(&lines) {
+        sentences if sentences.is_empty() => vec![Block::Text(without_escapes(text.trim()))],
         sentences => vec![Block::spaced(sentences)],
     };
     let entries = listed_entries(&blocks);
@@ -72,8 +72,8 @@ fn parse(line: &[u8]) -> Parsed {
 
 /// Sentences in their places: of `12\tA sentence .\tlink\tTitle` the second field is the thirteenth. Text without a number
 /// of its own belongs to the sentence before it.
-fn sentences(lines: &str) -> Vec<String> {
-    let most = lines.split('\n').count() + GAPS;
+fn fever_sentences(lines: &str) -> Vec<String> {
+    let most = lines.split('\n').count() + MAX_GAPS;
     let mut sentences = Vec::<String>::new();
     for line in lines.split('\n') {
         let mut fields = line.split('\t').map(str::trim);
@@ -81,18 +81,18 @@ fn sentences(lines: &str) -> Vec<String> {
         let number = first.parse().ok().filter(|number| (sentences.len()..most).contains(number));
         if let Some(number) = number {
             sentences.resize(number, String::new());
-            sentences.push(unescaped(fields.next().unwrap_or_default()));
+            sentences.push(without_escapes(fields.next().unwrap_or_default()));
         } else if let Some(last) = sentences.last_mut().filter(|_| !first.is_empty()) {
             last.push(' ');
-            last.push_str(&unescaped(first));
+            last.push_str(&without_escapes(first));
         } else if !first.is_empty() {
-            sentences.push(unescaped(first));
+            sentences.push(without_escapes(first));
         }
     }
     sentences
 }
 
-fn unescaped(text: &str) -> String {
+fn without_escapes(text: &str) -> String {
     let mut text = text.to_owned();
     for (from, to) in ESCAPES {
         if text.contains(from) {
@@ -104,7 +104,7 @@ fn unescaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{GAPS, parse, sentences};
+    use super::{MAX_GAPS, fever_sentences, parse_fever};
     use crate::wiki::corpus::import::tests::shown;
 
     #[test]
@@ -112,22 +112,22 @@ mod tests {
         let lines = "0\tRed -LRB- a colour -RRB- is red .\tcolour\tColour\n1\t\n2\tIt is not blue .\n\n4\t";
         let line = serde_json::json!({"id": "Red_-LRB-film-COLON-_2-RRB-", "text": "x", "lines": lines});
         let article = r#"{"title":"Red (film: 2)","blocks":[["Red ( a colour ) is red .",""," It is not blue .","",""]],"redirects":[]}"#;
-        assert_eq!(shown(parse(line.to_string().as_bytes())), article);
+        assert_eq!(shown(parse_fever(line.to_string().as_bytes())), article);
         let without = r#"{"id": "A", "text": " -LSB-a-RSB- -LCB-b-RCB- "}"#;
-        assert_eq!(shown(parse(without.as_bytes())), r#"{"title":"A","blocks":["[a] {b}"],"redirects":[]}"#);
-        assert_eq!(shown(parse(br#"{"id": "", "text": "", "lines": ""}"#)), "");
-        assert_eq!(shown(parse(br#"{"id": "_", "text": "", "lines": "0\tx"}"#)), "`id` is empty");
-        assert_eq!(shown(parse(br#"{"id": 7}"#)), "integer `7` where a string is expected at column 8");
+        assert_eq!(shown(parse_fever(without.as_bytes())), r#"{"title":"A","blocks":["[a] {b}"],"redirects":[]}"#);
+        assert_eq!(shown(parse_fever(br#"{"id": "", "text": "", "lines": ""}"#)), "");
+        assert_eq!(shown(parse_fever(br#"{"id": "_", "text": "", "lines": "0\tx"}"#)), "`id` is empty");
+        assert_eq!(shown(parse_fever(br#"{"id": 7}"#)), "integer `7` where a string is expected at column 8");
     }
 
     #[test]
     fn broken_numbers_lose_no_text_and_take_no_memory() {
         assert_eq!(
-            sentences("0\tA year\tx\n1984 was .\n1\tTwo .\n1\tAgain .\n2"),
+            fever_sentences("0\tA year\tx\n1984 was .\n1\tTwo .\n1\tAgain .\n2"),
             ["A year 1984 was .", "Two . 1", ""]
         );
-        assert_eq!(sentences("first\n\tlink\n18446744073709551615\tx"), ["first 18446744073709551615"]);
-        assert_eq!(sentences(&format!("{GAPS}\tx")).len(), GAPS + 1);
-        assert_eq!(sentences(&format!("{}\tx", GAPS + 1)).len(), 1);
+        assert_eq!(fever_sentences("first\n\tlink\n18446744073709551615\tx"), ["first 18446744073709551615"]);
+        assert_eq!(fever_sentences(&format!("{MAX_GAPS}\tx")).len(), MAX_GAPS + 1);
+        assert_eq!(fever_sentences(&format!("{}\tx", MAX_GAPS + 1)).len(), 1);
     }
 }

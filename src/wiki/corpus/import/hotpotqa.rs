@@ -4,8 +4,8 @@
 //! begin with the title; sentences have the spaces between them, and links as `<a href="…">`. Members are small and many, and are
 //! unpacked and read on several threads.
 
-use super::parallel::{Found, on_all_processors};
-use super::{Facts, ImportError, Imported, Place, Records, archive, broken, listed};
+use super::parallel::{Batch, on_all_processors};
+use super::{ImportError, Imported, Place, PublishedFacts, Records, archive, broken, files_below};
 use crate::tape::Inside;
 use crate::types::bounded::read_at_most;
 use crate::types::json_error;
@@ -48,12 +48,12 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
 }
 
 /// What is true of all of these dumps.
-pub(super) fn facts() -> Facts {
-    Facts {
+pub(super) fn facts() -> PublishedFacts {
+    PublishedFacts {
         license: Some("CC-BY-SA-4.0".to_owned()),
         attribution: Some("Wikipedia contributors, as published by HotpotQA".to_owned()),
         changes: Some("plain text, links removed".to_owned()),
-        ..Facts::default()
+        ..PublishedFacts::default()
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn is_folder(path: &Path) -> bool {
 }
 
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    listed(folder, |name| name.starts_with(MEMBER))
+    files_below(folder, |name| name.starts_with(MEMBER))
 }
 
 fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
@@ -85,7 +85,7 @@ fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
 fn send_archive(file: File, members: &SyncSender<Member>) {
     let source = MultiBzDecoder::new(BufReader::with_capacity(1 << 18, file));
     let wanted = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(MEMBER));
-    let whole = archive::members(source, "wiki_NN.bz2", wanted, |name, member| {
+    let whole = archive::archive_members(source, "wiki_NN.bz2", wanted, |name, member| {
         let bytes = read_at_most(member, LARGEST)?;
         Ok(members.send(Ok((name, bytes))).is_ok())
     });
@@ -94,7 +94,7 @@ fn send_archive(file: File, members: &SyncSender<Member>) {
     }
 }
 
-fn records(member: &Arc<str>, bytes: Vec<u8>) -> Found {
+fn records(member: &Arc<str>, bytes: Vec<u8>) -> Batch {
     let read = match bytes.as_slice() {
         [b'B', b'Z', b'h', ..] => read_at_most(MultiBzDecoder::new(&*bytes), LARGEST),
         [0x1f, 0x8b, ..] => read_at_most(MultiGzDecoder::new(&*bytes), LARGEST),

@@ -4,12 +4,12 @@
 //! The first line of a packed corpus says what it is. What follows are its articles as they are, and nothing else: their
 //! identity is compared with the one in that line.
 
-use super::archive::{is_archive, members};
+use super::archive::{archive_members, is_archive};
 use super::lines::{self, Lines, Parsed, Parser, unpacked};
 use super::{ImportError, Records, broken};
 use crate::types::text::printable;
 use crate::wiki::corpus::about::About;
-use crate::wiki::corpus::lines_of;
+use crate::wiki::corpus::lines_file;
 use crate::wiki::corpus::record::{self, Identity, Record};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -17,19 +17,19 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
+pub(super) fn open_json_lines(path: &Path) -> Result<Records, ImportError> {
     if is_archive(path) {
         let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
         return Ok(archived(source));
     }
-    match lines_of(path) {
-        Some(file) => lines::open_member(path, &file, Mine::Begun),
-        None => lines::open_with(path, Mine::Begun),
+    match lines_file(path) {
+        Some(file) => lines::open_member_lines(path, &file, OwnLines::Begun),
+        None => lines::open_lines_with(path, OwnLines::Begun),
     }
 }
 
 /// Lines of our own, which may be a packed corpus.
-enum Mine {
+enum OwnLines {
     /// The first line decides.
     Begun,
     Lines,
@@ -39,8 +39,8 @@ enum Mine {
     Broken,
 }
 
-impl Parser for Mine {
-    fn parse(&mut self, line: &[u8]) -> Parsed {
+impl Parser for OwnLines {
+    fn parse_line(&mut self, line: &[u8]) -> Parsed {
         if let Self::Packed(_, identity) = self {
             let article = record::parse_canonical(line)?;
             identity.add(&article).map_err(|error| error.to_string())?;
@@ -87,7 +87,7 @@ fn archived(source: impl Read + Send + 'static) -> Records {
     let (send, found) = sync_channel(1 << 10);
     thread::spawn(move || {
         let wanted = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
-        let whole = members(source, ".jsonl file", wanted, |name, member| {
+        let whole = archive_members(source, ".jsonl file", wanted, |name, member| {
             let mut records = Lines::new(BufReader::new(member), Some(name), parse);
             // Nobody listens after an error.
             Ok(records.all(|record| send.send(record).is_ok()))
@@ -101,7 +101,7 @@ fn archived(source: impl Read + Send + 'static) -> Records {
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, open};
+    use super::{Record, open_json_lines};
     use crate::wiki::corpus::Format;
     use crate::wiki::corpus::import::ImportError;
     use crate::wiki::corpus::record::Identity;
@@ -112,7 +112,7 @@ mod tests {
     /// The identity of what is read, or why it is not.
     fn read(path: &Path) -> Result<String, String> {
         let mut identity = Identity::default();
-        for found in open(path).map_err(|error| format!("{error:?}"))? {
+        for found in open_json_lines(path).map_err(|error| format!("{error:?}"))? {
             match found {
                 Ok(imported) => {
                     if let Record::Article(article) = imported.record {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Deserialize)]
-struct Line {
+struct KiltLine {
     wikipedia_title: String,
     #[serde(default, deserialize_with = "page_number")]
     wikipedia_id: Option<u64>,
@@ -19,8 +19,8 @@ struct Line {
 
 /// A page has what `--compat fixed` shows of one: its paragraphs and lists without headings, a list as one block with an item on
 /// each line.
-pub(super) fn parse(line: &[u8]) -> Parsed {
-    let Line { wikipedia_title: title, wikipedia_id, text, history } =
+pub(super) fn parse_kilt(line: &[u8]) -> Parsed {
+    let KiltLine { wikipedia_title: title, wikipedia_id, text, history } =
         serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
     if title.trim().is_empty() {
         return Err("`wikipedia_title` is empty".to_owned());
@@ -64,7 +64,7 @@ fn without_mark(item: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::parse_kilt;
     use crate::wiki::corpus::import::tests::shown;
 
     #[test]
@@ -79,10 +79,10 @@ mod tests {
             "history": {"pageid": 12, "revid": 99, "timestamp": "2019-08-01T00:00:00Z", "pre_dump": true},
         });
         let article = r#"{"title":"Lists","id":12,"revid":99,"timestamp":"2019-08-01T00:00:00Z","blocks":["A first paragraph.","one\ntwo","1984","Lists","x"],"redirects":[]}"#;
-        assert_eq!(shown(parse(line.to_string().as_bytes())), article);
+        assert_eq!(shown(parse_kilt(line.to_string().as_bytes())), article);
         let bare = r#"{"wikipedia_title": "B", "wikipedia_id": 3, "text": ["B", "b"], "history": "gone"}"#;
-        assert_eq!(shown(parse(bare.as_bytes())), r#"{"title":"B","id":3,"blocks":["b"],"redirects":[]}"#);
-        assert_eq!(shown(parse(br#"{"wikipedia_title": " ", "text": []}"#)), "`wikipedia_title` is empty");
-        assert_eq!(shown(parse(br#"{"wikipedia_title": "C"}"#)), "field `text` is missing at column 24");
+        assert_eq!(shown(parse_kilt(bare.as_bytes())), r#"{"title":"B","id":3,"blocks":["b"],"redirects":[]}"#);
+        assert_eq!(shown(parse_kilt(br#"{"wikipedia_title": " ", "text": []}"#)), "`wikipedia_title` is empty");
+        assert_eq!(shown(parse_kilt(br#"{"wikipedia_title": "C"}"#)), "field `text` is missing at column 24");
     }
 }

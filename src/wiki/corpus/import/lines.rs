@@ -15,7 +15,7 @@ pub(super) type Parsed = Result<Vec<Record>, String>;
 
 /// What is made of lines.
 pub(super) trait Parser {
-    fn parse(&mut self, line: &[u8]) -> Parsed;
+    fn parse_line(&mut self, line: &[u8]) -> Parsed;
 
     /// Whether a line that cannot be read ends the file.
     fn is_strict(&self) -> bool {
@@ -29,34 +29,37 @@ pub(super) trait Parser {
 }
 
 impl<F: FnMut(&[u8]) -> Parsed> Parser for F {
-    fn parse(&mut self, line: &[u8]) -> Parsed {
+    fn parse_line(&mut self, line: &[u8]) -> Parsed {
         self(line)
     }
 }
 
 /// The records of a file.
-pub(super) fn open(path: &Path, parse: impl FnMut(&[u8]) -> Parsed + Send + 'static) -> Result<Records, ImportError> {
-    open_with(path, parse)
+pub(super) fn open_lines(
+    path: &Path,
+    parse: impl FnMut(&[u8]) -> Parsed + Send + 'static,
+) -> Result<Records, ImportError> {
+    open_lines_with(path, parse)
 }
 
 /// The records of a file in a folder that was named, out of which no link is followed.
-pub(super) fn open_member(
+pub(super) fn open_member_lines(
     folder: &Path,
     path: &Path,
     parser: impl Parser + Send + 'static,
 ) -> Result<Records, ImportError> {
     let file = Inside::of(folder).and_then(|inside| inside.open(path));
-    let source = file.and_then(text_of).map_err(|error| broken(&error))?;
+    let source = file.and_then(unpacked_text).map_err(|error| broken(&error))?;
     Ok(Box::new(Lines::new(source, None, parser)))
 }
 
-pub(super) fn open_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {
-    let source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
+pub(super) fn open_lines_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {
+    let source = File::open(path).and_then(unpacked_text).map_err(|error| broken(&error))?;
     Ok(Box::new(Lines::new(source, None, parser)))
 }
 
 /// A text that may be packed. A device or a packed bomb, which often have nothing but zero bytes, are not read to their end.
-pub(super) fn text_of(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+pub(super) fn unpacked_text(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut text = unpacked(source)?;
     if text.fill_buf()?.contains(&0) {
         return Err(io::Error::other("it contains NUL bytes, so it is not text"));
@@ -107,7 +110,7 @@ impl<R: BufRead, P: Parser> Lines<R, P> {
         if line.trim_ascii().is_empty() {
             return Ok(Vec::new());
         }
-        self.parse.parse(line).map_err(|reason| match std::str::from_utf8(line) {
+        self.parse.parse_line(line).map_err(|reason| match std::str::from_utf8(line) {
             Ok(_) => reason,
             Err(_) => "it is not UTF-8 text".to_owned(),
         })

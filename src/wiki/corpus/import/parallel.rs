@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// What is said where a library panicked.
-pub(super) const FAULT: &str = "its reader failed inside; is it damaged?";
+pub(super) const READER_FAILED: &str = "its reader failed inside; is it damaged?";
 
 /// What one piece of work finds.
-pub(super) type Found = Vec<Result<Imported, ImportError>>;
+pub(super) type Batch = Vec<Result<Imported, ImportError>>;
 
 /// Does pieces of work on as many threads as there are processors.
 pub(super) fn on_all_processors<J: Send + 'static>(
     jobs: Receiver<J>,
-    work: impl Fn(J) -> Found + Send + Sync + 'static,
-) -> Receiver<Found> {
+    work: impl Fn(J) -> Batch + Send + Sync + 'static,
+) -> Receiver<Batch> {
     let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let (send, found) = sync_channel(threads);
     let shared = Arc::new((Mutex::new(jobs), work));
@@ -28,7 +28,8 @@ pub(super) fn on_all_processors<J: Send + 'static>(
             while let Ok(job) = next() {
                 // A job must not be lost without a word, whatever a library does on damaged bytes.
                 let found = catch_unwind(AssertUnwindSafe(|| work(job)));
-                let found = found.unwrap_or_else(|_| vec![Err(ImportError::Broken { reason: FAULT.to_owned() })]);
+                let found =
+                    found.unwrap_or_else(|_| vec![Err(ImportError::Broken { reason: READER_FAILED.to_owned() })]);
                 // Nobody listens after an error.
                 if send.send(found).is_err() {
                     return;

@@ -2,8 +2,8 @@
 //!
 //! A file is read in batches of rows on a thread of its own, because the library panics on some damaged bytes.
 
-use super::parallel::FAULT;
-use super::{ImportError, Imported, Place, Records, is_table, listed};
+use super::parallel::READER_FAILED;
+use super::{ImportError, Imported, Place, Records, files_below, is_table};
 use crate::tape::Inside;
 use crate::types::text::printable;
 use crate::wiki::corpus::record::{Article, Record, listed_entries, paragraphs};
@@ -29,8 +29,11 @@ const NAMED: usize = 20;
 type Found = Result<Imported, ImportError>;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    let files =
-        if path.is_dir() { listed(path, is_table).map_err(|error| broken(&error))? } else { vec![path.to_owned()] };
+    let files = if path.is_dir() {
+        files_below(path, is_table).map_err(|error| broken(&error))?
+    } else {
+        vec![path.to_owned()]
+    };
     if files.is_empty() {
         return Err(broken(&"there is no .parquet file in it"));
     }
@@ -83,7 +86,7 @@ fn read(file: File, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Resu
             Err("rows are missing".to_owned())
         }
     };
-    catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| Err(FAULT.to_owned()))
+    catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| Err(READER_FAILED.to_owned()))
 }
 
 /// The columns that are taken, of those that are there.

@@ -7,11 +7,11 @@ use super::{ImportError, Records};
 use crate::wiki::corpus::record::Record;
 use std::path::Path;
 
-pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    lines::open(path, parse)
+pub(super) fn open_redirects(path: &Path) -> Result<Records, ImportError> {
+    lines::open_lines(path, parse_redirect)
 }
 
-fn parse(line: &[u8]) -> Parsed {
+fn parse_redirect(line: &[u8]) -> Parsed {
     let names = str::from_utf8(line).unwrap_or_default().split_once('\t');
     let names = names.map(|(title, to)| [title, to].map(|name| name.replace('_', " ").trim().to_owned()));
     match names {
@@ -24,7 +24,7 @@ fn parse(line: &[u8]) -> Parsed {
 
 #[cfg(test)]
 mod tests {
-    use super::{ImportError, Record, open};
+    use super::{ImportError, Record, open_redirects};
     use crate::wiki::corpus::import::Imported;
     use std::fs;
 
@@ -52,7 +52,7 @@ mod tests {
             Err(ImportError::Record { place, reason }) => format!("{}: {reason}", place.line),
             other => format!("{other:?}"),
         };
-        let found: Vec<String> = open(&path).expect("a file").map(shown).collect();
+        let found: Vec<String> = open_redirects(&path).expect("a file").map(shown).collect();
         let expected = "a name, a tab and its target are expected";
         assert_eq!(found[0], "1: New York City -> New York");
         assert_eq!(
@@ -61,7 +61,8 @@ mod tests {
         );
         assert_eq!(found[5..], ["7: one -> two", "8: it is longer than 16 MiB", "9: last -> one"].map(str::to_owned));
         assert!(
-            open(dir.path()).is_err() || open(dir.path()).is_ok_and(|mut found| matches!(found.next(), Some(Err(_))))
+            open_redirects(dir.path()).is_err()
+                || open_redirects(dir.path()).is_ok_and(|mut found| matches!(found.next(), Some(Err(_))))
         );
     }
 }

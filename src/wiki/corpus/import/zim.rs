@@ -7,13 +7,13 @@ mod archive;
 mod cluster;
 mod parts;
 
-use super::parallel::{Found, on_all_processors};
-use super::{Facts, ImportError, Imported, Place, Records};
+use super::parallel::{Batch, on_all_processors};
+use super::{ImportError, Imported, Place, PublishedFacts, Records};
 use crate::wiki::corpus::record::{Article, Block, Record};
 use crate::wiki::html::{self, ArticleOptions, PageKind};
 use archive::{Archive, Entry, Result, Target};
 use cluster::Cluster;
-pub(super) use parts::paths;
+pub(super) use parts::zim_parts;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ const LIST: &str = "listing/titleOrdered/v1";
 /// Redirects that one thread follows at once.
 const STEP: u32 = 1 << 12;
 /// The longest chain of redirects that is followed.
-const HOPS: usize = 16;
+const MAX_HOPS: usize = 16;
 /// No page is larger, and no fact about a file longer, in bytes.
-const PAGE: u64 = 32 << 20;
-const FACT: u64 = 200;
+const MAX_PAGE: u64 = 32 << 20;
+const MAX_FACT: u64 = 200;
 /// Codes of languages as ZIM files and as Wikipedia have them; others are taken as they are.
 const LANGUAGES: [(&str, &str); 14] = [
     ("ara", "ar"),
@@ -54,15 +54,16 @@ pub(super) fn open(path: &Path) -> std::result::Result<Records, ImportError> {
     let (send, jobs) = sync_channel(1);
     let read = Arc::clone(&archive);
     thread::spawn(move || plan(&read, &send));
-    Ok(Box::new(on_all_processors(jobs, move |job| done(&archive, job)).into_iter().flatten()))
+    Ok(Box::new(on_all_processors(jobs, move |job| run_job(&archive, job)).into_iter().flatten()))
 }
 
 /// What a file says of itself.
-pub(super) fn facts(path: &Path) -> Facts {
-    let Ok(archive) = Archive::open(path) else { return Facts::default() };
+pub(super) fn facts(path: &Path) -> PublishedFacts {
+    let Ok(archive) = Archive::open(path) else { return PublishedFacts::default() };
     let fact = |name| {
         let Target::Blob { cluster, blob, .. } = archive.find(b'M', name)?.target else { return None };
-        let text = String::from_utf8(Cluster::open(&archive, cluster).ok()?.blob(blob, FACT).ok()?.to_vec()).ok()?;
+        let text =
+            String::from_utf8(Cluster::open(&archive, cluster).ok()?.blob(blob, MAX_FACT).ok()?.to_vec()).ok()?;
         let text = text.trim();
         // Some writers put a sign where they have nothing to say.
         let says = text.contains(char::is_alphanumeric) && text != "N/A" && !text.contains(char::is_control);
@@ -72,7 +73,7 @@ pub(super) fn facts(path: &Path) -> Facts {
     let language = fact("Language")
         .filter(is_code)
         .map(|code| LANGUAGES.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| (*short).to_owned()));
-    Facts {
+    PublishedFacts {
         language,
         as_of: fact("Date"),
         license: fact("License"),
@@ -125,7 +126,7 @@ fn plan(archive: &Archive, jobs: &SyncSender<Job>) {
         say(ImportError::Broken { reason });
         return;
     }
-    let Some(mut pages) = pages(archive, say) else { return };
+    let Some(mut pages) = article_pages(archive, say) else { return };
     pages.sort_unstable();
     let mut articles = Set::new(archive.entries);
     for page in &pages {
@@ -146,7 +147,7 @@ fn plan(archive: &Archive, jobs: &SyncSender<Job>) {
 }
 
 /// All articles: of the pages, those that the file lists as such, or all if it has no such list.
-fn pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option<Vec<Page>> {
+fn article_pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option<Vec<Page>> {
     let mut pages = Vec::new();
     for index in 0..archive.entries {
         match archive.entry(index) {
@@ -159,7 +160,7 @@ fn pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option<Vec<Pag
             Err(reason) => say(bad(format!("entry {index}"), reason)).then_some(())?,
         }
     }
-    match listed(archive) {
+    match listed_articles(archive) {
         Ok(Some(listed)) => {
             let (articles, others): (Vec<Page>, Vec<Page>) = pages.into_iter().partition(|page| listed.has(page.entry));
             Some(if articles.is_empty() { others } else { articles })
@@ -170,14 +171,14 @@ fn pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option<Vec<Pag
 }
 
 /// The entries that the file lists as articles.
-fn listed(archive: &Archive) -> Result<Option<Set>> {
+fn listed_articles(archive: &Archive) -> Result<Option<Set>> {
     let Some(Target::Blob { cluster, blob, .. }) = archive.find(b'X', LIST).map(|entry| entry.target) else {
         return Ok(None);
     };
     let mut cluster = Cluster::open(archive, cluster)?;
     let mut listed = Set::new(archive.entries);
     let list = cluster.blob(blob, 4 * u64::from(archive.entries))?;
-    list.chunks_exact(4).for_each(|entry| listed.add(archive::short(entry)));
+    list.chunks_exact(4).for_each(|entry| listed.add(archive::read_u32(entry)));
     Ok(Some(listed))
 }
 
@@ -185,14 +186,16 @@ fn bad(member: String, reason: String) -> ImportError {
     ImportError::Record { place: Place { member: Some(member.into()), line: 0 }, reason }
 }
 
-fn done(archive: &Archive, job: Job) -> Found {
+fn run_job(archive: &Archive, job: Job) -> Batch {
     match job {
         Job::Say(error) => vec![Err(error)],
         Job::Pages(pages) => {
             let mut cluster = pages.first().map_or(Err(String::new()), |page| Cluster::open(archive, page.cluster));
             let read = |page: &Page| {
-                let blob =
-                    cluster.as_mut().map_err(|reason| reason.clone()).and_then(|cluster| cluster.blob(page.blob, PAGE));
+                let blob = cluster
+                    .as_mut()
+                    .map_err(|reason| reason.clone())
+                    .and_then(|cluster| cluster.blob(page.blob, MAX_PAGE));
                 record(archive.entry(page.entry), |entry| article(entry, blob?))
             };
             pages.iter().map(read).collect()
@@ -201,7 +204,8 @@ fn done(archive: &Archive, job: Job) -> Found {
             let entries = range.filter_map(|index| archive.entry(index).ok());
             let redirects = entries.filter_map(|entry| {
                 let Target::Redirect(to) = entry.target else { return None };
-                let target = (entry.namespace == archive.articles).then(|| end(archive, &articles, to)).flatten()?;
+                let target =
+                    (entry.namespace == archive.articles).then(|| redirect_end(archive, &articles, to)).flatten()?;
                 Some(record(Ok(entry), |entry| Ok(Record::Redirect { title: entry.title()?, to: target.title()? })))
             });
             redirects.collect()
@@ -210,8 +214,8 @@ fn done(archive: &Archive, job: Job) -> Found {
 }
 
 /// The article that redirects lead to. Those to a picture or in a circle are not names of an article.
-fn end(archive: &Archive, articles: &Set, mut to: u32) -> Option<Entry> {
-    for _ in 0..HOPS {
+fn redirect_end(archive: &Archive, articles: &Set, mut to: u32) -> Option<Entry> {
+    for _ in 0..MAX_HOPS {
         let entry = archive.entry(to).ok()?;
         match entry.target {
             Target::Redirect(next) => to = next,

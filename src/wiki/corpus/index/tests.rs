@@ -1,6 +1,6 @@
 //! Which words of a query count, and what that changes.
 
-use super::{IndexWriter, RAREST, Rule, TextIndex};
+use super::{IndexWriter, MAX_RARE_WORDS, Rule, TextIndex};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -33,7 +33,7 @@ fn common_words_give_way_to_two_rarer_ones() {
         (format!("Page {n:02}"), format!("the word{n} {rare} {half} uncommon{}", n / 6))
     });
     let [all, rare] = indexes(&numbers.collect());
-    let kept = |query: &str| rare.rare(query.split(' ').collect()).expect("an index").join(" ");
+    let kept = |query: &str| rare.rarest(query.split(' ').collect()).expect("an index").join(" ");
     for (query, counting) in [
         ("the half page", "the half page"),
         ("the page", "the page"),
@@ -50,7 +50,7 @@ fn common_words_give_way_to_two_rarer_ones() {
     }
     let long: Vec<String> =
         (0..30).map(|n| format!("uncommon{}", n % 10)).chain((0..20).map(|n| format!("word{n}"))).collect();
-    let expected: Vec<String> = (0..20).take(RAREST).map(|n| format!("word{n}")).collect();
+    let expected: Vec<String> = (0..20).take(MAX_RARE_WORDS).map(|n| format!("word{n}")).collect();
     assert_eq!(kept(&long.join(" ")), expected.join(" "), "the rarest, the first of equally rare ones");
     for query in ["the", "word7", "uncommon3 rare", "nothing like it"] {
         assert_eq!(rare.search(query, SHOWN).expect("hits"), all.search(query, SHOWN).expect("hits"), "{query}");

@@ -6,14 +6,14 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 const HEADER: usize = 80;
-const MAGIC: u32 = 72_173_914;
+const HEADER_MAGIC: u32 = 72_173_914;
 /// The MD5 of everything before it is the end of the file.
 const CHECKSUM: u64 = 16;
 /// The list of media types is shorter, in bytes.
 const TYPES: usize = 1 << 16;
 /// No address and title together are longer, in bytes; most are shorter than the second.
-const LONGEST: usize = 1 << 16;
-const USUAL: usize = 512;
+const MAX_ENTRY: usize = 1 << 16;
+const USUAL_ENTRY: usize = 512;
 
 /// Reasons are for people.
 pub(super) type Result<T> = std::result::Result<T, String>;
@@ -75,8 +75,8 @@ impl Archive {
             return Err(format!("it has {length} bytes, and the header of a ZIM file has {HEADER}"));
         }
         parts.read(&mut header, 0).map_err(|error| error.to_string())?;
-        let (short, long) = (|at| short(&header[at..]), |at| number(&header[at..at + 8]));
-        if short(0) != MAGIC {
+        let (short, long) = (|at| read_u32(&header[at..]), |at| read_number(&header[at..at + 8]));
+        if short(0) != HEADER_MAGIC {
             return Err(
                 "it does not begin as a ZIM file does; one inside another file has to be cut out first".to_owned()
             );
@@ -99,7 +99,7 @@ impl Archive {
             }
         }
         let mut archive = Self { parts, entries, clusters, entries_at, clusters_at, end, articles, types: Vec::new() };
-        archive.types = types(&archive.piece(long(56), TYPES, "its list of media types")?)
+        archive.types = html_types(&archive.piece(long(56), TYPES, "its list of media types")?)
             .filter(|_| long(56) >= HEADER as u64)
             .ok_or("its list of media types is damaged")?;
         Ok(archive)
@@ -141,7 +141,7 @@ impl Archive {
             return Err(format!("there is no entry {index}"));
         }
         let at = self.place(self.entries_at, index)?;
-        for most in [USUAL, LONGEST] {
+        for most in [USUAL_ENTRY, MAX_ENTRY] {
             if let Some(entry) = self.parsed(&self.piece(at, most, "the entry")?)? {
                 return Ok(entry);
             }
@@ -152,8 +152,8 @@ impl Archive {
     /// The entry at the beginning of `bytes`, if all of it is there.
     fn parsed(&self, bytes: &[u8]) -> Result<Option<Entry>> {
         let Some((head, rest)) = bytes.split_at_checked(12) else { return Ok(None) };
-        let index = short(&head[8..]);
-        let (target, names) = match number(&head[..2]) {
+        let index = read_u32(&head[8..]);
+        let (target, names) = match read_number(&head[..2]) {
             0xffff => (Target::Redirect(index), Some(rest)),
             0xfffd | 0xfffe => (Target::Nothing, bytes.get(8..)),
             kind => {
@@ -162,7 +162,7 @@ impl Archive {
                     .ok()
                     .and_then(|kind| self.types.get(kind))
                     .ok_or_else(|| format!("its media type has the number {kind}, and there are {kinds}"))?;
-                let blob = short(rest);
+                let blob = read_u32(rest);
                 (Target::Blob { html, cluster: index, blob }, rest.get(4..))
             }
         };
@@ -188,17 +188,17 @@ impl Archive {
 }
 
 /// The number that up to eight bytes are.
-pub(super) fn number(bytes: &[u8]) -> u64 {
+pub(super) fn read_number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The number that the first four bytes are.
-pub(super) fn short(bytes: &[u8]) -> u32 {
+pub(super) fn read_u32(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
 }
 
 /// Which of the media types are HTML. An empty one ends the list.
-fn types(list: &[u8]) -> Option<Vec<bool>> {
+fn html_types(list: &[u8]) -> Option<Vec<bool>> {
     let mut types = Vec::new();
     for name in list.split_inclusive(|byte| *byte == 0) {
         match name.strip_suffix(&[0])? {

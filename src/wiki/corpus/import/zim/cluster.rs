@@ -1,15 +1,15 @@
 //! A cluster of a ZIM file: blobs that are packed together.
 
-use super::archive::{Archive, Result, number};
+use super::archive::{Archive, Result, read_number};
 use super::parts::Section;
 use crate::types::bounded::read_at_most;
 use lzma_rust2::XzReader;
 use std::io::{self, BufReader, Read};
 
 /// No cluster unpacks to more, in bytes; articles are packed in pieces of about two million.
-const LARGEST: u64 = 256 << 20;
+const MAX_CLUSTER: u64 = 256 << 20;
 /// No table of a cluster's blobs is larger, in bytes.
-const TABLE: u64 = 16 << 20;
+const MAX_TABLE: u64 = 16 << 20;
 /// Memory for what xz looks back to, in KiB; zstd's is bounded by the library.
 const WINDOW: u32 = 160 << 10;
 
@@ -61,7 +61,7 @@ impl<'a> Cluster<'a> {
         }
         let damaged = |error: io::Error| format!("cluster {index} is damaged: {error}");
         let mut section = Section { parts: &archive.parts, at, end: archive.end };
-        let [kind] = exactly(&mut section).map_err(damaged)?;
+        let [kind] = read_exactly(&mut section).map_err(damaged)?;
         let width = if kind & 0x10 == 0 { 4 } else { 8 };
         let packed = |section| BufReader::with_capacity(1 << 16, section);
         let mut source = match kind & 0x0f {
@@ -73,7 +73,7 @@ impl<'a> Cluster<'a> {
             }
             other => return Err(format!("cluster {index} is packed in the way {other}, which is not known")),
         };
-        let places = places(&mut source, width).map_err(damaged)?;
+        let places = blob_places(&mut source, width).map_err(damaged)?;
         let at = places.first().copied().unwrap_or_default();
         Ok(Self { source, places, at, last: Ok((usize::MAX, Vec::new())) })
     }
@@ -94,8 +94,8 @@ impl<'a> Cluster<'a> {
         let (Some(skipped), Some(length)) = (begin.checked_sub(self.at), end.checked_sub(*begin)) else {
             return Err("the blobs of its cluster are in no order".to_owned());
         };
-        if *begin > LARGEST && matches!(self.source, Source::Packed(_)) {
-            return Err(format!("its cluster is larger than {} MiB", LARGEST >> 20));
+        if *begin > MAX_CLUSTER && matches!(self.source, Source::Packed(_)) {
+            return Err(format!("its cluster is larger than {} MiB", MAX_CLUSTER >> 20));
         }
         if length > most {
             return Err(format!("it is larger than {} MiB", most >> 20));
@@ -108,21 +108,21 @@ impl<'a> Cluster<'a> {
     }
 }
 
-fn exactly<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
+fn read_exactly<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     source.read_exact(&mut bytes).map(|()| bytes)
 }
 
 /// The table that a cluster begins with. Its first number is its own length.
-fn places(source: &mut impl Read, width: usize) -> io::Result<Vec<u64>> {
-    let first = if width == 4 { exactly::<4>(source)?.to_vec() } else { exactly::<8>(source)?.to_vec() };
-    let length = number(&first);
-    if length < width as u64 || !length.is_multiple_of(width as u64) || length > TABLE {
+fn blob_places(source: &mut impl Read, width: usize) -> io::Result<Vec<u64>> {
+    let first = if width == 4 { read_exactly::<4>(source)?.to_vec() } else { read_exactly::<8>(source)?.to_vec() };
+    let length = read_number(&first);
+    if length < width as u64 || !length.is_multiple_of(width as u64) || length > MAX_TABLE {
         return Err(io::Error::other(format!("its table cannot have {length} bytes")));
     }
-    let rest = read_at_most(source.take(length - width as u64), TABLE)?;
+    let rest = read_at_most(source.take(length - width as u64), MAX_TABLE)?;
     if (rest.len() + width) as u64 != length {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(std::iter::once(length).chain(rest.chunks_exact(width).map(number)).collect())
+    Ok(std::iter::once(length).chain(rest.chunks_exact(width).map(read_number)).collect())
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The parts of a ZIM file, `.zimaa`, `.zimab` and so on, by the name of the first or by their name without the last two
 /// letters; none if it is not such a name.
-pub(in crate::wiki::corpus::import) fn paths(path: &Path) -> Vec<PathBuf> {
+pub(in crate::wiki::corpus::import) fn zim_parts(path: &Path) -> Vec<PathBuf> {
     let name = path.as_os_str().to_str().unwrap_or_default();
     let is_zim = |name| Path::new(name).extension().is_some_and(|ending| ending == "zim");
     let whole = match name.strip_suffix("aa") {
@@ -30,7 +30,7 @@ pub(super) struct Parts(Vec<(u64, Positioned)>);
 
 impl Parts {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let mut paths = paths(path);
+        let mut paths = zim_parts(path);
         if paths.is_empty() {
             paths.push(path.to_owned());
         }

@@ -1,7 +1,7 @@
 //! Files that are made here, and those of the format's own authors.
 
 use super::archive::Archive;
-use super::{Facts, MAGIC, facts, open, paths};
+use super::{MAGIC, PublishedFacts, facts, open, zim_parts};
 use crate::types::digest::md5_hex;
 use crate::wiki::corpus::build::{BuildSettings, build};
 use crate::wiki::corpus::import::{Format, ImportError, Imported};
@@ -215,7 +215,7 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
             assert_eq!(lead, [("Augusta", "Ada Byron"), ("Countess", "Ada Byron")]);
             assert_eq!(Format::detect(&path), Some(Format::Zim));
             let said = |text: &str| Some(text.to_owned());
-            let expected = Facts {
+            let expected = PublishedFacts {
                 language: said("en"),
                 as_of: said("2026-01-02"),
                 license: None,
@@ -379,7 +379,7 @@ fn the_damaged_and_split_files_of_the_formats_authors_are_refused_or_read() {
     assert_eq!((whole.as_of.as_deref(), whole.license.attribution.as_deref()), (Some("2017-02-13"), Some("Wikibooks")));
     for name in ["wikibooks_be_all_nopic_2017-02_splitted.zim", "wikibooks_be_all_nopic_2017-02_splitted.zimaa"] {
         let path = folder.join(name);
-        assert_eq!((paths(&path).len(), Format::detect(&path)), (3, Some(Format::Zim)));
+        assert_eq!((zim_parts(&path).len(), Format::detect(&path)), (3, Some(Format::Zim)));
         let parts = built(dir.path(), name, path);
         assert_eq!((&parts.id, &parts.sources[0].sha256), (&whole.id, &whole.sources[0].sha256));
     }
