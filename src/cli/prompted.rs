@@ -1,7 +1,7 @@
 //! Lines that a person types at a prompt, or that come from a file or a program.
 
 use super::say::say;
-use super::wiki::lines::{InputLine, InputLines as Plain, typed_line};
+use super::wiki::{InputLine, InputLines as Plain, typed_line};
 use rustyline::DefaultEditor;
 use std::io::IsTerminal as _;
 use tokio::io::Stdin;

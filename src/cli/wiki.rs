@@ -1,18 +1,21 @@
 //! `wiki`: the tool by hand, for people and for other agents.
 
-mod interactive;
-pub(super) mod lines;
-mod script;
-
 use super::defaults;
 use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
 use super::output_file::json_line;
+use super::say::say;
 use crate::run::agent;
 use crate::types::Tool;
-use crate::wiki::{Observation, Session, SessionError, SessionOptions};
+use crate::types::text::visible_line;
+use crate::wiki::{Observation, Session, SessionError, SessionOptions, SessionState};
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use serde::Serialize;
 use std::io::{IsTerminal as _, Write};
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -68,11 +71,11 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
         Command::Session(args) => {
             let start = starter(&args.wiki)?;
             if args.json {
-                script::run_script(tokio::io::stdin(), out, start).await?;
+                run_script(tokio::io::stdin(), out, start).await?;
             } else if std::io::stdin().is_terminal() {
-                interactive::run_terminal(out, start).await?;
+                run_terminal(out, start).await?;
             } else {
-                interactive::run_plain(tokio::io::stdin(), out, start).await?;
+                run_plain(tokio::io::stdin(), out, start).await?;
             }
         }
     }
@@ -140,5 +143,272 @@ fn failed(error: SessionError) -> anyhow::Error {
     Failure::unexpected(error, hint)
 }
 
+// The tool for a person: a prompt, line editing, and help.
+
+const PROMPT: &str = "wiki> ";
+const HELP: &str = "\
+search[X]   open the page X, or see similar titles
+lookup[y]   the next sentence of the open page that contains y
+finish[z]   give an answer; then only `reset` continues
+reset       start over
+state       show the open page and the position of the lookup
+help        this text
+quit        leave (also Ctrl-D)
+";
+
+/// Runs at a terminal. The history ends with the program.
+async fn run_terminal(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
+    let mut editor = Some(DefaultEditor::new()?);
+    let mut session = start();
+    writeln!(out, "{}`help` lists what else there is.", session.observation())?;
+    out.flush()?;
+    while let Some(line) = typed_line(&mut editor, PROMPT).await? {
+        if !line.trim().is_empty()
+            && let Break(()) = answer_line(&line, &mut session, &start, out).await?
+        {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The same without a terminal: lines in, observations out.
+async fn run_plain(
+    input: impl AsyncRead + Unpin,
+    out: &mut impl Write,
+    start: impl Fn() -> Session,
+) -> anyhow::Result<()> {
+    let mut lines = InputLines::new(input);
+    let mut session = start();
+    while let Some(line) = lines.next().await? {
+        match line {
+            InputLine::Text(line) if line.trim().is_empty() => {}
+            InputLine::Text(line) => {
+                if let Break(()) = answer_line(&line, &mut session, &start, out).await? {
+                    return Ok(());
+                }
+            }
+            InputLine::Bad { message, .. } => writeln!(out, "error: {message}")?,
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+async fn answer_line(
+    line: &str,
+    session: &mut Session,
+    start: &impl Fn() -> Session,
+    out: &mut impl Write,
+) -> anyhow::Result<ControlFlow<()>> {
+    match line.trim() {
+        "quit" | "exit" => return Ok(Break(())),
+        "help" | "?" => write!(out, "{HELP}")?,
+        "reset" => {
+            *session = start();
+            write!(out, "{}", session.observation())?;
+        }
+        "state" => writeln!(out, "{}", serde_json::to_string(&session.state())?)?,
+        action => act(action, session, out).await?,
+    }
+    out.flush()?;
+    Ok(Continue(()))
+}
+
+async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyhow::Result<()> {
+    let lowered = lower_first(action);
+    let (tool, input) = Tool::parse_action(&lowered);
+    match session.call(tool, input).await {
+        Ok(observation) => {
+            writeln!(out, "{}", observation.text.trim_end_matches('\n'))?;
+            if let Some((name, rest)) = lowered.split_once(' ')
+                && ["search", "lookup", "finish"].contains(&name)
+            {
+                say(format_args!("hint: write {name}[{}]; `help` lists the actions", visible_line(rest.trim(), 80)));
+            }
+            if let Some(note) = observation.note {
+                writeln!(out, "({note})")?;
+            }
+        }
+        Err(error) => {
+            writeln!(out, "error: {error}")?;
+            if let Some(hint) = error.hint() {
+                writeln!(out, "hint: {hint}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// People write `Search[X]` as models do.
+fn lower_first(action: &str) -> String {
+    let mut chars = action.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
+// Lines of input, capped.
+
+/// Longest line in bytes; an action is far shorter.
+const MAX_LINE: usize = 1 << 20;
+
+/// A line, or why it is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::cli) enum InputLine {
+    /// Its text without the line end.
+    Text(String),
+    /// Its bytes are not UTF-8, or it is longer than any action and the rest of it was passed over.
+    Bad { class: &'static str, message: &'static str },
+}
+
+pub(in crate::cli) struct InputLines<R> {
+    input: BufReader<R>,
+}
+
+impl<R: AsyncRead + Unpin> InputLines<R> {
+    pub(in crate::cli) fn new(input: R) -> Self {
+        Self { input: BufReader::new(input) }
+    }
+
+    /// The next line; nothing at the end.
+    pub(in crate::cli) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
+        let mut bytes = Vec::new();
+        if self.piece(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+        if bytes.len() > MAX_LINE {
+            while bytes.last() != Some(&b'\n') {
+                bytes.clear();
+                if self.piece(&mut bytes).await? == 0 {
+                    break;
+                }
+            }
+            return Ok(Some(InputLine::Bad { class: "length", message: "the line is longer than 1 MiB" }));
+        }
+        Ok(Some(match String::from_utf8(bytes) {
+            Ok(text) => {
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                InputLine::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
+            }
+            Err(_) => InputLine::Bad { class: "encoding", message: "the line is not UTF-8" },
+        }))
+    }
+
+    async fn piece(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+        (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', bytes).await
+    }
+}
+
+/// The next line that a person types; nothing at the end. The editor is absent while a line is being typed.
+pub(in crate::cli) async fn typed_line(
+    place: &mut Option<DefaultEditor>,
+    prompt: &'static str,
+) -> anyhow::Result<Option<String>> {
+    while let Some(mut editor) = place.take() {
+        // The editor waits for keys, so it does so on a thread of its own.
+        let (mut back, line) = tokio::task::spawn_blocking(move || {
+            let line = editor.readline(prompt);
+            (editor, line)
+        })
+        .await?;
+        if let Ok(line) = &line {
+            // A line that cannot be remembered can still be used.
+            let _ = back.add_history_entry(line.as_str());
+        }
+        *place = Some(back);
+        match line {
+            Ok(line) => return Ok(Some(line)),
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+// The script form: one action a line in, one JSON object a line out.
+
+#[derive(Serialize)]
+struct Row<'a> {
+    /// What the tool answers; where it failed, what it answered last.
+    observation: &'a str,
+    /// Whether an answer was given.
+    done: bool,
+    error: Option<Fault>,
+    state: SessionState,
+}
+
+#[derive(Serialize)]
+struct Fault {
+    /// `page` where the paper's environment raises, `source` where pages could not be had, `input` for unusable lines.
+    kind: &'static str,
+    /// Class of the exception, or kind of the failure.
+    #[serde(rename = "type")]
+    class: &'static str,
+    message: String,
+}
+
+impl From<SessionError> for Fault {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Page(error) => Self { kind: "page", class: error.kind(), message: error.message() },
+            SessionError::Source(error) => Self { kind: "source", class: error.kind(), message: error.to_string() },
+        }
+    }
+}
+
+/// The action of a line: a JSON string is decoded, so that an action with a line end in it can be given.
+fn unquoted(line: String) -> String {
+    if line.starts_with('"') { serde_json::from_str(&line).unwrap_or(line) } else { line }
+}
+
+/// Carries out actions until the input ends. A line `reset` starts a new session and is not answered.
+async fn run_script(
+    input: impl AsyncRead + Unpin,
+    out: &mut impl Write,
+    start: impl Fn() -> Session,
+) -> anyhow::Result<()> {
+    let mut lines = InputLines::new(input);
+    let mut session = start();
+    while let Some(line) = lines.next().await? {
+        let error = match line {
+            InputLine::Text(text) if text.trim() == "reset" => {
+                session = start();
+                continue;
+            }
+            InputLine::Text(text) => {
+                let text = unquoted(text);
+                let (tool, input) = Tool::parse_action(&text);
+                session.call(tool, input).await.err().map(Fault::from)
+            }
+            InputLine::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
+        };
+        let row = Row { observation: session.observation(), done: session.done(), error, state: session.state() };
+        json_line(out, &row)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
+
+#[cfg(test)]
+mod unit_tests {
+    use super::{InputLine, InputLines, MAX_LINE};
+
+    #[tokio::test]
+    async fn bad_lines_do_not_stop_the_good_ones() {
+        let long = "x".repeat(3 * MAX_LINE);
+        let input = [b"a\r\n\n\xff\n".as_slice(), long.as_bytes(), b"\nlast"].concat();
+        let mut lines = InputLines::new(input.as_slice());
+        let mut read = Vec::new();
+        while let Some(line) = lines.next().await.expect("memory does not fail") {
+            read.push(line);
+        }
+        let kinds = read.iter().map(|line| match line {
+            InputLine::Text(text) => text.as_str(),
+            InputLine::Bad { class, .. } => class,
+        });
+        assert_eq!(kinds.collect::<Vec<_>>(), ["a", "", "encoding", "length", "last"]);
+    }
+}

@@ -6,22 +6,23 @@
 //! A query that the site refuses as such, for its length or its syntax, finds nothing: the agent wrote it, and asking
 //! again would not help. All other errors say nothing about the query, and are failures of the source.
 
-mod answers;
-mod pinned;
+mod revisions;
+
+pub use revisions::{LeftOut, Pin, Revision, SiteFacts, SitePage};
 
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, PaperPage};
 use super::html_source::shown_url;
-use super::near_match;
-use super::provenance;
+use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
+use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
 use crate::net::{Answer, Place};
 use crate::types::text::printable;
 use crate::types::{Provenance, sha256_hex};
-use answers::{Envelope, ErrorBody, Parsed};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,7 +76,7 @@ impl ApiSource {
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let trimmed = query.trim();
-        if !near_match::cannot_be_title(trimmed) && trimmed.len() <= LONGEST_QUERY {
+        if !query::cannot_be_title(trimmed) && trimmed.len() <= LONGEST_QUERY {
             let (found, _) = self.list(trimmed, "nearmatch", "1").await?;
             if let Some(hit) = found.into_iter().next() {
                 match self.page(&hit.title).await {
@@ -91,18 +92,18 @@ impl ApiSource {
     async fn titles(&self, query: &str, trimmed: &str) -> Result<Found, SourceError> {
         if trimmed.is_empty() || trimmed.len() > LONGEST_QUERY {
             // The API refuses such a search, so nothing is sent.
-            let provenance = provenance::provenance_unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
+            let provenance = source::provenance_unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let (hits, answer) = self.list(trimmed, "text", TITLES).await?;
-        let provenance = provenance::provenance_of(&answer, NAME, query);
+        let provenance = source::provenance_of(&answer, NAME, query);
         if hits.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
-        Ok(Found::Titles { titles: hits.iter().map(answers::Hit::heading).collect(), provenance })
+        Ok(Found::Titles { titles: hits.iter().map(Hit::heading).collect(), provenance })
     }
 
-    async fn list(&self, query: &str, what: &str, limit: &str) -> Result<(Vec<answers::Hit>, Answer), SourceError> {
+    async fn list(&self, query: &str, what: &str, limit: &str) -> Result<(Vec<Hit>, Answer), SourceError> {
         let parameters = [
             ("action", "query"),
             ("list", "search"),
@@ -144,7 +145,7 @@ impl ApiSource {
         let (page, title, provenance) = self
             .cache
             .read(move |pages| {
-                let provenance = Provenance { pageid, revid, ..provenance::provenance_of(&answer, NAME, &title) };
+                let provenance = Provenance { pageid, revid, ..source::provenance_of(&answer, NAME, &title) };
                 let Answer { url, body, place: _place, .. } = answer;
                 // The text is in it once more, and a page takes memory enough while it is read.
                 drop(body);
@@ -170,7 +171,7 @@ impl ApiSource {
         let parameters = [("action", "query"), ("prop", "pageprops"), ("ppprop", "disambiguation"), ("titles", title)];
         let (envelope, answer) = self.ask(&parameters).await?.content()?;
         let query = envelope.query.ok_or_else(|| out_of_shape(&answer, "no `query`"))?;
-        Ok(query.pages.iter().flatten().any(answers::Page::is_disambiguation))
+        Ok(query.pages.iter().flatten().any(Page::is_disambiguation))
     }
 
     /// One request, repeated while the site says that it lags.
@@ -197,7 +198,7 @@ fn path(parameters: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = parameters
         .iter()
         .chain(&fixed)
-        .map(|(name, value)| format!("{name}={}", super::quote::quote_form(value)))
+        .map(|(name, value)| format!("{name}={}", super::query::quote_form(value)))
         .collect();
     format!("{PATH}?{}", pairs.join("&"))
 }
@@ -262,4 +263,222 @@ impl Reply {
 
 fn out_of_shape(answer: &Answer, detail: &str) -> SourceError {
     SourceError::Shape { url: shown_url(&answer.url), detail: printable(detail, 200) }
+}
+
+// The parts of the Action API's answers that are read.
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Envelope {
+    /// Set instead of everything else, at HTTP status 200.
+    error: Option<ErrorBody>,
+    /// The answer to `action=query`.
+    query: Option<Query>,
+    /// The answer to `action=parse`.
+    parse: Option<Parsed>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ErrorBody {
+    /// Its name, such as `maxlag`.
+    code: String,
+    #[serde(default)]
+    info: String,
+}
+
+impl ErrorBody {
+    /// Whether the same request may succeed later.
+    fn passing(&self) -> bool {
+        matches!(self.code.as_str(), "maxlag" | "ratelimited" | "readonly")
+    }
+
+    /// Whether the site refuses the query itself: too long (300 characters on Wikipedia), or a search expression that it
+    /// cannot read. No other time would bring another answer.
+    fn refuses_query(&self) -> bool {
+        matches!(
+            self.code.as_str(),
+            "cirrussearch-query-too-long"
+                | "cirrussearch-query-too-long-with-exemptions"
+                | "cirrussearch-parse-error"
+                | "cirrussearch-regex-syntax-error"
+                | "cirrussearch-regex-too-complex-error"
+                | "maxbytes"
+                | "maxchars"
+        )
+    }
+}
+
+/// The answer to `action=query`.
+#[derive(Debug, Deserialize)]
+struct Query {
+    /// Hits of `list=search`.
+    search: Option<Vec<Hit>>,
+    /// Pages of `prop=pageprops` and `prop=revisions`.
+    pages: Option<Vec<Page>>,
+    /// The redirects that were followed, in order.
+    #[serde(default)]
+    redirects: Vec<Redirect>,
+    /// What the site is.
+    general: Option<General>,
+    /// Under which terms its texts may be used.
+    rightsinfo: Option<Rights>,
+}
+
+/// A redirect that was followed.
+#[derive(Debug, Deserialize)]
+struct Redirect {
+    from: String,
+}
+
+/// What `meta=siteinfo` says of a site.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct General {
+    sitename: Option<String>,
+    lang: Option<String>,
+    /// Its host, also without a scheme.
+    server: Option<String>,
+    /// The path of `index.php`.
+    script: Option<String>,
+}
+
+/// The terms of a site.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rights {
+    url: String,
+}
+
+/// The SPDX identifier of a license of Creative Commons by its address.
+fn spdx(url: &str) -> Option<String> {
+    let (_, path) = url.split_once("creativecommons.org/")?;
+    match path.trim_matches('/').split('/').collect::<Vec<_>>()[..] {
+        ["licenses", kind, version, ..] => Some(format!("CC-{}-{version}", kind.to_uppercase())),
+        ["publicdomain", "zero", version, ..] => Some(format!("CC0-{version}")),
+        _ => None,
+    }
+    .filter(|id| id.len() < 40 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
+}
+
+/// A page of `prop=pageprops` and `prop=revisions`.
+#[derive(Debug, Deserialize)]
+struct Page {
+    #[serde(default)]
+    title: String,
+    pageid: Option<u64>,
+    #[serde(default)]
+    pageprops: Map<String, Value>,
+    /// The newest that was asked for.
+    #[serde(default)]
+    revisions: Vec<PageRevision>,
+    #[serde(default)]
+    missing: bool,
+    #[serde(default)]
+    invalid: bool,
+    #[serde(default)]
+    special: bool,
+}
+
+/// A revision, without its text.
+#[derive(Debug, Deserialize)]
+struct PageRevision {
+    revid: u64,
+    /// Absent where it is hidden.
+    #[serde(default)]
+    timestamp: String,
+}
+
+impl Page {
+    /// Whether the site has such a page.
+    fn is_there(&self) -> bool {
+        !(self.missing || self.invalid || self.special)
+    }
+
+    /// Whether the page is marked as a disambiguation page.
+    fn is_disambiguation(&self) -> bool {
+        self.pageprops.contains_key("disambiguation")
+    }
+}
+
+/// A hit of `list=search`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Hit {
+    title: String,
+    redirecttitle: Option<String>,
+    sectiontitle: Option<String>,
+    categorysnippet: Option<String>,
+}
+
+impl Hit {
+    /// The text of the hit's heading on the site's search page, spaces included: title, redirect, category, section,
+    /// with one space after each whether it is there or not.
+    fn heading(&self) -> String {
+        let part = |words: &str, text: &Option<String>| match text.as_deref().map(without_tags) {
+            Some(text) if !text.is_empty() => format!("({words} {text})"),
+            _ => String::new(),
+        };
+        let redirect = part("redirect from", &self.redirecttitle);
+        let category = part("category", &self.categorysnippet);
+        let section = part("section", &self.sectiontitle);
+        format!("{} {redirect} {category} {section}", self.title).trim_end().to_owned()
+    }
+}
+
+/// A snippet without the tags that mark the matched words.
+fn without_tags(snippet: &str) -> String {
+    let mut text = String::with_capacity(snippet.len());
+    let mut rest = snippet;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text.push_str(before);
+        rest = tag.split_once('>').map_or("", |(_, after)| after);
+    }
+    text + rest
+}
+
+/// The answer to `action=parse`.
+#[derive(Debug, Deserialize)]
+struct Parsed {
+    /// Title after redirects.
+    title: String,
+    pageid: Option<u64>,
+    revid: Option<u64>,
+    text: String,
+    /// Properties of the page, as an object, or an empty list where there are none.
+    properties: Option<Value>,
+}
+
+impl Parsed {
+    /// Whether the page is marked as a disambiguation page; nothing where the answer has no properties.
+    fn is_disambiguation(&self) -> Option<bool> {
+        self.properties.as_ref().map(|properties| properties.get("disambiguation").is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hit, spdx};
+
+    #[test]
+    fn a_license_is_known_by_its_address() {
+        for (url, id) in [
+            ("https://creativecommons.org/licenses/by-sa/4.0/deed.en", Some("CC-BY-SA-4.0")),
+            ("//creativecommons.org/licenses/by-sa/3.0/", Some("CC-BY-SA-3.0")),
+            ("https://creativecommons.org/publicdomain/zero/1.0/", Some("CC0-1.0")),
+            ("https://creativecommons.org/licenses/by-sa/\u{1b}[2J/", None),
+            ("https://example.org/terms", None),
+            ("", None),
+        ] {
+            assert_eq!(spdx(url).as_deref(), id, "{url}");
+        }
+    }
+
+    #[test]
+    fn headings_are_worded_as_on_the_search_page() {
+        let hit = |json: &str| serde_json::from_str::<Hit>(json).expect("a hit").heading();
+        assert_eq!(hit(r#"{"title": "Go"}"#), "Go");
+        assert_eq!(hit(r#"{"title": "Go", "redirecttitle": "Golang"}"#), "Go (redirect from Golang)");
+        assert_eq!(hit(r#"{"title": "Go", "categorysnippet": "<b>Games</b> of old"}"#), "Go  (category Games of old)");
+        assert_eq!(hit(r#"{"title": "Go", "sectiontitle": "Rules"}"#), "Go   (section Rules)");
+    }
 }

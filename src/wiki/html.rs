@@ -3,17 +3,11 @@
 //! Both functions take markup and return owned data. They can take many milliseconds: call them on a blocking thread.
 
 mod article;
-mod entities;
-mod links;
-mod origin;
 mod paper;
-mod start_tag;
-mod tokens;
+mod python_parser;
 mod tree;
 
-pub use article::{Article, ArticleOptions, PageKind, article};
-pub use links::lead_links;
-pub use origin::{Description, describe};
+pub use article::{Article, ArticleOptions, Description, PageKind, article, describe, lead_links};
 pub use paper::{PaperPage, paper_page};
 
 /// Why a page has no text.

@@ -2,9 +2,9 @@
 
 use super::cache::{Extracted, PageCache, Pages, Reading};
 use super::html::{Article, ArticleOptions, PageKind, describe};
+use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
-use super::{provenance, quote};
+use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
 use crate::net::Answer;
 use crate::types::text::printable;
 use crate::types::{Compat, Provenance};
@@ -35,11 +35,11 @@ impl HtmlSource {
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let value = match self.compat {
-            Compat::Paper => quote::quote_like_requests(query),
-            Compat::Fixed => quote::quote_form(query),
+            Compat::Paper => query::quote_like_requests(query),
+            Compat::Fixed => query::quote_form(query),
         };
         if self.compat == Compat::Fixed && query.len() > LONGEST_QUERY {
-            let provenance = provenance::provenance_unsent(&format!("{}/index.php", self.site.shown), NAME, query);
+            let provenance = source::provenance_unsent(&format!("{}/index.php", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let _turn = self.cache.turn().await;
@@ -59,7 +59,7 @@ impl HtmlSource {
 }
 
 fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: Answer) -> Result<Found, SourceError> {
-    let provenance = provenance::provenance_of(&answer, NAME, query);
+    let provenance = source::provenance_of(&answer, NAME, query);
     let _place = answer.place.clone();
     if compat == Compat::Fixed && answer.status == URI_TOO_LONG {
         return Ok(Found::Nothing { blocks: no_results(), provenance });

@@ -5,8 +5,8 @@
 //! query that cannot be a title, such as the paper's way around disambiguation pages, gets the titles of the hits.
 
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{Found, LONGEST_QUERY, Source, SourceError, no_results};
-use super::{near_match, observe, provenance};
+use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, no_results};
+use super::{observe, query};
 use crate::net::redact;
 use crate::types::text::printable;
 use futures_util::FutureExt as _;
@@ -83,7 +83,7 @@ impl RetrieverSource {
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let asked = query.trim();
         if asked.is_empty() || asked.len() > LONGEST_QUERY {
-            let provenance = provenance::provenance_unsent(&self.site.shown, NAME, query);
+            let provenance = source::provenance_unsent(&self.site.shown, NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let body = json!({"queries": [asked], "topk": self.topk, "return_scores": true});
@@ -106,10 +106,10 @@ impl RetrieverSource {
         let Some(best) = passages.first() else {
             return Ok(Found::Nothing {
                 blocks: no_results(),
-                provenance: provenance::provenance_of(&answer, NAME, query),
+                provenance: source::provenance_of(&answer, NAME, query),
             });
         };
-        if near_match::cannot_be_title(asked) {
+        if query::cannot_be_title(asked) {
             let mut titles: Vec<String> = Vec::new();
             for title in passages.iter().filter_map(|passage| passage.title.as_ref()) {
                 if !titles.contains(title) {
@@ -118,7 +118,7 @@ impl RetrieverSource {
             }
             return Ok(Found::Titles {
                 titles: titles.into(),
-                provenance: provenance::provenance_of(&answer, NAME, query),
+                provenance: source::provenance_of(&answer, NAME, query),
             });
         }
         let lower = asked.to_lowercase();
@@ -126,7 +126,7 @@ impl RetrieverSource {
         let of = &passages.iter().find(is_named).unwrap_or(best).title;
         let blocks = passages.iter().filter(|passage| passage.title == *of).map(|passage| passage.text.clone());
         let title = of.clone().unwrap_or_else(|| asked.to_owned());
-        let provenance = provenance::provenance_of(&answer, NAME, &title);
+        let provenance = source::provenance_of(&answer, NAME, &title);
         Ok(Found::Page { blocks: blocks.collect(), title, sentences: None, provenance })
     }
 }

@@ -1,18 +1,11 @@
 //! The tool's state over one question: the open page, the lookup and its cursor, the answer.
 
-mod error;
-mod page;
-
-pub use error::{PageError, SessionError};
-
-use super::clean_str::{clean_str, clean_str_or_keep};
-use super::given::SentenceMap;
-use super::observe::{self, ObservationFormat};
-use super::source::{Found, NO_RESULTS, Source};
-use crate::types::{Compat, Provenance, Tool, Wording};
-use page::OpenPage;
+use super::clean_str::{PythonError, clean_str, clean_str_or_keep};
+use super::observe::{self, ObservationFormat, Part};
+use super::source::{Found, NO_RESULTS, SentenceMap, Source, SourceError};
+use crate::types::{Compat, Failure, Provenance, Service, Tool, Wording};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,9 +224,9 @@ impl Session {
         self.observation = match self.search_like_paper(query).await {
             Ok(searched) => return Ok(searched),
             Err(SessionError::Page(PageError::Disambiguation { query, retries })) => {
-                observe::chinese::chinese_disambiguation(&query, retries)
+                observe::chinese_disambiguation(&query, retries)
             }
-            Err(error) if !error.is_infrastructure() => format!("{}{error}", observe::chinese::CHINESE_FAILED),
+            Err(error) if !error.is_infrastructure() => format!("{}{error}", observe::CHINESE_FAILED),
             Err(error) => {
                 (self.page, self.lookup) = before;
                 return Err(error);
@@ -322,6 +315,131 @@ impl Session {
         lookup.shown += 1;
         self.observation = self.format.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
         Some(lookup.shown - 1)
+    }
+}
+
+// Why a step of a session has no observation.
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The source failed: nothing changed, and the episode is not measured (but see
+    /// [`is_infrastructure`](SessionError::is_infrastructure)).
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The paper's environment raises here, and leaves the state that the session then has.
+    #[error(transparent)]
+    Page(#[from] PageError),
+}
+
+/// A fault of the paper's environment that ends an episode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    #[error("the paper's environment raises {0}")]
+    Python(#[from] PythonError),
+    #[error("`{query}` led to disambiguation pages {retries} times in a row")]
+    Disambiguation { query: String, retries: usize },
+}
+
+impl PageError {
+    /// Name of the Python exception that the original raises.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Python(error) => error.kind,
+            Self::Disambiguation { .. } => "RecursionError",
+        }
+    }
+
+    /// The text of that exception, or ours where the original's depends on its stack.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Python(error) => error.message.clone(),
+            Self::Disambiguation { .. } => self.to_string(),
+        }
+    }
+}
+
+impl SessionError {
+    /// Whether the step failed for reasons outside of agent and tool, so that the episode is not measured and is worth
+    /// doing again. Otherwise the paper's environment itself raises here, every time: the episode ends, as it did there.
+    pub fn is_infrastructure(&self) -> bool {
+        match self {
+            Self::Source(error) => error.is_infrastructure(),
+            Self::Page(_) => false,
+        }
+    }
+
+    /// Who failed and why, for programs; nothing where the paper's environment itself raises.
+    pub fn failure(&self) -> Option<Failure> {
+        match self {
+            Self::Source(error) => Some(Failure { service: Service::Wikipedia, cause: error.cause() }),
+            Self::Page(_) => None,
+        }
+    }
+
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Source(error) => error.hint(),
+            Self::Page(_) => Some("`--compat fixed` does not have this fault".to_owned()),
+        }
+    }
+}
+
+// The open page.
+
+/// As many pages are open as episodes are in flight, so a page shares the source's blocks, and has others only where it
+/// must differ.
+#[derive(Debug)]
+struct OpenPage {
+    blocks: Arc<[String]>,
+    /// Only the blocks that it takes are read; all without one.
+    format: Option<ObservationFormat>,
+    /// The sentences that the source gives, and where they come from; not if the text was mended.
+    given: Option<(SentenceMap, Provenance)>,
+    /// Length of the text in characters, counted once: the state may be asked for at every step.
+    chars: OnceLock<usize>,
+}
+
+impl OpenPage {
+    fn new(blocks: Arc<[String]>, format: Option<ObservationFormat>) -> Self {
+        Self { blocks, format, given: None, chars: OnceLock::new() }
+    }
+
+    /// With the sentences of the source, if it is the source's text that is read.
+    fn with_sentences(self, sentences: Option<SentenceMap>, provenance: &Provenance) -> Self {
+        let sentences = sentences.filter(|_| self.format.is_some());
+        Self { given: sentences.map(|sentences| (sentences, provenance.clone())), ..self }
+    }
+
+    /// Where an observation comes from that shows these `parts` of the page; `None` where the source gives no sentences.
+    fn shown<'a>(&self, parts: impl Iterator<Item = (usize, Part<'a>)>, observation: &str) -> Option<Provenance> {
+        let (sentences, provenance) = self.given.as_ref()?;
+        let places = observe::part_ranges(&self.blocks, parts, observation);
+        let sentences = Some(sentences.shown(&self.blocks, &places));
+        Some(Provenance { sentences, ..provenance.clone() })
+    }
+
+    /// The blocks that are read, in order.
+    fn blocks(&self) -> impl Iterator<Item = &str> {
+        self.numbered_blocks().map(|(_, block)| block)
+    }
+
+    /// The same with their numbers among all that the source gave.
+    fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_read = |(_, block): &(usize, &str)| self.format.is_none_or(|format| format.takes(block));
+        self.blocks.iter().map(String::as_str).enumerate().filter(is_read)
+    }
+
+    /// The text as the paper's environment keeps it: each block on a line of its own.
+    fn to_text(&self) -> String {
+        self.blocks().flat_map(|block| [block, "\n"]).collect()
+    }
+
+    fn chars(&self) -> usize {
+        *self.chars.get_or_init(|| self.blocks().map(|block| block.chars().count() + 1).sum())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.blocks().next().is_none()
     }
 }
 

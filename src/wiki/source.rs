@@ -1,12 +1,13 @@
 //! Where pages come from: what a source is, what it finds, why it fails.
 
-use super::given::SentenceMap;
 use super::html::ExtractError;
-use crate::net::NetError;
+use crate::net::{Answer, NetError, redact};
 use crate::tape::TapeError;
-use crate::types::{Cause, Provenance};
+use crate::types::python::is_python_space;
+use crate::types::{Cause, Provenance, sha256_hex};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where pages come from. Answers one question: what does a search for this query find?
@@ -195,5 +196,107 @@ impl SourceError {
             Self::Extract { error, .. } => error.hint().map(str::to_owned),
             _ => None,
         }
+    }
+}
+
+// Sentences as a source gives them, and which of them an observation shows.
+
+/// Where the given sentences of each block end, in bytes, empty ones included; a block that is one text has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentenceMap(Arc<[Vec<usize>]>);
+
+impl SentenceMap {
+    /// From the ends of each block's sentences; `None` if no block has any.
+    pub fn of(ends: Vec<Vec<usize>>) -> Option<Self> {
+        ends.iter().any(|ends| !ends.is_empty()).then(|| Self(ends.into()))
+    }
+
+    /// The memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|ends| size_of_val(&**ends) + size_of::<Vec<usize>>()).sum()
+    }
+
+    /// Which sentences are whole in these `shown` parts of the blocks, as `[block, from, to]`, in the order of the page.
+    ///
+    /// The tool drops white space between sentences and full stops before it, so these count for nothing; a sentence of
+    /// nothing else is never shown.
+    pub(super) fn shown(&self, blocks: &[String], shown: &[(usize, Range<usize>)]) -> Vec<[usize; 3]> {
+        let mut runs: Vec<[usize; 3]> = Vec::new();
+        for (block, (text, ends)) in blocks.iter().zip(&*self.0).enumerate() {
+            let parts: Vec<_> = shown.iter().filter(|(at, _)| *at == block).map(|(_, range)| range).collect();
+            let mut start = 0;
+            for (number, &end) in ends.iter().enumerate().take_while(|_| !parts.is_empty()) {
+                let from = std::mem::replace(&mut start, end);
+                let sentence = text.get(from..end).unwrap_or_default();
+                let letters = sentence.char_indices().filter(|&(_, c)| !is_python_space(c) && c != '.');
+                let mut letters = letters.map(|(at, _)| from + at).peekable();
+                if letters.peek().is_none() || !letters.all(|at| parts.iter().any(|part| part.contains(&at))) {
+                    continue;
+                }
+                match runs.last_mut() {
+                    Some([of, _, to]) if (*of, *to) == (block, number) => *to += 1,
+                    _ => runs.push([block, number, number + 1]),
+                }
+            }
+        }
+        runs
+    }
+}
+
+// Provenance of live answers.
+
+/// Where `answer` came from; `title` is that of the page, or the query of a list.
+pub(super) fn provenance_of(answer: &Answer, source: &str, title: &str) -> Provenance {
+    stamped(&answer.url, source, title, answer.status, &answer.body)
+}
+
+/// Where an empty finding comes from that needed no request.
+pub(super) fn provenance_unsent(url: &str, source: &str, title: &str) -> Provenance {
+    stamped(url, source, title, 200, &[])
+}
+
+/// All addresses of live findings pass through here, and lose their user part if they still have one.
+fn stamped(url: &str, source: &str, title: &str, status: u16, body: &[u8]) -> Provenance {
+    Provenance {
+        source: source.to_owned(),
+        url: redact::user(url),
+        title: title.to_owned(),
+        status,
+        fetched_at: jiff::Timestamp::now().to_string(),
+        sha256: sha256_hex([body]),
+        ..Provenance::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SentenceMap, provenance_unsent};
+
+    #[test]
+    fn a_sentence_is_shown_when_all_of_its_letters_are() {
+        let blocks = ["A b. C d. ", "no sentences", " .E. f.G"].map(str::to_owned);
+        let given = SentenceMap::of(vec![vec![4, 4, 9, 10], vec![], vec![2, 7, 8]]).expect("sentences");
+        let shown = |parts: &[(usize, std::ops::Range<usize>)]| given.shown(&blocks, parts);
+        assert_eq!(shown(&[(0, 0..3), (0, 5..8)]), [[0, 0, 1], [0, 2, 3]], "the empty one has its number");
+        assert_eq!(shown(&[(0, 1..3), (1, 0..12), (2, 2..3), (2, 5..8)]), [[2, 1, 3]]);
+        assert_eq!(shown(&[(0, 0..2)]), [[0; 3]; 0]);
+        assert_eq!(SentenceMap::of(vec![vec![], vec![]]), None);
+    }
+
+    #[test]
+    fn ends_of_a_damaged_recording_are_no_sentences() {
+        let given = SentenceMap::of(vec![vec![9, 1, usize::MAX, 2], vec![1]]).expect("sentences");
+        assert_eq!(given.shown(&["\u{e9}ab".to_owned()], &[(0, 0..4), (7, 0..1)]), [[0; 3]; 0]);
+    }
+
+    #[test]
+    fn records_never_hold_the_user_part_of_an_address() {
+        let stamped = provenance_unsent("https://user:SECRET@h/w/api.php?a='b'#c", "api", "T");
+        assert_eq!((stamped.url.as_str(), stamped.status), ("https://h/w/api.php?a=%27b%27#c", 200));
+        assert_eq!(stamped.sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            provenance_unsent("http://h/w/index.php?search=a@b", "html", "T").url,
+            "http://h/w/index.php?search=a@b"
+        );
     }
 }

@@ -1,14 +1,14 @@
 //! `corpus build` and `add`: from files in a public format to a folder.
 
-use super::{info, megabytes};
+use super::megabytes;
+use crate::cli::corpus;
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
-use crate::types::text::closest;
-use crate::types::text::{is_date, shell_word};
+use crate::types::text::{closest, is_date, shell_word};
 use crate::wiki::corpus::{
     BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
 };
@@ -179,7 +179,7 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
         json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
         return Ok(failure::OK);
     }
-    info::write_manifest(&manifest, &mut out)?;
+    corpus::write_manifest(&manifest, &mut out)?;
     let dir = shell_word(&dir.display().to_string());
     let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
     writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;

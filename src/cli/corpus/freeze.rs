@@ -1,11 +1,10 @@
 //! `corpus freeze`: from a live site to a folder.
 
-use super::{build, info, megabytes};
-use crate::cli::defaults;
-use crate::cli::failure;
+use super::{build, megabytes};
 use crate::cli::flags::{OfSite, Typed};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
+use crate::cli::{corpus, defaults, failure};
 use crate::report::console::stdout;
 use crate::report::progress::stage_bar;
 use crate::report::{counted, duration, thousands};
@@ -176,7 +175,7 @@ fn print_result(
         json_line(&mut out, &json!({ "manifest": manifest, "left_out": titles, "notes": notes }))?;
         return Ok(failure::OK);
     }
-    info::write_manifest(manifest, &mut out)?;
+    corpus::write_manifest(manifest, &mut out)?;
     let dir = shell_word(&dir.display().to_string());
     writeln!(
         out,

@@ -1,7 +1,8 @@
 //! Tests of the command, over a corpus made here.
 
-use super::{Command, execute, interactive, script, starter};
+use super::{Command, execute, starter};
 use crate::cli::flags::{OfWiki, Typed};
+use crate::cli::wiki;
 use clap::{FromArgMatches as _, Parser};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -45,7 +46,7 @@ fn wiki_args(flag: &str, compat: &str) -> Typed<OfWiki> {
 async fn rows(flag: &str, compat: &str, input: &[u8]) -> Vec<Value> {
     let start = starter(&wiki_args(flag, compat)).expect("a corpus");
     let mut out = Vec::new();
-    script::run_script(input, &mut out, start).await.expect("memory does not fail");
+    wiki::run_script(input, &mut out, start).await.expect("memory does not fail");
     let text = String::from_utf8(out).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
 }
@@ -125,7 +126,7 @@ async fn without_a_terminal_the_session_is_plain_text() {
     let start = starter(&wiki_args(&flag, "fixed")).expect("a corpus");
     let mut out = Vec::new();
     let input = b"Search[London]\nlookup[old]\nsearch[zzqx]\nquit\nsearch[London]\n".as_slice();
-    interactive::run_plain(input, &mut out, start).await.expect("memory does not fail");
+    wiki::run_plain(input, &mut out, start).await.expect("memory does not fail");
     assert_eq!(
         String::from_utf8(out).expect("text"),
         "London is the capital of England. It is old. It is large.\n(Result 1 / 1) It is old.\n\

@@ -1,28 +1,25 @@
 //! A corpus in a folder, as `corpus build` writes it: read where it lies, by many processes at once.
 
-use super::CorpusError;
-use super::articles::{Articles, Hit, Page};
-use super::directory::ReadOnly;
-use super::fold;
-use super::frozen;
 use super::index::{Rule, TextIndex};
 use super::manifest::{self, Digest, Manifest};
 use super::names::{self, Names};
 use super::pages::{self, Pages, Unpacked};
-use super::queries;
 use super::record::Article;
+use super::{Articles, CorpusError, Hit, Page, frozen};
 use crate::tape::Inside;
 use crate::types::Digester;
 use crate::types::text::printable;
 use crate::wiki::SentenceMap;
-use crate::wiki::sized_lru::{SizedLru, text_bytes};
+use crate::wiki::cache::{SizedLru, text_bytes};
 use std::fs::{self, File};
 use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use tantivy::Index;
+use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
+use tantivy::{Directory, Index};
 
 /// The folder of the text index.
 pub(super) const INDEX: &str = "bm25";
@@ -93,7 +90,7 @@ impl Folder {
 pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), CorpusError> {
     let of_index = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['/', '\\']);
     let known = FILES.contains(&file)
-        || [pages::DICTIONARY, queries::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
+        || [pages::DICTIONARY, frozen::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
         || file.strip_prefix("bm25/").is_some_and(of_index);
     if !known {
         return Err(damaged(
@@ -154,7 +151,7 @@ impl Articles for Folder {
     }
 
     fn instead(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.folded(&fold::fold_name(&format!("{name} (disambiguation)")))
+        self.folded(&names::fold_name(&format!("{name} (disambiguation)")))
     }
 
     fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
@@ -162,7 +159,7 @@ impl Articles for Folder {
         if !found.is_empty() {
             return Ok(found);
         }
-        let like = self.names.like(&fold::fold_name(query), LIKE.min(most))?;
+        let like = self.names.like(&names::fold_name(query), LIKE.min(most))?;
         Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
     }
 
@@ -192,5 +189,58 @@ impl Articles for Folder {
         let size = page.title.len() + text_bytes(&page.blocks) + sentences;
         kept().put(number, Arc::clone(&page), size);
         Ok(page)
+    }
+}
+
+// A folder of the text index that is only read: no lock is taken and nothing is written, as on a read-only disk.
+
+#[derive(Debug, Clone)]
+pub(super) struct ReadOnly(MmapDirectory);
+
+impl ReadOnly {
+    pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
+        MmapDirectory::open(path).map(Self)
+    }
+}
+
+fn read_only() -> io::Error {
+    io::Error::from(io::ErrorKind::ReadOnlyFilesystem)
+}
+
+impl Directory for ReadOnly {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.0.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_owned() })
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.0.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_owned() })
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.0.atomic_read(path)
+    }
+
+    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(DirectoryLock::from(Box::<PathBuf>::default()))
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
     }
 }

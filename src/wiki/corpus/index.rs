@@ -1,7 +1,7 @@
 //! BM25 over titles and texts: one segment, in memory or in a folder, whose documents are the articles in title order.
 
-use super::articles::Hit;
-use super::fold;
+use super::{Corpus, CorpusError, Extent, Hit, names};
+use std::collections::HashMap;
 use tantivy::collector::TopDocs;
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
@@ -77,9 +77,9 @@ impl IndexWriter {
 
     pub(super) fn add<'a>(&mut self, title: &str, blocks: impl Iterator<Item = &'a str>) -> Result<(), TantivyError> {
         let mut document = TantivyDocument::default();
-        document.add_text(self.fields.title, fold::fold_words(title));
+        document.add_text(self.fields.title, names::fold_words(title));
         for block in blocks {
-            document.add_text(self.fields.text, fold::fold_words(block));
+            document.add_text(self.fields.text, names::fold_words(block));
         }
         self.writer.add_document(document)
     }
@@ -124,7 +124,7 @@ impl TextIndex {
 
     /// The `taken` best articles for the words of `query`, by score, then by title.
     pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
-        let folded = fold::fold_words(query);
+        let folded = names::fold_words(query);
         let words = self.query_words(&folded)?;
         if words.is_empty() || taken == 0 {
             return Ok(Vec::new());
@@ -144,7 +144,7 @@ impl TextIndex {
 
     /// The words of `query` that count, each with its inverse document frequency.
     pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, TantivyError> {
-        let folded = fold::fold_words(query);
+        let folded = names::fold_words(query);
         // Articles are numbered with 32 bits.
         let number = |articles: u64| f64::from(u32::try_from(articles).unwrap_or(u32::MAX));
         let articles = number(self.reader.searcher().num_docs());
@@ -193,5 +193,93 @@ impl TextIndex {
     }
 }
 
+// Single passages, where the articles of a corpus are made of passages.
+//
+// The index knows articles. So the passages of the best articles are ranked among themselves, by BM25 over title and passage, with
+// the frequencies of words that the index has.
+
+/// Articles whose passages are ranked, or as many as passages are asked for, if these are more.
+const ARTICLES: usize = 20;
+/// Parameters of BM25, as in the index.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// A passage that a search of texts gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Passage {
+    /// The number of its article.
+    pub number: u32,
+    /// Its place among the article's blocks, from 0.
+    pub block: usize,
+    /// By BM25; 0 where no word of the query is in it.
+    pub score: f64,
+}
+
+impl Corpus {
+    /// Whether articles are made of passages, so that a retriever gives these.
+    pub fn has_passages(&self) -> bool {
+        self.manifest.as_ref().is_some_and(|manifest| manifest.extent == Extent::Passages)
+    }
+
+    /// The best passages for the words of `query`, `most` at most, the best first.
+    pub fn passages(&self, query: &str, most: usize) -> Result<Vec<Passage>, CorpusError> {
+        let weights: HashMap<String, f64> = self.articles.weights(query)?.into_iter().collect();
+        let (mut found, mut lengths) = (Vec::new(), Vec::new());
+        for hit in self.articles.similar(query, most.max(ARTICLES))? {
+            let page = self.articles.page(hit.number)?;
+            let title = names::fold_words(&page.title);
+            for (block, text) in page.blocks.iter().enumerate() {
+                let text = names::fold_words(text);
+                let (mut counts, mut length) = (HashMap::<&str, f64>::new(), 0.0);
+                for word in title.split(' ').chain(text.split(' ')) {
+                    length += 1.0;
+                    if weights.contains_key(word) {
+                        *counts.entry(word).or_default() += 1.0;
+                    }
+                }
+                let mut counts: Vec<(f64, f64)> = counts.into_iter().map(|(word, n)| (n, weights[word])).collect();
+                // A sum of the same numbers in another order may differ in its last digit.
+                counts.sort_by(|(a, v), (b, w)| a.total_cmp(b).then(v.total_cmp(w)));
+                found.push((Passage { number: hit.number, block, score: 0.0 }, counts));
+                lengths.push(length);
+            }
+        }
+        let (sum, passages) = lengths.iter().fold((0.0, 0.0), |(sum, passages), length| (sum + length, passages + 1.0));
+        let mean: f64 = sum / passages;
+        for ((passage, counts), length) in found.iter_mut().zip(lengths) {
+            let norm = K1 * (1.0 - B + B * length / mean);
+            passage.score = counts.iter().map(|(n, weight)| weight * n * (K1 + 1.0) / (n + norm)).sum();
+        }
+        let mut passages: Vec<Passage> = found.into_iter().map(|(passage, _)| passage).collect();
+        // Equal ones stay in the order of their articles.
+        passages.sort_by(|a, b| b.score.total_cmp(&a.score));
+        passages.truncate(most);
+        Ok(passages)
+    }
+}
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod unit_tests {
+    use super::Corpus;
+
+    #[test]
+    fn the_passages_with_the_rarest_words_come_first() {
+        let lines = r#"{"title": "Tea", "blocks": ["Tea is a drink of leaves.", "Cups of porcelain keep tea warm.", "It is grown on hills."]}
+{"title": "Porcelain", "blocks": ["Porcelain is fired clay.", "It keeps nothing warm."]}
+{"title": "Clay", "blocks": ["Clay is earth."]}"#;
+        let corpus = Corpus::from_jsonl("c", lines.as_bytes()).expect("a corpus");
+        let found = |query: &str, most: usize| -> Vec<(String, usize)> {
+            let passages = corpus.passages(query, most).expect("passages");
+            assert!(passages.windows(2).all(|pair| pair[0].score >= pair[1].score));
+            passages.iter().map(|hit| (corpus.title(hit.number).expect("a title"), hit.block)).collect()
+        };
+        assert_eq!(found("what keeps tea warm in cups", 1), [("Tea".to_owned(), 1)]);
+        assert_eq!(found("hills tea", 2)[0], ("Tea".to_owned(), 2));
+        assert_eq!(found("porcelain", 9).len(), 5, "all passages of the articles that are found");
+        assert_eq!(found("zebra", 3), []);
+        assert_eq!(found("porcelain", 0), []);
+    }
+}

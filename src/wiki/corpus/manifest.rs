@@ -1,11 +1,11 @@
 //! `corpus.toml`: what a corpus is, for people and for whoever opens it.
 
-use super::{CorpusError, queries};
+use super::{CorpusError, frozen};
 use crate::tape::Inside;
 use crate::types::Compat;
 use crate::types::bounded::text_at_most;
 use crate::types::text::counted;
-use crate::wiki::site_page::LeftOut;
+use crate::wiki::api_source::LeftOut;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -283,7 +283,7 @@ impl Manifest {
 
     /// What a run over it depends on: the articles, and the searches that were frozen with them.
     pub(super) fn identity(&self) -> String {
-        let searches = self.files.get(queries::SEARCHES_FILE).and_then(|file| file.sha256.get(..16));
+        let searches = self.files.get(frozen::SEARCHES_FILE).and_then(|file| file.sha256.get(..16));
         searches.map_or_else(|| self.id.clone(), |searches| format!("{}+{searches}", self.id))
     }
 

@@ -1,8 +1,7 @@
 //! The canonical record of an article, and the lines in which people write articles.
 
-use super::about::About;
-use crate::types::Digester;
-use crate::types::json_error;
+use super::pack::About;
+use crate::types::{Digester, json_error};
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

@@ -1,10 +1,9 @@
 //! Whether a folder is still what was built.
 
-use super::CorpusError;
-use super::fold;
 use super::folder::{self, Folder};
 use super::manifest::Manifest;
 use super::record::Identity;
+use super::{CorpusError, names};
 use crate::types::text::printable;
 use std::path::Path;
 
@@ -45,7 +44,7 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
 }
 
 fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> Result<(), CorpusError> {
-    use super::articles::Articles as _;
+    use super::Articles as _;
     let folder = Folder::open(dir, manifest)?;
     let (mut identity, mut redirects, mut last) = (Identity::default(), 0, None);
     for number in 0..manifest.articles {
@@ -56,7 +55,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
         if names.title(number)? != *title || names.exact(title)? != Some(number) {
             differences.push(format!("the title `{}` does not lead to its article", shown()));
         }
-        let key = fold::fold_name(title);
+        let key = names::fold_name(title);
         if !key.is_empty() && !leads_to(&folder, &key, number)? {
             differences.push(format!("the title `{}` is not found in lower case", shown()));
         }
@@ -86,11 +85,11 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
 
 /// Whether a folded name leads to an article, or to another one that has it as well.
 fn leads_to(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError> {
-    use super::articles::Articles as _;
+    use super::Articles as _;
     match folder.folded(key)? {
         Some(found) if found != number => {
             let other = folder.article_in(found, &mut None)?;
-            Ok(other.redirects.iter().chain([&other.title]).any(|name| fold::fold_name(name) == key))
+            Ok(other.redirects.iter().chain([&other.title]).any(|name| names::fold_name(name) == key))
         }
         found => Ok(found.is_some()),
     }

@@ -3,7 +3,7 @@
 //! Left out: the skin around the article, boxes beside it, navigation, references, edit links. Lists are one block
 //! each with a line per item, not repeated for nested ones.
 
-use super::{ExtractError, origin, paper, tree};
+use super::{ExtractError, paper, tree};
 use scraper::node::{Element, Node};
 use scraper::{ElementRef, Html, Selector};
 use std::sync::{Arc, LazyLock};
@@ -81,8 +81,8 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
     };
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
     let title = heading_title(&page);
-    let named = kind == PageKind::Results || title.is_some() || origin::head_title(&page).is_some();
-    let from_mediawiki = named && origin::is_made_by_mediawiki(&page);
+    let named = kind == PageKind::Results || title.is_some() || head_title(&page).is_some();
+    let from_mediawiki = named && is_made_by_mediawiki(&page);
     Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
 
@@ -259,5 +259,151 @@ fn finish(collected: &mut Option<String>, finished: &mut Vec<String>) {
     let text = crate::wiki::observe::strip(&text);
     if !text.is_empty() {
         finished.push(text.to_owned());
+    }
+}
+
+// The titles that the lead of an article links to.
+
+/// Namespaces without articles, by their English names.
+const OTHER_NAMESPACES: [&str; 9] =
+    ["Category", "Draft", "File", "Help", "Module", "Portal", "Special", "Template", "Wikipedia"];
+/// Links that lead out of the wiki or to no page.
+const NO_PAGE_CLASSES: [&str; 4] = ["external", "extiw", "mw-selflink", "new"];
+
+/// The titles that the paragraphs before the first heading link to, in order, each once, `most` at most. A page whose markup
+/// exceeds the limits is refused.
+pub fn lead_links(html: &str, most: usize) -> Result<Vec<String>, ExtractError> {
+    let page = tree::parse(html)?;
+    let mut links = Vec::new();
+    if let Some(root) = ROOTS.iter().find_map(|selector| page.select(selector).next()) {
+        collect_links(root, false, most, &mut links, 0);
+    }
+    Ok(links)
+}
+
+/// Returns whether the lead goes on.
+fn collect_links(
+    element: ElementRef<'_>,
+    in_paragraph: bool,
+    most: usize,
+    links: &mut Vec<String>,
+    depth: usize,
+) -> bool {
+    let node = element.value();
+    if is_left_out(node) || depth > tree::MAX_DEPTH {
+        return true;
+    }
+    if node.name() == "h2" || links.len() >= most {
+        return false;
+    }
+    let in_paragraph = in_paragraph || node.name() == "p";
+    if in_paragraph
+        && node.name() == "a"
+        && let Some(title) = link_target(element)
+        && !links.contains(&title)
+    {
+        links.push(title);
+    }
+    let mut children = element.children().filter(|child| matches!(child.value(), Node::Element(_)));
+    children.all(|child| {
+        ElementRef::wrap(child).is_none_or(|child| collect_links(child, in_paragraph, most, links, depth + 1))
+    })
+}
+
+/// The title of the article that a link leads to.
+fn link_target(link: ElementRef<'_>) -> Option<String> {
+    let title = link.attr("title").filter(|title| !title.is_empty() && !title.ends_with(MISSING))?;
+    let leads_on = !has_class(link.value(), &NO_PAGE_CLASSES);
+    let other =
+        title.split_once(':').is_some_and(|(space, _)| OTHER_NAMESPACES.contains(&space) || space.ends_with("talk"));
+    (leads_on && !other).then(|| title.to_owned())
+}
+
+// Whether `MediaWiki` made a page, and what a page says that it did not make.
+//
+// Skins, versions and copies of pages differ in their marks, so any one of them will do. Login pages of networks, error
+// pages of proxies and empty answers have none.
+
+/// How much text of a page is collected, in bytes.
+const MAX_WORDS_BYTES: usize = 400;
+
+static HEAD_TITLE: LazyLock<Selector> = LazyLock::new(|| selector("title"));
+
+/// What a page says of itself, for a message; not escaped.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Description {
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// The beginning of its text.
+    pub words: String,
+}
+
+/// Describes a page; one whose markup exceeds the limits has no description.
+pub fn describe(html: &str) -> Description {
+    tree::parse(html).map_or_else(
+        |_| Description::default(),
+        |page| Description { title: head_title(&page), words: first_words(&page) },
+    )
+}
+
+/// Text of the first `<title>`, if there is any.
+pub(super) fn head_title(page: &Html) -> Option<String> {
+    let mut title = String::new();
+    page.select(&HEAD_TITLE).next()?.text().for_each(|text| push_collapsed(&mut title, text));
+    Some(title.trim().to_owned()).filter(|title| !title.is_empty())
+}
+
+/// Whether any element of a page is one that `MediaWiki` writes.
+pub(super) fn is_made_by_mediawiki(page: &Html) -> bool {
+    page.tree.values().filter_map(Node::as_element).any(is_mediawiki)
+}
+
+/// Whether an element is one that `MediaWiki` writes.
+fn is_mediawiki(element: &Element) -> bool {
+    match element.name() {
+        "meta" => {
+            let made_by = element.attrs().find(|(name, _)| *name == "content").map_or("", |(_, value)| value);
+            has(element, "name", "generator") && made_by.starts_with("MediaWiki")
+        }
+        "body" if has_class(element, &["mediawiki"]) => true,
+        _ => element.attrs().any(|(name, value)| {
+            matches!(name, "class" | "id") && value.split_ascii_whitespace().any(|word| word.starts_with("mw-"))
+        }),
+    }
+}
+
+/// The beginning of what a reader would see.
+fn first_words(page: &Html) -> String {
+    let mut words = String::new();
+    for node in page.tree.root().descendants() {
+        let Some(text) = node.value().as_text() else { continue };
+        let parent = node.parent().and_then(|parent| parent.value().as_element().map(Element::name));
+        if parent.is_some_and(|name| matches!(name, "title" | "script" | "style" | "template" | "noscript")) {
+            continue;
+        }
+        push_collapsed(&mut words, text);
+        // Words of two elements are not one word.
+        push_collapsed(&mut words, " ");
+        if words.len() > MAX_WORDS_BYTES {
+            break;
+        }
+    }
+    words.trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lead_links;
+
+    #[test]
+    fn the_lead_links_to_articles_in_order_and_once() {
+        let html = "<div class=mw-parser-output><div class=hatnote><p><a href=/wiki/H title=H>h</a></div>\
+        <table><tr><td><a href=/wiki/T title=T>t</a></table>\
+        <p>A <a href=/wiki/B title=B>b</a> <b><a href=./C title=C>c</a></b> <a href=/wiki/B title=B>b</a>\
+        <a href=/w/index.php?title=D title='D (page does not exist)' class=new>d</a><a href=/wiki/File:E title=File:E>e</a>\
+        <sup class=reference><a href=#cite>[1]</a></sup><a href=//de.wikipedia.org title=de:F class=extiw>f</a>\
+        <p><a href=/wiki/G title='Star: G'>g</a><div class=mw-heading><h2>More</h2></div><p><a href=/wiki/I title=I>i</a></div>";
+        assert_eq!(lead_links(html, 9).expect("readable"), ["B", "C", "Star: G"]);
+        assert_eq!(lead_links(html, 2).expect("readable"), ["B", "C"]);
     }
 }

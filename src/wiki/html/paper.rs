@@ -5,8 +5,8 @@
 //! text, and one pass over the tokens is enough; no tree is built. An HTML5 tree, which the `fixed` mode uses, would
 //! give different paragraphs wherever a page leaves a `<p>` open.
 
-use super::start_tag::StartTag;
-use super::{ExtractError, tokens};
+use super::ExtractError;
+use super::python_parser::{self, StartTag};
 use crate::types::python::is_python_space;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
 
 pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     let mut walk = Walk::default();
-    tokens::read_tokens(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
+    python_parser::read_tokens(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
     walk.finish(html.len())
 }
 
@@ -159,7 +159,7 @@ impl Walk {
     }
 }
 
-impl tokens::TokenSink for Walk {
+impl python_parser::TokenSink for Walk {
     fn data(&mut self, text: &str) {
         if self.hiding == 0 {
             self.text.push_str(text);

@@ -1,11 +1,8 @@
 //! One pass over the articles in title order: pages, names, index and identity.
 
-use super::distinct::Distinct;
-use super::sorter::{Sorted, Sorter};
+use super::sort::{Distinct, Sorted, Sorter};
 use super::{BuildSettings, Progress};
-use crate::wiki::corpus::fold;
 use crate::wiki::corpus::folder;
-use crate::wiki::corpus::frame;
 use crate::wiki::corpus::index::{self, IndexWriter};
 use crate::wiki::corpus::manifest::Sentences;
 use crate::wiki::corpus::names::{self, NameWriter};
@@ -160,7 +157,7 @@ impl<'scope, W: Work + 'scope> Stage<'scope, W> {
 impl<W: io::Write + Send> Work for PageWriter<W> {
     fn add(&mut self, article: &Article) -> Result<(), Failed> {
         let mut frame = Vec::new();
-        frame::encode_article(article, &mut frame);
+        pages::encode_article(article, &mut frame);
         Ok(PageWriter::add(self, &frame)?)
     }
 }
@@ -297,7 +294,7 @@ impl Facts {
         let page = article.pageid.unwrap_or(u64::MAX).to_be_bytes();
         for (redirect, name) in [(0, &article.title)].into_iter().chain(article.redirects.iter().map(|name| (1, name)))
         {
-            let key = fold::fold_name(name);
+            let key = names::fold_name(name);
             if !key.is_empty() {
                 self.keys.push(key.as_bytes(), &[&[redirect], page.as_slice(), &number.to_be_bytes()].concat())?;
             }
@@ -365,7 +362,7 @@ fn dictionary(distinct: &Distinct) -> Result<Vec<u8>, Failed> {
             continue;
         }
         let mut frame = Vec::new();
-        frame::encode_article(&article?, &mut frame);
+        pages::encode_article(&article?, &mut frame);
         frame.truncate(8 << 10);
         bytes += frame.len();
         sample.push((number, frame));

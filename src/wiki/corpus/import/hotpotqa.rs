@@ -4,8 +4,8 @@
 //! begin with the title; sentences have the spaces between them, and links as `<a href="…">`. Members are small and many, and are
 //! unpacked and read on several threads.
 
-use super::parallel::{Batch, on_all_processors};
-use super::{ImportError, Imported, Place, PublishedFacts, Records, archive, broken, files_below};
+use super::lines::{self, Batch, on_all_processors};
+use super::{ImportError, Imported, Place, PublishedFacts, Records, broken, files_below};
 use crate::tape::Inside;
 use crate::types::bounded::read_at_most;
 use crate::types::json_error;
@@ -85,7 +85,7 @@ fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
 fn send_archive(file: File, members: &SyncSender<Member>) {
     let source = MultiBzDecoder::new(BufReader::with_capacity(1 << 18, file));
     let wanted = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(MEMBER));
-    let whole = archive::archive_members(source, "wiki_NN.bz2", wanted, |name, member| {
+    let whole = lines::archive_members(source, "wiki_NN.bz2", wanted, |name, member| {
         let bytes = read_at_most(member, LARGEST)?;
         Ok(members.send(Ok((name, bytes))).is_ok())
     });

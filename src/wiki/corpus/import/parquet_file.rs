@@ -2,7 +2,7 @@
 //!
 //! A file is read in batches of rows on a thread of its own, because the library panics on some damaged bytes.
 
-use super::parallel::READER_FAILED;
+use super::lines::READER_FAILED;
 use super::{ImportError, Imported, Place, Records, files_below, is_table};
 use crate::tape::Inside;
 use crate::types::text::printable;

@@ -1,7 +1,6 @@
 //! Files that are made here, and those of the format's own authors.
 
-use super::archive::Archive;
-use super::{MAGIC, PublishedFacts, facts, open, zim_parts};
+use super::{Archive, MAGIC, PublishedFacts, facts, open, zim_parts};
 use crate::types::digest::md5_hex;
 use crate::wiki::corpus::build::{BuildSettings, build};
 use crate::wiki::corpus::import::{Format, ImportError, Imported};

@@ -1,12 +1,10 @@
 //! A corpus in memory, from lines or from a folder of texts.
 
-use super::CorpusError;
-use super::about::About;
-use super::articles::{Articles, Hit, Page};
-use super::fold;
+use super::frozen::FrozenSearches;
 use super::index::{IndexWriter, Rule, TextIndex};
-use super::queries::FrozenSearches;
+use super::pack::About;
 use super::record::{self, Article, Record};
+use super::{Articles, CorpusError, Hit, Page, names};
 use crate::tape::Inside;
 use crate::types::bounded::{fill_at_most, text_at_most};
 use flate2::read::MultiGzDecoder;
@@ -53,7 +51,7 @@ impl InMemory {
         // By line, which is the order in the file.
         let mut folded = HashMap::new();
         let by_place = |names: &ByName| {
-            let mut names: Vec<(u32, String)> = names.iter().map(|(name, &at)| (at, fold::fold_name(name))).collect();
+            let mut names: Vec<(u32, String)> = names.iter().map(|(name, &at)| (at, names::fold_name(name))).collect();
             names.sort_unstable();
             names
         };

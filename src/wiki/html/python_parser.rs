@@ -3,9 +3,8 @@
 //! An HTML5 tokenizer agrees with it on well-formed pages only. Unfinished tags, unterminated comments and stray
 //! references are treated exactly as in Python, because they change the text of the page.
 
-use super::entities;
-use super::start_tag::{self, StartTag};
 use crate::types::python::is_python_space;
+use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr2};
 
 /// Receives the tokens in order.
@@ -165,10 +164,10 @@ impl<S: TokenSink> Reader<'_, S> {
     }
 
     fn start_tag(&mut self, at: usize) -> Step {
-        let tag = match start_tag::scan_tag(self.text, at) {
-            start_tag::TagScan::Tag(tag) => tag,
-            start_tag::TagScan::Open(reached) => return Step::Open(reached),
-            start_tag::TagScan::Text(end) => {
+        let tag = match scan_tag(self.text, at) {
+            TagScan::Tag(tag) => tag,
+            TagScan::Open(reached) => return Step::Open(reached),
+            TagScan::Text(end) => {
                 self.sink.data(&self.text[at..end]);
                 return Step::To(end);
             }
@@ -197,7 +196,7 @@ impl<S: TokenSink> Reader<'_, S> {
         }
         let inner = &self.text[at + 2..close];
         // If the tag has more than a name, the name must follow the slash directly. The rest is ignored.
-        let name = strict_end_name(inner).unwrap_or_else(|| start_tag::tag_name_at(self.text, at + 2));
+        let name = strict_end_name(inner).unwrap_or_else(|| tag_name_at(self.text, at + 2));
         if !name.is_empty() {
             lower(name, &mut self.name);
             self.sink.end(&self.name);
@@ -210,7 +209,7 @@ impl<S: TokenSink> Reader<'_, S> {
     fn reference(&mut self, at: usize) -> Step {
         let rest = &self.bytes[at..];
         if rest.get(1) == Some(&b'#') {
-            return match entities::numeric_reference(rest) {
+            return match numeric_reference(rest) {
                 Some((character, length)) => {
                     self.sink.data(character.encode_utf8(&mut [0; 4]));
                     Step::To(at + length)
@@ -229,11 +228,11 @@ impl<S: TokenSink> Reader<'_, S> {
             self.sink.data("&");
             return Step::To(at + 1);
         }
-        let Some((name, length)) = entities::reference_name(&self.text[at..]) else {
+        let Some((name, length)) = reference_name(&self.text[at..]) else {
             // The name reaches the end of the text. If it is one letter, only the `&` is dropped.
             return Step::Halt(if self.last && rest.len() == 2 { at + 1 } else { at });
         };
-        if let Some(text) = entities::named_reference(name) {
+        if let Some(text) = named_reference(name) {
             self.sink.data(&text);
         } else {
             self.sink.data("&");
@@ -299,4 +298,243 @@ fn section_close(text: &str, mark: &str) -> Option<(usize, usize)> {
         from = start + 1;
     }
     None
+}
+
+// Start tags as Python's `html.parser` reads them.
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartTag<'a> {
+    /// The name as written.
+    pub(super) name: &'a str,
+    /// Whether it is written `<tag/>`.
+    pub(super) closed: bool,
+    /// Offset after its `>`.
+    pub(super) end: usize,
+    /// The whole text, and where the attributes start in it.
+    text: &'a str,
+    attributes: usize,
+}
+
+/// What is found where a tag seems to start.
+pub(super) enum TagScan<'a> {
+    Tag(StartTag<'a>),
+    /// An unterminated tag; the search for its end reached this offset.
+    Open(usize),
+    /// Text up to this offset.
+    Text(usize),
+}
+
+/// An attribute: its name, its value without quotes, and where the next one may start.
+struct Attribute<'a> {
+    name: &'a str,
+    value: &'a str,
+    end: usize,
+}
+
+impl<'a> StartTag<'a> {
+    /// The value of the attribute `wanted` (in lower case). If it is repeated, the last one counts.
+    pub(super) fn attribute(&self, wanted: &str) -> Option<&'a str> {
+        let mut at = self.attributes;
+        let mut value = None;
+        while at < self.end
+            && let Some(attribute) = attribute_at(self.text, at)
+        {
+            if attribute.name.eq_ignore_ascii_case(wanted) {
+                value = Some(attribute.value);
+            }
+            at = attribute.end;
+        }
+        value
+    }
+}
+
+/// Reads the tag that starts at `at` with `<` and a letter.
+pub(super) fn scan_tag(text: &str, at: usize) -> TagScan<'_> {
+    let bytes = text.as_bytes();
+    let name = tag_name_at(text, at + 1);
+    let name_end = at + 1 + name.len();
+    let attributes = skip_filler(text, name_end);
+    // Slashes before the `>` belong to the end of the tag only if no attribute is between them.
+    let mut stop = skip_while(text, name_end, |c| c == '/' || is_python_space(c));
+    let mut rest = attributes;
+    while let Some(attribute) = attribute_at(text, stop) {
+        stop = attribute.end;
+        rest = stop;
+    }
+    stop = skip_while(text, stop, is_python_space);
+    let end = match bytes.get(stop) {
+        Some(b'>') => stop + 1,
+        Some(b'/') if bytes.get(stop + 1) == Some(&b'>') => stop + 2,
+        None | Some(b'/' | b'=' | b'a'..=b'z' | b'A'..=b'Z') => return TagScan::Open(stop),
+        Some(_) => return TagScan::Text(stop),
+    };
+    match text[rest..end].trim_matches(is_python_space) {
+        ">" => TagScan::Tag(StartTag { name, closed: false, end, text, attributes }),
+        "/>" => TagScan::Tag(StartTag { name, closed: true, end, text, attributes }),
+        _ => TagScan::Text(end),
+    }
+}
+
+/// The tag name at `at`; empty if there is no letter.
+pub(super) fn tag_name_at(text: &str, at: usize) -> &str {
+    let bytes = &text.as_bytes()[at..];
+    if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
+        return "";
+    }
+    let length = bytes
+        .iter()
+        .position(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | b' ' | b'/' | b'>' | 0))
+        .unwrap_or(bytes.len());
+    &text[at..at + length]
+}
+
+/// The offset after white space and slashes that are not part of `/>`.
+fn skip_filler(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
+    loop {
+        let next = skip_while(text, at, is_python_space);
+        if bytes.get(next) != Some(&b'/') || bytes.get(next + 1) == Some(&b'>') {
+            return next;
+        }
+        at = next + 1;
+    }
+}
+
+/// The offset of the first character at or after `at` for which `skipped` is false.
+fn skip_while(text: &str, at: usize, skipped: impl Fn(char) -> bool) -> usize {
+    text.len() - text[at..].trim_start_matches(skipped).len()
+}
+
+/// The attribute that starts at `at`, if one may start there.
+fn attribute_at(text: &str, at: usize) -> Option<Attribute<'_>> {
+    let first = text[at..].chars().next().filter(|&c| !(c == '/' || c == '>' || is_python_space(c)))?;
+    let before = text[..at].chars().next_back()?;
+    if !(matches!(before, '\'' | '"' | '/') || is_python_space(before)) {
+        return None;
+    }
+    let name_end = skip_while(text, at + first.len_utf8(), |c| !(matches!(c, '/' | '=' | '>') || is_python_space(c)));
+    let (value, end) = value_at(text, name_end).unwrap_or(("", name_end));
+    Some(Attribute { name: &text[at..name_end], value, end: skip_filler(text, end) })
+}
+
+/// The value of the attribute whose name ends at `at`, and where the value ends. `None` without an equals sign.
+fn value_at(text: &str, at: usize) -> Option<(&str, usize)> {
+    let bytes = text.as_bytes();
+    let sign = skip_while(text, at, is_python_space);
+    let signs_end = skip_while(text, sign, |c| c == '=');
+    if signs_end == sign {
+        return None;
+    }
+    let from = skip_while(text, signs_end, is_python_space);
+    let bare = |from: usize| {
+        let end = skip_while(text, from, |c| !(c == '>' || is_python_space(c)));
+        (&text[from..end], end)
+    };
+    let Some(&quote @ (b'"' | b'\'')) = bytes.get(from) else { return Some(bare(from)) };
+    if let Some(length) = memchr(quote, &bytes[from + 1..]) {
+        let end = from + 1 + length;
+        return Some((&text[from + 1..end], end + 1));
+    }
+    // The quote is not closed: Python's pattern backtracks over white space first, then over an equals sign.
+    if from > signs_end {
+        Some(("", from))
+    } else if signs_end - sign > 1 {
+        Some(bare(signs_end - 1))
+    } else {
+        None
+    }
+}
+
+// Character references as Python's `html.parser` resolves them.
+
+/// The characters of Windows-1252 from 0x80 to 0x9f, which pages use in numeric references; 0 where it has none.
+const WINDOWS_1252: [u16; 32] = [
+    0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0, 0,
+    0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
+];
+
+/// The numeric reference at the start of `bytes` (`&#`), and its length.
+///
+/// The next character must not be a hexadecimal digit, so `&#160a` is not a reference. A semicolon counts in the length.
+pub(super) fn numeric_reference(bytes: &[u8]) -> Option<(char, usize)> {
+    let (start, radix) = if matches!(bytes.get(2), Some(b'x' | b'X')) { (3, 16) } else { (2, 10) };
+    let digits = bytes[start.min(bytes.len())..].iter().take_while(|byte| char::from(**byte).is_digit(radix)).count();
+    let end = start + digits;
+    let next = bytes.get(end)?;
+    if digits == 0 || next.is_ascii_hexdigit() {
+        return None;
+    }
+    let value = bytes[start..end].iter().fold(0_u32, |value, &byte| {
+        value.saturating_mul(radix).saturating_add(char::from(byte).to_digit(radix).unwrap_or(0))
+    });
+    Some((reference_character(value), end + usize::from(*next == b';')))
+}
+
+/// "Numeric character reference end state" of the HTML standard.
+fn reference_character(value: u32) -> char {
+    let value = match value {
+        0 => 0xfffd,
+        0x80..=0x9f => match WINDOWS_1252[(value - 0x80) as usize] {
+            0 => value,
+            mapped => u32::from(mapped),
+        },
+        _ => value,
+    };
+    char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The name of the reference at the start of `text` (`&` and a letter), and the length of the whole reference.
+///
+/// Hyphens and full stops belong to a name unless the text ends there. `None` if the name reaches the end of the text.
+pub(super) fn reference_name(text: &str) -> Option<(&str, usize)> {
+    let bytes = text.as_bytes();
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    let mut end = 1 + bytes[1..].iter().take_while(|byte| in_name(byte)).count();
+    if end == bytes.len() {
+        end = bytes[2..].iter().rposition(|byte| matches!(byte, b'-' | b'.'))? + 2;
+    }
+    Some((&text[1..end], end + usize::from(bytes[end] == b';')))
+}
+
+/// The text of a named reference. The standard's table has some names with a semicolon only.
+pub(super) fn named_reference(name: &str) -> Option<String> {
+    /// The longest name in the table, semicolon included.
+    const LONGEST: usize = 33;
+    if name.len() >= LONGEST {
+        return None;
+    }
+    let found = |name: &str| NAMED_ENTITIES.get(name).filter(|(first, _)| *first != 0);
+    let (first, second) = found(&format!("{name};")).or_else(|| found(name))?;
+    Some([*first, *second].into_iter().filter(|&point| point != 0).filter_map(char::from_u32).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{named_reference, numeric_reference, reference_name};
+
+    #[test]
+    fn numbers_need_a_character_after_them() {
+        assert_eq!(numeric_reference(b"&#160;"), Some(('\u{a0}', 6)));
+        assert_eq!(numeric_reference(b"&#x201C "), Some(('\u{201c}', 7)));
+        assert_eq!(numeric_reference(b"&#150;"), Some(('\u{2013}', 6)));
+        assert_eq!(numeric_reference(b"&#129;"), Some(('\u{81}', 6)));
+        assert_eq!(numeric_reference(b"&#99999999999;"), Some(('\u{fffd}', 14)));
+        for text in [&b"&#160a "[..], b"&#160", b"&#;", b"&#x;", b"&#"] {
+            assert_eq!(numeric_reference(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_end_as_the_parser_ends_them() {
+        assert_eq!(reference_name("&amp; x"), Some(("amp", 5)));
+        assert_eq!(reference_name("&amp x"), Some(("amp", 4)));
+        assert_eq!(reference_name("&T-b c"), Some(("T-b", 4)));
+        assert_eq!(reference_name("&T-b"), Some(("T", 2)));
+        assert_eq!(reference_name("&T"), None);
+        assert_eq!(named_reference("amp").as_deref(), Some("&"));
+        assert_eq!(named_reference("nbsp").as_deref(), Some("\u{a0}"));
+        assert_eq!(named_reference("NotEqualTilde").as_deref(), Some("\u{2242}\u{338}"));
+        assert_eq!(named_reference("notit"), None);
+        assert_eq!(named_reference("hel"), None);
+    }
 }
