@@ -1,42 +1,24 @@
-//! Answers and refusals.
+//! Answers as HTTP sends them, and refusals.
 
-use crate::wiki::CorpusError;
+use crate::wiki::handlers::Answer;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
 
 /// The longest body of a request, in bytes.
-pub(super) const LONGEST_BODY: usize = 1 << 20;
+pub(super) const MAX_BODY: usize = 1 << 20;
 
-/// Why this server has no answer to a request that it understands.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
-    /// More searches than it makes at once.
-    #[error("too many searches at once; try again")]
-    Busy,
-    #[error("the corpus: {0}")]
-    Corpus(CorpusError),
-    /// A search ended without an answer.
-    #[error("the search failed inside")]
-    Lost,
-}
-
-impl From<CorpusError> for Fault {
-    fn from(error: CorpusError) -> Self {
-        Self::Corpus(error)
-    }
-}
-
-impl IntoResponse for Fault {
+impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        let busy = matches!(self, Self::Busy);
-        let status = if busy { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR };
-        let mut answer = refused(status, &self.to_string());
-        if busy {
-            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        let Self { status, content_type, headers, body } = self;
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = typed(status, content_type, body);
+        for (name, value) in headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().insert(name, value);
+            }
         }
-        answer
+        response
     }
 }
 
@@ -46,30 +28,13 @@ pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        refused(self.0, &self.1)
+        text(self.0, &self.1)
     }
 }
 
-/// One sentence for whoever sent the request.
-pub(super) fn refused(status: StatusCode, sentence: &str) -> Response {
+/// One sentence for the client.
+pub(super) fn text(status: StatusCode, sentence: &str) -> Response {
     typed(status, "text/plain; charset=UTF-8", format!("{sentence}\n"))
-}
-
-pub(super) fn json(value: &Value) -> Response {
-    typed(StatusCode::OK, "application/json; charset=UTF-8", value.to_string())
-}
-
-pub(super) fn html(page: String) -> Response {
-    typed(StatusCode::OK, "text/html; charset=UTF-8", page)
-}
-
-/// A redirect within this server; `path` has nothing but what an address may have.
-pub(super) fn moved(path: &str) -> Response {
-    let mut answer = refused(StatusCode::FOUND, path);
-    if let Ok(path) = HeaderValue::from_str(path) {
-        answer.headers_mut().insert(header::LOCATION, path);
-    }
-    answer
 }
 
 pub(super) fn typed(status: StatusCode, content_type: &'static str, body: String) -> Response {
@@ -85,9 +50,9 @@ pub(super) fn typed(status: StatusCode, content_type: &'static str, body: String
 
 /// The body of a request, up to the limit.
 pub(super) async fn body(body: Body) -> Result<Vec<u8>, Refusal> {
-    let read = axum::body::to_bytes(body, LONGEST_BODY).await;
+    let read = axum::body::to_bytes(body, MAX_BODY).await;
     read.map(Vec::from).map_err(|_| {
-        let sentence = format!("the body of a request is whole and has at most {LONGEST_BODY} bytes");
+        let sentence = format!("the body of a request is whole and has at most {MAX_BODY} bytes");
         Refusal(StatusCode::PAYLOAD_TOO_LARGE, sentence)
     })
 }

@@ -1,25 +1,25 @@
 //! The address, its connections, and the end of both.
 
-use super::clients::Clients;
-use super::guard::Hosts;
-use super::log::{self, Entry, Log};
-use super::shelf::Shelf;
-use super::{mediawiki, reply, retrieve};
+use super::guard::{Clients, Hosts};
+use super::reply::{self, Refusal};
+use super::routes::router;
 use crate::types::Compat;
+use crate::types::text::printable;
 use crate::wiki::Corpus;
+use crate::wiki::handlers::CorpusService;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use serde_json::{Value, json};
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -39,7 +39,7 @@ const ANSWER: Duration = Duration::from_secs(30);
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 64 << 10;
 /// How long answers may take to be sent after the server was told to end.
-const FAREWELL: Duration = Duration::from_secs(10);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The wait after a connection that could not be accepted: there are too many open files, and none is free at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -124,10 +124,10 @@ impl Service<hyper::Request<Incoming>> for Connected {
 impl Server {
     pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
         let Settings { bind, hosts, parts, compat, log, log_queries, per_client } = settings;
-        let shelf = Shelf::new(Arc::new(corpus), compat);
+        let service = CorpusService::new(Arc::new(corpus), compat);
         let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
         let gate = Gate { hosts: Arc::new(hosts), log, log_queries, clients };
-        Self::listen(bind, router(&parts, shelf), gate).await
+        Self::listen(bind, router(&parts, service), gate).await
     }
 
     /// A server of somebody's own pages, for this machine alone.
@@ -183,7 +183,7 @@ impl Server {
         drop(self.listener);
         tokio::select! {
             () = connections.shutdown() => {}
-            () = sleep(FAREWELL) => {}
+            () = sleep(SHUTDOWN_TIMEOUT) => {}
             () = stop() => {}
         }
     }
@@ -200,29 +200,6 @@ fn connection(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
     http.serve_connection(TokioIo::new(stream), Connected(TowerToHyperService::new(router), Client(address.ip())))
-}
-
-fn router(parts: &[Part], shelf: Shelf) -> Router {
-    let mut router = Router::new().route("/healthz", get(healthy)).route("/corpus.json", get(described));
-    let mut served = vec!["/healthz", "/corpus.json"];
-    if parts.contains(&Part::MediaWiki) {
-        router = router.merge(mediawiki::routes());
-        served.extend(["/w/api.php", "/w/index.php", "/wiki/TITLE", "/api/rest_v1/page/summary/TITLE"]);
-        served.push("/w/rest.php/v1/search/page");
-    }
-    if parts.contains(&Part::Retrieve) {
-        router = router.merge(retrieve::routes());
-        served.push("/retrieve");
-    }
-    #[cfg(feature = "mcp")]
-    if parts.contains(&Part::Mcp) {
-        let tool = Router::new().route_service("/mcp", super::mcp::over_http(&shelf));
-        router = router.merge(tool.layer(middleware::from_fn(super::batch::over_http)));
-        served.push("/mcp");
-    }
-    let nothing = format!("there is nothing here; this server has {}", served.join(", "));
-    let router = router.fallback(async move || reply::refused(StatusCode::NOT_FOUND, &nothing));
-    router.with_state(shelf)
 }
 
 impl Gate {
@@ -245,7 +222,7 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
             return refused;
         }
         if gate.log_queries && gate.log.is_some() {
-            match log::texts(&mut request).await {
+            match request_texts(&mut request).await {
                 Ok(asked) => texts = Some(asked),
                 Err(refusal) => return refusal.into_response(),
             }
@@ -254,31 +231,93 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
     };
     let answer = match timeout(ANSWER, answer).await {
         Ok(answer) => answer,
-        Err(_) => reply::refused(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
+        Err(_) => reply::text(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
     };
     if let Some(log) = &gate.log {
         let (status, took) = (answer.status().as_u16(), began.elapsed());
-        let entry = Entry { method: &method, path: &path, status, took, texts };
+        let entry = LogEntry { method: &method, path: &path, status, took, texts };
         log(&entry.to_string());
     }
     answer
 }
 
-async fn healthy() -> Response {
-    reply::refused(StatusCode::OK, "ok")
+/// Takes one line for each request, without its texts, neither queries nor the titles in paths, unless they are asked for.
+pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Characters of a target and of a body that a line shows.
+const MAX_LOGGED: usize = 1_000;
+
+/// What is said of a request.
+struct LogEntry<'a> {
+    method: &'a Method,
+    path: &'a str,
+    status: u16,
+    took: Duration,
+    /// What was asked, where that is to be said.
+    texts: Option<String>,
 }
 
-/// What the corpus is. Paths of this machine are not told.
-async fn described(State(shelf): State<Shelf>) -> Response {
-    let mut about = json!({ "id": shelf.corpus.id(), "name": shelf.name(), "articles": shelf.corpus.count() });
-    if let Some(manifest) = shelf.corpus.manifest() {
-        about["extent"] = json!(manifest.extent);
-        about["language"] = json!(manifest.language);
-        about["as_of"] = json!(manifest.as_of);
-        about["redirects"] = json!(manifest.redirects);
-        about["disambiguations"] = json!(manifest.disambiguations);
-        about["license"] = json!(manifest.license);
+/// Everything that a request says: its target and its body, which is read for that and put back.
+async fn request_texts(request: &mut Request) -> Result<String, Refusal> {
+    let body = reply::body(std::mem::take(request.body_mut())).await?;
+    let mut texts = printable(&request.uri().to_string(), MAX_LOGGED);
+    if !body.is_empty() {
+        texts.push(' ');
+        texts.push_str(&printable(&String::from_utf8_lossy(&body), MAX_LOGGED));
     }
-    about["wikitrail"] = Value::from(env!("CARGO_PKG_VERSION"));
-    reply::json(&about)
+    *request.body_mut() = Body::from(body);
+    Ok(texts)
+}
+
+impl fmt::Display for LogEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { method, path, status, took, texts } = self;
+        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+        // A client may invent methods, too.
+        let method = match method.as_str() {
+            known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "CONNECT" | "PATCH" | "TRACE") => known,
+            _ => "OTHER",
+        };
+        write!(f, "{now} {method} {} {status} {} us", known_path(path), took.as_micros())?;
+        texts.iter().try_for_each(|texts| write!(f, " {texts}"))
+    }
+}
+
+/// The path as far as this server gives it its name.
+fn known_path(path: &str) -> &'static str {
+    const WHOLE: [&str; 9] = [
+        "/",
+        "/healthz",
+        "/corpus.json",
+        "/retrieve",
+        "/mcp",
+        "/w/api.php",
+        "/w/index.php",
+        "/w/rest.php/v1/search/page",
+        "/w/rest.php/v1/search/title",
+    ];
+    const BEGUN: [(&str, &str); 2] =
+        [("/wiki/", "/wiki/*"), ("/api/rest_v1/page/summary/", "/api/rest_v1/page/summary/*")];
+    let whole = WHOLE.into_iter().find(|known| *known == path);
+    let begun = || BEGUN.into_iter().find(|(known, _)| path.starts_with(known)).map(|(_, shown)| shown);
+    whole.or_else(begun).unwrap_or("(other)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LogEntry;
+    use axum::http::Method;
+    use std::time::Duration;
+
+    #[test]
+    fn lines_have_no_texts() {
+        let line = |method: &str, path: &str| {
+            let method = Method::from_bytes(method.as_bytes()).expect("a method");
+            let entry = LogEntry { method: &method, path, status: 200, took: Duration::from_micros(7), texts: None };
+            entry.to_string().split_once(' ').expect("a time").1.to_owned()
+        };
+        assert_eq!(line("GET", "/w/api.php"), "GET /w/api.php 200 7 us");
+        assert_eq!(line("GET", "/wiki/Secret"), "GET /wiki/* 200 7 us");
+        assert_eq!(line("SECRET", "/secret"), "OTHER (other) 200 7 us");
+    }
 }

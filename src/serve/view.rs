@@ -80,14 +80,14 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
         .route(&format!("/{token}/run/{{run}}"), get(shown))
         .route(&format!("/{token}/run/{{run}}/events"), get(events))
         .route(&format!("/{token}/run/{{run}}/annotations"), post(annotated))
-        .fallback(async move || reply::refused(StatusCode::NOT_FOUND, nothing))
+        .fallback(async move || reply::text(StatusCode::NOT_FOUND, nothing))
         .with_state(viewer);
     let server = Server::of(router, bind).await?;
     let url = format!("{}/{token}/", server.url());
     Ok((server, url, end))
 }
 
-/// A word that nobody guesses.
+/// Random 128-bit URL token.
 fn token() -> io::Result<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -210,7 +210,7 @@ async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Respon
         Err(refusal) => return refusal.into_response(),
     };
     let Ok(place) = viewer.streams.try_acquire_owned() else {
-        return reply::refused(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some");
+        return reply::text(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some");
     };
     let stream = unfold(Some(Events::new(&run.path, viewer.ended, place)), async |events| events?.next().await);
     let mut answer = Response::new(Body::from_stream(stream));
@@ -267,20 +267,20 @@ impl Events {
 async fn annotated(State(viewer): State<Viewer>, Path(run): Path<String>, request: Request) -> Response {
     let (head, content) = request.into_parts();
     if !viewer.settings.annotate {
-        return reply::refused(StatusCode::FORBIDDEN, "this server writes nothing: start it with --annotate");
+        return reply::text(StatusCode::FORBIDDEN, "this server writes nothing: start it with --annotate");
     }
     let named = head.headers.get("x-wikitrail-token").is_some_and(|token| token.as_bytes() == viewer.token.as_bytes());
     let is_json =
         head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !named || !is_json {
-        return reply::refused(StatusCode::FORBIDDEN, "a judgement is JSON with the token of the page");
+        return reply::text(StatusCode::FORBIDDEN, "a judgement is JSON with the token of the page");
     }
     let bytes = match body(content).await {
         Ok(bytes) => bytes,
         Err(refusal) => return refusal.into_response(),
     };
     match read(move || viewer.annotate(&run, &bytes)).await {
-        Ok(()) => reply::refused(StatusCode::OK, "written"),
+        Ok(()) => reply::text(StatusCode::OK, "written"),
         Err(refusal) => refusal.into_response(),
     }
 }

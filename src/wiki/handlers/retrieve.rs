@@ -1,28 +1,21 @@
-//! Search-R1's retriever: `POST /retrieve` with queries gives the best documents of each.
+//! Search-R1's retriever: queries give the best documents of each.
 
-use super::reply;
-use super::shelf::{LONGEST_QUERY, Shelf};
+use super::{Answer, CorpusService, MAX_QUERY};
 use crate::wiki::corpus::{Hit, Passage};
 use crate::wiki::{Corpus, CorpusError};
-use axum::Router;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::post;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Queries in one request.
-const QUERIES: usize = 32;
+const MAX_QUERIES: usize = 32;
 /// Documents of a query, if none or 0 are asked for, and at most.
-const USUAL: usize = 3;
-const MOST: usize = 100;
+const DEFAULT_TOP_K: usize = 3;
+const MAX_TOP_K: usize = 100;
 /// The texts of an answer, in bytes.
-const LONGEST: usize = 16 << 20;
+const MAX_ANSWER: usize = 16 << 20;
 
 #[derive(Deserialize)]
-struct Asked {
+struct Request {
     queries: Vec<String>,
     #[serde(default)]
     topk: Option<usize>,
@@ -30,51 +23,42 @@ struct Asked {
     return_scores: Option<bool>,
 }
 
-impl Asked {
+impl Request {
     fn read(body: &[u8]) -> Result<Self, String> {
-        let asked: Self = serde_json::from_slice(body).map_err(|error| {
+        let request: Self = serde_json::from_slice(body).map_err(|error| {
             format!("a request is {{\"queries\": [str], \"topk\": 3, \"return_scores\": true}}: {error}")
         })?;
-        if asked.queries.len() > QUERIES {
-            return Err(format!("a request has at most {QUERIES} queries"));
+        if request.queries.len() > MAX_QUERIES {
+            return Err(format!("a request has at most {MAX_QUERIES} queries"));
         }
-        if asked.queries.iter().any(|query| query.len() > LONGEST_QUERY) {
-            return Err(format!("a query has at most {LONGEST_QUERY} bytes"));
+        if request.queries.iter().any(|query| query.len() > MAX_QUERY) {
+            return Err(format!("a query has at most {MAX_QUERY} bytes"));
         }
-        if asked.topk.is_some_and(|topk| topk > MOST) {
-            return Err(format!("`topk` is at most {MOST}"));
+        if request.topk.is_some_and(|topk| topk > MAX_TOP_K) {
+            return Err(format!("`topk` is at most {MAX_TOP_K}"));
         }
-        Ok(asked)
+        Ok(request)
     }
 }
 
-pub(super) fn routes() -> Router<Shelf> {
-    Router::new().route("/retrieve", post(retrieve))
-}
-
-async fn retrieve(State(shelf): State<Shelf>, body: Body) -> Response {
-    let body = match reply::body(body).await {
-        Ok(body) => body,
-        Err(refusal) => return refusal.into_response(),
+/// Answers the body of a request.
+pub(crate) async fn retrieve(service: &CorpusService, body: &[u8]) -> Answer {
+    let Request { queries, topk, return_scores } = match Request::read(body) {
+        Ok(request) => request,
+        Err(wrong) => return Answer::text(422, &wrong),
     };
-    let Asked { queries, topk, return_scores } = match Asked::read(&body) {
-        Ok(asked) => asked,
-        Err(wrong) => return reply::refused(StatusCode::UNPROCESSABLE_ENTITY, &wrong),
-    };
-    let topk = topk.filter(|&topk| topk > 0).unwrap_or(USUAL);
+    let topk = topk.filter(|&topk| topk > 0).unwrap_or(DEFAULT_TOP_K);
     let scores = return_scores.unwrap_or(false);
-    let found = shelf.search(move |corpus| {
-        let mut room = LONGEST;
+    let found = service.search(move |corpus| {
+        let mut room = MAX_ANSWER;
         queries.iter().map(|query| documents(corpus, query, topk, scores, &mut room)).collect::<Result<Vec<_>, _>>()
     });
     match found.await {
         Ok(result) => match result.into_iter().collect::<Option<Vec<Value>>>() {
-            Some(result) => reply::json(&json!({ "result": result })),
-            None => {
-                reply::refused(StatusCode::UNPROCESSABLE_ENTITY, "the documents are larger than 16 MiB; ask for fewer")
-            }
+            Some(result) => Answer::json(&json!({ "result": result })),
+            None => Answer::text(422, "the documents are larger than 16 MiB; ask for fewer"),
         },
-        Err(fault) => fault.into_response(),
+        Err(fault) => fault.into(),
     }
 }
 
