@@ -15,17 +15,20 @@ use crate::store::RunFolder;
 use crate::types::Trajectory;
 use crate::types::json_error;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream::unfold;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -35,6 +38,12 @@ const STREAMS: usize = 16;
 
 /// How often a run that is going is looked at.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// Pages that are kept; one has up to 50 MB.
+const MAX_PAGES: usize = 8;
+
+/// The age from which on a file's time tells it from a later version.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// How much a page has that is read from this machine.
 const LIMITS: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
@@ -60,6 +69,39 @@ struct Viewer {
     /// Held by the request whose judgement is written. Others wait in line; the file's own lock would be tried again and
     /// again, and refuse some of many.
     writing: Arc<Mutex<()>>,
+    pages: Arc<Mutex<Pages>>,
+}
+
+/// Pages by the name of their run, and the index under an empty name; each with the state of the folders that it shows.
+type Pages = HashMap<String, (FolderState, Bytes)>;
+
+/// Length and time of change of each file, by which a page is computed once for a state of its folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct FolderState(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
+
+impl FolderState {
+    fn of(runs: &[RunRef]) -> Self {
+        let mut state = Self::default();
+        let mut paths: Vec<PathBuf> = runs.iter().map(|run| run.path.clone()).collect();
+        while let Some(path) = paths.pop() {
+            if let Ok(entries) = fs::read_dir(&path) {
+                // A link to a folder may lead in a circle.
+                let entries = entries
+                    .flatten()
+                    .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink() || entry.path().is_file()));
+                paths.extend(entries.map(|entry| entry.path()));
+            } else if let Ok(found) = path.metadata() {
+                state.0.insert(path, (found.len(), found.modified().ok()));
+            }
+        }
+        state
+    }
+
+    /// Whether a later change would have another time: file systems round times.
+    fn is_settled(&self) -> bool {
+        let old = |time: &SystemTime| time.elapsed().is_ok_and(|age| age >= SETTLED);
+        !self.0.is_empty() && self.0.values().all(|(_, time)| time.as_ref().is_some_and(old))
+    }
 }
 
 /// A server of runs, its address with the random word, and what ends its streams.
@@ -73,6 +115,7 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
         ended,
         streams: Arc::new(Semaphore::new(STREAMS)),
         writing: Arc::default(),
+        pages: Arc::default(),
     };
     let nothing = "use the address that `wikitrail view` printed";
     let router = Router::new()
@@ -107,8 +150,37 @@ impl Viewer {
         found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "no run of this name is served".to_owned()))
     }
 
-    fn index(&self) -> Result<String, Refusal> {
-        let results = Results::of(&self.runs(), false).map_err(failed)?;
+    /// A page that is computed unless the folders of its runs are as they were the last time.
+    fn once(
+        &self,
+        name: &str,
+        runs: &[RunRef],
+        compute: impl FnOnce() -> Result<String, Refusal>,
+    ) -> Result<Bytes, Refusal> {
+        let pages = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken before the page is computed, so that what is written meanwhile makes a new one.
+        let state = FolderState::of(runs);
+        if let Some((_, page)) = pages().get(name).filter(|(known, _)| *known == state) {
+            return Ok(page.clone());
+        }
+        let page = Bytes::from(compute()?);
+        let mut pages = pages();
+        if pages.len() >= MAX_PAGES {
+            pages.clear();
+        }
+        if state.is_settled() {
+            pages.insert(name.to_owned(), (state, page.clone()));
+        }
+        Ok(page)
+    }
+
+    fn index(&self) -> Result<Bytes, Refusal> {
+        let runs = self.runs();
+        self.once("", &runs, || self.compute_index(&runs))
+    }
+
+    fn compute_index(&self, runs: &[RunRef]) -> Result<String, Refusal> {
+        let results = Results::of(runs, false).map_err(failed)?;
         let notes = |source: &Source| RunFolder::at(&source.run.path).notes().unwrap_or_default();
         let mut groups = entries(&results, notes);
         for entries in &mut groups {
@@ -119,8 +191,12 @@ impl Viewer {
         Ok(index(&groups, &results.notes, &title, link))
     }
 
-    fn page(&self, name: &str) -> Result<String, Refusal> {
+    fn page(&self, name: &str) -> Result<Bytes, Refusal> {
         let run = self.run(name)?;
+        self.once(name, &[run.clone()], || self.compute_page(name, run))
+    }
+
+    fn compute_page(&self, name: &str, run: RunRef) -> Result<String, Refusal> {
         let manifest = RunFolder::at(&run.path).manifest().map_err(|error| failed(error.into()))?;
         let results = Results::of(&[run], true).map_err(failed)?;
         let live = Live {
@@ -184,7 +260,7 @@ async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Respons
 }
 
 /// A page; what it may load and run is in its own policy.
-fn answer(page: Result<String, Refusal>) -> Response {
+fn answer(page: Result<Bytes, Refusal>) -> Response {
     let mut answer = match page {
         Ok(page) => Response::new(Body::from(page)),
         Err(refusal) => return refusal.into_response(),
@@ -282,5 +358,34 @@ async fn annotated(State(viewer): State<Viewer>, Path(run): Path<String>, reques
     match read(move || viewer.annotate(&run, &bytes)).await {
         Ok(()) => reply::text(StatusCode::OK, "written"),
         Err(refusal) => refusal.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FolderState;
+    use crate::graded::RunRef;
+    use std::fs::{self, File};
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_folder_that_is_written_to_has_another_state() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = [RunRef { path: dir.path().to_owned(), variant: None }];
+        let file = dir.path().join("part").join("lines");
+        fs::create_dir(dir.path().join("part")).expect("a folder");
+        let write = |text: &str, age: u64| {
+            fs::write(&file, text).expect("written");
+            let time = SystemTime::now() - Duration::from_secs(age);
+            File::options().write(true).open(&file).and_then(|file| file.set_modified(time)).expect("a time");
+        };
+        write("a", 60);
+        let first = FolderState::of(&run);
+        assert!(first == FolderState::of(&run) && first.is_settled());
+        write("ab", 60);
+        assert!(first != FolderState::of(&run), "longer");
+        write("b", 0);
+        let last = FolderState::of(&run);
+        assert!(first != last && !last.is_settled(), "just written");
     }
 }
