@@ -4,9 +4,9 @@
 //! its text, and kept in a file beside the corpus; titles that are kept are never asked for again. At the end the builder of
 //! corpora makes the folder of the file.
 
-mod built;
-mod kept;
-mod wanted;
+mod build_settings;
+mod fetched;
+mod targets;
 
 use super::error::{RunError, classify};
 use super::execute::Interrupts;
@@ -18,16 +18,16 @@ use crate::types::{Compat, sha256_hex};
 use crate::wiki::corpus::{Built, FetchedLine, Progress, SearchAnswer, build};
 use crate::wiki::{ApiSource, Found, LeftOut, Revision, Source as _, SourceError};
 use futures_util::StreamExt as _;
-use kept::{Asked, KeptFile};
+use fetched::{FreezeRequest, FetchedFile};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use wanted::Wanted;
+use targets::FreezeTargets;
 
 /// Version of the file of what was fetched.
 const VERSION: u32 = 1;
 /// A search this long is not made again in brackets, in bytes.
-const LONGEST_AGAIN: usize = 300;
+const MAX_AGAIN: usize = 300;
 
 /// What to freeze.
 #[derive(Debug, Clone, Default)]
@@ -86,13 +86,13 @@ pub(crate) enum FreezeProgress {
 /// A freeze that is ready to begin.
 pub(crate) struct PreparedFreeze {
     settings: FreezeSettings,
-    wanted: Wanted,
+    targets: FreezeTargets,
     source: ApiSource,
     compat: Compat,
     footnotes: bool,
     site: String,
-    kept: KeptFile,
-    /// Things a person should know.
+    fetched: FetchedFile,
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -103,25 +103,25 @@ impl FreezeSettings {
             let message = format!("`{}` exists already", self.dir.display());
             return Err(RunError::usage(message, "a corpus is never changed; name another folder, or remove this one"));
         }
-        let mut wanted = Wanted::default();
-        self.datasets.iter().try_for_each(|path| wanted.dataset(path, self.contexts))?;
-        self.titles.iter().try_for_each(|path| wanted.list(path))?;
-        self.runs.iter().try_for_each(|path| wanted.run(path))?;
-        if wanted.titles.is_empty() && wanted.searches.is_empty() {
+        let mut targets = FreezeTargets::default();
+        self.datasets.iter().try_for_each(|path| targets.dataset(path, self.contexts))?;
+        self.titles.iter().try_for_each(|path| targets.list(path))?;
+        self.runs.iter().try_for_each(|path| targets.run(path))?;
+        if targets.titles.is_empty() && targets.searches.is_empty() {
             return Err(RunError::input("no title was named", "--titles takes a UTF-8 file with one title a line"));
         }
         if self.wiki.compat.is_none()
             && self.wiki.keep_footnotes.is_none()
-            && let Some((compat, footnotes)) = wanted.reading()?
+            && let Some((compat, footnotes)) = targets.reading()?
         {
             self.wiki.compat = Some(compat.to_owned());
             self.wiki.keep_footnotes = Some(footnotes);
         }
         if self.as_of.is_some() {
-            wanted.titles.values_mut().for_each(|revision| *revision = None);
+            targets.titles.values_mut().for_each(|revision| *revision = None);
         }
         let mut notes = Vec::new();
-        if wanted.whole_pages {
+        if targets.whole_pages {
             notes.push(
                 "note: in `paper` mode `--wiki html` reads whole pages with menus, which the API does not give; observations of \
                  this corpus will differ from the run's"
@@ -134,10 +134,10 @@ impl FreezeSettings {
         let footnotes = compat == Compat::Paper || is_on(self.wiki.keep_footnotes);
         let site = site(base);
         if self.wiki.wiki_url.is_none() {
-            wanted.read_from(&site)?;
+            targets.read_from(&site)?;
         }
-        let kept = KeptFile::open(&self.dir)?;
-        Ok(PreparedFreeze { settings: self, wanted, source, compat, footnotes, site, kept, notes })
+        let fetched = FetchedFile::open(&self.dir)?;
+        Ok(PreparedFreeze { settings: self, targets, source, compat, footnotes, site, fetched, notes })
     }
 }
 
@@ -148,25 +148,25 @@ impl PreparedFreeze {
     }
 
     pub(crate) fn plan(&self) -> FreezePlan {
-        let titles = self.wanted.titles.len();
-        let fetched = self.wanted.titles.keys().filter(|title| self.kept.has(title)).count();
-        let open = self.wanted.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref())).count();
+        let titles = self.targets.titles.len();
+        let fetched = self.targets.titles.keys().filter(|title| self.fetched.has(title)).count();
+        let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref())).count();
         // A search takes three at most: for the name, the page or the list, and what the page is.
-        let requests = usize::from(self.kept.asked.is_none()) + 3 * open + 2 * (titles - fetched);
+        let requests = usize::from(self.fetched.asked.is_none()) + 3 * open + 2 * (titles - fetched);
         let least_ms = self.source.per_minute().map(|rate| 60_000 * requests as u64 / u64::from(rate.get()));
         let gold_only =
-            self.settings.links == 0 && self.wanted.titles.keys().all(|title| self.wanted.gold.contains(title));
-        FreezePlan { titles, fetched, searches: self.wanted.searches.len(), requests, least_ms, gold_only }
+            self.settings.links == 0 && self.targets.titles.keys().all(|title| self.targets.gold.contains(title));
+        FreezePlan { titles, fetched, searches: self.targets.searches.len(), requests, least_ms, gold_only }
     }
 
     /// Whether only the site can say what it answers to a search, and it was not asked yet.
     fn is_open(&self, query: &str, answer: Option<&SearchAnswer>) -> bool {
-        answer.is_none() && !self.kept.searches.contains_key(query)
+        answer.is_none() && !self.fetched.searches.contains_key(query)
     }
 
     /// Removes the file of what was fetched, if nothing was.
     pub(crate) fn leave(self) -> Result<(), RunError> {
-        if self.kept.asked.is_none() { self.kept.remove() } else { Ok(()) }
+        if self.fetched.asked.is_none() { self.fetched.remove() } else { Ok(()) }
     }
 
     /// Fetches what is missing, and builds the corpus.
@@ -180,7 +180,7 @@ impl PreparedFreeze {
             () = interrupts.next() => None,
         };
         match fetched {
-            None => return Ok(FreezeEnd::Interrupted(self.kept.done.len())),
+            None => return Ok(FreezeEnd::Interrupted(self.fetched.done.len())),
             Some(Ok(())) => {}
             Some(Err(error)) => {
                 let error = self.to_go_on(&error);
@@ -191,19 +191,19 @@ impl PreparedFreeze {
         let (settings, left_out) = self.build_settings()?;
         let built = build(&self.settings.dir, &settings, &mut |stage| progress(FreezeProgress::Building(stage)));
         let built = built.map_err(|error| self.unbuilt(&error))?;
-        self.kept.remove()?;
+        self.fetched.remove()?;
         Ok(FreezeEnd::Done(Box::new(built), left_out))
     }
 
     async fn fetch(&mut self, progress: &mut (dyn FnMut(FreezeProgress) + Send)) -> Result<(), RunError> {
         self.begin().await?;
         self.searches().await?;
-        let opened = self.kept.searches.values().filter_map(|answer| match answer {
+        let opened = self.fetched.searches.values().filter_map(|answer| match answer {
             SearchAnswer::Page(title) => Some((title.clone(), None)),
             SearchAnswer::Titles(_) => None,
         });
         let mut titles: BTreeMap<String, Option<u64>> = opened.collect();
-        titles.extend(self.wanted.titles.clone());
+        titles.extend(self.targets.titles.clone());
         // Those that a run read come first: under another name the site would give today's revision.
         let (read, others): (Vec<_>, Vec<_>) = titles.into_iter().partition(|(_, revision)| revision.is_some());
         let asked: HashSet<String> = read.iter().chain(&others).map(|(title, _)| title.clone()).collect();
@@ -213,10 +213,10 @@ impl PreparedFreeze {
         }
         if self.settings.links > 0 {
             let of =
-                |title: &String| self.kept.done.get(title).or_else(|| self.kept.done.get(self.kept.names.get(title)?));
+                |title: &String| self.fetched.done.get(title).or_else(|| self.fetched.done.get(self.fetched.names.get(title)?));
             let pages: BTreeSet<&String> =
                 asked.iter().filter_map(of).filter_map(|found| found.as_ref().ok()).collect();
-            let links = pages.into_iter().filter_map(|title| self.kept.links.get(title)).flatten();
+            let links = pages.into_iter().filter_map(|title| self.fetched.links.get(title)).flatten();
             let linked: BTreeSet<String> = links.filter(|title| !asked.contains(*title)).cloned().collect();
             all += linked.len();
             self.pages(linked.into_iter().map(|title| (title, None)).collect(), all, progress).await?;
@@ -226,13 +226,13 @@ impl PreparedFreeze {
 
     /// Asks what the site is, or makes sure that what was fetched was asked for in the same way.
     async fn begin(&mut self) -> Result<(), RunError> {
-        let known = self.kept.asked.clone();
+        let known = self.fetched.asked.clone();
         let facts = match &known {
             Some(asked) => asked.facts.clone(),
             None => self.source.facts().await.map_err(failed)?,
         };
-        let titles = serde_json::to_vec(&(&self.wanted.titles, &self.wanted.searches)).map_err(RunError::unwritable)?;
-        let asked = Asked {
+        let titles = serde_json::to_vec(&(&self.targets.titles, &self.targets.searches)).map_err(RunError::unwritable)?;
+        let asked = FreezeRequest {
             v: VERSION,
             site: self.site.clone(),
             compat: self.compat.name().to_owned(),
@@ -244,14 +244,14 @@ impl PreparedFreeze {
             began: known.as_ref().map_or_else(today, |asked| asked.began.clone()),
         };
         match known {
-            None => self.kept.begin(asked),
+            None => self.fetched.begin(asked),
             Some(known) if known == asked => Ok(()),
             Some(known) => Err(self.refused(&known, &asked)),
         }
     }
 
-    fn refused(&self, known: &Asked, asked: &Asked) -> RunError {
-        let as_of = |asked: &Asked| asked.as_of.clone().unwrap_or_else(|| "today".to_owned());
+    fn refused(&self, known: &FreezeRequest, asked: &FreezeRequest) -> RunError {
+        let as_of = |asked: &FreezeRequest| asked.as_of.clone().unwrap_or_else(|| "today".to_owned());
         let pairs = [
             ("--wiki-url", known.site.clone(), asked.site.clone()),
             ("--compat", known.compat.clone(), asked.compat.clone()),
@@ -265,7 +265,7 @@ impl PreparedFreeze {
             .map(|(flag, known, asked)| format!("{flag} was {known}, and is {asked}"))
             .collect();
         let what = if differing.is_empty() { "the titles are others".to_owned() } else { differing.join("; ") };
-        let path = self.kept.path.display();
+        let path = self.fetched.path.display();
         RunError::usage(
             format!("`{path}` holds what was fetched for another freeze: {what}"),
             format!("give the same settings to go on, or remove {} to begin anew", shell_word(&path.to_string())),
@@ -274,7 +274,7 @@ impl PreparedFreeze {
 
     /// Asks the site for the answers to searches that only it can say.
     async fn searches(&mut self) -> Result<(), RunError> {
-        let open = self.wanted.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref()));
+        let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref()));
         let mut open: Vec<String> = open.map(|(query, _)| query.clone()).collect();
         while let Some(query) = open.pop() {
             let found = self.source.search(&query).await;
@@ -285,8 +285,8 @@ impl PreparedFreeze {
                         let again = format!("[{query}]");
                         // In `paper` mode such a page makes the tool search again.
                         if self.compat == Compat::Paper
-                            && query.len() < LONGEST_AGAIN
-                            && !self.wanted.searches.contains_key(&again)
+                            && query.len() < MAX_AGAIN
+                            && !self.targets.searches.contains_key(&again)
                             && blocks.iter().any(|block| block.contains("may refer to:"))
                         {
                             open.push(again);
@@ -298,7 +298,7 @@ impl PreparedFreeze {
                     Found::Nothing { .. } => SearchAnswer::Titles(Vec::new()),
                 },
             };
-            self.kept.keep(&FetchedLine::Search { query, answer })?;
+            self.fetched.keep(&FetchedLine::Search { query, answer })?;
         }
         Ok(())
     }
@@ -309,9 +309,9 @@ impl PreparedFreeze {
         all: usize,
         progress: &mut (dyn FnMut(FreezeProgress) + Send),
     ) -> Result<(), RunError> {
-        let due: Vec<_> = titles.into_iter().filter(|(title, _)| !self.kept.has(title)).collect();
+        let due: Vec<_> = titles.into_iter().filter(|(title, _)| !self.fetched.has(title)).collect();
         // A page that comes under several names is asked for once.
-        let taken = Mutex::new(self.kept.pages.iter().cloned().collect::<HashSet<String>>());
+        let taken = Mutex::new(self.fetched.pages.iter().cloned().collect::<HashSet<String>>());
         let (source, as_of, links) = (&self.source, self.settings.as_of.as_deref(), self.settings.links);
         let due = due.into_iter().map(|(title, number)| {
             let revision = as_of.map(Revision::Before).or(number.map(Revision::Number)).unwrap_or(Revision::Current);
@@ -320,21 +320,21 @@ impl PreparedFreeze {
         });
         let mut fetched = futures_util::stream::iter(due).buffer_unordered(source.concurrent());
         while let Some(kept) = fetched.next().await {
-            self.kept.keep(&kept.map_err(failed)?)?;
-            progress(FreezeProgress::Fetching(self.kept.done.len().min(all), all));
+            self.fetched.keep(&kept.map_err(failed)?)?;
+            progress(FreezeProgress::Fetching(self.fetched.done.len().min(all), all));
         }
         Ok(())
     }
 
     /// The error with what to do about it: nothing that was fetched is lost.
     fn to_go_on(&self, error: &RunError) -> RunError {
-        let kept = self.kept.done.len();
+        let kept = self.fetched.done.len();
         let (_, hint) = classify(error).unwrap_or((error.kind(), None));
         let hint = hint.unwrap_or_default();
         if kept == 0 || error.kind() != super::ErrorKind::Unexpected {
             return error.clone();
         }
-        let go_on = format!("{} kept in `{}`; the same command goes on", are(kept), self.kept.path.display());
+        let go_on = format!("{} kept in `{}`; the same command goes on", are(kept), self.fetched.path.display());
         let hint = if hint.is_empty() { go_on } else { format!("{hint}. {go_on}") };
         RunError::unexpected(error, hint)
     }

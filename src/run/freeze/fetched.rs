@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// What was asked for, which is the first line: the same command goes on with the file, another one is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Asked {
+pub(super) struct FreezeRequest {
     /// Version of the file.
     pub(super) v: u32,
     /// The site, and how its pages are read.
@@ -35,10 +35,10 @@ pub(super) struct Asked {
 }
 
 /// The file, and what it says.
-pub(super) struct KeptFile {
+pub(super) struct FetchedFile {
     lines: LineFile,
     pub(super) path: PathBuf,
-    pub(super) asked: Option<Asked>,
+    pub(super) asked: Option<FreezeRequest>,
     /// Title that was asked for → title of the page, or why there is none.
     pub(super) done: BTreeMap<String, Result<String, LeftOut>>,
     /// Titles of the pages that were fetched.
@@ -50,7 +50,7 @@ pub(super) struct KeptFile {
     pub(super) searches: BTreeMap<String, SearchAnswer>,
 }
 
-impl KeptFile {
+impl FetchedFile {
     /// Where what is fetched for a corpus at `dir` is kept.
     pub(super) fn beside(dir: &Path) -> PathBuf {
         dir.with_added_extension("fetched.jsonl")
@@ -132,7 +132,7 @@ impl KeptFile {
     }
 
     /// Writes what was asked for, at the beginning.
-    pub(super) fn begin(&mut self, asked: Asked) -> Result<(), RunError> {
+    pub(super) fn begin(&mut self, asked: FreezeRequest) -> Result<(), RunError> {
         self.append(&asked)?;
         self.asked = Some(asked);
         Ok(())

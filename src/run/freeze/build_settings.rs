@@ -1,6 +1,6 @@
 //! From what was fetched to what the builder of corpora takes.
 
-use super::kept::Asked;
+use super::fetched::FreezeRequest;
 use super::{PreparedFreeze, today};
 use crate::run::error::RunError;
 use crate::wiki::LeftOut;
@@ -16,15 +16,15 @@ const MEMORY: u64 = 256 << 20;
 impl PreparedFreeze {
     /// What the builder needs, and titles without a page.
     pub(super) fn build_settings(&self) -> Result<(BuildSettings, BTreeSet<(LeftOut, String)>), RunError> {
-        let Some(asked) = &self.kept.asked else { return Err(RunError::unwritable("nothing was asked for")) };
-        let kept = &self.kept;
+        let Some(asked) = &self.fetched.asked else { return Err(RunError::unwritable("nothing was asked for")) };
+        let kept = &self.fetched;
         let left_out = kept.done.iter().filter_map(|(title, found)| Some((*found.as_ref().err()?, title.clone())));
         let left_out: BTreeSet<(LeftOut, String)> = left_out.collect();
         let mut searches = kept.searches.clone();
-        let known = self.wanted.searches.iter();
+        let known = self.targets.searches.iter();
         searches.extend(known.filter_map(|(query, answer)| Some((query.clone(), answer.clone()?))));
         let gold: BTreeSet<&String> =
-            self.wanted.gold.iter().map(|title| kept.names.get(title).unwrap_or(title)).collect();
+            self.targets.gold.iter().map(|title| kept.names.get(title).unwrap_or(title)).collect();
         let mut counts = BTreeMap::new();
         for (reason, _) in &left_out {
             *counts.entry(*reason).or_default() += 1;
@@ -61,12 +61,12 @@ impl PreparedFreeze {
     }
 
     /// What the pages are true to.
-    fn fidelity(&self, asked: &Asked) -> String {
+    fn fidelity(&self, asked: &FreezeRequest) -> String {
         let ended = today();
         let days = if ended == asked.began { ended } else { format!("{} to {ended}", asked.began) };
         let revisions = match asked.as_of {
             Some(_) => "oldid",
-            None if self.wanted.titles.values().any(Option::is_some) => "revisions that the run read",
+            None if self.targets.titles.values().any(Option::is_some) => "revisions that the run read",
             None => "current revisions",
         };
         format!("{revisions}, templates of {days}")
@@ -74,7 +74,7 @@ impl PreparedFreeze {
 
     /// Why there is no corpus, and what to do about it.
     pub(super) fn unbuilt(&self, error: &BuildError) -> RunError {
-        let path = self.kept.path.display();
+        let path = self.fetched.path.display();
         match error {
             BuildError::Empty(_) => RunError::input(
                 "the site has none of the titles",

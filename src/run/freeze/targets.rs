@@ -15,13 +15,13 @@ use std::fs::File;
 use std::path::Path;
 
 /// Largest list of titles, in bytes.
-const MOST_TITLES: u64 = 256 << 20;
+const MAX_TITLE_LIST: u64 = 256 << 20;
 /// What a page says that means that nothing was found, in `paper` mode.
 const NOTHING: &str = "There were no results matching the query.";
 
 /// What to ask a site for.
 #[derive(Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct FreezeTargets {
     /// Titles, with the revision that a run read.
     pub(super) titles: BTreeMap<String, Option<u64>>,
     /// Titles of gold pages.
@@ -36,7 +36,7 @@ pub(super) struct Wanted {
     pub(super) whole_pages: bool,
 }
 
-impl Wanted {
+impl FreezeTargets {
     /// The gold pages of a dataset and, if wanted, the pages of its contexts.
     pub(super) fn dataset(&mut self, path: &Path, contexts: bool) -> Result<(), RunError> {
         let before = self.titles.len();
@@ -59,7 +59,7 @@ impl Wanted {
 
     /// The titles in a file, one a line.
     pub(super) fn list(&mut self, path: &Path) -> Result<(), RunError> {
-        let text = File::open(path).and_then(|file| text_at_most(file, MOST_TITLES));
+        let text = File::open(path).and_then(|file| text_at_most(file, MAX_TITLE_LIST));
         let text = text.map_err(|error| {
             let message = format!("cannot read the titles in `{}`: {error}", path.display());
             RunError::input(message, "--titles takes a UTF-8 file with one title a line")
