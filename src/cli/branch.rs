@@ -1,30 +1,33 @@
 //! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step, and placebos where
 //! the control only replays the record.
 
-mod at;
 mod chosen;
 mod path;
-mod repair;
 
 use super::confirm::{Origin, Question, known};
 use super::defaults;
 use super::explicit_args::{ExplicitArgs, started, without_secrets};
 use super::failure::{self, Failure};
+use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
+use crate::compare;
 use crate::experiment::{Experiment, ExperimentFile, Output, VariantSettings, VariantSpec};
-use crate::graded::RunRef;
+use crate::graded::{self, Field, GradedRun, RunRef, Wanted};
 use crate::protocol;
-use crate::report::repair::Controls;
+use crate::report::console::stdout;
+use crate::report::repair::{Arms, Controls, Repair};
 use crate::run::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::run::stopping::ordered;
-use crate::score::FailureClass;
+use crate::score::{Divergence, FailureClass, figure};
 use crate::store::RunFolder;
-use crate::types::text::{counted, visible_line};
-use crate::types::{Manifest, Pairs, Tool, Variant, WikiKind, WikiName};
-use at::{At, at};
-use chosen::Chosen;
+use crate::types::text::{counted, shell_word, visible_line};
+use crate::types::{Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
+use chosen::{Chosen, only_variant};
 use path::Paths;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -151,7 +154,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
             "note: up to {episodes} of `{PLACEBO}`: they are run if at least half of the controls equal the record"
         ));
     } else if !args.dry_run && is_over(code) {
-        repair::print_repair(args, &run, &chosen.classes)?;
+        print_repair(args, &run, &chosen.classes)?;
     }
     Ok(code)
 }
@@ -331,4 +334,144 @@ fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> anyhow
         format!("`{}` was run on a live wiki, whose pages change", run.path.display()),
         "branch off a run on a frozen corpus (--wiki corpus:DIR), or one with --cache or --replay",
     ))
+}
+
+/// How a step is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Step(usize),
+    LastSearch,
+    Parting,
+}
+
+fn at(text: &str) -> Result<At, String> {
+    match (text.parse(), text) {
+        (Ok(step), _) if step > 0 => Ok(At::Step(step)),
+        (_, "last-search") => Ok(At::LastSearch),
+        (_, "parting") => Ok(At::Parting),
+        _ => Err("a step from 1, `last-search` or `parting` is expected".to_owned()),
+    }
+}
+
+impl At {
+    /// The step, as its place among all, or why an episode has none.
+    fn place(self, trajectory: &Trajectory, right: &Right) -> anyhow::Result<Result<usize, String>> {
+        let place = match self {
+            Self::Step(step) => Ok(step),
+            Self::LastSearch => {
+                let last = trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search));
+                last.map(|at| at + 1).ok_or_else(|| "no search".to_owned())
+            }
+            Self::Parting => match right.of(&trajectory.id)? {
+                None => Err(format!("`{}` has no right episode of the question", right.name)),
+                Some(other) => Divergence::of(trajectory, &other)
+                    .map(|found| found.step)
+                    .ok_or_else(|| format!("all steps are those of the right episode in `{}`", right.name)),
+            },
+        };
+        let acts = |step: &usize| trajectory.steps.get(step.wrapping_sub(1)).is_some_and(|step| step.tool.is_some());
+        Ok(place.and_then(|step| Some(step).filter(acts).ok_or_else(|| format!("no action at step {step}"))))
+    }
+}
+
+/// The right episodes that `parting` compares with: of each question the first repeat that is right.
+#[derive(Default)]
+struct Right {
+    run: Option<GradedRun>,
+    /// Whose they are, as `RUN@VARIANT`.
+    name: String,
+    /// Where each question's is.
+    places: BTreeMap<String, usize>,
+}
+
+impl Right {
+    /// Of the variant that is named, else of the other one of two in the run.
+    fn read(named: Option<&RunRef>, run: &RunRef, variant: &str) -> anyhow::Result<Self> {
+        let path = named.map_or(&run.path, |named| &named.path);
+        let source = GradedRun::open(path)?;
+        let other = match named {
+            Some(named) => only_variant(&source, named)?,
+            None => other_variant(&source, variant)?,
+        };
+        let mut places = BTreeMap::new();
+        for (place, graded) in source.episodes().enumerate() {
+            let graded = graded?;
+            if graded.trajectory.variant == other && graded.score.is_some_and(|score| score.em > 0.0) {
+                places.entry(graded.trajectory.id).or_insert(place);
+            }
+        }
+        let name = visible_line(&format!("{}@{other}", path.display()), 200);
+        if places.is_empty() {
+            let message = format!("`{name}` has no right episode");
+            return Err(Failure::bad_input(
+                message,
+                "`--at parting` compares with right episodes: name others with --from",
+            ));
+        }
+        Ok(Self { run: Some(source), name, places })
+    }
+
+    fn of(&self, id: &str) -> anyhow::Result<Option<Trajectory>> {
+        let Some((run, place)) = self.run.as_ref().zip(self.places.get(id)) else { return Ok(None) };
+        Ok(Some(run.episode(*place)?.trajectory))
+    }
+}
+
+fn other_variant(source: &GradedRun, variant: &str) -> anyhow::Result<String> {
+    let variants = source.manifest.iter().flat_map(|manifest| &manifest.variants);
+    let others: Vec<&str> = variants.map(|own| own.name.as_str()).filter(|name| *name != variant).collect();
+    if let [one] = others[..] {
+        return Ok(one.to_owned());
+    }
+    let which = if others.is_empty() { "no other variant" } else { "several other variants" };
+    let path = source.path.display();
+    let message = format!("`--at parting` compares with right episodes of another variant, and `{path}` has {which}");
+    Err(Failure::usage(message, "name them with --from RUN@VARIANT"))
+}
+
+/// Prints a line for each class, and one for all.
+fn print_repair(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static str>) -> anyhow::Result<()> {
+    let (arms, paths) = (arms_of(args)?, Paths::of(&args.out, run)?);
+    let of_class = |class: Option<&str>| {
+        let is_of = |id: &str| class.is_none_or(|class| classes.get(id).copied().unwrap_or("not scored") == class);
+        (arms.of(is_of), paths.placebos(is_of))
+    };
+    let mut repair = Repair::new(paths.controls());
+    for class in classes.values().collect::<BTreeSet<_>>() {
+        let (arms, left) = of_class(Some(class));
+        repair.add(class, &arms, left);
+    }
+    let (all, left) = of_class(None);
+    repair.add_all(&all, left);
+    let mut page = stdout();
+    if args.json {
+        let mut value = json!(repair);
+        value["run"] = json!(args.out.display().to_string());
+        json_line(&mut page, &value)?;
+        return Ok(());
+    }
+    let folder = shell_word(&args.out.display().to_string());
+    writeln!(page, "{repair}")?;
+    let pair = if all.placebo.is_some() { PLACEBO } else { CONTROL };
+    writeln!(
+        page,
+        "next:\n  wikitrail compare {folder} --contrast {pair} {EDITED} --flips\n  wikitrail show {folder}"
+    )?;
+    Ok(())
+}
+
+/// The EM of each arm, as `compare` reads it.
+fn arms_of(args: &Args) -> anyhow::Result<Arms> {
+    let run = RunRef { path: args.out.clone(), variant: None };
+    let wanted = Wanted { figures: &[&figure::EM], cluster: Some(&Field::Cluster), ..Wanted::default() };
+    let (sources, _) = graded::load(&[run], &wanted)?;
+    let arm = |name: &str| {
+        let source = sources.iter().find(|source| source.run.variant.as_deref() == Some(name))?;
+        Some(source.column(name, &[figure::EM.name.to_owned()], &[]))
+    };
+    let placebo = arm(PLACEBO).filter(|_| args.placebo > 0);
+    let arm = |name: &str| {
+        arm(name).unwrap_or_else(|| compare::Variant::new(name, vec![figure::EM.name.to_owned()], Vec::new()))
+    };
+    Ok(Arms { control: arm(CONTROL), edited: arm(EDITED), placebo, repeats: args.repeats })
 }

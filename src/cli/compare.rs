@@ -1,38 +1,41 @@
 //! `compare`: variants of one or more runs, question by question.
 
-mod bounds;
 mod expression;
 mod flipped;
 mod gate;
-mod holdout;
-mod judges;
-mod output;
-mod plan;
-mod stale;
 mod tables;
 mod terms;
 
 use super::failure::{self, Failure};
-use super::metric_files::MetricFiles;
-use super::output_file;
+use super::metric_files::{MetricFiles, with_judges};
+use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
 use super::say::say;
 use super::suggested::Suggested;
 use crate::compare::{
-    CompareError, Comparison, EXPENSES, MOST_PAIRS, NamedFigure, RESAMPLES, SEED, Settings, Variant, among_all,
-    compare, efforts,
+    CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, NamedFigure, Optimism, RESAMPLES, SEED, Settings, Variant,
+    among_all, compare, efforts, optimism,
 };
+use crate::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
 use crate::graded::{
-    self, EpisodeName, Field, JoinedMetric, RunRef, Setting, Source, Wanted, differences, folder_name,
+    self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting, Source, Wanted,
+    counterparts, differences, folder_name, runs,
 };
-use crate::report::comparison::{Compared, sheet};
+use crate::report::View;
+use crate::report::comparison::{Compared, is_title, sheet};
+use crate::report::console::{stdout, stdout_is_terminal};
+use crate::report::sheet::{Sheet, to_latex, to_markdown, to_terminal};
 use crate::score::{Figure, figure};
-use crate::types::Pairs;
+use crate::stats::Interval;
+use crate::store::RunFolder;
 use crate::types::text::visible_line;
+use crate::types::{ExperimentRecord, Pairs};
 use clap::builder::StringValueParser;
-use holdout::OverHoldout;
-use output::Format;
+use expression::{Argument, Fault};
+use gate::Terms;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -55,8 +58,8 @@ pub(super) struct Args {
     metric: Vec<String>,
     /// Smallest and largest value of a figure that has none of its own, such as `tokens=0..20000`; may be repeated [default: 0..1
     /// for a column or metric of your own whose values all lie there].
-    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = bounds::parsed_bounds)]
-    bounds: Vec<bounds::Bounds>,
+    #[arg(long, value_name = "NAME=LOW..HIGH", value_parser = parsed_bounds)]
+    bounds: Vec<Bounds>,
     #[command(flatten)]
     metrics: MetricFiles,
     /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
@@ -179,7 +182,7 @@ impl Args {
             None => NamedFigure::new(name),
         };
         let mut figures: Vec<NamedFigure> = self.figures(joined).into_iter().map(figure).collect();
-        bounds::set_bounds(&self.bounds, &mut figures)?;
+        set_bounds(&self.bounds, &mut figures)?;
         Ok(Settings {
             level: self.level,
             // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
@@ -205,12 +208,12 @@ impl Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(plan) = &args.plan {
-        return plan::check_plan(args, plan);
+        return check_plan(args, plan);
     }
     let mut pairs = args.pairs()?;
     let format = args.format()?;
-    output::check_output(args, format)?;
-    let (verdicts, joined) = judges::judges_and_metrics(args)?;
+    check_output(args, format)?;
+    let (verdicts, joined) = judges_and_metrics(args)?;
     let (mut sources, figures) = sources(args, &joined)?;
     let mut names = graded::names(&sources);
     let mut absent = None;
@@ -260,9 +263,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         efforts: &efforts,
     };
     let labelled = sources.iter().zip(&names);
-    output::write_output(args, format, &sheet(&compared), || {
-        json(args, &compared, labelled, &judged, holdout.to_json())
-    })?;
+    write_output(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
     holdout.finish(args, format);
     Ok(print_conditions(&judged))
 }
@@ -540,4 +541,393 @@ fn json<'s>(
         value["conditions"] = judged.iter().map(condition).collect();
     }
     Ok(value)
+}
+
+/// A figure and its bounds, as they were typed.
+#[derive(Debug, Clone, PartialEq)]
+struct Bounds {
+    figure: String,
+    range: Interval,
+}
+
+fn parsed_bounds(text: &str) -> Result<Bounds, String> {
+    let wanted = || "expected NAME=LOW..HIGH with LOW below HIGH, such as tokens=0..20000".to_owned();
+    let (figure, ends) = text.rsplit_once('=').ok_or_else(wanted)?;
+    let (low, high) = ends.split_once("..").ok_or_else(wanted)?;
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wanted);
+    let range = Interval { low: number(low)?, high: number(high)? };
+    if range.low >= range.high || figure.trim().is_empty() {
+        return Err(wanted());
+    }
+    Ok(Bounds { figure: canonical(figure), range })
+}
+
+/// Sets the bounds that were typed.
+fn set_bounds(bounds: &[Bounds], figures: &mut [NamedFigure]) -> anyhow::Result<()> {
+    for Bounds { figure, range } in bounds {
+        let name = visible_line(figure, 80);
+        let Some(found) = figures.iter_mut().find(|other| other.name.eq_ignore_ascii_case(figure)) else {
+            let known: Vec<String> = figures.iter().map(|figure| visible_line(&figure.name, 80)).collect();
+            return Err(Failure::usage(
+                format!("--bounds names `{name}`, which is not compared"),
+                format!("name one of {}, or add `{name}` to --metric", known.join(", ")),
+            ));
+        };
+        if found.range.is_some() {
+            let message = format!("`{name}` has the bounds 0..1 already, or --bounds names it twice");
+            return Err(Failure::usage(message, "remove --bounds for it"));
+        }
+        found.range = Some(*range);
+    }
+    Ok(())
+}
+
+/// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, and
+/// those of files.
+fn judges_and_metrics(args: &Args) -> anyhow::Result<(JudgedRuns, Vec<JoinedMetric>)> {
+    let typed_runs = if args.from_csv.is_empty() { runs(&args.runs)? } else { Vec::new() };
+    let mut paths: Vec<&Path> = typed_runs.iter().map(|run| run.path.as_path()).collect();
+    paths.dedup();
+    let files = args.metrics.read(&paths)?;
+    let of_file = |name: &str| files.iter().any(|file| file.name.eq_ignore_ascii_case(name));
+    let is_judge = |name: &&str| {
+        let name = name.to_ascii_lowercase();
+        name == JUDGE || name.starts_with("judge:")
+    };
+    let typed = args.metric.iter().map(|name| name.trim());
+    let wanted: Vec<&str> = typed.filter(is_judge).filter(|name| !of_file(name)).collect();
+    if wanted.is_empty() || !args.from_csv.is_empty() {
+        return Ok((JudgedRuns::default(), files));
+    }
+    let judged = JudgedRuns::read(paths)?;
+    let mut metrics = judged.metrics()?;
+    let names: Vec<String> = metrics.iter().map(|metric| visible_line(&metric.name, 80)).collect();
+    if let Some(unknown) =
+        wanted.iter().find(|name| !metrics.iter().any(|metric| metric.name.eq_ignore_ascii_case(name)))
+    {
+        let hint = match names.as_slice() {
+            [] => "judge a run first: wikitrail score RUN --judge openai:NAME".to_owned(),
+            names => format!("judges of these runs are {}", names.join(", ")),
+        };
+        let unknown = visible_line(unknown, 80);
+        return Err(Failure::usage(format!("--metric: these runs have no verdicts of `{unknown}`"), hint));
+    }
+    judged.notes().iter().for_each(say);
+    metrics.retain(|metric| wanted.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
+    Ok((judged, with_judges(files, metrics)?))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Tables for a terminal.
+    Table,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+    /// LaTeX tables with the rules of booktabs.
+    Latex,
+    /// Comma-separated values, one row a figure.
+    Csv,
+    /// JSON with every figure in full precision.
+    Json,
+}
+
+impl Format {
+    /// Endings of files, and the formats that they have.
+    const ENDINGS: &[(&str, &[Self])] = &[
+        (".txt", &[Self::Table]),
+        (".md", &[Self::Markdown]),
+        (".tex", &[Self::Latex]),
+        (".csv", &[Self::Csv]),
+        (".json", &[Self::Json]),
+    ];
+
+    /// Whether a file that begins like this is an earlier comparison in this format.
+    fn is_earlier(self, start: &Start) -> bool {
+        let text = start.text();
+        // A long title takes several lines of a terminal.
+        let first = || text.replace("\r\n", "\n").split("\n\n").next().unwrap_or_default().replace('\n', " ");
+        match self {
+            Self::Table => is_title(&first()),
+            Self::Markdown => start.line().strip_prefix("## ").is_some_and(is_title),
+            Self::Latex => {
+                let mut lines = text.lines();
+                lines.next() == Some("% \\usepackage{booktabs}")
+                    && lines.next().and_then(|line| line.strip_prefix("% ")).is_some_and(is_title)
+            }
+            Self::Csv => is_figures_header(start.line()),
+            Self::Json => start.line().starts_with(r#"{"settings":{"level":"#) && start.line().contains(r#""shared":"#),
+        }
+    }
+}
+
+/// Refuses what must not be replaced, before anything is computed.
+fn check_output(args: &Args, format: Format) -> anyhow::Result<()> {
+    let is_earlier = |start: &Start| format.is_earlier(start);
+    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| output_of(args, path, &is_earlier).check())
+}
+
+fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
+    let mut inputs: Vec<Input> = args.from_csv.iter().chain(&args.holdout).cloned().map(Into::into).collect();
+    inputs.extend(args.metrics.files().map(PathBuf::from).map(Into::into));
+    for run in runs(&[&args.runs[..], &args.dev].concat()).unwrap_or_default() {
+        inputs.extend(RunFolder::at(&run.path).manifest().iter().flat_map(of_run));
+        inputs.push(run.path.into());
+    }
+    let what = "a comparison that wikitrail compare wrote in this format";
+    OutputFile { path, what, is_earlier, force: Force::Flag(args.force), inputs }
+}
+
+fn write_output(
+    args: &Args,
+    format: Format,
+    sheet: &Sheet,
+    json: impl FnOnce() -> anyhow::Result<Value>,
+) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Table => to_terminal(sheet, View::of_stdout().width).into_bytes(),
+        Format::Markdown => to_markdown(sheet).into_bytes(),
+        Format::Latex => to_latex(sheet).into_bytes(),
+        Format::Csv => csv(sheet)?,
+        Format::Json => format!("{}\n", json()?).into_bytes(),
+    };
+    match output_file::named(args.out.as_deref()) {
+        None => stdout().write_all(&text)?,
+        Some(path) => {
+            let is_earlier = |start: &Start| format.is_earlier(start);
+            output_of(args, path, &is_earlier).write(|mut file| Ok(file.write_all(&text)?))?;
+            say(format_args!("comparison written to {}", visible_line(&path.display().to_string(), 300)));
+        }
+    }
+    Ok(())
+}
+
+fn csv(sheet: &Sheet) -> anyhow::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    let mut csv = FiguresCsv::new(&mut out, CsvOptions::default());
+    for figure in sheet.figures() {
+        let key = figure.key;
+        csv.write(&FigureRow {
+            table: figure.table,
+            metric: &key.metric,
+            group: &key.group,
+            a: &key.a,
+            b: &key.b,
+            figure: figure.name,
+            value: figure.value,
+        })?;
+    }
+    csv.finish()?;
+    drop(csv);
+    Ok(out)
+}
+
+/// No plan is longer.
+const MAX_PLAN_BYTES: u64 = 256 << 20;
+
+/// What `run --dry-run --json` prints, as far as it is needed here.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Plan {
+    Several { runs: Vec<PlannedRun> },
+    One(PlannedRun),
+}
+
+#[derive(Debug, Deserialize)]
+struct PlannedRun {
+    run: PathBuf,
+    variants: Vec<Named>,
+    experiment: Option<ExperimentRecord>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    name: String,
+}
+
+/// Refuses what the comparison of a planned run with these other runs would refuse. Nothing is compared.
+fn check_plan(args: &Args, plan: &Path) -> anyhow::Result<u8> {
+    let mut pairs = args.pairs()?;
+    let (mut sources, planned) = planned_sources(plan)?;
+    let (_, joined) = judges_and_metrics(args)?;
+    let (others, figures) = loaded(args, &args.runs, &joined)?;
+    let of_others = others.iter().map(Source::pairs);
+    let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
+    sources.extend(others);
+    let mut names = graded::names(&sources);
+    if pairs.is_all() {
+        (pairs, _) = graded::planned(&of_all, &names);
+    }
+    if pairs.all_among(&names) {
+        names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
+    }
+    let settings = args.settings(pairs, &joined)?;
+    let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings);
+    let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
+    for condition in &args.fail_if {
+        gate::evaluate(condition, &planned)?;
+    }
+    Ok(failure::OK)
+}
+
+/// A comparison whose names are known and whose values are not, its counts of questions included.
+struct Planned(Comparison);
+
+impl Terms for Planned {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+        self.0.term(name, arguments, at).map(|_| None)
+    }
+}
+
+/// The variants, each with one and the same question that has no value in any.
+fn planned_columns(names: &[String], figures: &[String], fields: &[String]) -> Vec<Variant> {
+    let item = Item { values: vec![None; figures.len()], groups: vec![None; fields.len()], ..Item::default() };
+    let column =
+        |name: &String| Variant { items: vec![item.clone()], ..Variant::new(name, figures.to_vec(), fields.to_vec()) };
+    names.iter().map(column).collect()
+}
+
+/// The variants of a plan, and the pairs that the experiment of each compares.
+fn planned_sources(plan: &Path) -> anyhow::Result<(Vec<Source>, Vec<Pairs>)> {
+    let refused = |error: &dyn std::fmt::Display| {
+        let path = visible_line(&plan.display().to_string(), 300);
+        let hint = "`wikitrail run … --dry-run --json` prints a plan";
+        Failure::bad_input(format!("--plan: cannot read `{path}`: {error}"), hint)
+    };
+    let mut text = String::new();
+    let file = std::fs::File::open(plan).map_err(|error| refused(&error))?;
+    file.take(MAX_PLAN_BYTES).read_to_string(&mut text).map_err(|error| refused(&error))?;
+    let plan = serde_json::from_str(&text).map_err(|_| refused(&"it is not the JSON of a plan"))?;
+    let runs = match plan {
+        Plan::Several { runs } => runs,
+        Plan::One(run) => vec![run],
+    };
+    let (mut sources, mut pairs) = (Vec::new(), Vec::new());
+    for PlannedRun { run, variants, experiment } in runs {
+        let of_run = experiment.map(|experiment| experiment.pairs).unwrap_or_default();
+        for Named { name } in variants {
+            let run = RunRef { path: run.clone(), variant: Some(name) };
+            sources.push(Source { run, origin: None, episodes: [].into() });
+            pairs.push(of_run.clone());
+        }
+    }
+    Ok((sources, pairs))
+}
+
+/// A comparison over a holdout.
+#[derive(Debug, Default)]
+struct OverHoldout {
+    looks: Option<Looks>,
+    /// The same pairs on the development part.
+    optimism: Vec<Optimism>,
+}
+
+impl OverHoldout {
+    fn of(
+        args: &Args,
+        joined: &[JoinedMetric],
+        sources: &[Source],
+        comparison: &Comparison,
+        warnings: &mut Vec<String>,
+    ) -> anyhow::Result<Self> {
+        let Some(holdout) = Holdout::of(sources, args.holdout.as_deref())? else {
+            if args.dev.is_empty() {
+                warnings.extend(Holdout::unusable(sources));
+                return Ok(Self::default());
+            }
+            return Err(Failure::bad_input(
+                "--dev: these runs are not over a holdout that their records lead to",
+                "name the list of the split with --holdout FILE, such as lists/holdout.ids",
+            ));
+        };
+        let optimism = if args.dev.is_empty() {
+            Vec::new()
+        } else {
+            beside_development(args, joined, sources, comparison, &holdout)?
+        };
+        let looks = holdout.look(sources, args.figures(joined));
+        warnings.extend(looks.warnings.iter().cloned());
+        Ok(Self { looks: Some(looks), optimism })
+    }
+
+    /// Notes the look in the ledger, once somebody can see the figures, and says what the written comparison does not show on
+    /// the terminal.
+    fn finish(&mut self, args: &Args, format: Format) {
+        let shown = match format {
+            Format::Table => true,
+            Format::Markdown | Format::Latex => stdout_is_terminal(),
+            Format::Csv | Format::Json => false,
+        };
+        if args.out.is_some() || !shown {
+            self.lines().iter().for_each(|line| say(visible_line(line, 500)));
+        }
+        if let Some(warning) = self.looks.as_mut().and_then(Looks::note) {
+            say(format_args!("warning: {}", visible_line(&warning, 500)));
+        }
+    }
+
+    /// For a person, a sentence each.
+    fn lines(&self) -> Vec<String> {
+        let pairs = self.optimism.iter().map(|pair| pair.sentence.clone());
+        self.looks.iter().map(Looks::sentence).chain(pairs).collect()
+    }
+
+    /// The same for programs.
+    fn to_json(&self) -> Option<Value> {
+        let mut value = json!(self.looks.as_ref()?);
+        value["sentence"] = json!(self.looks.as_ref().map(Looks::sentence));
+        if !self.optimism.is_empty() {
+            value["pairs"] = json!(self.optimism);
+        }
+        Some(value)
+    }
+}
+
+/// The pairs on the holdout, and what they were on the development part. The two are never one comparison.
+fn beside_development(
+    args: &Args,
+    joined: &[JoinedMetric],
+    sources: &[Source],
+    comparison: &Comparison,
+    holdout: &Holdout,
+) -> anyhow::Result<Vec<Optimism>> {
+    if holdout.others() > 0 {
+        return Err(Failure::bad_input(
+            format!("--dev: {} of the compared questions are not in the holdout", holdout.others()),
+            "name runs over the holdout alone; those of the development part belong behind --dev",
+        ));
+    }
+    let (development, figures) = loaded(args, &args.dev, joined)?;
+    let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
+    let same = counterparts(sources, &development, holdout)?;
+    let columns: Vec<Variant> =
+        same.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &args.fields())).collect();
+    // A rule that could stop a run on one part says nothing about the other.
+    let stopped = graded::stopped(&same, &names)?;
+    let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };
+    let development = compare(&columns, &settings).map_err(|error| explain(error, &same))?;
+    Ok(optimism(comparison, &development))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, parsed_bounds};
+    use crate::stats::Interval;
+
+    #[test]
+    fn bounds_are_read() {
+        for (text, figure, low, high) in [
+            ("tokens=0..20000", "tokens", 0.0, 20000.0),
+            ("a=b=-1..1.5", "a=b", -1.0, 1.5),
+            ("m = -2..-1", "m", -2.0, -1.0),
+        ] {
+            assert_eq!(
+                parsed_bounds(text),
+                Ok(Bounds { figure: figure.to_owned(), range: Interval { low, high } }),
+                "{text}"
+            );
+        }
+        for text in ["tokens", "tokens=3", "tokens=1..1", "tokens=2..1", "=0..1", "tokens=0..inf", "tokens=nan..1"] {
+            assert!(parsed_bounds(text).is_err_and(|error| error.contains("NAME=LOW..HIGH")), "{text}");
+        }
+    }
 }

@@ -1,8 +1,6 @@
 //! `reproduce`: the paper's table with a model of one's own, the paper's figures beside ours.
 
-mod deviations;
 mod figures;
-mod json;
 
 use super::confirm::{Ask, Origin, Question, known};
 use super::defaults::{self, Takes, Taking};
@@ -14,10 +12,13 @@ use super::say::say;
 use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::report::View;
 use crate::report::console::stdout;
+use crate::report::reproduction::{Ours, Place, share};
 use crate::report::sheet::to_terminal;
+use crate::report::summary::LEVEL;
 use crate::run::{RunError, check_files};
 use clap::Command;
-use figures::Reproduction;
+use figures::{Reproduction, Table};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -249,10 +250,61 @@ impl Args {
 fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     let reproduction = Reproduction::open(folder)?;
     let text = if as_json {
-        format!("{}\n", json::reproduction_json(&reproduction))
+        format!("{}\n", reproduction_json(&reproduction))
     } else {
         to_terminal(&reproduction.sheet(), View::of_stdout().width)
     };
     stdout().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// The whole table: shares are 0 to 1, published figures are so too.
+fn reproduction_json(reproduction: &Reproduction) -> Value {
+    let experiment = &reproduction.experiment;
+    let sources = experiment.published.iter().map(|from| json!({"name": from.name, "source": from.source}));
+    let tables: Vec<Value> = reproduction.tables().iter().map(table).collect();
+    json!({
+        "run": reproduction.folder.display().to_string(),
+        "experiment": experiment.name,
+        "models": reproduction.models(),
+        "level": LEVEL,
+        "published": sources.collect::<Vec<_>>(),
+        "tables": tables,
+        "notes": reproduction.notes(),
+    })
+}
+
+fn table(table: &Table<'_>) -> Value {
+    let Table { summary, beside } = table;
+    let manifest = &summary.manifest;
+    json!({
+        "dataset": beside.dataset,
+        "path": manifest.dataset.path,
+        "sha256": manifest.dataset.sha256,
+        "selected": manifest.dataset.selected,
+        "metric": beside.metric,
+        "missing": summary.missing(),
+        "rows": beside.rows.iter().map(|ours| row(ours, &beside.sources)).collect::<Vec<_>>(),
+    })
+}
+
+fn row(ours: &Ours, sources: &[String]) -> Value {
+    let published = sources.iter().enumerate().filter_map(|(at, name)| {
+        let percent = ours.published.get(at).copied().flatten()?;
+        let place = ours.place(at);
+        Some(json!({
+            "name": name,
+            "value": share(percent),
+            "inside": place.map(|place| place == Place::Inside),
+            "place": place.map(Place::name),
+        }))
+    });
+    json!({
+        "cell": ours.cell,
+        "mean": ours.mean,
+        "interval": ours.interval.map(|interval| [interval.low, interval.high]),
+        "n": ours.n,
+        "not_measured": ours.not_measured,
+        "published": published.collect::<Vec<_>>(),
+    })
 }

@@ -1,7 +1,6 @@
 //! The episodes that are branched off, what is edited in each, and why others are left out.
 
-use super::at::{At, Right};
-use super::{Args, refuse_foreign};
+use super::{Args, At, Right, refuse_foreign};
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
 use crate::graded::{GradedRun, RunRef};

@@ -1,14 +1,14 @@
-//! Flipped answers of two variants, with both trajectories.
+//! Flipped answers of two variants: both trajectories, and the gold pages in the corpora of both runs.
 
-use super::stale::{Editions, Opened};
-use crate::compare::{Comparison, Flips, Variant, flips};
+use crate::compare::{Comparison, Flips, Gold, GoldState, Variant, flips};
 use crate::graded::{Episode, Source};
-use crate::report::comparison::{FlipList, FlippedQuestion};
+use crate::report::comparison::{Edition, FlipList, FlippedQuestion};
 use crate::score::Divergence;
 use crate::store::RunFolder;
 use crate::types::Trajectory;
-use crate::types::text::shell_word;
+use crate::types::text::{is_date, shell_word, visible_line};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// Position of a column, id of a question, and which of its repeats.
 type Place = (usize, String, u32);
@@ -125,4 +125,120 @@ fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {
     let _ = (a.origin.as_ref()?, b.origin.as_ref()?);
     let one = |source: &Source| shell_word(&format!("{}:{id}", source.typed()));
     Some(format!("wikitrail show {} {}", one(a), one(b)))
+}
+
+/// The text of a page by its title, if there is one.
+type Lookup = Box<dyn Fn(&str) -> anyhow::Result<Option<String>>>;
+
+/// A corpus as far as gold is looked for in it.
+pub(super) struct Dated {
+    id: String,
+    /// What a run over it records.
+    identity: String,
+    as_of: Option<String>,
+    /// How much of a page it has, where it says so.
+    extent: Option<String>,
+    text: Lookup,
+}
+
+/// Corpora by the paths in manifests, each opened once.
+#[derive(Default)]
+pub(super) struct Opened(HashMap<String, Result<Rc<Dated>, String>>);
+
+/// The corpora of two variants, or why gold cannot be compared between them.
+pub(super) struct Editions {
+    corpora: Result<[Rc<Dated>; 2], String>,
+    said: [Edition; 2],
+}
+
+impl Editions {
+    /// The one with the later date is the newer one; without two dates, the second.
+    pub(super) fn of(pair: [(&Variant, &Source); 2], opened: &mut Opened) -> Self {
+        let found = pair.map(|(_, source)| opened.of(source));
+        let as_of = |found: &Result<Rc<Dated>, String>| found.as_ref().ok().and_then(|corpus| corpus.as_of.clone());
+        let mut said = [0, 1].map(|at| Edition {
+            variant: pair[at].0.name.clone(),
+            wiki: pair[at].1.origin.as_ref().map(|origin| origin.variant.wiki.clone()),
+            as_of: as_of(&found[at]),
+        });
+        let mut corpora = both(found);
+        let dates = said.each_ref().map(|edition| edition.as_of.as_deref().filter(|date| is_date(date)));
+        if let [Some(first), Some(second)] = dates
+            && first > second
+        {
+            said.reverse();
+            if let Ok(corpora) = &mut corpora {
+                corpora.reverse();
+            }
+        }
+        Self { corpora, said }
+    }
+
+    /// Older and newer, and why nothing can be told, if so.
+    pub(super) fn said(&self) -> ([Edition; 2], Option<String>) {
+        (self.said.clone(), self.corpora.as_ref().err().cloned())
+    }
+
+    /// Whether the gold of a question is stale; none if nothing can be told.
+    pub(super) fn judged(&self, gold: Option<&Gold>) -> anyhow::Result<Option<GoldState>> {
+        let Ok(corpora) = &self.corpora else { return Ok(None) };
+        let none = Gold::default();
+        let gold = gold.unwrap_or(&none);
+        let texts =
+            |corpus: &Dated| gold.pages.iter().map(|page| (corpus.text)(page)).collect::<anyhow::Result<Vec<_>>>();
+        Ok(Some(gold.judged(&texts(&corpora[0])?, &texts(&corpora[1])?)))
+    }
+}
+
+fn both([a, b]: [Result<Rc<Dated>, String>; 2]) -> Result<[Rc<Dated>; 2], String> {
+    let (a, b) = (a?, b?);
+    if a.id == b.id {
+        return Err("both read the same corpus".to_owned());
+    }
+    match (&a.extent, &b.extent) {
+        (Some(a), Some(b)) if a != b => Err(format!(
+            "one corpus has articles of the extent `{a}` and the other `{b}`, so an answer may be missing for that"
+        )),
+        _ => Ok([a, b]),
+    }
+}
+
+impl Opened {
+    /// The corpus that a variant read, if it still is that one.
+    fn of(&mut self, source: &Source) -> Result<Rc<Dated>, String> {
+        let variant = &source.origin.as_ref().ok_or("tables of figures have no corpus")?.variant;
+        let named = visible_line(&variant.wiki, 120);
+        let dir = variant.wiki.strip_prefix("corpus:").ok_or_else(|| format!("`{named}` is not a corpus"))?;
+        let found = self.0.entry(dir.to_owned()).or_insert_with(|| open(dir).map(Rc::new)).clone();
+        let corpus = found.map_err(|error| format!("cannot read `{named}`: {}", visible_line(&error, 300)))?;
+        if variant.wiki_origin.as_ref() != Some(&corpus.identity) {
+            return Err(format!("`{named}` is not the corpus any more that the run read"));
+        }
+        Ok(corpus)
+    }
+}
+
+#[cfg(feature = "index")]
+fn open(dir: &str) -> Result<Dated, String> {
+    use crate::cli::failure::Failure;
+    // The path is somebody's manifest's: a pipe or a device may never end.
+    if std::path::Path::new(dir).metadata().is_ok_and(|found| !found.is_dir() && !found.is_file()) {
+        return Err("it is neither a file nor a folder".to_owned());
+    }
+    let corpus = crate::run::open_corpus(dir).map_err(|error| error.to_string())?;
+    let (id, identity, manifest) = (corpus.id().to_owned(), corpus.identity(), corpus.manifest());
+    let as_of = manifest.and_then(|manifest| manifest.as_of.clone());
+    let extent = manifest.map(|manifest| manifest.extent.name().to_owned());
+    let text = move |title: &str| {
+        let page = corpus.opens(title).and_then(|number| number.map(|number| corpus.page(number)).transpose());
+        let page =
+            page.map_err(|error| Failure::bad_input(error, "`wikitrail corpus verify DIR` lists what is wrong"))?;
+        Ok(page.map(|page| page.blocks.join("\n")))
+    };
+    Ok(Dated { id, identity, as_of, extent, text: Box::new(text) })
+}
+
+#[cfg(not(feature = "index"))]
+fn open(_: &str) -> Result<Dated, String> {
+    Err("this program was built without corpora".to_owned())
 }
