@@ -1,16 +1,15 @@
 //! `compare`: variants of one or more runs, question by question.
 
-mod expression;
 mod flipped;
-mod gate;
 mod tables;
-mod terms;
 
 use super::failure::{self, Failure};
 use super::metric_files::{MetricFiles, with_judges};
 use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
 use super::say::say;
 use super::suggested::Suggested;
+use crate::compare::conditions::{Argument, Fault, Judged, Terms, evaluate};
+use crate::compare::settings::canonical;
 use crate::compare::{
     CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, NamedFigure, Optimism, RESAMPLES, SEED, Settings, Variant,
     among_all, compare, efforts, optimism,
@@ -30,8 +29,6 @@ use crate::store::RunFolder;
 use crate::types::text::visible_line;
 use crate::types::{ExperimentRecord, Pairs};
 use clap::builder::StringValueParser;
-use expression::{Argument, Fault};
-use gate::Terms;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -237,7 +234,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     possible.charge(args, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
-    let judged = args.fail_if.iter().map(|text| Ok((text, gate::evaluate(text, &comparison)?)));
+    let judged = args.fail_if.iter().map(|text| Ok((text, evaluated(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
     // A table of figures has all of them, as JSON has.
     let most = if format == Format::Csv { usize::MAX } else { args.flips.unwrap_or(FLIPS) };
@@ -344,8 +341,18 @@ fn columns_of_others(args: &Args, others: &Others, figures: &[String]) -> Vec<Va
     columns(args, &others.sources, &names, figures)
 }
 
+/// The truth of a condition, or an error that points at its place.
+fn evaluated(condition: &str, terms: &dyn Terms) -> anyhow::Result<Judged> {
+    evaluate(condition, terms).map_err(|fault| {
+        Failure::usage(
+            format!("--fail-if: {}", fault.pointed(condition)),
+            "`wikitrail docs compare` lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
+        )
+    })
+}
+
 /// Prints which conditions hold and which cannot be decided, and returns the exit code.
-fn print_conditions(judged: &[(&String, gate::Judged)]) -> u8 {
+fn print_conditions(judged: &[(&String, Judged)]) -> u8 {
     let mut code = failure::OK;
     for (text, judged) in judged {
         let text = visible_line(text, 300);
@@ -448,12 +455,6 @@ fn note_coverage(sources: &[Source], joined: &[JoinedMetric]) -> anyhow::Result<
     Ok(())
 }
 
-/// The name of a figure, for the name as typed.
-fn canonical(typed: &str) -> String {
-    let name = typed.trim().to_ascii_lowercase();
-    if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
-}
-
 fn known(name: &str) -> anyhow::Result<&'static Figure> {
     Figure::named(name).ok_or_else(|| {
         let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
@@ -511,13 +512,13 @@ fn json<'s>(
     args: &Args,
     compared: &Compared<'_>,
     labelled: impl Iterator<Item = (&'s Source, &'s String)>,
-    judged: &[(&String, gate::Judged)],
+    judged: &[(&String, Judged)],
     holdout: Option<Value>,
 ) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(compared.comparison)?;
     let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
     let setting = |setting: &Setting| json!({"name": setting.name, "values": setting.values});
-    let condition = |(text, judged): &(&String, gate::Judged)| {
+    let condition = |(text, judged): &(&String, Judged)| {
         let values: serde_json::Map<String, Value> =
             judged.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         json!({"condition": text, "holds": judged.holds, "values": values})
@@ -764,7 +765,7 @@ fn check_plan(args: &Args, plan: &Path) -> anyhow::Result<u8> {
     let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings);
     let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
     for condition in &args.fail_if {
-        gate::evaluate(condition, &planned)?;
+        evaluated(condition, &planned)?;
     }
     Ok(failure::OK)
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod breakdown;
 pub(crate) mod comparison;
+pub(crate) mod conditions;
 mod effort;
 pub(crate) mod flips;
 mod optimism;

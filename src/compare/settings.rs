@@ -1,7 +1,7 @@
 //! What to compare: the settings, the figures, and what can be wrong with them.
 
 use super::StoppedRun;
-use crate::score::{Better, Figure, Unit};
+use crate::score::{Better, Figure, Unit, figure};
 use crate::stats::Interval;
 use crate::types::Pairs;
 use serde::Serialize;
@@ -173,4 +173,10 @@ pub(crate) enum CompareError {
     NotBetween { name: &'static str, value: f64 },
     #[error("`resamples` must be 1 or more")]
     NoResamples,
+}
+
+/// The name of a figure, for the name as typed.
+pub(crate) fn canonical(typed: &str) -> String {
+    let name = typed.trim().to_ascii_lowercase();
+    if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
 }
