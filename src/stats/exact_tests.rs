@@ -1,4 +1,4 @@
-//! Tests of paired counts and ranks: McNemar, Fisher, Cochran's Q, Wilcoxon.
+//! Tests of paired counts and ranks: `McNemar`, Fisher, Cochran's Q, Wilcoxon.
 
 use super::distributions::{chi_square_tail, count, float, two_sided_z};
 use serde::Serialize;

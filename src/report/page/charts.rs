@@ -250,7 +250,7 @@ pub(super) fn files(em: &FigureComparison, names: &[String], sources: &[Source])
     let styled = |draw: &dyn Fn(&mut Html)| {
         let mut html = Html::default();
         draw(&mut html);
-        html.text.replacen('>', &format!(">{}", STYLE), 1) + "\n"
+        html.text.replacen('>', &format!(">{STYLE}"), 1) + "\n"
     };
     files.push(("cost".to_owned(), styled(&|html| cost(html, em, sources))));
     for (name, source) in names.iter().zip(sources) {

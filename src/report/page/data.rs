@@ -239,12 +239,12 @@ impl<'a> QuestionRow<'a> {
 }
 
 /// Variants whose answers and verdicts are the same on every question of the group, as lists of their positions in it.
-pub(super) fn alike(sources: &[Source]) -> Vec<Vec<usize>> {
-    let answers = |source: &Source| {
+pub(super) fn alike<'s>(sources: &'s [Source]) -> Vec<Vec<usize>> {
+    let answers = |source: &'s Source| {
         let mut answers: Vec<_> = source
             .episodes
             .iter()
-            .map(|episode| (episode.id.clone(), episode.repeat, episode.right, episode.answer.clone()))
+            .map(|episode| (&episode.id, episode.repeat, episode.right, &episode.answer))
             .collect();
         answers.sort();
         answers

@@ -101,7 +101,7 @@ fn chosen(results: &Results, rows: &[QuestionRow<'_>], limits: &Limits) -> Resul
     if chunks.left_out() == rows.len() - all {
         return Ok(chunks);
     }
-    order.sort_by_key(|at| {
+    order.sort_by_cached_key(|at| {
         let row = &rows[*at];
         let rank = if row.differs() { 0 } else { 1 + u8::from(is_right(row)) };
         // Right ones in an order that says nothing about them.
