@@ -8,7 +8,7 @@ const KUBERNETES_INDEX: &str = "JOB_COMPLETION_INDEX";
 
 /// The value of `--shard`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Typed {
+enum ShardArg {
     This(Shard),
     /// The task of an array, of as many as the array has.
     Slurm,
@@ -19,9 +19,9 @@ enum Typed {
 /// The shard that is typed, with the variables of the environment where they were asked for.
 pub(super) fn parse_shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
     let typed = match text.split_once('/') {
-        None if text == "slurm" => Some(Typed::Slurm),
-        Some(("kubernetes", count)) => Shard::parse(&format!("1/{count}")).map(|one| Typed::Kubernetes(one.count())),
-        _ => Shard::parse(text).map(Typed::This),
+        None if text == "slurm" => Some(ShardArg::Slurm),
+        Some(("kubernetes", count)) => Shard::parse(&format!("1/{count}")).map(|one| ShardArg::Kubernetes(one.count())),
+        _ => Shard::parse(text).map(ShardArg::This),
     };
     match typed {
         Some(typed) => typed.shard(variable),
@@ -32,7 +32,7 @@ pub(super) fn parse_shard(text: &str, variable: impl Fn(&str) -> Option<String>)
     }
 }
 
-impl Typed {
+impl ShardArg {
     fn shard(self, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
         let number = |name: &str, text: String| {
             let not_one =
