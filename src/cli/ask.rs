@@ -1,8 +1,5 @@
 //! `ask`: one question, answered before one's eyes; or a conversation.
 
-mod hints;
-mod screen;
-
 use super::defaults::{self, Taking};
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
@@ -12,18 +9,18 @@ use super::run::RecordingArgs;
 use super::say::say;
 use crate::agent::{Approach, Episode, EpisodeObserver};
 use crate::experiment::{Experiment, Limits};
+use crate::llm::{Model, ModelError, OnEvent};
 use crate::protocol::Setup;
-use crate::report::counted;
-use crate::report::{View, visible};
+use crate::report::{Live, View, counted, visible};
 use crate::run::{OneAgent, shortfalls};
 use crate::score::Shortfalls;
 use crate::store::Appender;
-use crate::types::{AnswerKind, Message, Outcome, Question, Trajectory};
-use hints::Hints;
-use screen::Screen;
-use std::io::Write;
+use crate::types::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -194,5 +191,97 @@ impl<'a> Talk<'a> {
             return;
         };
         acting.setup = Arc::new(Setup { history: memory, ..Setup::clone(&acting.setup) });
+    }
+}
+
+/// A model that keeps the hint of its last failure.
+struct Hints {
+    model: Arc<dyn Model>,
+    last: Mutex<Option<String>>,
+}
+
+impl Hints {
+    fn over(model: Arc<dyn Model>) -> Self {
+        Self { model, last: Mutex::new(None) }
+    }
+
+    /// The hint of the last failure, once.
+    fn take(&self) -> Option<String> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn note(&self, error: &ModelError) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = error.hint();
+    }
+}
+
+impl Model for Hints {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        async move { self.model.complete(request).await.inspect_err(|error| self.note(error)) }.boxed()
+    }
+
+    fn stream<'a>(
+        &'a self,
+        request: &'a Request,
+        on_event: OnEvent<'a>,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        async move { self.model.stream(request, on_event).await.inspect_err(|error| self.note(error)) }.boxed()
+    }
+}
+
+/// Prints what it is told, at once.
+struct Screen<'a, W>(Mutex<Inner<'a, W>>);
+
+struct Inner<'a, W> {
+    live: Live,
+    out: &'a mut W,
+    /// Why nothing is printed any more.
+    failed: Option<io::Error>,
+}
+
+impl<'a, W: Write + Send> Screen<'a, W> {
+    fn new(question: &str, view: View, out: &'a mut W) -> Self {
+        Self(Mutex::new(Inner { live: Live::new(question, view), out, failed: None }))
+    }
+
+    /// Prints how the episode ended, and gives the output back.
+    fn end(self, trajectory: &Trajectory) -> io::Result<&'a mut W> {
+        self.print(|live| live.end(trajectory));
+        self.close()
+    }
+
+    /// Ends a line that has begun, and gives the output back.
+    fn close(self) -> io::Result<&'a mut W> {
+        self.print(Live::call_ended);
+        let Inner { out, failed, .. } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.map_or(Ok(out), Err)
+    }
+
+    fn print(&self, text: impl FnOnce(&mut Live) -> String) {
+        let mut inner: MutexGuard<'_, Inner<'a, W>> = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = text(&mut inner.live);
+        if text.is_empty() || inner.failed.is_some() {
+            return;
+        }
+        let written = inner.out.write_all(text.as_bytes()).and_then(|()| inner.out.flush());
+        inner.failed = written.err();
+    }
+}
+
+impl<W: Write + Send> EpisodeObserver for Screen<'_, W> {
+    fn text(&self, text: &str) {
+        self.print(|live| live.text(text));
+    }
+
+    fn again(&self) {
+        self.print(Live::again);
+    }
+
+    fn call_ended(&self) {
+        self.print(Live::call_ended);
+    }
+
+    fn step(&self, step: &Step) {
+        self.print(|live| live.step(step));
     }
 }

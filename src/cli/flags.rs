@@ -1,14 +1,13 @@
 //! Flags of settings, made from the settings' declarations.
 
-mod given;
-mod split;
-
 use super::suggested::Suggested;
 use crate::dataset::Format;
 use crate::experiment::defaults::default_setting;
 use crate::experiment::{
-    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
+    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
+    extra, shipped, shown,
 };
+use crate::prompt;
 use crate::types::Method;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -16,6 +15,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
+use std::path::Path;
 
 /// The flags that name a model of [`OfJudge`], one of which such a setting needs.
 pub(super) const ASKED: &str = "asked";
@@ -223,10 +223,10 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
         Kind::Body => arg.value_parser(value_parser!(String)),
         Kind::Reasoning => {
-            arg.value_parser(Suggested { parser: checked, words: given::reasoning_words }).hide_possible_values(true)
+            arg.value_parser(Suggested { parser: checked, words: reasoning_words }).hide_possible_values(true)
         }
         _ if setting.name == "format" => {
-            arg.value_parser(Suggested { parser: checked, words: given::format_names }).hide_possible_values(true)
+            arg.value_parser(Suggested { parser: checked, words: format_names }).hide_possible_values(true)
         }
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
@@ -291,7 +291,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
             let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
                 _ if G::LISTED.contains(&setting.name) => {
-                    typed.lists.push((setting, split::split_values(setting, &all())?));
+                    typed.lists.push((setting, split_values(setting, &all())?));
                     continue;
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(id)),
@@ -318,9 +318,103 @@ impl<G: Group> FromArgMatches for Typed<G> {
     }
 }
 
+impl<G: Group> Typed<G> {
+    /// Whether it has a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let settings = self.settings.iter().map(|assignment| assignment.setting);
+        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
+    }
+
+    /// All values of a setting whose values are texts.
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let one = self.settings.iter().filter(|assignment| assignment.setting.name == name);
+        let all = one.filter_map(|assignment| text(&assignment.value));
+        all.chain(self.list(name).iter().filter_map(text)).collect()
+    }
+
+    /// Gives a setting of the group a value; nothing where the group lacks it.
+    pub(super) fn set(&mut self, name: &str, text: &str) {
+        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
+        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
+        if G::LISTED.contains(&name) {
+            self.lists.push((setting, vec![value]));
+        } else {
+            self.settings.push(Assignment { setting, value, line: 0 });
+        }
+    }
+
+    /// Takes it back.
+    pub(super) fn unset(&mut self, name: &str) {
+        self.settings.retain(|assignment| assignment.setting.name != name);
+        self.lists.retain(|(setting, _)| setting.name != name);
+    }
+}
+
+fn reasoning_words() -> Vec<&'static str> {
+    vec!["off", "low", "medium", "high"]
+}
+
+fn format_names() -> Vec<&'static str> {
+    Format::ALL.iter().map(|format| format.name()).collect()
+}
+
+impl<G: Group> Typed<G> {
+    /// The models that were typed.
+    pub(super) fn models(&self) -> Vec<Value> {
+        self.list("model")
+    }
+
+    /// Flags that were typed and hold for each of several models.
+    pub(super) fn shared_by_models(&self) -> Vec<String> {
+        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
+        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
+    }
+}
+
+/// Values that make a variant each, cut at commas where clap has not done so.
+fn split_values(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
+    let cut = |value: &Value| match (setting.name, value.as_str()) {
+        ("prompt", Some(text)) => prompts(text),
+        ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        _ => vec![shown(value)],
+    };
+    let values: Vec<String> = typed.iter().flat_map(cut).collect();
+    if values.iter().any(|value| value.trim().is_empty()) {
+        let message = format!("{} has an empty value between commas\nhint: name one on each side\n", setting.flag());
+        return Err(clap::Error::raw(ErrorKind::ValueValidation, message));
+    }
+    Ok(values.into_iter().map(Value::from).collect())
+}
+
+/// The prompts in `text`: it is cut at commas, but not at one inside the name of a file that exists.
+fn prompts(text: &str) -> Vec<String> {
+    let parts: Vec<&str> = text.split(',').collect();
+    let (mut prompts, mut at) = (Vec::new(), 0);
+    while at < parts.len() {
+        // The longest name that there is; a text of very many commas is no list of files.
+        let longest = parts.len().min(at + 32);
+        let joined = |end: usize| parts[at..end].join(",");
+        let end = (at + 2..=longest).rev().find(|end| exists(&joined(*end))).unwrap_or(at + 1);
+        prompts.push(joined(end));
+        at = end;
+    }
+    prompts
+}
+
+/// Whether there is a file of that name, or one that has such a key.
+fn exists(prompt: &str) -> bool {
+    match prompt.split_once(".json#") {
+        // Behind a key the next prompt may follow, unless there is such a key.
+        Some((_, key)) if key.contains(',') => prompt::load(prompt, None, &shipped::file).is_ok(),
+        Some((file, _)) => Path::new(&format!("{file}.json")).is_file(),
+        None => Path::new(prompt).is_file() || shipped::file(prompt).is_some(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{OfDataset, OfVariant, Typed};
+    use super::{OfDataset, OfVariant, Typed, prompts};
     use clap::Parser;
     use serde_json::{Value, json};
 
@@ -389,5 +483,22 @@ mod tests {
         ] {
             assert!(typed(&format!("x {bad}")).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_comma_in_the_name_of_a_file_does_not_separate() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        for name in ["a,b.toml", "k,k.json"] {
+            std::fs::write(path(name), "").expect("written");
+        }
+        assert_eq!(prompts("a.toml"), ["a.toml"]);
+        assert_eq!(prompts("a.toml,b.toml"), ["a.toml", "b.toml"]);
+        assert_eq!(prompts("a.toml,"), ["a.toml", ""]);
+        let (own, key) = (path("a,b.toml"), path("k,k.json#x"));
+        assert_eq!(prompts(&own), std::slice::from_ref(&own));
+        std::fs::write(path("c.json"), r#"{"a,b": "x"}"#).expect("written");
+        assert_eq!(prompts(&path("c.json#a,b")), [path("c.json#a,b")]);
+        assert_eq!(prompts(&format!("x.toml,{own},{key},y.txt")), ["x.toml", &own, &key, "y.txt"]);
     }
 }

@@ -1,21 +1,19 @@
 //! Output files that are complete or absent and replace nothing by mistake, and lines of JSON.
 
-mod inputs;
-mod start;
-
-use inputs::is_input;
-pub(super) use inputs::{Input, of_run};
-pub(super) use start::Start;
-
 use super::failure::Failure;
+use crate::dataset::sha256_of_file;
+use crate::export::unpacked;
 use crate::store::RunFolder;
 use crate::tape::create_beside;
+use crate::types::bounded::LONGEST_LINE;
 use crate::types::text::visible_line;
+use crate::types::{Manifest, WikiKind, WikiName};
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write};
+use std::path::{Path, PathBuf};
 
 /// A file that a person named to be written.
 ///
@@ -174,6 +172,129 @@ fn explained(path: &Path, error: anyhow::Error) -> anyhow::Error {
             "check that the folder exists, is writable and has space",
         ),
         Err(error) => error,
+    }
+}
+
+/// What is never replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Everything below a folder.
+    Folder(PathBuf),
+    /// A file with this SHA-256, wherever it lies: a run's manifest holds paths as they were named from another folder.
+    Digest(String),
+}
+
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+/// Whether a file is one of these inputs.
+fn is_input(inputs: &[Input], path: &Path) -> bool {
+    let (real, digest) = (path.canonicalize().ok(), std::cell::OnceCell::new());
+    let digest = || digest.get_or_init(|| sha256_of_file(path).ok()).as_deref();
+    let below = |folder: &PathBuf| {
+        folder.canonicalize().is_ok_and(|folder| real.as_ref().is_some_and(|real| real.starts_with(folder)))
+    };
+    inputs.iter().any(|input| match input {
+        Input::File(input) => same_file(input, path),
+        Input::Folder(folder) => below(folder),
+        // All empty files have one digest.
+        Input::Digest(known) => path.metadata().is_ok_and(|found| found.len() > 0) && digest() == Some(known),
+    })
+}
+
+/// What a run was made from, as far as its manifest names it: every word of its command line that may be a file, the files
+/// that settings named, its corpora, and whatever has a digest of theirs. What is no file is none of them.
+pub(super) fn of_run(manifest: &Manifest) -> Vec<Input> {
+    let words = manifest.command_line.iter().skip(1).map(String::as_str);
+    let dataset = [Some(manifest.dataset.path.as_str()), manifest.dataset.ids_file.as_deref()];
+    let prompts = manifest.variants.iter().map(|variant| variant.prompt.as_str());
+    let defaults = manifest.defaults.values().map(String::as_str);
+    let named = manifest.files.keys().map(String::as_str);
+    let experiment = manifest.experiment.iter();
+    let paths = words.chain(dataset.into_iter().flatten()).chain(prompts).chain(defaults).chain(named);
+    let paths = paths.chain(experiment.clone().map(|experiment| experiment.path.as_str()));
+    let digests = manifest.files.values().chain([&manifest.dataset.sha256]);
+    let digests = digests.chain(experiment.map(|experiment| &experiment.sha256)).filter(|digest| !digest.is_empty());
+    let corpora = manifest.variants.iter().filter(|variant| WikiName::of(&variant.wiki).kind == WikiKind::Corpus);
+    let corpora = corpora.filter_map(|variant| variant.wiki.split_once(':')).map(|(_, folder)| folder);
+    paths
+        .flat_map(files)
+        .map(Input::File)
+        .chain(digests.cloned().map(Input::Digest))
+        .chain(corpora.map(|folder| Input::Folder(folder.into())))
+        .collect()
+}
+
+/// The paths that a word may name: the word, what follows `=` or a prefix such as `corpus:`, each of a list, and a file
+/// before `#KEY`.
+fn files(word: &str) -> Vec<PathBuf> {
+    let value = word.split_once('=').map_or(word, |(_, value)| value);
+    let mut found: Vec<&str> = vec![word, value];
+    for part in value.split(',') {
+        found.push(part);
+        found.extend(part.rsplit_once('#').map(|(file, _)| file));
+        found.extend(part.split_once([':', '=']).map(|(_, file)| file));
+    }
+    found.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+}
+
+/// Whether two paths name the same file, also through links.
+fn same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        identity(one).is_some_and(|id| Some(id) == identity(other))
+    }
+    #[cfg(not(unix))]
+    {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        canonical(one).is_some_and(|path| Some(path) == canonical(other))
+    }
+}
+
+/// Bytes that are read behind the first line.
+const MORE: u64 = 64 << 10;
+
+/// The first line of a file and some of what follows, unpacked where it is gzip.
+#[derive(Debug)]
+pub(super) struct Start {
+    path: PathBuf,
+    text: String,
+}
+
+impl Start {
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut source = BufReader::new(unpacked(File::open(path)?)?);
+        let mut bytes = Vec::new();
+        source.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes)?;
+        source.take(MORE).read_to_end(&mut bytes)?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(Self { path: path.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All that was read.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The first line, without its end.
+    pub(super) fn line(&self) -> &str {
+        self.text.lines().next().unwrap_or_default()
+    }
+
+    /// The object in the first line; empty where there is none.
+    pub(super) fn object(&self) -> Map<String, Value> {
+        serde_json::from_str(self.line()).unwrap_or_default()
     }
 }
 

@@ -1,29 +1,33 @@
 //! `run`: a dataset file through an agent, or an experiment, recorded, scored, with a table at the end.
 
-mod args;
-mod dry_run;
-mod screen;
-mod shard;
-
-pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs, usd};
-
 use super::confirm::{Ask, Origin, Question, known};
-use super::defaults;
+use super::defaults::{self, Takes, Taking};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
+use super::flags::{OfDataset, OfVariant, Typed};
+use super::report;
 use super::say::say;
-use super::{report, score};
+use super::score::{self, Print};
 use crate::experiment::{
-    DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Kind, Output, Overrides, Setting,
-    VARIANT_SETTINGS,
+    Concurrency, DATASET_SETTINGS, DatasetSpec, Differing, Effect, Experiment, ExperimentFile, Kind, Limits, Output,
+    Overrides, Pace, Recording, Setting, VARIANT_SETTINGS, shipped,
 };
 use crate::report::console::stdout;
-use crate::run::{End, Finished, Interrupts, RunError, Summary, check_files, prepare};
-use crate::types::StopRule;
+use crate::report::plan::{Bounded, Cells, Costs, cells, costs};
+use crate::report::{Progress, View, counted};
+use crate::run::{
+    End, Estimate, Expense, Finished, Interrupts, Listener, PlannedRun, Prepared, RunError, Summary, check_files,
+    prepare, questions,
+};
+use crate::score::Tally;
 use crate::types::text::visible_line;
-use screen::Screen;
+use crate::types::{RunEvent, Shard, StopRule, Variant};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// How an experiment is shown while it runs and at its end.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +101,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     let prepared = prepare(experiment)?;
     prepared.notes().iter().for_each(say);
     if experiment.output.dry_run {
-        dry_run::print_plan(&prepared, shown.json)?;
+        print_plan(&prepared, shown.json)?;
         return Ok(failure::OK);
     }
     let different = prepared.verify_prefixes().await;
@@ -168,7 +172,7 @@ impl Args {
             resume: self.resume,
             command_line: self.explicit.command_line(Self::NAME),
             dry_run: self.dry_run,
-            shard: self.shard.as_deref().map(|text| shard::parse_shard(text, |name| std::env::var(name).ok())).transpose()?,
+            shard: self.shard.as_deref().map(|text| parse_shard(text, |name| std::env::var(name).ok())).transpose()?,
         };
         ask(&mut experiment)?;
         if let Some((file, overrides)) = file {
@@ -221,5 +225,528 @@ impl Args {
         }
         let file = ExperimentFile::load(&self.dataset)?;
         typed.iter().find(|setting| file.sets(setting)).map_or(Ok(()), |setting| Err(refuse(setting, in_file)))
+    }
+}
+
+/// Longest value of `--max-wait`.
+const LONGEST_WAIT: Duration = Duration::from_hours(24 * 30);
+
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct Args {
+    #[expect(clippy::doc_markdown, reason = "this is help text, not documentation")]
+    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; `-` for standard input; or an experiment file
+    /// (.toml), which names datasets and variants itself.
+    #[arg(default_value = shipped::SAMPLE)]
+    dataset: PathBuf,
+    #[command(flatten)]
+    data: Typed<OfDataset>,
+    #[command(flatten)]
+    variant: Typed<OfVariant>,
+    #[command(flatten)]
+    pub(super) recording: RecordingArgs,
+    /// How often each question is asked under each variant [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Run")]
+    repeats: Option<u32>,
+    /// Stop as soon as it is decided which of two variants is better, such as "decided(em, react, act)": looks after every
+    /// question without more false decisions than its level, 0.05, or one that is given as in decided(f1, react, act, 0.01).
+    /// Questions are shuffled. Metrics are em, f1, precision and recall.
+    #[arg(long, value_name = "RULE", help_heading = "Run")]
+    stop_when: Option<String>,
+    #[command(flatten)]
+    pace: PaceArgs,
+    /// The run's folder [default: a new one under results/, or below `WIKITRAIL_RESULTS`].
+    #[arg(long, value_name = "DIR", help_heading = "Run")]
+    out: Option<PathBuf>,
+    /// Resume the run in --out under the same settings: measured episodes are kept, the rest is done.
+    #[arg(long, requires = "out", help_heading = "Run")]
+    resume: bool,
+    /// When the run ends, also by Ctrl-C, write it as a page to this file; see `wikitrail report`.
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    report: Option<PathBuf>,
+    /// Run one of N parts of the questions: the I-th, counted from 1. `slurm` takes I and N from the variables of a Slurm array
+    /// task, `kubernetes/N` takes I from that of an indexed job. The same command starts a shard and continues it, on any
+    /// machine. All shards write the folder --out under the same settings; budgets and limits of speed are each shard's own.
+    #[arg(long, value_name = "I/N", help_heading = "Run")]
+    shard: Option<String>,
+    /// Use the servers, keys and files that the resumed command or the experiment file names and this command does not; they
+    /// are shown.
+    #[arg(long, help_heading = "Run")]
+    confirm: bool,
+    /// Show what would be run and what it would take, and stop.
+    #[arg(long, help_heading = "Run")]
+    dry_run: bool,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Print the summary as one JSON object on stdout; with --dry-run, the plan.
+    #[arg(long, help_heading = "Run")]
+    json: bool,
+    /// Show no progress, and print one line for each variant.
+    #[arg(long, short, help_heading = "Run")]
+    quiet: bool,
+    /// Which of these were typed.
+    #[arg(skip)]
+    pub(super) explicit: ExplicitArgs,
+    /// Where new folders of runs are made, and the settings that no flag gave.
+    #[arg(skip)]
+    pub(super) given: (Option<PathBuf>, BTreeMap<String, String>),
+}
+
+impl Takes for Args {
+    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+        let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose();
+        let file = file.map_err(crate::run::RunError::from)?;
+        taking.settings(&mut self.variant, file.as_ref(), self.limits.has_prices())?;
+        self.limits.take(taking, self.variant.has("price"))?;
+        self.pace.take(taking)
+    }
+}
+
+impl Args {
+    /// The dataset, or the experiment file.
+    pub(super) fn dataset(&self) -> &Path {
+        &self.dataset
+    }
+
+    /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
+    pub(super) fn waits(&self) -> bool {
+        let offline = self.dry_run || self.recording.replay.is_some();
+        self.variant.texts("model").iter().any(|model| model != "baseline") && !offline
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Recording")]
+pub(super) struct RecordingArgs {
+    /// Record every answer of the model and of Wikipedia in this file; appends to an existing recording.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Take every answer from a recording: no network requests are made, and an episode that asks something else is not
+    /// measured.
+    #[arg(long, value_name = "FILE", conflicts_with = "cache")]
+    replay: Option<PathBuf>,
+    /// Folder that caches answers: the same request is not sent twice.
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+}
+
+impl RecordingArgs {
+    pub(super) fn is_replay(&self) -> bool {
+        self.replay.is_some()
+    }
+
+    pub(super) fn recording(&self) -> Recording {
+        let Self { record, replay, cache } = self.clone();
+        Recording { record, replay, cache }
+    }
+}
+
+/// How many requests go to the model's server.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Run")]
+pub(super) struct PaceArgs {
+    /// Model requests at once: `auto` begins with one and learns from the answers how many the server can take, up to 100;
+    /// `auto:N` up to N; a plain number is fixed [default: auto] [env: `WIKITRAIL_CONCURRENCY`].
+    #[arg(long, value_name = "N|auto[:N]")]
+    concurrency: Option<Concurrency>,
+    /// Maximum requests to the model's server in any minute, retries included [default: unlimited].
+    #[arg(long, value_name = "N")]
+    requests_per_minute: Option<NonZeroU32>,
+    /// Maximum tokens of requests that begin in any minute, prompt and answer together [default: unlimited].
+    #[arg(long, value_name = "N")]
+    tokens_per_minute: Option<NonZeroU32>,
+    /// Longest wait that a server may ask for, such as `90`, `30m` or `2h`; a longer one ends the run, which is resumed
+    /// later [default: 10m].
+    #[arg(long, value_name = "SECONDS", value_parser = wait)]
+    max_wait: Option<Duration>,
+}
+
+impl PaceArgs {
+    pub(super) fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+        if self.concurrency.is_none() {
+            // It was checked where it was read; of a stored one nothing is left that cannot be read.
+            self.concurrency = taking.one("concurrency")?.and_then(|text| text.parse().ok());
+        }
+        Ok(())
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        let Self { concurrency, requests_per_minute, tokens_per_minute, max_wait } = *self;
+        Pace { concurrency: concurrency.unwrap_or_default(), requests_per_minute, tokens_per_minute, max_wait }
+    }
+}
+
+/// Limits of a run. Those on spending hold for all its parts together, whatever is resumed.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Budget")]
+pub(super) struct LimitArgs {
+    /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
+    #[arg(long, value_name = "FILE", conflicts_with = "price")]
+    prices: Option<PathBuf>,
+    /// Stop when the run, its earlier parts included, has cost this many US dollars.
+    #[arg(long, value_name = "USD", value_parser = usd)]
+    budget_usd: Option<f64>,
+    /// Stop when the run, its earlier parts included, has used this many tokens.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    budget_tokens: Option<u64>,
+    /// Stop when the run, its earlier parts included, has made this many model calls.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_calls: Option<u64>,
+    /// Stop when this many episodes could not be measured [default: go on].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_failures: Option<u64>,
+    /// Stop when this many requests in a row to one server fail for a reason that lasts, such as a rejected key, an unknown
+    /// model or a closed port; `off` to go on [default: 10].
+    #[arg(long, value_name = "N|off", value_parser = give_up_after)]
+    give_up_after: Option<u64>,
+}
+
+impl LimitArgs {
+    pub(super) fn has_prices(&self) -> bool {
+        self.prices.is_some()
+    }
+
+    /// `price` where one is known already.
+    pub(super) fn take(&mut self, taking: &mut Taking<'_>, price: bool) -> anyhow::Result<()> {
+        taking.prices(&mut self.prices, price)
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        let Self { prices, budget_usd, budget_tokens, max_calls, max_failures, give_up_after } = self.clone();
+        Limits { budget_usd, budget_tokens, max_calls, max_failures, give_up_after, prices }
+    }
+}
+
+/// A number of seconds, or of another unit that is named.
+fn wait(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<u64>().ok().map(Duration::from_secs);
+    let with_unit = || Duration::try_from(text.parse::<jiff::SignedDuration>().ok()?).ok();
+    let wait = seconds.or_else(with_unit).filter(|wait| *wait <= LONGEST_WAIT);
+    wait.ok_or_else(|| "a time of at most 30 days is expected, such as `90` (seconds), `30m` or `2h`".to_owned())
+}
+
+fn give_up_after(text: &str) -> Result<u64, String> {
+    let number = if text == "off" { Some(0) } else { text.parse().ok() };
+    number.ok_or_else(|| "a number of requests or `off` is expected".to_owned())
+}
+
+pub(super) fn usd(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        _ => Err("an amount of US dollars above 0 is expected".to_owned()),
+    }
+}
+
+/// The index of an indexed Kubernetes job, from 0.
+const KUBERNETES_INDEX: &str = "JOB_COMPLETION_INDEX";
+
+/// The value of `--shard`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ShardArg {
+    This(Shard),
+    /// The task of an array, of as many as the array has.
+    Slurm,
+    /// The index of an indexed job, of so many.
+    Kubernetes(u32),
+}
+
+/// The shard that is typed, with the variables of the environment where they were asked for.
+fn parse_shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
+    let typed = match text.split_once('/') {
+        None if text == "slurm" => Some(ShardArg::Slurm),
+        Some(("kubernetes", count)) => Shard::parse(&format!("1/{count}")).map(|one| ShardArg::Kubernetes(one.count())),
+        _ => Shard::parse(text).map(ShardArg::This),
+    };
+    match typed {
+        Some(typed) => typed.shard(variable),
+        None => Err(Failure::usage(
+            format!("`{text}` is not a shard"),
+            format!("give --shard I/N with I from 1 to N and N up to {}, `slurm` or `kubernetes/N`", Shard::MOST),
+        )),
+    }
+}
+
+impl ShardArg {
+    fn shard(self, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
+        let number = |name: &str, text: String| {
+            let not_one =
+                || Failure::usage(format!("{name} is `{text}`, which is not a number"), "type --shard I/N instead");
+            text.trim().parse::<u32>().map_err(|_| not_one())
+        };
+        let needed = |name: &str, place: &str| match variable(name) {
+            Some(text) => number(name, text),
+            None => Err(Failure::usage(
+                format!("{name} is not set: this is not a {place}"),
+                "type --shard I/N instead, with I from 1 to N",
+            )),
+        };
+        match self {
+            Self::This(shard) => Ok(shard),
+            Self::Kubernetes(count) => {
+                let index = needed(KUBERNETES_INDEX, "pod of an indexed Kubernetes job")?;
+                Shard::new(index.saturating_add(1), count).ok_or_else(|| {
+                    Failure::usage(
+                        format!("{KUBERNETES_INDEX} is {index}, and there are {count} shards, which it counts from 0"),
+                        "give --shard kubernetes/N the number that the job has as `completions`",
+                    )
+                })
+            }
+            Self::Slurm => {
+                let [task, least, most, count] = ["ID", "MIN", "MAX", "COUNT"]
+                    .map(|name| needed(&format!("SLURM_ARRAY_TASK_{name}"), "task of a Slurm array"));
+                let (task, least, most, count) = (task?, least?, most?, count?);
+                let step = "SLURM_ARRAY_TASK_STEP";
+                let step = variable(step).map_or(Ok(1), |text| number(step, text))?;
+                task_of_array(task, least, most, count, step).ok_or_else(|| {
+                    Failure::usage(
+                        format!(
+                            "SLURM_ARRAY_TASK_ID {task} is not one of {count} tasks from {least} to {most} in steps of {step}"
+                        ),
+                        "give the array as one range, such as --array=1-16, or type --shard I/N",
+                    )
+                })
+            }
+        }
+    }
+}
+
+/// The shard of a task, if the tasks are a range.
+fn task_of_array(task: u32, least: u32, most: u32, count: u32, step: u32) -> Option<Shard> {
+    let place = |task: u32| {
+        let distance = task.checked_sub(least)?;
+        (distance.checked_rem(step)? == 0).then(|| distance / step + 1)
+    };
+    (place(most) == Some(count)).then(|| Shard::new(place(task)?, count))?
+}
+
+/// Prints the plan of all runs: tables, or JSON.
+fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
+    let runs: Vec<PlannedRun<'_>> = prepared.runs().collect();
+    let sum = Estimate::together(runs.iter().map(|run| run.estimate));
+    sum.lines().iter().for_each(say);
+    let mut out = stdout();
+    if as_json {
+        let value = match runs.as_slice() {
+            [run] => to_json(run),
+            runs => json!({
+                "runs": runs.iter().map(to_json).collect::<Vec<_>>(),
+                "most_model_calls": sum.most_calls(),
+                "estimate": sum.to_json(),
+            }),
+        };
+        writeln!(out, "{value}")?;
+        return Ok(());
+    }
+    let Some(first) = runs.first() else { return Ok(()) };
+    // One variant of one run is told in a line already.
+    if runs.len() == 1 && first.manifest.variants.len() == 1 {
+        return Ok(());
+    }
+    // A dataset's own settings make other variants.
+    let mut shown = Cells::default();
+    for run in &runs {
+        let of_run = table(&run.manifest.variants);
+        if of_run != shown {
+            write!(out, "{}", cells(&of_run, View::of_stdout().width))?;
+            shown = of_run;
+        }
+    }
+    for PlannedRun { manifest, estimate, .. } in &runs {
+        let mut rows: Vec<Costs> =
+            estimate.rows.iter().map(|row| of(row.variant.clone(), row.due, row.expected(), row.most())).collect();
+        rows.push(of("all".to_owned(), estimate.due(), estimate.expected(), estimate.most()));
+        let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
+        let questions = counted(manifest.dataset.selected, "question");
+        let title = format!("{}: {questions}, {often} each", questions::shown(Path::new(&manifest.dataset.path)));
+        write!(out, "{}", costs(&title, &rows, View::of_stdout().width))?;
+    }
+    Ok(())
+}
+
+fn of(variant: String, episodes: u64, expected: Expense, most: Expense) -> Costs {
+    let bounded = |of: fn(&Expense) -> u64| Bounded { expected: of(&expected), most: of(&most) };
+    Costs {
+        variant,
+        episodes,
+        calls: bounded(|expense| expense.load.calls),
+        tokens: bounded(|expense| expense.load.usage.total()),
+        usd: expected.usd.zip(most.usd),
+    }
+}
+
+/// The variants by the settings in which they differ.
+fn table(variants: &[Variant]) -> Cells {
+    let Differing { settings, rows, same } = Differing::of(variants);
+    Cells { settings, rows, same: same.into_iter().map(|(name, value)| (name.to_owned(), value)).collect() }
+}
+
+fn to_json(run: &PlannedRun<'_>) -> Value {
+    let cells: Vec<Value> = run
+        .estimate
+        .rows
+        .iter()
+        .map(|row| {
+            json!({
+                "variant": row.variant,
+                "episodes": row.due,
+                "expected": row.expected().to_json(),
+                "at_most": row.most().to_json(),
+            })
+        })
+        .collect();
+    let mut value = json!({
+        "run": run.folder.display().to_string(),
+        "dataset": run.manifest.dataset,
+        "variants": run.manifest.variants,
+        "keep": run.keep,
+        "redo": run.redo,
+        "new": run.new,
+        "other": run.other,
+        "most_model_calls": run.estimate.most_calls(),
+        "estimate": run.estimate.to_json(),
+        "cells": cells,
+    });
+    if let Some(shard) = run.shard {
+        value["shard"] = json!(shard);
+    }
+    if let Some(rule) = &run.manifest.stop_when {
+        value["stop_when"] = json!(rule);
+    }
+    if let Some(experiment) = &run.manifest.experiment {
+        value["experiment"] = json!(experiment);
+    }
+    value
+}
+
+struct Screen {
+    quiet: bool,
+    /// Whether the figures of each run are printed when it ends, and whether as JSON.
+    figures: Option<bool>,
+    progress: Option<Progress>,
+    /// What went wrong when figures were printed.
+    result: anyhow::Result<()>,
+}
+
+impl Screen {
+    fn new(quiet: bool, figures: Option<bool>) -> Self {
+        Self { quiet, figures, progress: None, result: Ok(()) }
+    }
+
+    fn result(self) -> anyhow::Result<()> {
+        self.result
+    }
+}
+
+impl Listener for Screen {
+    fn event(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Begun { dataset, episodes, repeats } => {
+                let tally = Tally::new(dataset.clone()).by_question(*repeats);
+                self.progress = Some(Progress::new(*episodes, self.quiet).scored_by(tally));
+            }
+            RunEvent::Note(text) => say(text),
+            RunEvent::Recorded(_) | RunEvent::Waiting(_) | RunEvent::Stopping => {
+                if let Some(progress) = &mut self.progress {
+                    progress.event(event);
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self, summary: &Summary) {
+        // The last line of the progress comes before the table.
+        if let Some(mut progress) = self.progress.take() {
+            progress.finish();
+        }
+        if let (Some(json), Ok(())) = (self.figures, &self.result) {
+            let how = if json {
+                Print::Json
+            } else if self.quiet {
+                Print::Lines
+            } else {
+                Print::Tables
+            };
+            self.result = score::print(summary, score::ExtraScores::default(), how);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{usd, wait};
+    use crate::cli::failure;
+    use std::time::Duration;
+
+    #[test]
+    fn waits_have_a_unit_or_are_seconds() {
+        for (text, seconds) in [("0", 0), ("90", 90), ("30m", 1800), ("1h30m", 5400)] {
+            assert_eq!(wait(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for bad in ["-1", "-5s", "1e308", "NaN", "inf", "", "soon", "99999999999999999999", "721h"] {
+            assert!(wait(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn budgets_of_nothing_are_refused() {
+        assert_eq!(usd("0.5"), Ok(0.5));
+        for bad in ["0", "-1", "nan", "inf", "", "1 $"] {
+            assert!(usd(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// What `--shard TEXT` means with these variables.
+    fn shard(text: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+        let variable =
+            |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        super::parse_shard(text, variable).map(|shard| shard.to_string()).map_err(|error| {
+            let (code, text) = failure::explain(&error);
+            assert_eq!(code, failure::USAGE);
+            assert!(text.contains("hint: "), "{text}");
+            text
+        })
+    }
+
+    fn array<'a>(id: &'a str, min: &'a str, max: &'a str, count: &'a str) -> [(&'a str, &'a str); 4] {
+        [
+            ("SLURM_ARRAY_TASK_ID", id),
+            ("SLURM_ARRAY_TASK_MIN", min),
+            ("SLURM_ARRAY_TASK_MAX", max),
+            ("SLURM_ARRAY_TASK_COUNT", count),
+        ]
+    }
+
+    #[test]
+    fn a_shard_is_typed_or_taken_from_a_job() {
+        let all = [&array("7", "4", "7", "4")[..], &[("JOB_COMPLETION_INDEX", "3")]].concat();
+        assert_eq!(shard("2/3", &all).as_deref(), Ok("2/3"), "variables alone say nothing");
+        assert_eq!(shard("slurm", &all).as_deref(), Ok("4/4"));
+        assert_eq!(shard("kubernetes/5", &all).as_deref(), Ok("4/5"));
+        assert_eq!(shard("slurm", &array("0", "0", "15", "16")).as_deref(), Ok("1/16"));
+        let stepped = [&array("9", "1", "13", "4")[..], &[("SLURM_ARRAY_TASK_STEP", "4")]].concat();
+        assert_eq!(shard("slurm", &stepped).as_deref(), Ok("3/4"));
+        for bad in ["0/3", "4/3", "3", "auto", "slurm/4", "kubernetes", "kubernetes/0", "kubernetes/70000", ""] {
+            assert!(shard(bad, &all).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn variables_that_are_missing_or_contradict_each_other_are_told() {
+        let told = |text: &str, variables: &[(&str, &str)], words: &str| {
+            let error = shard(text, variables).expect_err(words);
+            assert!(error.contains(words), "{error}");
+        };
+        told("slurm", &[], "SLURM_ARRAY_TASK_ID is not set");
+        told("slurm", &[("SLURM_ARRAY_TASK_ID", "1")], "SLURM_ARRAY_TASK_MIN is not set");
+        told("slurm", &array("x", "1", "4", "4"), "SLURM_ARRAY_TASK_ID is `x`");
+        // An array such as 1,2,9 is not a range, so that it is not known which task is the third.
+        told("slurm", &array("9", "1", "9", "3"), "is not one of 3 tasks");
+        told("slurm", &array("5", "1", "4", "4"), "is not one of 4 tasks");
+        told("slurm", &array("0", "1", "4", "4"), "is not one of 4 tasks");
+        told("slurm", &[&array("2", "1", "4", "4")[..], &[("SLURM_ARRAY_TASK_STEP", "0")]].concat(), "steps of 0");
+        told("5/4", &[], "`5/4` is not a shard");
+        told("kubernetes/4", &[], "JOB_COMPLETION_INDEX is not set");
+        told("kubernetes/4", &[("JOB_COMPLETION_INDEX", "4")], "there are 4 shards");
+        told("kubernetes/4", &[("JOB_COMPLETION_INDEX", "4294967295")], "there are 4 shards");
     }
 }

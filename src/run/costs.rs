@@ -275,7 +275,7 @@ impl std::fmt::Display for Expense {
 
 #[cfg(test)]
 mod tests {
-    use super::{PriceList, origin};
+    use super::{PriceList, price_origin};
     use crate::experiment::VariantSettings;
     use std::path::Path;
 

@@ -17,8 +17,8 @@ use crate::types::text::{counted, shell_word};
 use crate::types::{Compat, sha256_hex};
 use crate::wiki::corpus::{Built, FetchedLine, Progress, SearchAnswer, build};
 use crate::wiki::{ApiSource, Found, LeftOut, Revision, Source as _, SourceError};
+use fetched::{FetchedFile, FreezeRequest};
 use futures_util::StreamExt as _;
-use fetched::{FreezeRequest, FetchedFile};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -212,8 +212,9 @@ impl PreparedFreeze {
             self.pages(titles, all, progress).await?;
         }
         if self.settings.links > 0 {
-            let of =
-                |title: &String| self.fetched.done.get(title).or_else(|| self.fetched.done.get(self.fetched.names.get(title)?));
+            let of = |title: &String| {
+                self.fetched.done.get(title).or_else(|| self.fetched.done.get(self.fetched.names.get(title)?))
+            };
             let pages: BTreeSet<&String> =
                 asked.iter().filter_map(of).filter_map(|found| found.as_ref().ok()).collect();
             let links = pages.into_iter().filter_map(|title| self.fetched.links.get(title)).flatten();
@@ -231,7 +232,8 @@ impl PreparedFreeze {
             Some(asked) => asked.facts.clone(),
             None => self.source.facts().await.map_err(failed)?,
         };
-        let titles = serde_json::to_vec(&(&self.targets.titles, &self.targets.searches)).map_err(RunError::unwritable)?;
+        let titles =
+            serde_json::to_vec(&(&self.targets.titles, &self.targets.searches)).map_err(RunError::unwritable)?;
         let asked = FreezeRequest {
             v: VERSION,
             site: self.site.clone(),
