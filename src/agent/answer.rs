@@ -1,6 +1,6 @@
 //! An episode, who observes it, and how an agent runs it by its method.
 
-use super::approach::{Acting, Answering, Approach, backed_off};
+use super::approach::{Answering, Approach, backed_off};
 use super::approach::{is_majority, tally};
 use super::drive::Copied;
 use super::drive::Log;
@@ -131,7 +131,7 @@ impl Agent {
         let branch = episode.fork.as_ref().map(|fork| &fork.branch);
         let shift = branch.map_or(0, |branch| branch.repeat + 1);
         let approach = self.approach.repeated(episode.repeat + shift).branched(branch);
-        let end = in_episode(name, episode.repeat, running.by(&approach)).await;
+        let end = in_episode(name, episode.repeat, running.answer(&approach)).await;
         let Running { mut log, votes, memory, .. } = running;
         log.close();
         match end {
@@ -162,13 +162,13 @@ impl Agent {
 }
 
 impl<'a> Running<'a> {
-    async fn by(&mut self, approach: &Approach) -> Result<Stop, EpisodeError> {
+    async fn answer(&mut self, approach: &Approach) -> Result<Stop, EpisodeError> {
         match approach {
-            Approach::Act(acting) => self.act(acting).await,
-            Approach::Answer(answering) => self.go(answering.dialogue()).await,
+            Approach::Act(acting) => self.converse(acting.dialogue()).await,
+            Approach::Answer(answering) => self.converse(answering.dialogue()).await,
             Approach::Vote(answering, voting) => self.vote(answering, voting).await,
             Approach::ActThenVote(acting, answering, voting) => {
-                let first = self.act(acting).await?;
+                let first = self.converse(acting.dialogue()).await?;
                 if first.answers() {
                     return Ok(first);
                 }
@@ -179,16 +179,12 @@ impl<'a> Running<'a> {
                 if is_majority(&self.votes, voting) {
                     return Ok(first);
                 }
-                Ok(backed_off(first, self.act(acting).await?))
+                Ok(backed_off(first, self.converse(acting.dialogue()).await?))
             }
         }
     }
 
-    async fn act(&mut self, acting: &Acting) -> Result<Stop, EpisodeError> {
-        self.go(acting.dialogue()).await
-    }
-
-    async fn go(&mut self, mut dialogue: Box<dyn Dialogue>) -> Result<Stop, EpisodeError> {
+    async fn converse(&mut self, mut dialogue: Box<dyn Dialogue>) -> Result<Stop, EpisodeError> {
         let mut context = self.context(self.observer, None);
         let stop = drive(dialogue.as_mut(), &self.episode.question, &mut context, &mut self.log).await?;
         self.memory = dialogue.memory();
