@@ -3,7 +3,7 @@
 use super::costs::{Estimate, price_origin};
 use super::error::RunError;
 use super::job::Job;
-use super::plan::{Due, differences, differences_of_parts};
+use super::plan::{Due, Plan, differences, differences_of_parts};
 use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};
@@ -67,6 +67,14 @@ impl State {
     }
 }
 
+/// What is left to do where `records` exist already, and what decides when the run stops by itself. Asked without the lock
+/// for the plan that is shown, and again under it.
+fn due(plan: &Plan, manifest: &Manifest, records: Option<&Records>) -> Result<(Due, Option<Watch>), RunError> {
+    let mut due = plan.against(records);
+    let watch = stopping::begun(manifest, plan.questions(), records, &mut due)?;
+    Ok((due, watch))
+}
+
 impl OutputPlan {
     /// Finds the folder and what is left to do in it. Writes nothing.
     pub(super) fn choose(output: &Output, job: &Job) -> Result<Self, RunError> {
@@ -81,7 +89,8 @@ impl OutputPlan {
         let recorded = recorded(&folder)?;
         refuse_other_run(&path, recorded.as_ref(), job, output)?;
         let records = if recorded.is_some() { Some(folder.records_of(output.shard)?) } else { None };
-        let mut due = job.plan.against(records.as_ref());
+        let known = recorded.as_ref().unwrap_or(&job.manifest);
+        let (due, watch) = due(&job.plan, known, records.as_ref())?;
         if due.foreign > 0 {
             return Err(RunError::input(
                 format!(
@@ -96,8 +105,6 @@ impl OutputPlan {
             format!("warning: {}:{}: {}; its episode is run again", line.path.display(), line.line, line.reason)
         };
         let notes = records.iter().flat_map(Records::skipped).map(skipped).collect();
-        let known = recorded.as_ref().unwrap_or(&job.manifest);
-        let watch = stopping::begun(known, job.plan.questions(), records.as_ref(), &mut due)?;
         let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| output.dry_run))?;
         let Output { resume, shard, .. } = *output;
         Ok(Self { folder, recorded, records, due, estimate, resume, shard, notes, watch })
@@ -147,8 +154,8 @@ impl OutputPlan {
         // Nobody asks the plan after this, so that each episode is held once.
         let plan = std::mem::take(&mut job.plan);
         let part = plan.shard().map(|shard| Part { shard, episodes: plan.len() as u64 });
-        let mut due = plan.against(Some(&records));
-        let watch = stopping::begun(&job.manifest, plan.questions(), Some(&records), &mut due)?.map(Arc::new);
+        let (due, watch) = due(&plan, &job.manifest, Some(&records))?;
+        let watch = watch.map(Arc::new);
         drop(plan);
         stopping::remember(watch.as_deref(), &self.folder, &mut job.manifest)?;
         for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard())? {
@@ -187,7 +194,7 @@ impl OutputPlan {
                 let was = recorded.variants.iter().chain(&recorded.retired).find(|was| was.name == variant.name);
                 variant.not_sent = was.map(|was| was.not_sent.clone()).unwrap_or_default();
             }
-            // A variant that is back is none of the past any more.
+            // A re-added variant is no longer retired.
             let gone = |variant: &Variant| manifest.variants.iter().all(|now| now.name != variant.name);
             let retired = recorded.variants.into_iter().chain(recorded.retired);
             manifest.retired = retired.filter(gone).collect();
@@ -296,7 +303,7 @@ fn speaks(variant: &Variant) -> bool {
     Method::parse(&variant.method).is_none_or(|method| method.agent().is_some())
 }
 
-/// Prices that nobody typed, each model's once.
+/// Notes default prices, once per model.
 fn price_notes(job: &Job) -> Vec<String> {
     let (mut told, mut lines) = (BTreeSet::new(), Vec::new());
     for variant in &job.manifest.variants {
