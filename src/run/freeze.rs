@@ -1,33 +1,30 @@
-//! `corpus freeze`: the pages that a dataset, a run or a list of titles needs, from a live site into a corpus.
-//!
-//! Titles are collected first, which sends nothing. Then each is asked for with two requests, one for the revision and one for
-//! its text, and kept in a file beside the corpus; titles that are kept are never asked for again. At the end the builder of
-//! corpora makes the folder of the file.
+//! `corpus freeze`: which pages a dataset, a run or a list of titles needs, and the settings of the site; `wiki::freeze` fetches
+//! and builds. Titles are collected first, which sends nothing.
 
-mod build_settings;
-mod fetched;
-mod targets;
-
-use super::error::{RunError, classify};
+use super::error::RunError;
 use super::execute::Interrupts;
 use super::model::is_on;
+use super::questions;
 use super::wiki::{WIKIPEDIA, WikiSettings, site};
-use crate::experiment::VariantSettings;
-use crate::types::text::{counted, shell_word};
-use crate::types::{Compat, sha256_hex};
-use crate::wiki::corpus::{Built, FetchedLine, Progress, SearchAnswer, build};
-use crate::wiki::{ApiSource, Found, LeftOut, Revision, Source as _, SourceError};
-use fetched::{FetchedFile, FreezeRequest};
-use futures_util::StreamExt as _;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::PathBuf;
-use std::sync::Mutex;
-use targets::FreezeTargets;
+use crate::experiment::{DatasetSettings, VariantSettings};
+use crate::score::{GoldEvidence, page_title};
+use crate::store::{RunFolder, StoreError};
+use crate::types::bounded::text_at_most;
+use crate::types::text::{counted, printable, shell_word};
+use crate::types::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
+use crate::wiki::SourceError;
+use crate::wiki::corpus::{BuildError, SearchAnswer, title_of};
+pub(crate) use crate::wiki::freeze::{FreezeEnd, FreezePlan, FreezeProgress};
+use crate::wiki::freeze::{FreezeError, FreezeOptions, FreezeTargets, Freezer};
+use crate::wiki::observe::ObservationFormat;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
-/// Version of the file of what was fetched.
-const VERSION: u32 = 1;
-/// A search this long is not made again in brackets, in bytes.
-const MAX_AGAIN: usize = 300;
+/// Largest list of titles, in bytes.
+const MAX_TITLE_LIST: u64 = 256 << 20;
+/// What a page says that means that nothing was found, in `paper` mode.
+const NOTHING: &str = "There were no results matching the query.";
 
 /// What to freeze.
 #[derive(Debug, Clone, Default)]
@@ -51,47 +48,9 @@ pub(crate) struct FreezeSettings {
     pub(crate) wiki: VariantSettings,
 }
 
-/// What a freeze will take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FreezePlan {
-    /// Titles to ask for, without those that leads link to.
-    pub(crate) titles: usize,
-    /// Titles of them that were fetched before.
-    pub(crate) fetched: usize,
-    /// Searches whose answers are known or will be.
-    pub(crate) searches: usize,
-    /// Requests at most, without those for linked pages.
-    pub(crate) requests: usize,
-    /// How long they take at the rate that the site allows, in milliseconds; nothing where there is no limit.
-    pub(crate) least_ms: Option<u64>,
-    /// Whether all titles are those of gold pages.
-    pub(crate) gold_only: bool,
-}
-
-/// How a freeze ended.
-pub(crate) enum FreezeEnd {
-    /// The corpus, and titles without a page.
-    Done(Box<Built>, BTreeSet<(LeftOut, String)>),
-    /// So many titles are kept.
-    Interrupted(usize),
-}
-
-/// How far a freeze is.
-pub(crate) enum FreezeProgress {
-    /// So many of the titles were fetched.
-    Fetching(usize, usize),
-    Building(Progress),
-}
-
 /// A freeze that is ready to begin.
 pub(crate) struct PreparedFreeze {
-    settings: FreezeSettings,
-    targets: FreezeTargets,
-    source: ApiSource,
-    compat: Compat,
-    footnotes: bool,
-    site: String,
-    fetched: FetchedFile,
+    freezer: Freezer,
     /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
@@ -103,25 +62,25 @@ impl FreezeSettings {
             let message = format!("`{}` exists already", self.dir.display());
             return Err(RunError::usage(message, "a corpus is never changed; name another folder, or remove this one"));
         }
-        let mut targets = FreezeTargets::default();
-        self.datasets.iter().try_for_each(|path| targets.dataset(path, self.contexts))?;
-        self.titles.iter().try_for_each(|path| targets.list(path))?;
-        self.runs.iter().try_for_each(|path| targets.run(path))?;
-        if targets.titles.is_empty() && targets.searches.is_empty() {
+        let mut collected = Collected::default();
+        self.datasets.iter().try_for_each(|path| collected.dataset(path, self.contexts))?;
+        self.titles.iter().try_for_each(|path| collected.list(path))?;
+        self.runs.iter().try_for_each(|path| collected.run(path))?;
+        if collected.targets.titles.is_empty() && collected.targets.searches.is_empty() {
             return Err(RunError::input("no title was named", "--titles takes a UTF-8 file with one title a line"));
         }
         if self.wiki.compat.is_none()
             && self.wiki.keep_footnotes.is_none()
-            && let Some((compat, footnotes)) = targets.reading()?
+            && let Some((compat, footnotes)) = collected.reading()?
         {
             self.wiki.compat = Some(compat.to_owned());
             self.wiki.keep_footnotes = Some(footnotes);
         }
         if self.as_of.is_some() {
-            targets.titles.values_mut().for_each(|revision| *revision = None);
+            collected.targets.titles.values_mut().for_each(|revision| *revision = None);
         }
         let mut notes = Vec::new();
-        if targets.whole_pages {
+        if collected.whole_pages {
             notes.push(
                 "note: in `paper` mode `--wiki html` reads whole pages with menus, which the API does not give; observations of \
                  this corpus will differ from the run's"
@@ -134,247 +93,241 @@ impl FreezeSettings {
         let footnotes = compat == Compat::Paper || is_on(self.wiki.keep_footnotes);
         let site = site(base);
         if self.wiki.wiki_url.is_none() {
-            targets.read_from(&site)?;
+            collected.read_from(&site)?;
         }
-        let fetched = FetchedFile::open(&self.dir)?;
-        Ok(PreparedFreeze { settings: self, targets, source, compat, footnotes, site, fetched, notes })
+        let Self { dir, name, links, as_of, .. } = self;
+        let options = FreezeOptions { dir, name, links, as_of, site, compat, footnotes };
+        let freezer = Freezer::open(options, collected.targets, source).map_err(explain)?;
+        Ok(PreparedFreeze { freezer, notes })
     }
 }
 
 impl PreparedFreeze {
     /// The address of the site.
     pub(crate) fn site(&self) -> &str {
-        &self.site
+        self.freezer.site()
     }
 
     pub(crate) fn plan(&self) -> FreezePlan {
-        let titles = self.targets.titles.len();
-        let fetched = self.targets.titles.keys().filter(|title| self.fetched.has(title)).count();
-        let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref())).count();
-        // A search takes three at most: for the name, the page or the list, and what the page is.
-        let requests = usize::from(self.fetched.asked.is_none()) + 3 * open + 2 * (titles - fetched);
-        let least_ms = self.source.per_minute().map(|rate| 60_000 * requests as u64 / u64::from(rate.get()));
-        let gold_only =
-            self.settings.links == 0 && self.targets.titles.keys().all(|title| self.targets.gold.contains(title));
-        FreezePlan { titles, fetched, searches: self.targets.searches.len(), requests, least_ms, gold_only }
-    }
-
-    /// Whether only the site can say what it answers to a search, and it was not asked yet.
-    fn is_open(&self, query: &str, answer: Option<&SearchAnswer>) -> bool {
-        answer.is_none() && !self.fetched.searches.contains_key(query)
+        self.freezer.plan()
     }
 
     /// Removes the file of what was fetched, if nothing was.
     pub(crate) fn leave(self) -> Result<(), RunError> {
-        if self.fetched.asked.is_none() { self.fetched.remove() } else { Ok(()) }
+        self.freezer.leave().map_err(explain)
     }
 
     /// Fetches what is missing, and builds the corpus.
     pub(crate) async fn execute(
-        mut self,
+        self,
         mut interrupts: Interrupts,
         progress: &mut (dyn FnMut(FreezeProgress) + Send),
     ) -> Result<FreezeEnd, RunError> {
-        let fetched = tokio::select! {
-            fetched = self.fetch(progress) => Some(fetched),
-            () = interrupts.next() => None,
-        };
-        match fetched {
-            None => return Ok(FreezeEnd::Interrupted(self.fetched.done.len())),
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
-                let error = self.to_go_on(&error);
-                self.leave()?;
-                return Err(error);
+        self.freezer.execute(interrupts.next(), progress).await.map_err(explain)
+    }
+}
+
+/// An error with what to do about it: nothing that was fetched is lost.
+fn explain(error: FreezeError) -> RunError {
+    match error {
+        FreezeError::File(error) => StoreError::from(error).into(),
+        FreezeError::Damaged { path, line } => RunError::input(
+            format!("`{}`, line {line}, is not what `corpus freeze` wrote", path.display()),
+            "remove the file to begin anew, or name another folder",
+        ),
+        FreezeError::Busy(dir) => RunError::unexpected(
+            format!("another process is freezing `{}`", dir.display()),
+            "wait for it to end, or name another folder",
+        ),
+        FreezeError::OtherFreeze { path, what } => RunError::usage(
+            format!("`{}` holds what was fetched for another freeze: {what}", path.display()),
+            format!(
+                "give the same settings to go on, or remove {} to begin anew",
+                shell_word(&path.display().to_string())
+            ),
+        ),
+        FreezeError::Unwritable(error) => RunError::unwritable(error),
+        FreezeError::Source(error) => unreachable_site(&error),
+        FreezeError::Fetch { error, titles, path } => {
+            let error = explain(*error);
+            if titles == 0 || error.kind() != super::ErrorKind::Unexpected {
+                return error;
             }
+            let are = if titles == 1 { "is" } else { "are" };
+            let go_on =
+                format!("{} {are} kept in `{}`; the same command goes on", counted(titles, "title"), path.display());
+            let hint = if error.hint().is_empty() { go_on } else { format!("{}. {go_on}", error.hint()) };
+            RunError::unexpected(error, hint)
         }
-        let (settings, left_out) = self.build_settings()?;
-        let built = build(&self.settings.dir, &settings, &mut |stage| progress(FreezeProgress::Building(stage)));
-        let built = built.map_err(|error| self.unbuilt(&error))?;
-        self.fetched.remove()?;
-        Ok(FreezeEnd::Done(Box::new(built), left_out))
-    }
-
-    async fn fetch(&mut self, progress: &mut (dyn FnMut(FreezeProgress) + Send)) -> Result<(), RunError> {
-        self.begin().await?;
-        self.searches().await?;
-        let opened = self.fetched.searches.values().filter_map(|answer| match answer {
-            SearchAnswer::Page(title) => Some((title.clone(), None)),
-            SearchAnswer::Titles(_) => None,
-        });
-        let mut titles: BTreeMap<String, Option<u64>> = opened.collect();
-        titles.extend(self.targets.titles.clone());
-        // Those that a run read come first: under another name the site would give today's revision.
-        let (read, others): (Vec<_>, Vec<_>) = titles.into_iter().partition(|(_, revision)| revision.is_some());
-        let asked: HashSet<String> = read.iter().chain(&others).map(|(title, _)| title.clone()).collect();
-        let mut all = read.len() + others.len();
-        for titles in [read, others] {
-            self.pages(titles, all, progress).await?;
-        }
-        if self.settings.links > 0 {
-            let of = |title: &String| {
-                self.fetched.done.get(title).or_else(|| self.fetched.done.get(self.fetched.names.get(title)?))
-            };
-            let pages: BTreeSet<&String> =
-                asked.iter().filter_map(of).filter_map(|found| found.as_ref().ok()).collect();
-            let links = pages.into_iter().filter_map(|title| self.fetched.links.get(title)).flatten();
-            let linked: BTreeSet<String> = links.filter(|title| !asked.contains(*title)).cloned().collect();
-            all += linked.len();
-            self.pages(linked.into_iter().map(|title| (title, None)).collect(), all, progress).await?;
-        }
-        Ok(())
-    }
-
-    /// Asks what the site is, or makes sure that what was fetched was asked for in the same way.
-    async fn begin(&mut self) -> Result<(), RunError> {
-        let known = self.fetched.asked.clone();
-        let facts = match &known {
-            Some(asked) => asked.facts.clone(),
-            None => self.source.facts().await.map_err(failed)?,
-        };
-        let titles =
-            serde_json::to_vec(&(&self.targets.titles, &self.targets.searches)).map_err(RunError::unwritable)?;
-        let asked = FreezeRequest {
-            v: VERSION,
-            site: self.site.clone(),
-            compat: self.compat.name().to_owned(),
-            footnotes: self.footnotes,
-            as_of: self.settings.as_of.clone(),
-            links: self.settings.links,
-            titles: sha256_hex([titles.as_slice()]),
-            facts,
-            began: known.as_ref().map_or_else(today, |asked| asked.began.clone()),
-        };
-        match known {
-            None => self.fetched.begin(asked),
-            Some(known) if known == asked => Ok(()),
-            Some(known) => Err(self.refused(&known, &asked)),
-        }
-    }
-
-    fn refused(&self, known: &FreezeRequest, asked: &FreezeRequest) -> RunError {
-        let as_of = |asked: &FreezeRequest| asked.as_of.clone().unwrap_or_else(|| "today".to_owned());
-        let pairs = [
-            ("--wiki-url", known.site.clone(), asked.site.clone()),
-            ("--compat", known.compat.clone(), asked.compat.clone()),
-            ("--keep-footnotes", known.footnotes.to_string(), asked.footnotes.to_string()),
-            ("--as-of", as_of(known), as_of(asked)),
-            ("--links", known.links.to_string(), asked.links.to_string()),
-        ];
-        let differing: Vec<String> = pairs
-            .into_iter()
-            .filter(|(_, known, asked)| known != asked)
-            .map(|(flag, known, asked)| format!("{flag} was {known}, and is {asked}"))
-            .collect();
-        let what = if differing.is_empty() { "the titles are others".to_owned() } else { differing.join("; ") };
-        let path = self.fetched.path.display();
-        RunError::usage(
-            format!("`{path}` holds what was fetched for another freeze: {what}"),
-            format!("give the same settings to go on, or remove {} to begin anew", shell_word(&path.to_string())),
-        )
-    }
-
-    /// Asks the site for the answers to searches that only it can say.
-    async fn searches(&mut self) -> Result<(), RunError> {
-        let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref()));
-        let mut open: Vec<String> = open.map(|(query, _)| query.clone()).collect();
-        while let Some(query) = open.pop() {
-            let found = self.source.search(&query).await;
-            let answer = match found {
-                Err(SourceError::Extract { .. }) => continue,
-                found => match found.map_err(failed)? {
-                    Found::Page { title, blocks, .. } => {
-                        let again = format!("[{query}]");
-                        // In `paper` mode such a page makes the tool search again.
-                        if self.compat == Compat::Paper
-                            && query.len() < MAX_AGAIN
-                            && !self.targets.searches.contains_key(&again)
-                            && blocks.iter().any(|block| block.contains("may refer to:"))
-                        {
-                            open.push(again);
-                        }
-                        SearchAnswer::Page(title)
-                    }
-                    Found::Disambiguation { title, .. } => SearchAnswer::Page(title),
-                    Found::Titles { titles, .. } => SearchAnswer::Titles(titles.to_vec()),
-                    Found::Nothing { .. } => SearchAnswer::Titles(Vec::new()),
-                },
-            };
-            self.fetched.keep(&FetchedLine::Search { query, answer })?;
-        }
-        Ok(())
-    }
-
-    async fn pages(
-        &mut self,
-        titles: Vec<(String, Option<u64>)>,
-        all: usize,
-        progress: &mut (dyn FnMut(FreezeProgress) + Send),
-    ) -> Result<(), RunError> {
-        let due: Vec<_> = titles.into_iter().filter(|(title, _)| !self.fetched.has(title)).collect();
-        // A page that comes under several names is asked for once.
-        let taken = Mutex::new(self.fetched.pages.iter().cloned().collect::<HashSet<String>>());
-        let (source, as_of, links) = (&self.source, self.settings.as_of.as_deref(), self.settings.links);
-        let due = due.into_iter().map(|(title, number)| {
-            let revision = as_of.map(Revision::Before).or(number.map(Revision::Number)).unwrap_or(Revision::Current);
-            let taken = &taken;
-            async move { page(source, title, revision, links, taken).await }
-        });
-        let mut fetched = futures_util::stream::iter(due).buffer_unordered(source.concurrent());
-        while let Some(kept) = fetched.next().await {
-            self.fetched.keep(&kept.map_err(failed)?)?;
-            progress(FreezeProgress::Fetching(self.fetched.done.len().min(all), all));
-        }
-        Ok(())
-    }
-
-    /// The error with what to do about it: nothing that was fetched is lost.
-    fn to_go_on(&self, error: &RunError) -> RunError {
-        let kept = self.fetched.done.len();
-        let (_, hint) = classify(error).unwrap_or((error.kind(), None));
-        let hint = hint.unwrap_or_default();
-        if kept == 0 || error.kind() != super::ErrorKind::Unexpected {
-            return error.clone();
-        }
-        let go_on = format!("{} kept in `{}`; the same command goes on", are(kept), self.fetched.path.display());
-        let hint = if hint.is_empty() { go_on } else { format!("{hint}. {go_on}") };
-        RunError::unexpected(error, hint)
+        FreezeError::Build { error, path } => unbuilt(&error, &path),
     }
 }
 
-fn are(titles: usize) -> String {
-    format!("{} {}", counted(titles, "title"), if titles == 1 { "is" } else { "are" })
-}
-
-fn today() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
-}
-
-fn failed(error: SourceError) -> RunError {
+fn unreachable_site(error: &SourceError) -> RunError {
     let hint = error.hint().unwrap_or_else(|| "try again later".to_owned());
     RunError::unexpected(error, hint)
 }
 
-/// The line of a title. The text is asked for unless the page was `taken` already.
-async fn page(
-    source: &ApiSource,
-    asked: String,
-    revision: Revision<'_>,
-    links: usize,
-    taken: &Mutex<HashSet<String>>,
-) -> Result<FetchedLine, SourceError> {
-    let pin = match source.pin(&asked, revision).await? {
-        Ok(pin) => pin,
-        Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
-    };
-    let is_new = taken.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(pin.title.clone());
-    let (page, links) = if is_new {
-        match source.page_at(&pin, links).await? {
-            Ok((page, links)) => (Some(page), links),
-            Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
+fn unbuilt(error: &BuildError, path: &Path) -> RunError {
+    let path = path.display();
+    match error {
+        BuildError::Empty(_) => RunError::input(
+            "the site has none of the titles",
+            format!(
+                "check --wiki-url, the titles and --as-of; what was asked for is in `{path}`, which may be removed"
+            ),
+        ),
+        BuildError::Exists(_) | BuildError::InTheWay(_) => {
+            RunError::usage(error, "remove it; the same command goes on with what was fetched")
         }
-    } else {
-        (None, Vec::new())
-    };
-    Ok(FetchedLine::Page { asked, title: pin.title, names: pin.names, links, page })
+        _ => {
+            RunError::unexpected(error, format!("everything that was fetched is in `{path}`; the same command goes on"))
+        }
+    }
+}
+
+/// What datasets, lists and runs name.
+#[derive(Debug, Default)]
+struct Collected {
+    targets: FreezeTargets,
+    /// The readings of pages that runs had, and whether they kept footnote marks.
+    readings: BTreeSet<(&'static str, bool)>,
+    /// The sites that runs read, each with the run.
+    sites: BTreeSet<(String, String)>,
+    /// Whether a run read whole pages as a browser does, the paper's way.
+    whole_pages: bool,
+}
+
+impl Collected {
+    /// The gold pages of a dataset and, if wanted, the pages of its contexts.
+    fn dataset(&mut self, path: &Path, contexts: bool) -> Result<(), RunError> {
+        let before = self.targets.titles.len();
+        for question in questions::load(path, &DatasetSettings::default())?.questions {
+            let gold = gold_of(&question);
+            self.targets.titles.extend(gold.iter().map(|title| (title.clone(), None)));
+            self.targets.gold.extend(gold);
+            let context = question.context.iter().filter(|_| contexts).map(|paragraph| page_title(&paragraph.title));
+            self.targets.titles.extend(context.map(|title| (title, None)));
+        }
+        if self.targets.titles.len() == before {
+            let message = format!("no question of `{}` names a page", path.display());
+            return Err(RunError::input(
+                message,
+                "freeze the pages of a run over it with --run, or name pages with --titles",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The titles in a file, one a line.
+    fn list(&mut self, path: &Path) -> Result<(), RunError> {
+        let text = File::open(path).and_then(|file| text_at_most(file, MAX_TITLE_LIST));
+        let text = text.map_err(|error| {
+            let message = format!("cannot read the titles in `{}`: {error}", path.display());
+            RunError::input(message, "--titles takes a UTF-8 file with one title a line")
+        })?;
+        let titles = text.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|title| !title.is_empty());
+        self.targets.titles.extend(titles.map(|title| (title.to_owned(), None)));
+        Ok(())
+    }
+
+    /// Every page that a run opened, every title that it was shown, and every search.
+    fn run(&mut self, path: &Path) -> Result<(), RunError> {
+        let folder = RunFolder::open(path)?;
+        for variant in folder.manifest()?.known_variants() {
+            self.readings.insert((variant.compat_name(), WikiName::of(&variant.wiki).footnotes));
+            if let Some(site) = variant.wiki_origin.as_ref().filter(|site| site.starts_with("http")) {
+                self.sites.insert((site.clone(), path.display().to_string()));
+            }
+            self.whole_pages |= variant.wiki == "html" && variant.compat == Some(Compat::Paper);
+        }
+        for question in folder.questions(None)?.into_iter().flatten() {
+            self.targets.gold.extend(gold_of(&question?));
+        }
+        for trajectory in folder.records()?.iter() {
+            for step in trajectory?.steps {
+                self.step(&step);
+            }
+        }
+        if self.targets.searches.is_empty() {
+            let message = format!("no episode of `{}` has searched", path.display());
+            return Err(RunError::input(message, "name a run of a method that searches, over `--wiki api` or `html`"));
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) {
+        let (Some(Tool::Search), Some(input)) = (step.tool, &step.input) else { return };
+        let Some(provenance) = &step.provenance else {
+            // The search failed, or the page could not be shown.
+            self.targets.searches.entry(input.trim().to_owned()).or_default();
+            return;
+        };
+        let observation = step.observation.as_deref().unwrap_or_default();
+        let (input, subject) = (input.trim(), provenance.title.trim());
+        let formats =
+            [Wording::English, Wording::Chinese].map(|wording| ObservationFormat::new(Compat::Fixed, wording));
+        let queries = [input, step.input.as_deref().unwrap_or_default(), &provenance.title];
+        let mut tries = formats.iter().flat_map(|format| queries.iter().map(move |query| (format, query)));
+        let shown = tries.find_map(|(format, query)| format.titles_shown(query, observation));
+        for title in shown.iter().flatten() {
+            self.targets.titles.entry(page_title(title_of(title))).or_default();
+        }
+        if leads_to_page(provenance) {
+            let revid = provenance.revid.filter(|_| provenance.source == "api");
+            let known = self.targets.titles.entry(subject.to_owned()).or_default();
+            *known = (*known).max(revid);
+            self.targets.searches.insert(input.to_owned(), Some(SearchAnswer::Page(subject.to_owned())));
+            return;
+        }
+        // In `paper` mode a page that lists others makes the tool search again, in brackets.
+        let mut inner = subject;
+        while inner != input
+            && let Some(rest) = inner.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'))
+        {
+            inner = rest;
+            self.targets.searches.entry(inner.trim().to_owned()).or_default();
+        }
+        let answer = shown.or_else(|| observation.starts_with(NOTHING).then(Vec::new)).map(SearchAnswer::Titles);
+        self.targets.searches.insert(subject.to_owned(), answer);
+    }
+
+    /// Makes sure that the runs read this site, which nobody named. An address in a file is not used unasked.
+    fn read_from(&self, site: &str) -> Result<(), RunError> {
+        let bare = |address: &str| address.trim_end_matches('/').to_owned();
+        match self.sites.iter().find(|(read, _)| bare(read) != bare(site)) {
+            None => Ok(()),
+            Some((read, run)) => Err(RunError::usage(
+                format!("`{}` read {}, not {site}", printable(run, 200), printable(read, 200)),
+                format!("add --wiki-url {}", shell_word(read)),
+            )),
+        }
+    }
+
+    /// The only reading of pages that the runs had.
+    fn reading(&self) -> Result<Option<(&'static str, bool)>, RunError> {
+        if self.readings.len() > 1 {
+            return Err(RunError::usage(
+                "the variants of the runs read pages in different ways, and a corpus has one reading",
+                "choose one with --compat, and --keep-footnotes where it was on; freeze twice for both",
+            ));
+        }
+        Ok(self.readings.first().copied())
+    }
+}
+
+/// Whether a finding was a page, not a list or nothing.
+fn leads_to_page(provenance: &Provenance) -> bool {
+    match provenance.source.as_str() {
+        "api" => provenance.pageid.is_some(),
+        "corpus" => provenance.url.contains('#'),
+        _ => provenance.url.contains("/wiki/"),
+    }
+}
+
+/// The gold pages of a question, as `MediaWiki` spells them.
+fn gold_of(question: &Question) -> Vec<String> {
+    let gold = GoldEvidence::of(question);
+    let pages = gold.iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages);
+    pages.map(|page| page_title(page)).collect()
 }

@@ -14,6 +14,7 @@
 //! | `retriever_source` | a server of passages, asked as Search-R1 asks its own |
 //! | [`corpus`] | a frozen encyclopedia, in memory or in a folder, and how it is built |
 //! | `handlers` | a corpus for other programs: requests to answers, without a listener |
+//! | `freeze` | pages of a site, fetched and built into a corpus |
 //! | [`recorded_source`] | wrappers that record the answers of a source, replay them, or answer from a cache on disk |
 //! | `cache` | findings of this run by query, and pages that were read, by digest; both bounded in bytes |
 //! | [`query`] | which titles `MediaWiki` tries for a query, and a query inside of an URL |
@@ -27,6 +28,8 @@ mod cache;
 mod clean_str;
 #[cfg(feature = "index")]
 pub mod corpus;
+#[cfg(feature = "index")]
+pub(crate) mod freeze;
 #[cfg(feature = "serve")]
 pub(crate) mod handlers;
 pub mod html;
