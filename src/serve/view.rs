@@ -193,12 +193,12 @@ impl Viewer {
 
     fn page(&self, name: &str) -> Result<Bytes, Refusal> {
         let run = self.run(name)?;
-        self.once(name, &[run.clone()], || self.compute_page(name, run))
+        self.once(name, std::slice::from_ref(&run), || self.compute_page(name, &run))
     }
 
-    fn compute_page(&self, name: &str, run: RunRef) -> Result<String, Refusal> {
+    fn compute_page(&self, name: &str, run: &RunRef) -> Result<String, Refusal> {
         let manifest = RunFolder::at(&run.path).manifest().map_err(|error| failed(error.into()))?;
-        let results = Results::of(&[run], true).map_err(failed)?;
+        let results = Results::of(std::slice::from_ref(run), true).map_err(failed)?;
         let live = Live {
             token: if self.settings.annotate { self.token.to_string() } else { String::new() },
             annotations: format!("{}/annotations", encoded(name)),

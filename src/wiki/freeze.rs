@@ -93,6 +93,7 @@ impl FreezeError {
         Self::File(FileError { action, path: path.to_owned(), source })
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
     fn unwritable(error: impl ToString) -> Self {
         Self::Unwritable(error.to_string())
     }
