@@ -2,6 +2,19 @@
 //!
 //! [`Variant`]s are made from episodes or from tables of numbers, [`compare`] compares them under [`Settings`], and the
 //! [`Comparison`] is plain data. `docs/statistics.md` has the formulas.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `settings` | what to compare: settings, figures, errors |
+//! | `pairing` | variants, their rows, one value per question and variant |
+//! | `comparison` | the result as plain data, and `compare`, which computes it |
+//! | `pairs` | one pair: tests, intervals, the rule that stops a run, all possible pairs |
+//! | `verdict` | the sentence about a pair, and how figures are written |
+//! | `breakdown` | parts of the questions |
+//! | `flips` | flipped answers, stale gold |
+//! | `effort` | what it takes to see small differences |
+//! | `optimism` | the holdout beside the development part |
+//! | `conditions` | the conditions of `--fail-if` |
 
 pub(crate) mod breakdown;
 pub(crate) mod comparison;

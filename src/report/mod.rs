@@ -1,4 +1,13 @@
 //! What a person reads: the plan of a run, its progress, its summary, comparisons, and single episodes.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `console, sheet` | the terminal; tables and their layouts (terminal, Markdown, LaTeX) |
+//! | `plan, progress, summary` | a run before, while and after it runs |
+//! | `episodes, trajectory` | lists of episodes; one episode, two side by side, or one as it runs |
+//! | `comparison, repair, leaderboard, reproduction` | variants compared, branches, lists of runs, published figures |
+//! | `agreement` | judgements of people and models |
+//! | `page` | the page in HTML: its data, sections and charts |
 
 pub(crate) mod agreement;
 pub(crate) mod comparison;

@@ -2,6 +2,14 @@
 //!
 //! What cannot be computed, such as the spread of one value, is `None` rather than NaN. `docs/statistics.md` has the
 //! formulas and their sources.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `mean, interval, distributions` | means, intervals, distribution functions |
+//! | `exact_tests, permutation, bootstrap, rng` | tests and resampling |
+//! | `bounded, sequential` | what holds for every distribution; rules that stop a run |
+//! | `decision, power` | the test that decides, corrections, and what it can show |
+//! | `agreement, ppi` | agreement of annotators; judges' figures corrected by labels |
 
 pub mod agreement;
 pub mod bootstrap;
