@@ -92,12 +92,12 @@ pub(super) async fn drive(
             Turn::Ask(request) => {
                 let call = match context.ask(&request).await {
                     Err(error) if asked && error.overflow().is_some() => {
-                        log.call(Call::that_did_not_fit(&request));
+                        log.call(Call::context_overflow(&request));
                         return Ok(overflown(error.overflow()));
                     }
                     Err(error) => {
                         if let EpisodeError::Unexplained { attempts, reason, .. } = &error {
-                            log.call(Call::unexplained(&request, *attempts, reason));
+                            log.call(Call::with_unknown_reason(&request, *attempts, reason));
                         }
                         return Err(error);
                     }

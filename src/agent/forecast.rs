@@ -133,7 +133,7 @@ impl Acting {
         let expected = Load::of(steps, growing(steps, first, reply + labels + OBSERVATION), steps * reply);
 
         // A missing action costs a second call, so each step may have two.
-        let completion = setup.decoding.most_tokens() as usize * BYTES_PER_TOKEN;
+        let completion = setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
         let long = growing(setup.max_steps, first, 2 * completion + labels + LONG_OBSERVATION);
         let calls = 2 * setup.max_steps;
         let most = Load::of(calls, 2 * long + setup.max_steps * completion, calls * completion);
@@ -145,7 +145,7 @@ impl Answering {
     fn forecast(&self, question: &Question) -> Forecast {
         let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
         let reply = ANSWER + if self.reasons { RATIONALE } else { 0 };
-        let completion = self.setup.decoding.most_tokens() as usize * BYTES_PER_TOKEN;
+        let completion = self.setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
         // A chain of thought without an answer costs a second call.
         let most = if self.reasons {
             Load::of(2, 2 * first + completion, 2 * completion)

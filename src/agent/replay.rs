@@ -158,7 +158,7 @@ impl Run<'_> {
                         self.left("steps", part.steps.len());
                         return Some(overflown(None));
                     }
-                    if call.is_unexplained() {
+                    if call.has_unknown_reason() {
                         (self.listener)(number, Event::Overflown(&request));
                         return None;
                     }

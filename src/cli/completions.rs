@@ -45,7 +45,7 @@ mod tests {
             assert!(value.starts_with(|c: char| c.is_ascii_alphanumeric()), "{place}: `{value}`");
         }
         let methods = found.iter().filter(|(place, _)| place == " wikitrail run method");
-        assert_eq!(methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), crate::types::Method::TYPED);
+        assert_eq!(methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), crate::types::Method::CLI_NAMES);
         assert!(found.len() > 100, "{}", found.len());
     }
 }

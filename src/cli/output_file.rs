@@ -5,7 +5,7 @@ use crate::dataset::sha256_of_file;
 use crate::export::unpacked;
 use crate::store::RunFolder;
 use crate::tape::create_beside;
-use crate::types::bounded::LONGEST_LINE;
+use crate::types::bounded::MAX_LINE_BYTES;
 use crate::types::text::visible_line;
 use crate::types::{Manifest, WikiKind, WikiName};
 use clap::ValueEnum;
@@ -272,7 +272,7 @@ impl Start {
     fn read(path: &Path) -> io::Result<Self> {
         let mut source = BufReader::new(unpacked(File::open(path)?)?);
         let mut bytes = Vec::new();
-        source.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes)?;
+        source.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes)?;
         source.take(MORE).read_to_end(&mut bytes)?;
         let text = String::from_utf8_lossy(&bytes);
         Ok(Self { path: path.to_owned(), text: text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned() })

@@ -4,7 +4,7 @@
 use super::model::Concurrency;
 use super::settings::price;
 use crate::prompt::{Entry, Fault, Problems, Reader};
-use crate::types::secrecy::{is_called_secret, looks_secret};
+use crate::types::secrecy::{is_secret_name, looks_secret};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path};
@@ -447,12 +447,12 @@ fn is_secret(entry: &Entry<'_>) -> bool {
             DeValue::String(text) => looks_secret(text) || text.starts_with("sk-"),
             DeValue::Array(items) => items.iter().any(|item| holds(item.get_ref())),
             DeValue::Table(table) => table.iter().any(|(key, value)| {
-                is_called_secret(key.get_ref()) || looks_secret(key.get_ref()) || holds(value.get_ref())
+                is_secret_name(key.get_ref()) || looks_secret(key.get_ref()) || holds(value.get_ref())
             }),
             _ => false,
         }
     }
-    let is_named = is_called_secret(entry.key) && !["key_env", "key_file"].contains(&entry.key);
+    let is_named = is_secret_name(entry.key) && !["key_env", "key_file"].contains(&entry.key);
     // A misspelt `key_hosts` is no secret.
     let is_hosts = entry.key.contains("host") && !holds(entry.value.get_ref());
     (is_named && !is_hosts) || looks_secret(entry.key) || holds(entry.value.get_ref())

@@ -1,6 +1,6 @@
 //! What is added to requests: fields of the body and headers. Both are recorded, so neither may hold a secret.
 
-use crate::types::secrecy::{is_called_secret, looks_secret};
+use crate::types::secrecy::{is_secret_name, looks_secret};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -145,7 +145,7 @@ fn is_secret(text: &str) -> bool {
     let of_address = |url: url::Url| {
         !url.username().is_empty()
             || url.password().is_some()
-            || url.query_pairs().any(|(name, value)| is_called_secret(&name) || looks_secret(&value))
+            || url.query_pairs().any(|(name, value)| is_secret_name(&name) || looks_secret(&value))
     };
     looks_secret(text) || text.contains("://") && url::Url::parse(text).is_ok_and(of_address)
 }

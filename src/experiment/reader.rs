@@ -96,7 +96,7 @@ impl Notes<'_> {
                 let word = self.text(name, value)?;
                 let method = Method::parse(&word);
                 if method.is_none() {
-                    self.known(name, line, &word, "method", &Method::TYPED)?;
+                    self.known(name, line, &word, "method", &Method::CLI_NAMES)?;
                 }
                 Value::from(method?.name())
             }

@@ -100,7 +100,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::Follower;
-    use crate::types::bounded::LONGEST_LINE;
+    use crate::types::bounded::MAX_LINE_BYTES;
     use serde_json::{Value, json};
     use std::io::Write as _;
 
@@ -142,10 +142,10 @@ mod tests {
         std::fs::write(dir.path().join("manifest.json"), manifest().to_string()).expect("written");
         let path = dir.path().join("trajectories.jsonl");
         let file = std::fs::File::create(&path).expect("a file");
-        file.set_len(LONGEST_LINE + 5).expect("a hole");
+        file.set_len(MAX_LINE_BYTES + 5).expect("a hole");
         let mut follower = Follower::new(dir.path());
         assert_eq!(follower.look().expect("readable").done, 0);
-        assert_eq!(follower.read[&path], LONGEST_LINE + 5, "it is not read again");
+        assert_eq!(follower.read[&path], MAX_LINE_BYTES + 5, "it is not read again");
         let mut file = std::fs::File::options().append(true).open(&path).expect("there");
         write!(file, "\n{}\n", record("a", "yes")).expect("written");
         assert_eq!(follower.look().expect("readable").done, 1);

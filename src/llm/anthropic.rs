@@ -246,7 +246,7 @@ impl Interface for Anthropic {
             cache_control: None,
             tools,
             tool_choice,
-            max_tokens: decoding.most_tokens(),
+            max_tokens: decoding.max_total_tokens(),
             system: Content::Text(&turns.system),
             messages: messages_of(&turns.turns),
             temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),

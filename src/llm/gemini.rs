@@ -217,7 +217,7 @@ impl Interface for Gemini {
                 temperature: temperature(decoding, refused),
                 // What is usual differs between models.
                 top_p: top_p(decoding, None, refused),
-                max_output_tokens: decoding.most_tokens(),
+                max_output_tokens: decoding.max_total_tokens(),
                 seed: seed(decoding, refused),
                 thinking: decoding.reasoning.map(thinking),
                 stop_sequences: &request.stop[..stops],

@@ -156,7 +156,7 @@ fn in_first_version(request: &Request) -> Option<Request> {
     let mut is_other = false;
     for message in &mut messages {
         for id in message.calls.iter_mut().map(|call| &mut call.id).chain(&mut message.answers) {
-            if let Some(earlier) = call_id::in_first_version(id) {
+            if let Some(earlier) = call_id::first_version_call_id(id) {
                 *id = earlier;
                 is_other = true;
             }

@@ -1,6 +1,6 @@
 //! Removing secrets from texts and URLs.
 
-use crate::types::secrecy::{is_called_secret, looks_secret};
+use crate::types::secrecy::{is_secret_name, looks_secret};
 use crate::types::text::printable;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
@@ -39,7 +39,7 @@ pub fn query_secrets(address: &str) -> Vec<SecretString> {
     let mut values = Vec::new();
     for part in query.split('&') {
         let (name, typed) = part.split_once('=').unwrap_or(("", part));
-        if !(is_called_secret(name) || looks_secret(typed)) {
+        if !(is_secret_name(name) || looks_secret(typed)) {
             continue;
         }
         let read = Url::parse("http://h").map(|mut url| {

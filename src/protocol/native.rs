@@ -72,7 +72,7 @@ impl Native {
 
     /// The id of the call of step `n`, as we write it.
     fn call_id(self, n: usize) -> String {
-        if self.version < 2 { format!("call_{n}") } else { call_id::of_reply(n, 0) }
+        if self.version < 2 { format!("call_{n}") } else { call_id::reply_call_id(n, 0) }
     }
 
     /// An id for call `at` (from 1) of the reply at step `n` that is not among those `used`.
@@ -85,7 +85,7 @@ impl Native {
             return id;
         }
         // Of one number more than there are used ids, one is free.
-        let mut ids = (at..=at.saturating_add(used.len())).map(|at| call_id::of_reply(n, at));
+        let mut ids = (at..=at.saturating_add(used.len())).map(|at| call_id::reply_call_id(n, at));
         ids.find(|id| !used.contains(id)).unwrap_or_default()
     }
 
@@ -177,7 +177,7 @@ impl Protocol for Native {
     }
 
     fn of_exemplar(&self, number: usize, n: usize) -> String {
-        if self.version < 2 { format!("example_{number}_call_{n}") } else { call_id::of_exemplar(number, n) }
+        if self.version < 2 { format!("example_{number}_call_{n}") } else { call_id::exemplar_call_id(number, n) }
     }
 
     fn with_ids(&self, before: &[Message], calls: &[FunctionCall], step: usize) -> Vec<FunctionCall> {

@@ -182,7 +182,7 @@ impl<V: Menu> Judging<V> {
         self.ready.iter().map(|ready| {
             let bytes = |answer: &Answer| self.request(ready, &key(&ready.judge, answer), answer).prompt.bytes();
             let prompts = ready.due.iter().map(|answer| Usage::estimated(bytes(answer), 0).prompt_tokens).sum();
-            let replies = ready.due.len() as u64 * u64::from(ready.judge.decoding.most_tokens());
+            let replies = ready.due.len() as u64 * u64::from(ready.judge.decoding.max_total_tokens());
             let price = ready.price.as_ref().map(Price::from);
             JudgePlan {
                 model: ready.judge.model.clone(),

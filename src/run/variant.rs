@@ -84,7 +84,7 @@ pub(crate) fn find_protocol(
 
 fn find_method(name: &str) -> Result<Method, RunError> {
     Method::parse(name).ok_or_else(|| {
-        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::TYPED.join(", ")))
+        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::CLI_NAMES.join(", ")))
     })
 }
 
@@ -347,7 +347,7 @@ pub(super) fn unsent_options(variant: &Variant, learned: &LearnedOptions) -> Req
     let acts_only = [Method::Act.name(), Method::React.name()].contains(&variant.method.as_str());
     let has_stops = !(acts_only && variant.protocol == native::ID);
     let required = decoding.required();
-    let unsent = learned.refused().and(RequestOptions::told()).iter();
+    let unsent = learned.refused().and(RequestOptions::notable()).iter();
     unsent
         .filter(|option| match option {
             // A provider may have no seeds at all.

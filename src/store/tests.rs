@@ -1,7 +1,7 @@
 //! Tests of a run's folder: what a crash leaves, what a second process may do, what a reader sees.
 
 use super::*;
-use crate::types::bounded::LONGEST_LINE;
+use crate::types::bounded::MAX_LINE_BYTES;
 use crate::types::{Call, Compat, Outcome, Paid, Question, Step, Trajectory, Usage};
 use std::fs::{self, File};
 use std::path::Path;
@@ -123,7 +123,7 @@ fn a_line_without_end_is_named_and_not_held() {
     let (_dir, folder, path) = run(&[finished("a", 0), trajectory("b", 1, Outcome::NotMeasured)]);
     let zeros = |path: &Path| {
         let file = File::options().append(true).create(true).open(path).unwrap();
-        file.set_len(file.metadata().unwrap().len() + LONGEST_LINE + 9).unwrap();
+        file.set_len(file.metadata().unwrap().len() + MAX_LINE_BYTES + 9).unwrap();
     };
     zeros(&path);
     extend(&path, b"\n");

@@ -1,7 +1,7 @@
 //! Appending lines to a file so that a crash loses at most the line being written.
 
 use super::own_file::open_own;
-use crate::types::bounded::LONGEST_LINE;
+use crate::types::bounded::MAX_LINE_BYTES;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ impl LineFile {
         let mut start = self.file.metadata()?.len();
         let mut tail: Vec<u8> = Vec::new();
         while start > 0 {
-            let size = BLOCK.max(tail.len() as u64).min(LONGEST_LINE + 1 - tail.len() as u64).min(start);
+            let size = BLOCK.max(tail.len() as u64).min(MAX_LINE_BYTES + 1 - tail.len() as u64).min(start);
             start -= size;
             self.file.seek(SeekFrom::Start(start))?;
             let mut block = Vec::new();
@@ -73,8 +73,8 @@ impl LineFile {
             }
             block.append(&mut tail);
             tail = block;
-            if tail.len() as u64 > LONGEST_LINE {
-                let why = format!("its last line is longer than {} MiB", LONGEST_LINE >> 20);
+            if tail.len() as u64 > MAX_LINE_BYTES {
+                let why = format!("its last line is longer than {} MiB", MAX_LINE_BYTES >> 20);
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
             }
         }

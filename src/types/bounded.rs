@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 /// The longest line that is read of a run's folder or a recording, in bytes: more than any episode takes.
 /// Tests have a shorter one.
-pub const LONGEST_LINE: u64 = if cfg!(test) { 16 << 20 } else { 64 << 20 };
+pub const MAX_LINE_BYTES: u64 = if cfg!(test) { 16 << 20 } else { 64 << 20 };
 
 /// The bytes of `source`; more than `most` are an error, for which one byte more is read.
 pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
@@ -30,15 +30,15 @@ pub fn fill_at_most(bytes: &mut Vec<u8>, source: impl Read, most: u64) -> io::Re
 /// Reads a line with its end; returns its length, 0 at the end of `source`. Of one that is [`too_long`], the rest is skipped.
 pub fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
     line.clear();
-    source.by_ref().take(LONGEST_LINE).read_until(b'\n', line)?;
-    let cut = line.len() as u64 == LONGEST_LINE && line.last() != Some(&b'\n');
+    source.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', line)?;
+    let cut = line.len() as u64 == MAX_LINE_BYTES && line.last() != Some(&b'\n');
     let rest = if cut { source.skip_until(b'\n')? } else { 0 };
     Ok(line.len() + rest)
 }
 
 /// Why a `line` of this length was not read whole.
 pub fn too_long(line: &[u8], length: usize) -> Option<String> {
-    (length > line.len()).then(|| format!("longer than {} MiB", LONGEST_LINE >> 20))
+    (length > line.len()).then(|| format!("longer than {} MiB", MAX_LINE_BYTES >> 20))
 }
 
 /// Lines without their ends. One that is too long is an error, which says its number.
@@ -75,7 +75,7 @@ pub fn text_at_most(source: impl Read, most: u64) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_LINE, lines, read_at_most, read_line, text_at_most, too_long};
+    use super::{MAX_LINE_BYTES, lines, read_at_most, read_line, text_at_most, too_long};
     use std::io::{BufReader, Read as _};
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_skipped_and_told_by_its_number() {
-        let length = LONGEST_LINE + 5;
+        let length = MAX_LINE_BYTES + 5;
         let text = || BufReader::new((&b"one\n"[..]).chain(std::io::repeat(b'0').take(length)).chain(&b"\nthree"[..]));
         let (mut source, mut line) = (text(), Vec::new());
         let mut next = || {
@@ -97,7 +97,7 @@ mod tests {
             (read as u64, line.len() as u64, too_long(&line, read))
         };
         assert_eq!(next(), (4, 4, None));
-        assert_eq!(next(), (length + 1, LONGEST_LINE, Some("longer than 16 MiB".to_owned())));
+        assert_eq!(next(), (length + 1, MAX_LINE_BYTES, Some("longer than 16 MiB".to_owned())));
         assert_eq!((next(), next()), ((5, 5, None), (0, 0, None)));
         let told: Vec<_> = lines(text()).map(|line| line.map_err(|error| error.to_string())).collect();
         let known = [Ok(b"one".to_vec()), Err("line 2 is longer than 16 MiB".to_owned()), Ok(b"three".to_vec())];

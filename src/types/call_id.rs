@@ -13,17 +13,17 @@ const EXEMPLAR: char = 'x';
 const CONVERSATION: char = 'c';
 
 /// The call of step `n` of exemplar `number`, both from 1.
-pub fn of_exemplar(number: usize, n: usize) -> String {
+pub fn exemplar_call_id(number: usize, n: usize) -> String {
     written(EXEMPLAR, number, n)
 }
 
 /// Call `at` (from 1) of the reply at step `n`; 0 where a step is one call.
-pub fn of_reply(n: usize, at: usize) -> String {
+pub fn reply_call_id(n: usize, at: usize) -> String {
     written(CONVERSATION, n, at)
 }
 
 /// The same id as the first version of the protocol `tools` wrote it; none for ids that are not ours.
-pub fn in_first_version(id: &str) -> Option<String> {
+pub fn first_version_call_id(id: &str) -> Option<String> {
     let numbers = |kind| {
         let (first, second) = id.strip_prefix(kind)?.split_at_checked(WIDTH as usize)?;
         (second.len() == WIDTH as usize).then_some((number(first)?, number(second)?))
@@ -52,7 +52,7 @@ fn number(digits: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_first_version, of_exemplar, of_reply};
+    use super::{exemplar_call_id, first_version_call_id, reply_call_id};
     use std::collections::HashSet;
 
     #[test]
@@ -60,27 +60,27 @@ mod tests {
         let mut known = HashSet::new();
         let numbers = [0, 1, 9, 10, 35, 36, 1_295, 46_655, 46_656, 1_679_615];
         for (one, other) in numbers.into_iter().flat_map(|one| numbers.map(|other| (one, other))) {
-            for id in [of_exemplar(one, other), of_reply(one, other)] {
+            for id in [exemplar_call_id(one, other), reply_call_id(one, other)] {
                 assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
                 assert!(known.insert(id));
             }
         }
-        assert_eq!(of_exemplar(usize::MAX, 1_679_616).len(), 9);
+        assert_eq!(exemplar_call_id(usize::MAX, 1_679_616).len(), 9);
     }
 
     #[test]
     fn the_first_version_wrote_them_in_words() {
         for (id, words) in [
-            (of_exemplar(2, 37), Some("example_2_call_37")),
-            (of_reply(3, 2), Some("call_3_2")),
-            (of_reply(12, 0), Some("call_12")),
+            (exemplar_call_id(2, 37), Some("example_2_call_37")),
+            (reply_call_id(3, 2), Some("call_3_2")),
+            (reply_call_id(12, 0), Some("call_12")),
             ("AbCd12345".to_owned(), None),
             ("x0001000".to_owned(), None),
             ("x00010é01".to_owned(), None),
             ("c00010+01".to_owned(), None),
             (String::new(), None),
         ] {
-            assert_eq!(in_first_version(&id).as_deref(), words, "{id}");
+            assert_eq!(first_version_call_id(&id).as_deref(), words, "{id}");
         }
     }
 }

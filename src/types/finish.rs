@@ -33,7 +33,7 @@ pub enum Ending {
 
 impl Ending {
     /// As the documentation's table has it.
-    pub fn described(self) -> String {
+    pub fn description(self) -> String {
         match self {
             Self::Answer => "answer".to_owned(),
             Self::Paused => "answer, paused".to_owned(),
@@ -223,7 +223,7 @@ impl FinishReason {
             recorded => format!("`{recorded}`"),
         };
         let line = |row: &Self| {
-            let outcome = row.ending.described();
+            let outcome = row.ending.description();
             format!("| {} | `{}` | {} | {outcome} | <{}> |\n", row.api, row.reason, recorded(row), row.source)
         };
         let head = "| API or provider | reason | recorded | outcome | source |\n|---|---|---|---|---|\n";

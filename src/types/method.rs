@@ -45,7 +45,7 @@ impl Method {
     };
 
     /// The names of all methods as they are typed, in the same order.
-    pub const TYPED: [&str; 7] = {
+    pub const CLI_NAMES: [&str; 7] = {
         let mut names = [""; 7];
         let mut i = 0;
         while i < names.len() {

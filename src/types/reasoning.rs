@@ -12,22 +12,23 @@ pub enum Reasoning {
     Low,
     Medium,
     High,
-    /// At most this many tokens, which do not count as the answer's; up to [`Reasoning::MOST`].
+    /// At most this many tokens, which do not count as the answer's; up to [`Reasoning::MAX_TOKENS`].
     Budget(NonZeroU32),
 }
 
 impl Reasoning {
     /// Those with a name.
-    pub const NAMED: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
+    pub const LEVELS: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
     /// What a text must be, in words.
     pub const EXPECTED: &str = "off, low, medium, high or a number of tokens from 1 to 1000000";
     /// Largest number of tokens. It is added to the limit of the answer, and no model reasons longer.
-    pub const MOST: u32 = 1_000_000;
+    pub const MAX_TOKENS: u32 = 1_000_000;
 
     /// Reads a name or a number as it is written out, without a sign and without zeros in front.
     pub fn parse(text: &str) -> Option<Self> {
-        let named = Self::NAMED.into_iter().find(|reasoning| reasoning.name() == Some(text));
-        let budget = || text.parse::<NonZeroU32>().ok().filter(|n| n.get() <= Self::MOST && n.to_string() == text);
+        let named = Self::LEVELS.into_iter().find(|reasoning| reasoning.name() == Some(text));
+        let budget =
+            || text.parse::<NonZeroU32>().ok().filter(|n| n.get() <= Self::MAX_TOKENS && n.to_string() == text);
         named.or_else(|| budget().map(Self::Budget))
     }
 
@@ -92,12 +93,12 @@ mod tests {
 
     #[test]
     fn it_is_a_word_or_a_number_of_tokens() {
-        let most = Reasoning::MOST.to_string();
+        let most = Reasoning::MAX_TOKENS.to_string();
         for (text, json) in [
             ("off", json!("off")),
             ("medium", json!("medium")),
             ("4096", json!(4096)),
-            (most.as_str(), json!(Reasoning::MOST)),
+            (most.as_str(), json!(Reasoning::MAX_TOKENS)),
         ] {
             let read = Reasoning::parse(text).expect(text);
             assert_eq!((read.to_string().as_str(), serde_json::to_value(read).expect("JSON")), (text, json.clone()));

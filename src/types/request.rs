@@ -149,7 +149,7 @@ impl Decoding {
     }
 
     /// The most tokens that a completion may have, those of the reasoning included where their number is known.
-    pub fn most_tokens(&self) -> u32 {
+    pub fn max_total_tokens(&self) -> u32 {
         self.max_tokens.saturating_add(self.reasoning.and_then(Reasoning::budget).unwrap_or(0))
     }
 

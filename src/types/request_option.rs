@@ -90,7 +90,7 @@ pub struct RequestOptions(u32);
 impl RequestOptions {
     /// The settings by which a model chooses its words, the stops, what decides about costs, and what the model sees of its
     /// earlier reasoning: what a person should know if it is not sent.
-    pub fn told() -> Self {
+    pub fn notable() -> Self {
         use RequestOption::{CacheControl, Seed, Stop, Temperature, Thoughts, ThoughtsContent, ThoughtsDetails, TopP};
         let thoughts = [Thoughts, ThoughtsContent, ThoughtsDetails];
         [Temperature, TopP, Seed, Stop, CacheControl].into_iter().chain(thoughts).collect()

@@ -1,7 +1,7 @@
 //! What a secret looks like, where nobody says that something is one.
 
 /// Whether a name is one that values with secrets have: `key`, `token`, `Sig`, …
-pub fn is_called_secret(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     const WORDS: [&str; 9] = ["key", "token", "sig", "secret", "auth", "pass", "pwd", "cred", "code"];
     let name = name.to_ascii_lowercase();
     WORDS.iter().any(|word| name.contains(word))

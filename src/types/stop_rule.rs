@@ -21,7 +21,7 @@ pub struct StopRule {
 /// Why a text is not a rule, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
-pub struct NotARule {
+pub struct StopRuleError {
     message: String,
     /// What to write.
     pub hint: String,
@@ -61,8 +61,8 @@ impl StopRule {
     const ALPHA: f64 = 0.05;
 
     /// Reads a rule. A name with a comma is put in double quotes.
-    pub fn parse(text: &str) -> Result<Self, NotARule> {
-        let wrong = |message: String, hint: &str| NotARule { message, hint: hint.to_owned() };
+    pub fn parse(text: &str) -> Result<Self, StopRuleError> {
+        let wrong = |message: String, hint: &str| StopRuleError { message, hint: hint.to_owned() };
         let form = "write it as decided(em, A, B) with the names of two variants, or decided(em, A, B, 0.01)";
         let shown = super::text::printable(text, 120);
         let inner = text.trim().strip_prefix("decided").map(str::trim_start);
@@ -82,7 +82,7 @@ impl StopRule {
                 "a rule needs a score of each answer: use one of {}; others are compared with `wikitrail compare` afterwards",
                 Self::METRICS.join(", ")
             );
-            return Err(NotARule { message, hint });
+            return Err(StopRuleError { message, hint });
         }
         if a == b {
             let name = super::text::printable(a, 80);
@@ -137,9 +137,9 @@ impl fmt::Display for StopRule {
 }
 
 impl TryFrom<String> for StopRule {
-    type Error = NotARule;
+    type Error = StopRuleError;
 
-    fn try_from(text: String) -> Result<Self, NotARule> {
+    fn try_from(text: String) -> Result<Self, StopRuleError> {
         Self::parse(&text)
     }
 }

@@ -335,19 +335,19 @@ impl Call {
 
     /// The record of a request that the server refused because it did not fit into the model's context. Nothing was
     /// generated, and nothing is paid for.
-    pub fn that_did_not_fit(request: &Request) -> Self {
+    pub fn context_overflow(request: &Request) -> Self {
         let nothing = Completion { usage: Some(Usage::default()), attempts: 1, ..Completion::default() };
         Self { cause: Some(Cause::ContextOverflow), ..Self::of(request, nothing) }
     }
 
     /// The record of a request whose answers were empty and ended for a reason that is not known.
-    pub fn unexplained(request: &Request, attempts: u32, reason: &str) -> Self {
+    pub fn with_unknown_reason(request: &Request, attempts: u32, reason: &str) -> Self {
         let nothing = Completion { finish_reason: Some(reason.to_owned()), attempts, ..Completion::default() };
         Self { cause: Some(Cause::UnknownReason), ..Self::of(request, nothing) }
     }
 
-    /// Whether it is one of [`Call::unexplained`]: the dialogue got no answer.
-    pub fn is_unexplained(&self) -> bool {
+    /// Whether it is one of [`Call::with_unknown_reason`]: the dialogue got no answer.
+    pub fn has_unknown_reason(&self) -> bool {
         self.cause == Some(Cause::UnknownReason)
     }
 
@@ -362,7 +362,7 @@ impl Call {
         FinishReason::ending(self.finish_reason.as_deref()?)
     }
 
-    /// Whether it is one of [`Call::that_did_not_fit`]: there was no completion, so that none ended.
+    /// Whether it is one of [`Call::context_overflow`]: there was no completion, so that none ended.
     pub fn did_not_fit(&self) -> bool {
         self.cause == Some(Cause::ContextOverflow) && self.finish_reason.is_none()
     }

@@ -84,7 +84,7 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
     let messages = Messages::new(&request.prompt, options);
     let flags = messages.continued == Some(Prefill::Flags);
     let functions = request.functions.as_deref();
-    let limit = decoding.most_tokens();
+    let limit = decoding.max_total_tokens();
     let settings = Settings {
         tools: functions.map(Functions::openai),
         tool_choice: functions.filter(|functions| functions.required).map(|_| "required"),

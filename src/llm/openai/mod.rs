@@ -196,7 +196,7 @@ impl Interface for OpenAi {
     fn limit(&self, decoding: &Decoding, refused: RequestOptions) -> Option<u32> {
         match self.settings.endpoint {
             Endpoint::Responses => (!refused.contains(RequestOption::MaxTokens)).then_some(decoding.max_tokens),
-            _ => Some(decoding.most_tokens()),
+            _ => Some(decoding.max_total_tokens()),
         }
     }
 

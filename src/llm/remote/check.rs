@@ -76,7 +76,7 @@ impl Remote {
             "Count from one to one hundred in English words, separated by commas:\none, two, three, ",
         );
         let decoding = Decoding { max_tokens: FEW_TOKENS, ..asked.clone() };
-        let most = decoding.most_tokens();
+        let most = decoding.max_total_tokens();
         let mut request = Request::new(prompt, Vec::new(), decoding);
         let first = self.ask(&request, None).await?;
         let mut requests = first.attempts;
@@ -102,7 +102,7 @@ impl Remote {
             reasoning: first.decoded.reasoning.as_ref().map(|reasoning| reasoning.place),
             asked_reasoning: asked.reasoning,
             reasoning_tokens: first.decoded.usage.map_or(0, |usage| usage.reasoning_tokens),
-            left_out: refused.and(RequestOptions::told()).names(),
+            left_out: refused.and(RequestOptions::notable()).names(),
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,

@@ -62,7 +62,7 @@ pub(in crate::llm) trait Interface: Send + Sync {
     }
     /// The limit of tokens that a request has; nothing if it has none.
     fn limit(&self, decoding: &Decoding, _refused: RequestOptions) -> Option<u32> {
-        Some(decoding.most_tokens())
+        Some(decoding.max_total_tokens())
     }
     /// The name of the setting that limits the length.
     fn limit_name(&self, refused: RequestOptions) -> &'static str;

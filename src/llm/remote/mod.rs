@@ -216,7 +216,7 @@ impl Remote {
                 |error: serde_json::Error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}"));
             let EncodedRequest { body, sent, label } = encoded.map_err(unencoded)?;
             let body = interface::with_extra_fields(body, &request.decoding.extra_body).map_err(unencoded)?;
-            let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.most_tokens());
+            let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_total_tokens());
             let stream = sent.contains(RequestOption::Stream);
             incoming.expect(stream, label, estimate);
             let answer = self.post(body, stream, &mut incoming).await?;

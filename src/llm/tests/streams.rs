@@ -204,8 +204,8 @@ async fn a_stream_without_a_reason_is_an_answer_only_where_servers_send_none() {
         }
         let (answer, _, _) = watch_of(api, vec![stream(&[api.start(), api.delta(""), DONE.to_owned()])]).await;
         let error = answer.expect_err("no text and no reason");
-        let is_unexplained = matches!(error, ModelError::Unexplained { attempts: 2, .. });
-        assert_eq!(is_unexplained, matches!(api, Api::Chat | Api::Completions), "{api:?}: {error}");
+        let has_unknown_reason = matches!(error, ModelError::Unexplained { attempts: 2, .. });
+        assert_eq!(has_unknown_reason, matches!(api, Api::Chat | Api::Completions), "{api:?}: {error}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::imported_variant;
 use super::inspect_file::Head;
 use crate::net::redact;
 use crate::types::manifest::UNKNOWN;
-use crate::types::secrecy::is_called_secret;
+use crate::types::secrecy::is_secret_name;
 use crate::types::text::{printable, visible_line};
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{DecodingRecord, LogRecord, Outcome, Reasoning, Trajectory, Usage, Variant};
@@ -500,7 +500,7 @@ fn without_secrets(value: &mut Value, depth: usize) {
     match value {
         Value::Object(fields) => {
             fields.retain(|name, value| {
-                let secret = (is_called_secret(name) && value.is_string()) || name == "extra_headers";
+                let secret = (is_secret_name(name) && value.is_string()) || name == "extra_headers";
                 !secret && depth < 100
             });
             fields.values_mut().for_each(|value| without_secrets(value, depth + 1));

@@ -5,7 +5,7 @@ use super::folder::Folder;
 use super::frozen::{self, NoPage, SearchAnswer};
 use super::manifest::{self, Build, Manifest};
 use super::record::Identity;
-use crate::types::bounded::LONGEST_LINE;
+use crate::types::bounded::MAX_LINE_BYTES;
 use crate::types::json_error;
 use crate::types::text::printable;
 use crate::wiki::api_source::LeftOut;
@@ -134,8 +134,8 @@ impl About {
         let left_out = self.left_out.iter().cloned().map(NoPage::from);
         let head = Head { corpus, searches: searches.collect(), left_out: left_out.collect() };
         let line = serde_json::to_vec(&head)?;
-        if line.len() as u64 >= LONGEST_LINE {
-            let what = format!("its frozen searches take more than {} MiB", LONGEST_LINE >> 20);
+        if line.len() as u64 >= MAX_LINE_BYTES {
+            let what = format!("its frozen searches take more than {} MiB", MAX_LINE_BYTES >> 20);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
         }
         out.write_all(&line)?;

@@ -1,7 +1,7 @@
 //! Sorting more than fits into memory: sorted runs in files, merged while they are read.
 
 use super::{BuildError, BuildSettings, Notes, OnDuplicate, ReadInput, cannot_write};
-use crate::types::bounded::LONGEST_LINE;
+use crate::types::bounded::MAX_LINE_BYTES;
 use crate::types::text::printable;
 use crate::wiki::corpus::import::Place;
 use crate::wiki::corpus::manifest::NameCounts;
@@ -301,7 +301,7 @@ impl LastTitle {
         match row.order == self.order {
             true if row.frame == self.frame => SameTitle::Repeated,
             false if row.format() != self.format => SameTitle::Other,
-            false if self.bytes + taken(row) > LONGEST_LINE => SameTitle::TooLong,
+            false if self.bytes + taken(row) > MAX_LINE_BYTES => SameTitle::TooLong,
             false => SameTitle::Next,
             true => SameTitle::Other,
         }
@@ -345,7 +345,7 @@ pub(super) fn write_distinct(
             SameTitle::Repeated => skipped.repeated += 1,
             SameTitle::TooLong => {
                 skipped.bad += 1;
-                let what = format!("the passages of `{}` exceed {} MiB", title(), LONGEST_LINE >> 20);
+                let what = format!("the passages of `{}` exceed {} MiB", title(), MAX_LINE_BYTES >> 20);
                 notes.add(settings, row.source, &row.place, what);
             }
             SameTitle::Other if settings.on_duplicate == OnDuplicate::Error => {

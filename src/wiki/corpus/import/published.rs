@@ -4,7 +4,7 @@
 use super::lines::{self, Lines, Parsed, unpacked_text};
 use super::{ImportError, Imported, Place, Records, broken, deserialize_id, files_below, passage_record};
 use crate::tape::Inside;
-use crate::types::bounded::LONGEST_LINE;
+use crate::types::bounded::MAX_LINE_BYTES;
 use crate::types::json_error;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, number, page_number};
 use serde::Deserialize;
@@ -394,8 +394,8 @@ impl<R: Read> Read for Bounded<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         self.taken.set(self.taken.get() + read as u64);
-        if self.taken.get() > LONGEST_LINE {
-            return Err(io::Error::other(format!("a question is longer than {} MiB", LONGEST_LINE >> 20)));
+        if self.taken.get() > MAX_LINE_BYTES {
+            return Err(io::Error::other(format!("a question is longer than {} MiB", MAX_LINE_BYTES >> 20)));
         }
         Ok(read)
     }
