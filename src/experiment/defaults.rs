@@ -4,7 +4,7 @@
 use super::model::Concurrency;
 use super::settings::price;
 use crate::prompt::{Entry, Fault, Problems, Reader};
-use crate::types::secrecy::{is_secret_name, looks_secret};
+use crate::types::text::{is_secret_name, looks_secret};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path};

@@ -1,6 +1,6 @@
 //! What is added to requests: fields of the body and headers. Both are recorded, so neither may hold a secret.
 
-use crate::types::secrecy::{is_secret_name, looks_secret};
+use crate::types::text::{is_secret_name, looks_secret};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

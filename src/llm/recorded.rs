@@ -10,7 +10,7 @@
 use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
-use crate::types::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, call_id};
+use crate::types::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, tool::first_version_call_id};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::de::{Deserializer, Error as _};
@@ -156,7 +156,7 @@ fn in_first_version(request: &Request) -> Option<Request> {
     let mut is_other = false;
     for message in &mut messages {
         for id in message.calls.iter_mut().map(|call| &mut call.id).chain(&mut message.answers) {
-            if let Some(earlier) = call_id::first_version_call_id(id) {
+            if let Some(earlier) = first_version_call_id(id) {
                 *id = earlier;
                 is_other = true;
             }

@@ -1,7 +1,6 @@
 //! Removing secrets from texts and URLs.
 
-use crate::types::secrecy::{is_secret_name, looks_secret};
-use crate::types::text::printable;
+use crate::types::text::{is_secret_name, looks_secret, printable};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
 use reqwest::Url;

@@ -22,13 +22,14 @@
 //! | version | ids of the calls of exemplars, and of replies whose server gives none |
 //! |---|---|
 //! | 1 | words such as `example_1_call_2`, which Mistral refuses |
-//! | 2 | nine letters and digits ([`call_id`]) |
+//! | 2 | nine letters and digits ([`reply_call_id`]) |
 
 use super::episode::Episode;
 use super::tools::{self, Misfit, Resolved};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts, Turn};
 use crate::types::{
-    Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool, call_id,
+    Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool,
+    tool::{exemplar_call_id, reply_call_id},
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashSet, VecDeque};
@@ -72,7 +73,7 @@ impl Native {
 
     /// The id of the call of step `n`, as we write it.
     fn call_id(self, n: usize) -> String {
-        if self.version < 2 { format!("call_{n}") } else { call_id::reply_call_id(n, 0) }
+        if self.version < 2 { format!("call_{n}") } else { reply_call_id(n, 0) }
     }
 
     /// An id for call `at` (from 1) of the reply at step `n` that is not among those `used`.
@@ -85,7 +86,7 @@ impl Native {
             return id;
         }
         // Of one number more than there are used ids, one is free.
-        let mut ids = (at..=at.saturating_add(used.len())).map(|at| call_id::reply_call_id(n, at));
+        let mut ids = (at..=at.saturating_add(used.len())).map(|at| reply_call_id(n, at));
         ids.find(|id| !used.contains(id)).unwrap_or_default()
     }
 
@@ -177,7 +178,7 @@ impl Protocol for Native {
     }
 
     fn of_exemplar(&self, number: usize, n: usize) -> String {
-        if self.version < 2 { format!("example_{number}_call_{n}") } else { call_id::exemplar_call_id(number, n) }
+        if self.version < 2 { format!("example_{number}_call_{n}") } else { exemplar_call_id(number, n) }
     }
 
     fn with_ids(&self, before: &[Message], calls: &[FunctionCall], step: usize) -> Vec<FunctionCall> {

@@ -11,8 +11,7 @@ use crate::llm::{
 };
 use crate::net::{RetrySettings, redact};
 use crate::types::bounded::text_at_most;
-use crate::types::secrecy::looks_secret;
-use crate::types::text::printable;
+use crate::types::text::{looks_secret, printable};
 use crate::types::{Completion, Decoding, Request, Voting};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;

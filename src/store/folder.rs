@@ -7,8 +7,7 @@ use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError
 use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
 use crate::types::bounded::{read_at_most, read_line, text_at_most, too_long};
 use crate::types::json_error::{self, in_file};
-use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::notes::NOTES_VERSION;
+use crate::types::manifest::{MANIFEST_VERSION, NOTES_VERSION};
 use crate::types::shard::SHARD_VERSION;
 use crate::types::text::printable;
 use crate::types::{Manifest, Notes, Question, Shard, ShardRecord, Variant};

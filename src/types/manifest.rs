@@ -1,10 +1,12 @@
-//! What a run was: everything needed to understand it, to resume it, and to do it again.
+//! What a run was: everything needed to understand it, to resume it, and to do it again; the pairs of variants that it
+//! compares, the names that it records, and what people note about it.
 
 use super::text::shell_word;
-use super::{Compat, Decoding, Paid, Pairs, Reasoning, RequestOptions, StopRule, Voting, Wording};
+use super::{Compat, Decoding, Paid, Reasoning, RequestOptions, StopRule, Voting, Wording};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 /// Version of the stored manifest; readers accept older ones and refuse newer ones.
@@ -418,4 +420,174 @@ pub struct PriceRecord {
     /// The page that says it, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+}
+
+/// The pairs of variants that are compared: those of `contrasts`, else each variant with the `baseline`, else all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pairs {
+    /// Name of the variant that all others are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Pairs by the names of their variants, each read as the second minus the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contrasts: Vec<[String; 2]>,
+}
+
+impl Pairs {
+    /// Each variant with this one.
+    pub fn with(baseline: impl Into<String>) -> Self {
+        Self { baseline: Some(baseline.into()), ..Self::default() }
+    }
+
+    /// Adds a contrast, unless it is one already, in either direction; whether it was added.
+    pub fn add(&mut self, [a, b]: [String; 2]) -> bool {
+        let new = !self.contrasts.iter().any(|[x, y]| [x, y] == [&a, &b] || [y, x] == [&a, &b]);
+        if new {
+            self.contrasts.push([a, b]);
+        }
+        new
+    }
+
+    /// Whether contrasts are named, all of them between these variants: no other is compared then.
+    pub fn all_among(&self, names: &[String]) -> bool {
+        !self.contrasts.is_empty() && self.contrasts.iter().flatten().all(|name| names.contains(name))
+    }
+
+    /// Whether this pair is one of those that are named, in either direction.
+    pub fn names(&self, a: &str, b: &str) -> bool {
+        if self.contrasts.is_empty() {
+            return self.baseline.as_ref().is_some_and(|baseline| baseline == a || baseline == b);
+        }
+        self.contrasts.iter().any(|[x, y]| (x == a && y == b) || (x == b && y == a))
+    }
+
+    /// Whether nothing is named, so that all pairs are compared.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The pairs as positions in a list of names, in the order in which they are named. Names that are not in it are left
+    /// out.
+    pub fn positions(&self, names: &[&str]) -> Vec<(usize, usize)> {
+        let at = |wanted: &String| names.iter().position(|name| name == wanted);
+        if !self.contrasts.is_empty() {
+            return self.contrasts.iter().filter_map(|[a, b]| Some((at(a)?, at(b)?))).collect();
+        }
+        let n = names.len();
+        match self.baseline.as_ref().and_then(at) {
+            Some(base) => (0..n).filter(|b| *b != base).map(|b| (base, b)).collect(),
+            None => (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect(),
+        }
+    }
+}
+
+/// What a source of pages that keeps footnote marks is recorded with.
+const FOOTNOTES: &str = "+footnotes";
+/// What an endpoint is recorded with whose model continues the label that a prompt ends in.
+const PREFILL: &str = "+prefill";
+
+/// Where pages come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WikiKind {
+    /// A folder: `corpus:DIR`.
+    Corpus,
+    /// A site's API.
+    Api,
+    /// A site's pages.
+    Html,
+    /// A server of passages: `retriever:URL`.
+    Retriever,
+    /// Something else, which is refused as a setting.
+    Unknown,
+}
+
+/// A source of pages as a setting or a record names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WikiName<'a> {
+    /// The source as a setting names it.
+    pub name: &'a str,
+    /// What it is.
+    pub kind: WikiKind,
+    /// Whether it keeps footnote marks. Only sites do.
+    pub footnotes: bool,
+}
+
+impl<'a> WikiName<'a> {
+    /// Takes a name apart.
+    pub fn of(text: &'a str) -> Self {
+        let plain = |name| match name {
+            "api" => Some(WikiKind::Api),
+            "html" => Some(WikiKind::Html),
+            _ => None,
+        };
+        let (name, footnotes) = match text.strip_suffix(FOOTNOTES) {
+            Some(name) if plain(name).is_some() => (name, true),
+            _ => (text, false),
+        };
+        let kind = plain(name).unwrap_or_else(|| match name.split_once(':').map_or(name, |(kind, _)| kind) {
+            "corpus" => WikiKind::Corpus,
+            "retriever" => WikiKind::Retriever,
+            _ => WikiKind::Unknown,
+        });
+        Self { name, kind, footnotes }
+    }
+
+    /// Whether pages come from a site.
+    pub fn is_site(self) -> bool {
+        matches!(self.kind, WikiKind::Api | WikiKind::Html)
+    }
+}
+
+impl fmt::Display for WikiName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.name, if self.footnotes { FOOTNOTES } else { "" })
+    }
+}
+
+/// Whether an endpoint, as a record names it, has the model continue the label that a prompt ends in.
+pub fn has_prefill(endpoint: &str) -> bool {
+    endpoint.ends_with(PREFILL)
+}
+
+/// Version of the stored notes; readers accept older ones and refuse newer ones.
+pub const NOTES_VERSION: u32 = 1;
+
+/// `notes.json` of a run's folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notes {
+    /// Format version, [`NOTES_VERSION`]; always the first field.
+    pub v: u32,
+    /// Words by which runs are found, each once, in the order in which they were added.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// What a person wrote; may be empty.
+    #[serde(default)]
+    pub note: String,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self { v: NOTES_VERSION, tags: Vec::new(), note: String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WikiKind, WikiName};
+
+    #[test]
+    fn only_a_site_keeps_footnote_marks() {
+        let parts = |text| {
+            let name = WikiName::of(text);
+            assert_eq!(name.to_string(), text);
+            (name.name, name.kind, name.footnotes, name.is_site())
+        };
+        assert_eq!(parts("api+footnotes"), ("api", WikiKind::Api, true, true));
+        assert_eq!(parts("html"), ("html", WikiKind::Html, false, true));
+        let folder = "corpus:my+footnotes";
+        assert_eq!(parts(folder), (folder, WikiKind::Corpus, false, false), "a folder may have any name");
+        let server = "retriever:http://127.0.0.1:9/api+footnotes";
+        assert_eq!(parts(server), (server, WikiKind::Retriever, false, false));
+        assert_eq!(parts("corpora:x"), ("corpora:x", WikiKind::Unknown, false, false));
+    }
 }

@@ -1,16 +1,14 @@
-//! What a dialogue asks of a model, and what comes back.
+//! What a dialogue asks of a model, the part of the prompt that all questions share, and what comes back.
 
-use super::cause::Cause;
-use super::digest::sha256_hex;
-use super::finish::{Ending, FinishReason};
-use super::function::{FunctionCall, Functions, Verbatim};
-use super::prefix::Prefix;
-use super::reasoning::Reasoning;
-use super::request_option::{RequestOption, RequestOptions};
+use super::Decoding;
+use super::digest::{Digester, sha256_hex};
+use super::finish::{Cause, Ending, FinishReason};
 use super::text::thousands;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::sync::Arc;
+use super::tool::{FunctionCall, Functions, Verbatim};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 /// One request to a model: the prompt, where to stop, and how to decode.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,51 +115,6 @@ pub enum Role {
     Assistant,
     /// The result of a function that the model called.
     Tool,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Decoding {
-    /// 0 for greedy decoding; up to 2.
-    pub temperature: f64,
-    /// Nucleus sampling mass, 0 to 1.
-    pub top_p: f64,
-    /// Upper bound of the completion's length, in the model's tokens; a budget for reasoning comes on top.
-    pub max_tokens: u32,
-    /// Seed for servers that take one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    /// How much to reason; the model's own way if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<Reasoning>,
-    /// What is added to the body of each request, key by key.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub extra_body: Map<String, Value>,
-    /// Which of them a person has set. No record has it: an answer is the same however its settings came about.
-    #[serde(skip)]
-    pub typed: RequestOptions,
-}
-
-impl Decoding {
-    /// Whether the model is asked to reason.
-    pub fn reasons(&self) -> bool {
-        self.reasoning.is_some_and(Reasoning::is_on)
-    }
-
-    /// The most tokens that a completion may have, those of the reasoning included where their number is known.
-    pub fn max_total_tokens(&self) -> u32 {
-        self.max_tokens.saturating_add(self.reasoning.and_then(Reasoning::budget).unwrap_or(0))
-    }
-
-    /// What must not be left out where a server refuses it: settings that a person has set, other than to what a model
-    /// does without them.
-    pub fn required(&self) -> RequestOptions {
-        let usual = [
-            (RequestOption::Temperature, (self.temperature - 1.0).abs() < f64::EPSILON),
-            (RequestOption::TopP, self.top_p >= 1.0),
-        ];
-        self.typed.without(usual.into())
-    }
 }
 
 /// A model's answer to one request.
@@ -349,17 +302,112 @@ fn messages_json(messages: &[Message]) -> String {
     serde_json::to_string(messages).unwrap_or_default()
 }
 
-impl Default for Decoding {
-    /// The paper's: greedy, 100 tokens.
+/// Instruction and exemplars as one text, several times as long as what follows it.
+///
+/// It is sent with every request of a run, so it is shared, and what is made of it for a request is made once.
+#[derive(Clone)]
+pub struct Prefix(Arc<Shared>);
+
+struct Shared {
+    text: Box<str>,
+    chars: OnceLock<usize>,
+    digester: OnceLock<Digester>,
+    json: OnceLock<Box<str>>,
+}
+
+impl Prefix {
+    /// Length in characters (Unicode scalar values).
+    pub fn chars(&self) -> usize {
+        *self.0.chars.get_or_init(|| self.0.text.chars().count())
+    }
+
+    /// SHA-256 of the prefix and what follows it, as 64 lower-case hexadecimal digits.
+    pub fn sha256_with(&self, rest: &str) -> String {
+        self.0
+            .digester
+            .get_or_init(|| Digester::default().and(self.0.text.as_bytes()))
+            .clone()
+            .and(rest.as_bytes())
+            .hex()
+    }
+
+    /// The text as it stands inside a JSON string, quotes left away.
+    pub fn json(&self) -> &str {
+        self.0.json.get_or_init(|| {
+            // Strings always serialise, into quotes.
+            let quoted = serde_json::to_string(&self.0.text).unwrap_or_default();
+            quoted.get(1..quoted.len() - 1).unwrap_or_default().into()
+        })
+    }
+}
+
+impl Deref for Prefix {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0.text
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Prefix {
+    fn from(text: T) -> Self {
+        let (chars, digester, json) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Shared { text: text.into(), chars, digester, json }))
+    }
+}
+
+impl Default for Prefix {
     fn default() -> Self {
-        Self {
-            temperature: 0.0,
-            top_p: 1.0,
-            max_tokens: 100,
-            seed: None,
-            reasoning: None,
-            extra_body: Map::new(),
-            typed: RequestOptions::default(),
+        Self::from("")
+    }
+}
+
+impl PartialEq for Prefix {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
+    }
+}
+
+impl Eq for Prefix {}
+
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+impl Serialize for Prefix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<str>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prefix;
+    use crate::types::sha256_hex;
+
+    #[test]
+    fn what_is_made_once_is_what_would_be_made_each_time() {
+        let prefix = Prefix::from("Q: \"é\"\n\u{1}");
+        for rest in ["", "a", "ü\n"] {
+            assert_eq!(prefix.sha256_with(rest), sha256_hex([prefix.as_bytes(), rest.as_bytes()]));
         }
+        assert_eq!(prefix.chars(), 8);
+        assert_eq!(format!("\"{}\"", prefix.json()), serde_json::to_string(&prefix).expect("a string"));
+        assert_eq!(serde_json::from_str::<Prefix>("\"a\\n\"").expect("a string"), Prefix::from("a\n"));
+        assert_eq!((Prefix::default().json(), Prefix::default().chars()), ("", 0));
     }
 }

@@ -1,8 +1,13 @@
-//! The record of one episode: every step, every model call, how it ended.
+//! The record of one episode: every step, every model call, how it ended, what it branches off; the events that a journal
+//! keeps of one that has not ended; and what its calls cost.
 
-use super::{Branch, Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim};
+use super::{
+    Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex,
+};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::ops::{AddAssign, Range};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
 pub const TRAJECTORY_VERSION: u32 = 1;
@@ -413,5 +418,179 @@ impl<S> Trajectory<S> {
     /// Number of model calls over all steps, copied ones left out.
     pub fn call_count(&self) -> usize {
         self.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.copied).count()
+    }
+}
+
+/// Something that took place in an episode and need not take place again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A model answered.
+    Call(Call),
+    /// The Wikipedia tool answered.
+    Tool(ToolAnswer),
+}
+
+/// A use of the Wikipedia tool and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolAnswer {
+    pub tool: Tool,
+    pub input: String,
+    pub observation: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The cost of recorded episodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Paid {
+    /// Model calls answered by a server.
+    pub calls: u64,
+    /// Those whose tokens the server did not count.
+    pub uncounted: u64,
+    /// Their tokens, estimated where not counted.
+    pub usage: Usage,
+}
+
+impl Paid {
+    pub fn of<S: Text>(trajectory: &Trajectory<S>) -> Self {
+        let mut paid = Self::default();
+        trajectory.steps.iter().flat_map(|step| &step.calls).for_each(|call| paid += Self::of_call(call));
+        paid
+    }
+
+    pub fn of_call<S: Text>(call: &Call<S>) -> Self {
+        if call.cached {
+            return Self::default();
+        }
+        let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.length()));
+        Self { calls: 1, uncounted: u64::from(call.usage.is_none()), usage }
+    }
+}
+
+impl Paid {
+    /// What is left without `other`.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            uncounted: self.uncounted.saturating_sub(other.uncounted),
+            usage: self.usage.saturating_sub(other.usage),
+        }
+    }
+}
+
+impl AddAssign for Paid {
+    fn add_assign(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.uncounted = self.uncounted.saturating_add(other.uncounted);
+        self.usage += other.usage;
+    }
+}
+
+/// Which episode another one branches off, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Branch {
+    /// The run's folder, as it was named.
+    pub run: String,
+    /// The key of the episode.
+    pub key: String,
+    pub variant: String,
+    pub id: String,
+    pub repeat: u32,
+    /// The step from which on it differs, from 1; those before are copied.
+    pub at: usize,
+    /// What was edited; absent for the control, which goes on from the same step without an edit. A placebo has an edit of the
+    /// same kind that says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edit: Option<BranchEdit>,
+    /// What chose the edit: `hand`, the rule of `--with`, or `placebo`.
+    pub by: String,
+}
+
+/// An edit of one step, or of what goes on from it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BranchEdit {
+    /// `thought`, `action`, `observation`, `prompt`, `model`, `protocol`, `formatting`, or several joined by `+`.
+    pub part: String,
+    /// SHA-256 of the text.
+    pub sha256: String,
+    /// What was put there.
+    pub text: String,
+}
+
+impl BranchEdit {
+    pub fn new(part: &str, text: String) -> Self {
+        Self { part: part.to_owned(), sha256: sha256_hex([text.as_bytes()]), text }
+    }
+
+    /// Whether a step was edited, and not only what goes on from it.
+    pub fn is_of_the_step(&self) -> bool {
+        self.part.split('+').any(|part| ["thought", "action", "observation"].contains(&part))
+    }
+
+    /// How the prompt's white space was written, where that was edited: the last line of the text.
+    pub fn formatting(&self) -> Option<&str> {
+        let is_last = self.part.rsplit('+').next() == Some("formatting");
+        self.text.rsplit('\n').next().filter(|_| is_last)
+    }
+}
+
+/// A branch to run: the copied steps, the edited one last where a step is edited.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fork {
+    /// The variant that runs it.
+    pub arm: String,
+    /// Which repeats of the variant it is; the placebos of a question are one variant.
+    pub repeats: Range<u32>,
+    pub branch: Branch,
+    /// The steps with the calls that led to them. An observation that is given must be the tool's, but for `given`.
+    pub steps: Vec<Step>,
+    /// The observation of the last step, in place of the tool's.
+    pub given: Option<String>,
+    /// Whether prompts are those of the record; another prompt's are not.
+    pub same_prompt: bool,
+}
+
+/// The exact prompt of a recorded call, made again from the record, which holds only its digest and length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RebuiltPrompt {
+    /// Number of the step that the call led to.
+    pub step: usize,
+    /// The sample of a vote, from 1.
+    pub sample: Option<u32>,
+    /// Which call of the step, from 1.
+    pub call: usize,
+    /// The digest that was recorded.
+    pub prompt_sha256: String,
+    /// The request; absent where the replay does not get that far.
+    pub request: Option<Request>,
+    /// Whether its prompt has the recorded digest.
+    pub same: bool,
+}
+
+impl RebuiltPrompt {
+    pub fn new(step: usize, sample: Option<u32>, call: usize, recorded: &Call, request: Option<Request>) -> Self {
+        let same = request.as_ref().is_some_and(|request| request.prompt.sha256() == recorded.prompt_sha256);
+        Self { step, sample, call, prompt_sha256: recorded.prompt_sha256.clone(), request, same }
+    }
+
+    /// The prompt as `text` or `messages`, its digest, and whether that is the one that was recorded.
+    pub fn to_json(&self) -> Value {
+        let mut value = json!({
+            "step": self.step, "sample": self.sample, "call": self.call, "prompt_sha256": self.prompt_sha256,
+            "same": self.same,
+        });
+        if let Some(request) = &self.request {
+            let (key, content) = request.prompt.to_json();
+            value[key] = content;
+            value["stop"] = json!(request.stop);
+            if let Some(functions) = &request.functions {
+                value["functions"] = json!(functions);
+            }
+        }
+        value
     }
 }

@@ -1,11 +1,20 @@
-//! Text as Python 3.11 sees it: `str.lower`, the `\w` of `re`, on the tables of Unicode 14.
+//! Text as Python sees and shows it.
 //!
-//! The official scorers are Python scripts, and their results are reproduced to the last bit. Rust's own tables
-//! are newer, so characters that Unicode 14 had not assigned are set apart here and treated as Python treats
-//! them: no letter, no case, no decomposition.
+//! The original agents, environments and scorers are Python programs; what they take for white space or for a word, and
+//! how they print a string, decides what a model is shown and what is counted as right.
+//!
+//! `str.lower` and the `\w` of `re` are those of Python 3.11, on the tables of Unicode 14, as the official scorers' results
+//! are reproduced to the last bit. Rust's own tables are newer, so characters that Unicode 14 had not assigned are set apart
+//! here and treated as Python treats them: no letter, no case, no decomposition.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use unicode_general_category::get_general_category;
+
+/// White space as Python's `str.strip` and `str.split` see it: Unicode's, and the separators U+001C to U+001F.
+pub fn is_python_space(c: char) -> bool {
+    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
+}
 
 /// Where runs of code points begin and end (the first behind it, in turn) that Unicode 14 had not assigned and in which
 /// Unicode 15 to 17 placed characters whose class, case or decomposition matters to a scorer.
@@ -93,14 +102,87 @@ fn lower_with_stand_ins(text: &str) -> String {
     out
 }
 
+/// `repr(text)` of a string.
+pub fn repr(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut shown = String::with_capacity(text.len() + 2);
+    shown.push(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => shown.push_str("\\\\"),
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            _ if c == quote => shown.extend(['\\', c]),
+            _ if is_printable(c) => shown.push(c),
+            _ => push_escape(&mut shown, u32::from(c)),
+        }
+    }
+    shown.push(quote);
+    shown
+}
+
+/// The strings of a list that [`repr`] wrote, without its brackets; nothing if it is not such a list.
+pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
+    let (mut strings, mut rest) = (Vec::new(), shown);
+    while !rest.is_empty() {
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        let mut text = String::new();
+        let mut chars = rest[1..].char_indices();
+        let end = loop {
+            match chars.next()? {
+                (at, c) if c == quote => break at + 2,
+                (_, '\\') => text.push(unescaped(chars.next()?.1, &mut chars)?),
+                (_, c) => text.push(c),
+            }
+        };
+        strings.push(text);
+        rest = &rest[end..];
+        if !rest.is_empty() {
+            rest = rest.strip_prefix(", ").filter(|rest| !rest.is_empty())?;
+        }
+    }
+    Some(strings)
+}
+
+/// The character that an escape means, by what follows the backslash.
+fn unescaped(escape: char, rest: &mut std::str::CharIndices<'_>) -> Option<char> {
+    let digits = match escape {
+        'n' => return Some('\n'),
+        'r' => return Some('\r'),
+        't' => return Some('\t'),
+        '\\' | '\'' | '"' => return Some(escape),
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        _ => return None,
+    };
+    let hex: String = rest.take(digits).map(|(_, c)| c).collect();
+    char::from_u32(u32::from_str_radix(&hex, 16).ok()?)
+}
+
+fn push_escape(shown: &mut String, point: u32) {
+    // Writing to a `String` cannot fail.
+    let _ = match point {
+        ..=0xff => write!(shown, "\\x{point:02x}"),
+        0x100..=0xffff => write!(shown, "\\u{point:04x}"),
+        _ => write!(shown, "\\U{point:08x}"),
+    };
+}
+
+/// `str.isprintable` of one character: neither a separator but the space, nor in a category "other".
+fn is_printable(c: char) -> bool {
+    matches!(c, ' '..='~') || !get_general_category(c).abbreviation().starts_with(['C', 'Z'])
+}
+
 #[cfg(test)]
 mod tests {
-    mod golden {
-        include!("../../../tests/it/common/golden.rs");
-    }
-
-    use super::{is_newer_than_python, is_word, lower};
+    use super::{is_newer_than_python, is_word, lower, repr};
     use serde::Deserialize;
+
+    mod golden {
+        include!("../../tests/it/common/golden.rs");
+    }
 
     #[derive(Deserialize)]
     struct WordRanges {
@@ -162,5 +244,19 @@ mod tests {
     #[test]
     fn lower_borrows_what_needs_no_change() {
         assert!(matches!(lower("plain text"), std::borrow::Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn strings_are_quoted_as_python_quotes_them() {
+        for (text, shown) in [
+            ("a", "'a'"),
+            ("it's", "\"it's\""),
+            ("it's \"x\"", "'it\\'s \"x\"'"),
+            ("a\\\n\t", "'a\\\\\\n\\t'"),
+            ("\u{a0}é\u{200b}\u{e0001}", "'\\xa0é\\u200b\\U000e0001'"),
+            ("\u{7}\u{e000}\u{1f600}", "'\\x07\\ue000😀'"),
+        ] {
+            assert_eq!(repr(text), shown);
+        }
     }
 }
