@@ -11,7 +11,7 @@
 //!
 //! The first row that says something is believed; the last two speak only with status 429. Nothing here sleeps.
 
-use super::retry::{FOREVER, retry_after};
+use super::retry::{FOREVER, parse_retry_after};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::HeaderMap;
 use std::time::Duration;
@@ -30,18 +30,18 @@ const DAY: Duration = Duration::from_hours(24);
 const PHRASES: [&str; 3] = ["try again in ", "retry in ", "retry after "];
 
 /// What the headers say, at any status.
-pub(super) fn by_headers(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub(super) fn wait_in_headers(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let named = |prefix: &str| {
         let ms =
             text(&format!("{prefix}retry-after-ms")).and_then(|value| seconds(value.trim().parse::<f64>().ok()? / 1e3));
-        ms.or_else(|| retry_after(text(&format!("{prefix}retry-after"))?, now))
+        ms.or_else(|| parse_retry_after(text(&format!("{prefix}retry-after"))?, now))
     };
     named("").or_else(|| named(PASSED_ON)).map(|wait| wait.min(FOREVER))
 }
 
 /// When the headers say that a limit ends: the longest of those that are used up.
-pub(super) fn by_resets(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub(super) fn wait_until_reset(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let (mut used_up, mut others) = (None, None);
     for (name, value) in headers {
         let name = name.as_str();
@@ -60,13 +60,13 @@ pub(super) fn by_resets(headers: &HeaderMap, now: Timestamp) -> Option<Duration>
 }
 
 /// What the body of a refusal says.
-pub(super) fn by_body(body: &[u8], now: Timestamp) -> Option<Duration> {
+pub(super) fn wait_in_body(body: &[u8], now: Timestamp) -> Option<Duration> {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_SEARCHED)]);
-    by_words(&text).or_else(|| reset(field(&text, "X-RateLimit-Reset")?, now))
+    wait_in_words(&text).or_else(|| reset(field(&text, "X-RateLimit-Reset")?, now))
 }
 
 /// What an error says in its message or in `retryDelay`.
-pub(super) fn by_words(text: &str) -> Option<Duration> {
+pub(super) fn wait_in_words(text: &str) -> Option<Duration> {
     if let Some(delay) = field(text, "retryDelay").and_then(duration) {
         return Some(delay);
     }
@@ -123,7 +123,7 @@ fn reset(text: &str, now: Timestamp) -> Option<Duration> {
         Ok(number) if !number.is_finite() => None,
         Ok(number) if number >= EPOCH * 1e3 => until(number / 1e3),
         Ok(number) if number >= EPOCH => until(number),
-        // So many seconds are rare, and as many milliseconds are not; who asks too early is told again.
+        // So many seconds are rare, and as many milliseconds are not; a request that comes too early is refused with a new time.
         Ok(number) if number > HOUR.as_secs_f64() => seconds(number / 1e3).filter(|wait| *wait <= DAY),
         Ok(number) => seconds(number),
         Err(_) => match text.parse::<Timestamp>() {
@@ -140,7 +140,7 @@ fn seconds(number: f64) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FOREVER, by_body, by_headers, by_resets};
+    use super::{FOREVER, wait_in_body, wait_in_headers, wait_until_reset};
     use jiff::Timestamp;
     use reqwest::header::{HeaderMap, HeaderName};
     use std::time::Duration;
@@ -173,7 +173,7 @@ mod tests {
             (&[("retry-after", "2"), ("llm_provider-retry-after", "60")], Some(s(2.0))),
             (&[], None),
         ] {
-            assert_eq!(by_headers(&headers(pairs), now()), wait, "{pairs:?}");
+            assert_eq!(wait_in_headers(&headers(pairs), now()), wait, "{pairs:?}");
         }
     }
 
@@ -206,7 +206,7 @@ mod tests {
             (&[("x-ratelimit-reset", "")], None),
             (&[("x-ratelimit-limit-requests", "60")], None),
         ] {
-            assert_eq!(by_resets(&headers(pairs), now()), wait, "{pairs:?}");
+            assert_eq!(wait_until_reset(&headers(pairs), now()), wait, "{pairs:?}");
         }
     }
 
@@ -237,8 +237,8 @@ mod tests {
             ("retryDelay", None),
             ("", None),
         ] {
-            assert_eq!(by_body(body.as_bytes(), now()), wait, "{body}");
+            assert_eq!(wait_in_body(body.as_bytes(), now()), wait, "{body}");
         }
-        assert_eq!(by_body(&[0xff; 100], now()), None);
+        assert_eq!(wait_in_body(&[0xff; 100], now()), None);
     }
 }

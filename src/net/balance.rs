@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const FIRST_REST: Duration = Duration::from_secs(1);
-const LONGEST_REST: Duration = Duration::from_mins(1);
+const MAX_REST: Duration = Duration::from_mins(1);
 
 /// The load of each server. Share it between all requests to the same servers.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Server {
 
 /// An attempt at a server, in flight until this is dropped.
 #[derive(Debug)]
-pub(super) struct Turn<'a> {
+pub(super) struct ServerTurn<'a> {
     balance: &'a Balance,
     pub(super) server: usize,
 }
@@ -60,11 +60,11 @@ impl Balance {
     }
 
     /// Chooses a server, if possible not `avoided`.
-    pub(super) fn take(&self, avoided: Option<usize>) -> Turn<'_> {
+    pub(super) fn take(&self, avoided: Option<usize>) -> ServerTurn<'_> {
         self.take_at(avoided, Instant::now())
     }
 
-    fn take_at(&self, avoided: Option<usize>, now: Instant) -> Turn<'_> {
+    fn take_at(&self, avoided: Option<usize>, now: Instant) -> ServerTurn<'_> {
         let mut state = self.state();
         let count = state.servers.len();
         let around: Vec<usize> = (state.next..count).chain(0..state.next).collect();
@@ -76,7 +76,7 @@ impl Balance {
         let chosen = least(&|at| Some(at) != avoided).or_else(|| least(&|_| true)).or_else(soonest).unwrap_or(0);
         state.servers[chosen].in_flight += 1;
         state.next = (chosen + 1) % count;
-        Turn { balance: self, server: chosen }
+        ServerTurn { balance: self, server: chosen }
     }
 
     /// Whether a server besides this one is awake.
@@ -90,7 +90,7 @@ impl Balance {
     }
 }
 
-impl Turn<'_> {
+impl ServerTurn<'_> {
     pub(super) fn answered(&self) {
         self.balance.state().servers[self.server].rest = None;
     }
@@ -104,14 +104,14 @@ impl Turn<'_> {
         let length = match *rest {
             // Requests in flight at the same time fail together, which is one failure.
             Some(rest) if rest.until > now => return,
-            Some(rest) => rest.length.saturating_mul(2).min(LONGEST_REST),
+            Some(rest) => rest.length.saturating_mul(2).min(MAX_REST),
             None => FIRST_REST,
         };
         *rest = Some(Rest { until: now + length, length });
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for ServerTurn<'_> {
     fn drop(&mut self) {
         self.balance.state().servers[self.server].in_flight -= 1;
     }

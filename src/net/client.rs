@@ -5,8 +5,8 @@ use super::balance::Balance;
 use super::exchange;
 use super::limit::{HeldOff, Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
-use super::retry::{Attempt, Backoff, FOREVER, LIMITED, Next, Retry, RetrySettings, should_retry};
-use super::room::{Place, Room};
+use super::retry::{Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
+use super::room::{MemoryBudget, MemoryPermit};
 use super::{NetError, redact};
 use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -25,9 +25,9 @@ pub struct ClientSettings {
     pub timeout: Duration,
     /// Largest body in bytes, decompressed. Of an event stream, the largest event; the stream may be 16 times as large.
     pub max_body: usize,
-    /// Where answers that are read whole find room if they are longer than 1 MiB; anywhere if absent. Who holds one must
-    /// not wait for another.
-    pub room: Option<&'static Room>,
+    /// The budget of answers that are read whole and are longer than 1 MiB; no limit if absent. A caller that holds such an
+    /// answer must not wait for another.
+    pub memory: Option<&'static MemoryBudget>,
     /// Redirects to follow; at 0 the redirect itself is the answer.
     pub max_redirects: usize,
     pub retry: RetrySettings,
@@ -44,7 +44,7 @@ impl Default for ClientSettings {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_mins(1),
             max_body: 16 << 20,
-            room: None,
+            memory: None,
             max_redirects: 5,
             retry: RetrySettings::default(),
             limiter: Arc::new(Limiter::new(&Settings { pause_all: true, ..Settings::fixed(16) })),
@@ -67,8 +67,8 @@ pub struct Answer {
     pub redirects: Vec<String>,
     /// The body, decompressed.
     pub body: Vec<u8>,
-    /// What it takes of the client's room; to be kept as long as the body or a copy of it.
-    pub place: Place,
+    /// Its part of the client's memory budget; to be kept as long as the body or a copy of it.
+    pub memory: MemoryPermit,
     /// How often the request was sent, 1 or more.
     pub attempts: u32,
     /// Time from sending the first attempt to the last byte, including the waits between attempts.
@@ -230,13 +230,13 @@ impl Client {
 
     /// Whether the server answers others meanwhile: within the longest wait, or the shorter one where it names no time.
     fn serves(&self, retry: Retry, max_wait: Duration) -> bool {
-        let recent = retry.asked().map_or(self.settings.retry.limit_wait.min(max_wait), |_| max_wait);
+        let recent = retry.requested_wait().map_or(self.settings.retry.limit_wait.min(max_wait), |_| max_wait);
         self.settings.limiter.answered_within(recent)
     }
 
     /// Waits before a request is repeated.
     async fn rest(&self, wait: Duration, retry: Retry, outgoing: &Request) -> Result<(), NetError> {
-        let rested = self.settings.limiter.rest(wait, retry.asked().is_some()).await;
+        let rested = self.settings.limiter.rest(wait, retry.requested_wait().is_some()).await;
         rested.map_err(|HeldOff { status, left }| held_off(outgoing, status, left))
     }
 
@@ -264,9 +264,9 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
             let (status, said) =
                 listener.reported().map_or((answer.status, None), |(status, words)| (status, Some(words)));
             let in_body = || match said {
-                _ if status != LIMITED => None,
-                Some(words) => asked::by_words(words),
-                None => asked::by_body(&answer.body, jiff::Timestamp::now()),
+                _ if status != TOO_MANY_REQUESTS => None,
+                Some(words) => asked::wait_in_words(words),
+                None => asked::wait_in_body(&answer.body, jiff::Timestamp::now()),
             };
             Attempt::Answered { status, accepted, asked: answer.retry_after.or_else(in_body).or(answer.limit_ends) }
         }
@@ -291,7 +291,7 @@ fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<
 fn status_of(attempt: &Attempt) -> u16 {
     match *attempt {
         Attempt::Answered { status, .. } => status,
-        Attempt::Failed { .. } => LIMITED,
+        Attempt::Failed { .. } => TOO_MANY_REQUESTS,
     }
 }
 

@@ -143,7 +143,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
         416 if at > 0 && unsatisfied_total(response.headers()) == Some(at) => return Ok(()),
         416 if at > 0 => return Err(Fault::StartOver),
         code => {
-            let asked = asked::by_headers(response.headers(), jiff::Timestamp::now());
+            let asked = asked::wait_in_headers(response.headers(), jiff::Timestamp::now());
             let retry = should_retry(&Attempt::Answered { status: code, accepted: true, asked });
             return Err(Fault::Passing(status(&url, code), retry));
         }

@@ -181,10 +181,10 @@ impl Causes {
                 // Only the TLS library reports invalid data while connecting.
                 tls |= io.kind() == ErrorKind::InvalidData;
             }
-            let told = cause.to_string();
+            let message = cause.to_string();
             // The library has no kind for it.
-            unknown |= told == "dns error";
-            reason = Some(told);
+            unknown |= message == "dns error";
+            reason = Some(message);
             next = cause.source();
         }
         // The outermost message contains the URL; the innermost one names the cause.

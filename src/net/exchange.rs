@@ -5,8 +5,8 @@ use super::client::{Answer, Client, ClientSettings};
 use super::events::Events;
 use super::limit::{HeldOff, Outcome, Permit};
 use super::listen::{Heard, Listener};
-use super::retry::LIMITED;
-use super::room::{Place, SMALL};
+use super::retry::TOO_MANY_REQUESTS;
+use super::room::{MAX_UNRESERVED, MemoryPermit};
 use super::{NetError, redact};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
@@ -76,9 +76,9 @@ pub(super) async fn attempt<'a>(
         let held_permit = permit.insert(acquired.map_err(held)?);
         let started = Instant::now();
         first.get_or_insert(started);
-        let mut patience = Patience::new(&host, left, settings.timeout);
-        let hop = hop(client, copy(outgoing, &url)?, &mut patience, redirects.len(), listener).await;
-        held_permit.heard(patience.longest_silence());
+        let mut deadline = HopDeadline::new(&host, left, settings.timeout);
+        let hop = hop(client, copy(outgoing, &url)?, &mut deadline, redirects.len(), listener).await;
+        held_permit.heard(deadline.longest_silence());
         match hop? {
             Hop::Arrived(answer) => return Ok(Answer { redirects, ..answer }),
             Hop::Moved(next) => {
@@ -99,7 +99,7 @@ enum Hop {
 }
 
 /// The time limit of one hop.
-struct Patience<'a> {
+struct HopDeadline<'a> {
     host: &'a str,
     until: tokio::time::Instant,
     allowed: Duration,
@@ -107,7 +107,7 @@ struct Patience<'a> {
     longest: Duration,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> HopDeadline<'a> {
     fn new(host: &'a str, left: Duration, allowed: Duration) -> Self {
         let until = tokio::time::Instant::now() + left;
         Self { host, until, allowed, last_heard: Instant::now(), longest: Duration::ZERO }
@@ -153,15 +153,15 @@ impl<'a> Patience<'a> {
 async fn hop(
     client: &Client,
     request: Request,
-    patience: &mut Patience<'_>,
+    deadline: &mut HopDeadline<'_>,
     hops: usize,
     listener: &mut dyn Listener,
 ) -> Result<Hop, NetError> {
     let settings = client.settings();
-    let host = patience.host;
+    let host = deadline.host;
     let method = request.method().clone();
     let url = request.url().clone();
-    let sent = patience.within(client.http(&url).execute(request)).await?;
+    let sent = deadline.within(client.http(&url).execute(request)).await?;
     let response = sent.map_err(|e| NetError::from_send(&e, host.to_owned(), settings.connect_timeout))?;
     if settings.max_redirects > 0
         && let Some(next) = moved(&method, &url, &response)?
@@ -177,19 +177,19 @@ async fn hop(
     let answer = Answer {
         status: response.status().as_u16(),
         content_type: text(CONTENT_TYPE),
-        retry_after: asked::by_headers(headers, now),
-        limit_ends: asked::by_resets(headers, now).filter(|_| response.status().as_u16() == LIMITED),
+        retry_after: asked::wait_in_headers(headers, now),
+        limit_ends: asked::wait_until_reset(headers, now).filter(|_| response.status().as_u16() == TOO_MANY_REQUESTS),
         url: url.into(),
         attempts: 1,
         ..Answer::default()
     };
-    let (body, place) = if listener.begin(&answer) {
-        hear(response, patience, settings.max_body, listener).await?;
-        (Vec::new(), Place::default())
+    let (body, memory) = if listener.begin(&answer) {
+        pass_events(response, deadline, settings.max_body, listener).await?;
+        (Vec::new(), MemoryPermit::default())
     } else {
-        body(response, patience, settings).await?
+        body(response, deadline, settings).await?
     };
-    Ok(Hop::Arrived(Answer { body, place, ..answer }))
+    Ok(Hop::Arrived(Answer { body, memory, ..answer }))
 }
 
 /// The target of a redirect. A POST is redirected only by statuses that keep the method (307, 308).
@@ -212,50 +212,50 @@ pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<
 }
 
 /// Reads the body in pieces, so that neither a huge nor a highly compressed one fills the memory. A long one first waits
-/// for room.
+/// for memory.
 async fn body(
     mut response: Response,
-    patience: &mut Patience<'_>,
+    deadline: &mut HopDeadline<'_>,
     settings: &ClientSettings,
-) -> Result<(Vec<u8>, Place), NetError> {
+) -> Result<(Vec<u8>, MemoryPermit), NetError> {
     let limit = settings.max_body;
-    let too_large = || NetError::TooLarge { host: patience.host.to_owned(), limit };
+    let too_large = || NetError::TooLarge { host: deadline.host.to_owned(), limit };
     // Absent for a compressed body, so this is the decoded length.
     let announced = usize::try_from(response.content_length().unwrap_or(0)).unwrap_or(usize::MAX);
     if announced > limit {
         return Err(too_large());
     }
-    let mut body = Vec::with_capacity(announced.min(SMALL));
-    let mut place = Place::default();
-    while let Some(piece) = patience.piece(&mut response).await? {
+    let mut body = Vec::with_capacity(announced.min(MAX_UNRESERVED));
+    let mut memory = MemoryPermit::default();
+    while let Some(piece) = deadline.piece(&mut response).await? {
         if body.len() + piece.len() > limit {
             return Err(too_large());
         }
-        if let Some(room) = settings.room
-            && body.len() + piece.len() > SMALL
-            && !place.is_taken()
+        if let Some(budget) = settings.memory
+            && body.len() + piece.len() > MAX_UNRESERVED
+            && !memory.is_reserved()
         {
             let most = if announced > 0 { announced } else { limit };
-            place = patience.pause(room.place(most)).await;
+            memory = deadline.pause(budget.reserve(most)).await;
         }
         body.extend_from_slice(&piece);
     }
-    Ok((body, place))
+    Ok((body, memory))
 }
 
 /// Passes the events of the body to the listener as they arrive. Neither they nor comments, which servers send to keep
 /// the connection open, extend the time limit.
-async fn hear(
+async fn pass_events(
     mut response: Response,
-    patience: &mut Patience<'_>,
+    deadline: &mut HopDeadline<'_>,
     limit: usize,
     listener: &mut dyn Listener,
 ) -> Result<(), NetError> {
-    let too_large = || NetError::TooLarge { host: patience.host.to_owned(), limit };
+    let too_large = || NetError::TooLarge { host: deadline.host.to_owned(), limit };
     let mut events = Events::default();
     let (mut bytes, mut whole) = (0_usize, false);
     loop {
-        let piece = match patience.piece(&mut response).await {
+        let piece = match deadline.piece(&mut response).await {
             // Everything that matters has arrived.
             Ok(None) | Err(_) if whole => return Ok(()),
             piece => piece?,
@@ -273,11 +273,11 @@ async fn hear(
         events.push(&piece, &mut each);
         match heard {
             Some(Heard::Enough) => return Ok(()),
-            Some(Heard::More) => patience.heard(),
+            Some(Heard::More) => deadline.heard(),
             Some(Heard::Whole) if !whole => {
                 whole = true;
-                patience.heard();
-                patience.shorten(AFTERWARDS);
+                deadline.heard();
+                deadline.shorten(AFTERWARDS);
             }
             Some(Heard::Whole) | None => {}
         }

@@ -16,7 +16,7 @@
 //! | `error` | why there is no answer, with hints |
 //! | [`retry`] | whether to retry, and when |
 //! | [`redact`] | removing secrets from texts and URLs |
-//! | `room` | memory for large answers |
+//! | `room` | a memory budget for large answers |
 //! | `secrets` | masking secrets in answers and errors |
 
 mod asked;
@@ -41,5 +41,5 @@ pub use error::NetError;
 pub(crate) use events::Events;
 pub use listen::{Heard, Keep, Listener};
 pub use retry::RetrySettings;
-pub use room::{Place, Room};
+pub use room::{MemoryBudget, MemoryPermit};
 pub use secrets::SecretSet;

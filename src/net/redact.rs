@@ -103,7 +103,7 @@ pub fn secret(text: &str, secret: &SecretString) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(&c) = text.get(at) {
-        let length = longest_piece(&text[at..], &key, least);
+        let length = longest_common_piece(&text[at..], &key, least);
         if length >= least {
             out.push_str(MASK);
             at += length;
@@ -116,7 +116,7 @@ pub fn secret(text: &str, secret: &SecretString) -> String {
 }
 
 /// Length of the longest piece of `key` at the start of `text`, or 0 if it is shorter than `least`.
-fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
+fn longest_common_piece(text: &[char], key: &[char], least: usize) -> usize {
     let Some(head) = text.get(..least) else { return 0 };
     let same = |(a, b): &(&char, &char)| a.eq_ignore_ascii_case(b);
     let common = |start: usize| key[start..].iter().zip(text).take_while(same).count();

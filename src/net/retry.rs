@@ -6,13 +6,13 @@ use std::time::Duration;
 /// Longest wait that a server may ask for, unless set otherwise; beyond it nothing more is sent.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_mins(10);
 /// The status of a server that limits requests.
-pub(super) const LIMITED: u16 = 429;
+pub(super) const TOO_MANY_REQUESTS: u16 = 429;
 /// Longer waits count as this one; it is longer than any run.
 pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
 /// A longer wait is not believed of a server that failed and refuses nothing.
-const MAX_ASKED: Duration = Duration::from_mins(1);
+const MAX_TRUSTED_WAIT: Duration = Duration::from_mins(1);
 /// How long one request waits in all while others are answered: as many longest waits, and no less than an hour.
-const MAX_STARVED: (u32, Duration) = (10, Duration::from_hours(1));
+const MAX_TOTAL_WAIT: (u32, Duration) = (10, Duration::from_hours(1));
 
 /// How often a request is sent, and the waits in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub enum Retry {
 
 impl Retry {
     /// The wait that the server asked for.
-    pub fn asked(self) -> Option<Duration> {
+    pub fn requested_wait(self) -> Option<Duration> {
         match self {
             Self::No | Self::Backoff | Self::Limited(None) => None,
             Self::NotBefore(wait) | Self::Limited(Some(wait)) => Some(wait),
@@ -91,13 +91,15 @@ pub fn should_retry(attempt: &Attempt) -> Retry {
         Attempt::Failed { passing: true } => Retry::Backoff,
         Attempt::Failed { passing: false } => Retry::No,
         // A wait of nothing is no time.
-        Attempt::Answered { status: LIMITED, asked, .. } => Retry::Limited(asked.filter(|wait| !wait.is_zero())),
+        Attempt::Answered { status: TOO_MANY_REQUESTS, asked, .. } => {
+            Retry::Limited(asked.filter(|wait| !wait.is_zero()))
+        }
         Attempt::Answered { status, accepted, asked } => {
             let passing = matches!(status, 408 | 409 | 425 | 500 | 502..=504 | 506..=599) || !accepted;
             match asked {
                 _ if !passing => Retry::No,
                 // Only a server that refuses requests ends a run by what it asks for.
-                Some(wait) if wait > MAX_ASKED && !matches!(status, 503 | 529) => Retry::Backoff,
+                Some(wait) if wait > MAX_TRUSTED_WAIT && !matches!(status, 503 | 529) => Retry::Backoff,
                 Some(wait) => Retry::NotBefore(wait),
                 None => Retry::Backoff,
             }
@@ -133,7 +135,7 @@ impl Backoff {
     /// What to do next, where no wait may be longer than `max_wait`. Requests that are limited go on waiting while the
     /// server has `served` others.
     pub fn after(&mut self, retry: Retry, max_wait: Duration, served: bool) -> Next {
-        if let Some(asked) = retry.asked().filter(|asked| *asked > max_wait) {
+        if let Some(asked) = retry.requested_wait().filter(|asked| *asked > max_wait) {
             return Next::TooLong(asked);
         }
         let wait = match retry {
@@ -159,7 +161,7 @@ impl Backoff {
         // Whoever waits as asked, or while others are answered, uses up no attempt.
         let wait = self.step().min(max_wait).max(asked.unwrap_or(Duration::from_millis(1)));
         self.waited = self.waited.saturating_add(wait);
-        let (times, least) = MAX_STARVED;
+        let (times, least) = MAX_TOTAL_WAIT;
         let most = if served { max_wait.saturating_mul(times).max(least) } else { max_wait };
         if self.waited > most { Next::WaitedOut(asked.unwrap_or(wait)) } else { Next::Again(wait) }
     }
@@ -196,7 +198,7 @@ impl Iterator for Backoff {
 
 /// Parses a `Retry-After` header: whole or decimal seconds, or an HTTP date relative to `now`. A past date means no wait;
 /// anything else is ignored, as RFC 9110 says.
-pub fn retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
+pub fn parse_retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|c: char| c.is_ascii_digit()) {
         let seconds: f64 = value.parse().ok()?;
@@ -218,7 +220,7 @@ fn http_date(value: &str) -> Option<jiff::Timestamp> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Attempt, Backoff, DEFAULT_MAX_WAIT, Next, Retry, RetrySettings, retry_after, should_retry};
+    use super::{Attempt, Backoff, DEFAULT_MAX_WAIT, Next, Retry, RetrySettings, parse_retry_after, should_retry};
     use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -342,8 +344,8 @@ mod tests {
             ("-1", None),
             ("5 minutes", None),
         ] {
-            assert_eq!(retry_after(text, now), seconds.map(Duration::from_secs_f64), "{text:?}");
+            assert_eq!(parse_retry_after(text, now), seconds.map(Duration::from_secs_f64), "{text:?}");
         }
-        assert_eq!(retry_after("99999999999999999999999999", now), Some(Duration::MAX));
+        assert_eq!(parse_retry_after("99999999999999999999999999", now), Some(Duration::MAX));
     }
 }

@@ -5,9 +5,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use std::cmp::Reverse;
 
 /// Shorter keys are treated as words such as `none`, which texts may contain.
-const LEAST: usize = 8;
+const MIN_SECRET_BYTES: usize = 8;
 /// Up to this length, letters alone are treated as a word or a name.
-const LONGEST_WORD: usize = 20;
+const MAX_WORD_BYTES: usize = 20;
 
 /// Secrets to mask. None of them is part of another.
 pub struct SecretSet(Vec<SecretString>);
@@ -62,7 +62,8 @@ impl SecretSet {
 }
 
 fn is_word(text: &str) -> bool {
-    text.len() < LEAST || (text.len() <= LONGEST_WORD && text.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    text.len() < MIN_SECRET_BYTES
+        || (text.len() <= MAX_WORD_BYTES && text.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// Masks every occurrence of a secret, ignoring ASCII case, as host names are lower case.

@@ -16,7 +16,7 @@ use super::html_source::shown_url;
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
-use crate::net::{Answer, Place};
+use crate::net::{Answer, MemoryPermit};
 use crate::types::text::printable;
 use crate::types::{Provenance, sha256_hex};
 use futures_util::FutureExt as _;
@@ -137,7 +137,7 @@ impl ApiSource {
             marked
         } else {
             // Nobody who holds a place waits for another.
-            answer.place = Place::default();
+            answer.memory = MemoryPermit::default();
             self.has_disambiguation_property(&parsed.title).await?
         };
         let Parsed { title, pageid, revid, text, .. } = parsed;
@@ -146,7 +146,7 @@ impl ApiSource {
             .cache
             .read(move |pages| {
                 let provenance = Provenance { pageid, revid, ..source::provenance_of(&answer, NAME, &title) };
-                let Answer { url, body, place: _place, .. } = answer;
+                let Answer { url, body, memory: _memory, .. } = answer;
                 // The text is in it once more, and a page takes memory enough while it is read.
                 drop(body);
                 let page = pages.page(sha256_hex([text.as_bytes()]), reading, &url, &text)?;

@@ -60,7 +60,7 @@ impl HtmlSource {
 
 fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: Answer) -> Result<Found, SourceError> {
     let provenance = source::provenance_of(&answer, NAME, query);
-    let _place = answer.place.clone();
+    let _memory = answer.memory.clone();
     if compat == Compat::Fixed && answer.status == URI_TOO_LONG {
         return Ok(Found::Nothing { blocks: no_results(), provenance });
     }

@@ -4,7 +4,7 @@
 //! users of the program would share one counter and one block.
 
 use crate::net::limit::{Limiter, Limiters, Settings};
-use crate::net::{Answer, Balance, Client, ClientSettings, Keep, NetError, RetrySettings, Room, SecretSet};
+use crate::net::{Answer, Balance, Client, ClientSettings, Keep, MemoryBudget, NetError, RetrySettings, SecretSet};
 use crate::types::Compat;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -41,7 +41,7 @@ pub struct LiveSettings {
 
 /// Memory for large pages of all sites, until they are read: four of the longest, each of which takes many times as much while
 /// it is read. Articles are rarely longer than what needs no room.
-static LARGE_PAGES: Room = Room::new(64);
+static LARGE_PAGES: MemoryBudget = MemoryBudget::new(64);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SitePolicyError {
@@ -202,7 +202,7 @@ fn client_settings(
         user_agent: user_agent(settings.contact.as_deref())?,
         timeout: settings.timeout.unwrap_or(Duration::from_secs(30)),
         max_body: settings.max_body.unwrap_or(default.max_body),
-        room: Some(&LARGE_PAGES),
+        memory: Some(&LARGE_PAGES),
         // `requests` follows thirty.
         max_redirects: if like_paper { 30 } else { 5 },
         // The paper's client took any status as it came; asking again would change what it saw.

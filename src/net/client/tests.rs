@@ -3,7 +3,7 @@
 use super::{
     Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, Settings, is_loopback,
 };
-use crate::net::Room;
+use crate::net::MemoryBudget;
 use crate::net::testing::{Reply, Server, quick, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
@@ -85,29 +85,29 @@ async fn bodies_stop_at_the_limit_announced_streamed_or_compressed() {
 
 #[tokio::test]
 async fn large_answers_wait_until_others_were_used_and_small_ones_do_not() {
-    static ROOM: Room = Room::new(2);
-    let roomy = settings(1, |s| {
+    static BUDGET: MemoryBudget = MemoryBudget::new(2);
+    let client = settings(1, |s| {
         s.max_body = 3 << 20;
-        s.room = Some(&ROOM);
+        s.memory = Some(&BUDGET);
         s.timeout = Duration::from_secs(5);
     });
-    // One that is longer than all the room has all of it.
+    // An answer that is larger than the budget takes all of it.
     let large = reply(200, "", &vec![b'a'; (2 << 20) + 1]);
     let server = Server::start(vec![large.clone(), large, reply(200, "", &vec![b'a'; 1 << 20])]).await;
-    let first = roomy.get(&server.url, &[]).await.expect("an answer");
-    let (second, ()) = tokio::join!(roomy.get(&server.url, &[]), async {
+    let first = client.get(&server.url, &[]).await.expect("an answer");
+    let (second, ()) = tokio::join!(client.get(&server.url, &[]), async {
         while server.requests().len() < 2 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        let small = roomy.get(&server.url, &[]).await.expect("needs no room");
+        let small = client.get(&server.url, &[]).await.expect("reserves nothing");
         assert_eq!(small.body.len(), 1 << 20);
         // The wait is longer than an answer may take, and counts for nothing.
-        let kept = first.place.clone();
+        let kept = first.memory.clone();
         drop(first);
         tokio::time::sleep(Duration::from_secs(6)).await;
         drop(kept);
     });
-    assert_eq!(second.expect("there is room").body.len(), (2 << 20) + 1);
+    assert_eq!(second.expect("there is memory").body.len(), (2 << 20) + 1);
 }
 
 #[tokio::test]

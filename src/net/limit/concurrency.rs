@@ -11,7 +11,7 @@ const CAREFUL_ROUND: u32 = 12;
 /// The shortest time between two decreases, in which answers show the effect of the first.
 const MIN_CALM: Duration = Duration::from_secs(1);
 /// Failed trials are repeated after 1, 2, 4, up to 16 rounds.
-const MOST_DOUBLINGS: u32 = 4;
+const MAX_DOUBLINGS: u32 = 4;
 /// After a refusal the limit stays for this many rounds, divided by the limit: if it is small, each trial costs a refusal.
 const REFUSED_REST: u32 = 8;
 
@@ -240,7 +240,7 @@ impl Concurrency {
     }
 
     fn rest_longer(&mut self) {
-        self.rest = 1 << self.failed.min(MOST_DOUBLINGS);
+        self.rest = 1 << self.failed.min(MAX_DOUBLINGS);
         self.failed = self.failed.saturating_add(1);
     }
 

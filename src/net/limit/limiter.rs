@@ -272,7 +272,7 @@ impl State {
         self.queued = match asked {
             Err(Wait::Until(until)) => {
                 let from = self.queued.filter(|span| span.until == until).map_or(now, |span| span.from);
-                // A place stays empty as long as the server asked, or so shortly that nobody is told.
+                // A place stays empty as long as the server asked, or so briefly that no reason is reported.
                 let is_empty = self.empty_until.peek() == Some(&Reverse(until));
                 Some(Span { from, until, why: if is_empty { WaitReason::Asked } else { WaitReason::Pace } })
             }
