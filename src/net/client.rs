@@ -1,19 +1,17 @@
-//! The client: its settings, and the retry loop of a logical request.
+//! The client: its settings and memory budget, the retry loop of a logical request, and how callers take an answer: whole,
+//! or event by event as it arrives.
 
-use super::asked;
 use super::balance::Balance;
-use super::exchange;
 use super::limit::{HeldOff, Limiter, Outcome, Settings};
-use super::listen::{Keep, Listener};
-use super::retry::{Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
-use super::room::{MemoryBudget, MemoryPermit};
-use super::{NetError, redact};
+use super::retry::{self, Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
+use super::{NetError, exchange, redact};
 use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Request, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// How a client behaves. Its limits apply to all of its requests together.
 #[derive(Debug, Clone)]
@@ -265,8 +263,8 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
                 listener.reported().map_or((answer.status, None), |(status, words)| (status, Some(words)));
             let in_body = || match said {
                 _ if status != TOO_MANY_REQUESTS => None,
-                Some(words) => asked::wait_in_words(words),
-                None => asked::wait_in_body(&answer.body, jiff::Timestamp::now()),
+                Some(words) => retry::wait_in_words(words),
+                None => retry::wait_in_body(&answer.body, jiff::Timestamp::now()),
             };
             Attempt::Answered { status, accepted, asked: answer.retry_after.or_else(in_body).or(answer.limit_ends) }
         }
@@ -350,6 +348,99 @@ fn chain(error: &reqwest::Error) -> String {
     }
     text
 }
+
+/// What a listener wants after an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    More,
+    /// Everything that matters has arrived; further events are read if they follow soon.
+    Whole,
+    /// No more events: the connection is closed.
+    Enough,
+}
+
+/// Takes the answer to one logical request. After a retry the calls start again with [`Listener::begin`].
+pub trait Listener: Send {
+    /// Gets the head of an answer, without body. Returns whether to pass the body to [`Listener::event`] rather than keep
+    /// it whole.
+    fn begin(&mut self, _head: &Answer) -> bool {
+        false
+    }
+    /// Gets the data of the next event.
+    fn event(&mut self, _data: &[u8]) -> Heard {
+        Heard::More
+    }
+    /// Gets the complete answer, without body if that was passed as events. Returns whether to accept it rather than
+    /// retry.
+    fn end(&mut self, answer: &Answer) -> bool;
+    /// Whether a failure with this answer will last, although its status is one of those that pass.
+    fn is_final(&self, _answer: &Answer) -> bool {
+        false
+    }
+    /// The status and the words of an error that stands in place of an answer, after [`Listener::end`].
+    fn reported(&self) -> Option<(u16, &str)> {
+        None
+    }
+    /// Estimated tokens of prompt and answer, before each attempt; 0 if tokens are not limited.
+    fn estimate(&self) -> u64 {
+        0
+    }
+    /// Actual tokens of the last answer, if it says so, after [`Listener::end`].
+    fn tokens(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// Takes every answer whole.
+#[derive(Debug)]
+pub struct Keep;
+
+impl Listener for Keep {
+    fn end(&mut self, _answer: &Answer) -> bool {
+        true
+    }
+}
+
+/// How long answers may be that reserve no memory, in bytes.
+pub(super) const MAX_UNRESERVED: usize = 1 << 20;
+
+/// How much memory the large answers of some clients may take together.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    free: Semaphore,
+    mib: u32,
+}
+
+/// A part of the budget, free again when its last copy is dropped. All are equal, so that answers are compared without it.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryPermit(Option<Arc<SemaphorePermit<'static>>>);
+
+impl MemoryBudget {
+    pub const fn new(mib: u32) -> Self {
+        Self { free: Semaphore::const_new(mib as usize), mib }
+    }
+
+    /// Waits for this much memory. All of it is reserved at once, as partial reservations could deadlock.
+    pub(super) async fn reserve(&'static self, bytes: usize) -> MemoryPermit {
+        let mib = u32::try_from(bytes.div_ceil(1 << 20)).unwrap_or(u32::MAX);
+        // Nobody closes the semaphore; were it closed, large answers would merely be unlimited.
+        MemoryPermit(self.free.acquire_many(mib.min(self.mib)).await.ok().map(Arc::new))
+    }
+}
+
+impl MemoryPermit {
+    pub(super) fn is_reserved(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl PartialEq for MemoryPermit {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for MemoryPermit {}
 
 #[cfg(test)]
 mod tests;

@@ -4,12 +4,11 @@
 //! ranges sends the whole body again, and the sink starts over. The client's `timeout` limits the time between two
 //! pieces, not the whole download.
 
-use super::asked;
 use super::client::{Client, parse};
 use super::exchange::moved;
 use super::limit::{HeldOff, Outcome};
 use super::retry::{Attempt, Backoff, Next, Retry, should_retry};
-use super::{NetError, redact};
+use super::{NetError, redact, retry};
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_RANGE, LAST_MODIFIED,
     RANGE,
@@ -143,7 +142,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
         416 if at > 0 && unsatisfied_total(response.headers()) == Some(at) => return Ok(()),
         416 if at > 0 => return Err(Fault::StartOver),
         code => {
-            let asked = asked::wait_in_headers(response.headers(), jiff::Timestamp::now());
+            let asked = retry::wait_in_headers(response.headers(), jiff::Timestamp::now());
             let retry = should_retry(&Attempt::Answered { status: code, accepted: true, asked });
             return Err(Fault::Passing(status(&url, code), retry));
         }

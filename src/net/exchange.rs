@@ -1,13 +1,10 @@
 //! One attempt: send, follow redirects, read the body up to its limit, whole or event by event.
 
-use super::asked;
-use super::client::{Answer, Client, ClientSettings};
+use super::client::{Answer, Client, ClientSettings, Heard, Listener, MAX_UNRESERVED, MemoryPermit};
 use super::events::Events;
 use super::limit::{HeldOff, Outcome, Permit};
-use super::listen::{Heard, Listener};
 use super::retry::TOO_MANY_REQUESTS;
-use super::room::{MAX_UNRESERVED, MemoryPermit};
-use super::{NetError, redact};
+use super::{NetError, redact, retry};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
 use std::ops::Deref;
@@ -177,8 +174,8 @@ async fn hop(
     let answer = Answer {
         status: response.status().as_u16(),
         content_type: text(CONTENT_TYPE),
-        retry_after: asked::wait_in_headers(headers, now),
-        limit_ends: asked::wait_until_reset(headers, now).filter(|_| response.status().as_u16() == TOO_MANY_REQUESTS),
+        retry_after: retry::wait_in_headers(headers, now),
+        limit_ends: retry::wait_until_reset(headers, now).filter(|_| response.status().as_u16() == TOO_MANY_REQUESTS),
         url: url.into(),
         attempts: 1,
         ..Answer::default()

@@ -19,7 +19,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("csv", &["dataset/", "export/", "label/import"]),
     ("flate2", &["dataset/", "export/gzip", "net/client/tests", "report/page/", "wiki/corpus"]),
     ("getrandom", &["serve/view"]),
-    ("governor", &["net/limit/rate", "serve/guard"]),
+    ("governor", &["net/limit", "serve/guard"]),
     ("hyper", &["serve/"]),
     ("hyper_util", &["serve/"]),
     ("indicatif", &["report/progress"]),

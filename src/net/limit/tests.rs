@@ -1,6 +1,6 @@
-use super::Limiter;
-use crate::net::limit::{Activity, Outcome, Settings, Waiting};
+use super::{Activity, Limiter, Limiters, Outcome, Settings, Waiting};
 use crate::types::WaitReason;
+use secrecy::SecretString;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -254,4 +254,20 @@ async fn whoever_waits_for_the_place_of_a_refused_request_waits_as_the_server_as
             assert_eq!(limiter.activity().waiting, Some(waiting));
         } => {}
     }
+}
+
+#[test]
+fn a_limiter_belongs_to_a_provider_and_a_key() {
+    let limiters = Limiters::default();
+    let key = |text: &str| Some(SecretString::from(text));
+    let first = limiters.of("a.example", key("sesame").as_ref(), &Settings::fixed(3));
+    let again = limiters.of("a.example", key("sesame").as_ref(), &Settings::fixed(9));
+    assert!(Arc::ptr_eq(&first, &again));
+    assert_eq!(again.limit(), 3);
+    for (provider, key) in [("a.example", key("two")), ("a.example", None), ("b.example", key("sesame"))] {
+        assert!(!Arc::ptr_eq(&first, &limiters.of(provider, key.as_ref(), &Settings::default())), "{provider}");
+    }
+    let names: Vec<String> = limiters.each().into_iter().map(|(provider, _)| provider).collect();
+    assert_eq!(names, ["a.example", "a.example", "a.example", "b.example"]);
+    assert!(!format!("{limiters:?}").contains("sesame"));
 }
