@@ -9,7 +9,7 @@
 
 use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
-use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
+use crate::tape::{Cache, CanonicalRequest, Kind, Player, Recorder, Wrapped};
 use crate::types::{Cause, Completion, Decoding, Functions, Message, Prompt, Request, tool::first_version_call_id};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -62,7 +62,7 @@ impl ModelIdentity {
         Self { provider: provider.into(), model: model.into(), endpoint: endpoint.into(), server }
     }
 
-    fn request(&self, request: &Request, server: Option<&str>) -> Asked {
+    fn request(&self, request: &Request, server: Option<&str>) -> CanonicalRequest {
         let prompt = match &request.prompt {
             text @ Prompt::Text { .. } => RecordedPrompt::Text(text.to_text()),
             Prompt::Messages(messages) => RecordedPrompt::Messages(messages),
@@ -70,7 +70,7 @@ impl ModelIdentity {
         let Self { provider, model, endpoint, .. } = self;
         let (stop, decoding, functions) = (&request.stop, &request.decoding, request.functions.as_deref());
         let request = RecordedRequest { prompt, stop, decoding, functions, provider, model, endpoint, server };
-        Asked::new(Kind::Model, &request)
+        CanonicalRequest::new(Kind::Model, &request)
     }
 }
 

@@ -27,13 +27,13 @@ pub(super) type Digest = [u8; 32];
 
 /// A request as recordings store it: its JSON text and the digest of that.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct CanonicalRequest {
     pub(super) kind: Kind,
     pub(super) request: Box<RawValue>,
     pub(super) digest: Digest,
 }
 
-impl Asked {
+impl CanonicalRequest {
     /// Equal requests must serialise to the same text. The fields that differ most should come first: the nearest
     /// recorded request is the one with the longest common prefix.
     pub fn new<R: Serialize>(kind: Kind, request: &R) -> Self {

@@ -5,7 +5,7 @@
 //! their occurrences are counted per process.
 
 use super::TapeError;
-use super::asked::{Asked, Digest, sha256};
+use super::asked::{CanonicalRequest, Digest, sha256};
 use super::own_file::open_own;
 use super::scope::{self, Counter};
 use super::writer::Writer;
@@ -98,8 +98,8 @@ impl Cache {
     }
 
     /// The key of an answer that is different each time the request is made, as repeats and samples need it.
-    pub fn slot(&self, asked: &Asked) -> Slot {
-        let scope = scope::current();
+    pub fn slot(&self, asked: &CanonicalRequest) -> Slot {
+        let scope = scope::current_scope();
         let name = scope.as_ref().map(ToString::to_string).unwrap_or_default();
         let n = self.counter.next(&asked.digest, &name);
         let scope = scope.unwrap_or_default();
@@ -109,7 +109,7 @@ impl Cache {
     }
 
     /// The key of an answer that is always the same.
-    pub fn only_slot(asked: &Asked) -> Slot {
+    pub fn only_slot(asked: &CanonicalRequest) -> Slot {
         Slot(asked.digest)
     }
 

@@ -1,7 +1,7 @@
 //! The lines of a recording.
 
 use super::TapeError;
-use super::asked::{Asked, Digest, Kind, digest, hex};
+use super::asked::{CanonicalRequest, Digest, Kind, digest, hex};
 use crate::types::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ pub(super) const VERSION: u32 = 1;
 /// The value of `tape` in the first line.
 const NAME: &str = "wikitrail";
 /// Longest first line; other files may have no line end at all.
-pub(super) const LONGEST_HEADER: u64 = 1 << 12;
+pub(super) const MAX_HEADER_BYTES: u64 = 1 << 12;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -64,7 +64,7 @@ pub(super) struct Entry<'a> {
 }
 
 /// The first line of a new recording, with its line end.
-pub(super) fn header() -> String {
+pub(super) fn header_line() -> String {
     format!("{{\"v\":{VERSION},\"tape\":\"{NAME}\"}}\n")
 }
 
@@ -76,11 +76,11 @@ pub(super) enum Head {
     Recording(usize),
 }
 
-/// Parses the beginning of a file: its first [`LONGEST_HEADER`] bytes, or all of it.
-pub(super) fn head(bytes: &[u8], path: &Path) -> Result<Head, TapeError> {
+/// Parses the beginning of a file: its first [`MAX_HEADER_BYTES`] bytes, or all of it.
+pub(super) fn read_head(bytes: &[u8], path: &Path) -> Result<Head, TapeError> {
     let foreign = || TapeError::Foreign { path: path.to_owned(), reason: "its first line is not that of a recording" };
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
-        let begun = header().as_bytes().starts_with(bytes);
+        let begun = header_line().as_bytes().starts_with(bytes);
         return if begun { Ok(Head::Empty) } else { Err(foreign()) };
     };
     let first = &bytes[..end];
@@ -88,7 +88,7 @@ pub(super) fn head(bytes: &[u8], path: &Path) -> Result<Head, TapeError> {
     match parsed {
         Ok(header) if header.tape == NAME && header.v == VERSION => Ok(Head::Recording(end + 1)),
         _ => match serde_json::from_slice::<Version>(first) {
-            Ok(Version { v }) if v > u64::from(VERSION) && names_a_recording(first) => Err(newer(path, v)),
+            Ok(Version { v }) if v > u64::from(VERSION) && names_a_recording(first) => Err(newer_version(path, v)),
             _ => Err(foreign()),
         },
     }
@@ -103,7 +103,7 @@ fn names_a_recording(line: &[u8]) -> bool {
     serde_json::from_slice::<Named<'_>>(line).is_ok_and(|named| named.tape == NAME)
 }
 
-pub(super) fn newer(path: &Path, found: u64) -> TapeError {
+pub(super) fn newer_version(path: &Path, found: u64) -> TapeError {
     TapeError::Newer { path: path.to_owned(), found, known: VERSION }
 }
 
@@ -137,8 +137,8 @@ impl<'a> Entry<'a> {
 }
 
 /// A request with its answer as a line, with its line end.
-pub(super) fn entry<A: Serialize>(
-    asked: &Asked,
+pub(super) fn entry_line<A: Serialize>(
+    asked: &CanonicalRequest,
     n: u32,
     scope: Option<&str>,
     answer: &A,

@@ -72,7 +72,7 @@ impl From<Miss> for super::TapeError {
 }
 
 /// The first difference of two requests, both JSON.
-pub(super) fn difference(recorded: &[u8], asked: &[u8]) -> String {
+pub(super) fn first_difference(recorded: &[u8], asked: &[u8]) -> String {
     let parsed = |text| serde_json::from_slice::<Value>(text).unwrap_or_default();
     // Equal values with different digests are formatted differently, which this program never does.
     first("", &parsed(recorded), &parsed(asked)).unwrap_or_else(|| "formatting".to_owned())
@@ -136,11 +136,11 @@ fn quoted(text: &str, begin: usize, end: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::difference;
+    use super::first_difference;
 
     #[test]
     fn the_first_difference_is_named_and_shown() {
-        let told = |recorded: &str, asked: &str| difference(recorded.as_bytes(), asked.as_bytes());
+        let told = |recorded: &str, asked: &str| first_difference(recorded.as_bytes(), asked.as_bytes());
         for (recorded, asked, difference) in [
             (r#"{"a":1,"b":{"c":0.0}}"#, r#"{"a":1,"b":{"c":0.7}}"#, "b.c: recorded 0.0, asked 0.7"),
             (r#"{"b":{"c":1}}"#, r#"{"b":{"c":1,"seed":5}}"#, "b.seed: recorded nothing, asked 5"),

@@ -40,7 +40,7 @@ mod scope;
 mod wrapped;
 mod writer;
 
-pub use asked::{Asked, Kind};
+pub use asked::{CanonicalRequest, Kind};
 pub use cache::{Cache, CacheCounts, Slot};
 pub use error::TapeError;
 pub(crate) use lines::{FileError, LineFile};

@@ -1,8 +1,8 @@
 //! Reading a recording: an index in memory, answers on demand.
 
 use super::TapeError;
-use super::asked::{Asked, Digest, Kind};
-use super::line::{self, BadEntry, Entry, Head, LONGEST_HEADER};
+use super::asked::{CanonicalRequest, Digest, Kind};
+use super::line::{self, BadEntry, Entry, Head, MAX_HEADER_BYTES};
 use super::miss::{self, Miss, Nearest, Why};
 use super::scope::{self, Counter};
 use crate::types::bounded::{read_line, too_long};
@@ -94,7 +94,7 @@ impl Player {
     }
 
     /// Whether a request was recorded; its answers may have been given already.
-    pub fn has(&self, asked: &Asked) -> bool {
+    pub fn has(&self, asked: &CanonicalRequest) -> bool {
         self.recording.known.contains_key(&asked.digest)
     }
 
@@ -108,7 +108,7 @@ impl Player {
     ///
     /// Answers recorded for the current scope are returned in their order. Without any, such as after a variant was
     /// renamed, all recorded answers to the request are returned one after the other.
-    pub fn answer<A>(&self, asked: Asked) -> impl Future<Output = Result<A, TapeError>> + Send + use<A>
+    pub fn answer<A>(&self, asked: CanonicalRequest) -> impl Future<Output = Result<A, TapeError>> + Send + use<A>
     where
         A: DeserializeOwned + Send + 'static,
     {
@@ -130,8 +130,8 @@ impl Recording {
         let path = self.path.clone();
         let read = || TapeError::io("read", &path);
         let mut line = Vec::new();
-        (&mut reader).take(LONGEST_HEADER).read_until(b'\n', &mut line).map_err(read())?;
-        let Head::Recording(length) = line::head(&line, &path)? else { return Ok(()) };
+        (&mut reader).take(MAX_HEADER_BYTES).read_until(b'\n', &mut line).map_err(read())?;
+        let Head::Recording(length) = line::read_head(&line, &path)? else { return Ok(()) };
         let (mut offset, mut number) = (length as u64, 1);
         loop {
             let length = read_line(&mut reader, &mut line).map_err(read())?;
@@ -144,7 +144,7 @@ impl Recording {
             }
             match Entry::parse(&line) {
                 Ok(entry) => self.note(&entry, Spot::of(&entry, &line, number, offset)),
-                Err(BadEntry::Newer(found)) => return Err(line::newer(&path, found)),
+                Err(BadEntry::Newer(found)) => return Err(line::newer_version(&path, found)),
                 // A crash leaves an incomplete last line.
                 Err(BadEntry::Bad(_)) if line.last() != Some(&b'\n') => {}
                 Err(BadEntry::Bad(reason)) => return Err(TapeError::BadLine { path, line: number, reason }),
@@ -175,8 +175,8 @@ impl Recording {
     }
 
     /// Where the next answer to this request is, or why there is none; the nearest request is not yet filled in.
-    fn find(&self, asked: &Asked) -> Result<Spot, Why> {
-        let scope = scope::current().map(|scope| scope.to_string()).unwrap_or_default();
+    fn find(&self, asked: &CanonicalRequest) -> Result<Spot, Why> {
+        let scope = scope::current_scope().map(|scope| scope.to_string()).unwrap_or_default();
         let known = self.known.get(&asked.digest).ok_or(Why::Unknown { nearest: None })?;
         let Some(numbers) = self.scopes.get(&scope).and_then(|scope| known.of.get(scope)) else {
             let n = self.shared.next(&asked.digest, "") as usize;
@@ -205,14 +205,14 @@ impl Recording {
         let bad = |reason| TapeError::BadLine { path: self.path.clone(), line: spot.line, reason };
         let line = self.bytes(spot.offset, spot.length)?;
         let entry = Entry::parse(&line).map_err(|error| match error {
-            BadEntry::Newer(found) => line::newer(&self.path, found),
+            BadEntry::Newer(found) => line::newer_version(&self.path, found),
             BadEntry::Bad(reason) => bad(reason),
         })?;
         serde_json::from_str(entry.answer.get())
             .map_err(|error| bad(format!("not an answer: {}", json_error::in_line(&error))))
     }
 
-    fn miss(&self, asked: &Asked, why: Why) -> TapeError {
+    fn miss(&self, asked: &CanonicalRequest, why: Why) -> TapeError {
         let why = match why {
             Why::Unknown { .. } => {
                 let mut kept = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +235,7 @@ impl Recording {
     }
 
     /// The recorded request with the longest common prefix; the first of equals.
-    fn nearest(&self, asked: &Asked) -> Result<Option<Nearest>, TapeError> {
+    fn nearest(&self, asked: &CanonicalRequest) -> Result<Option<Nearest>, TapeError> {
         let mut spots: Vec<Spot> =
             self.known.values().filter(|known| known.kind == asked.kind).map(|known| known.spots[0]).collect();
         spots.sort_unstable_by_key(|spot| spot.offset);
@@ -251,7 +251,7 @@ impl Recording {
                 best = Some((common, spot.line, text));
             }
         }
-        Ok(best.map(|(_, line, text)| Nearest { line, difference: miss::difference(&text, wanted.as_bytes()) }))
+        Ok(best.map(|(_, line, text)| Nearest { line, difference: miss::first_difference(&text, wanted.as_bytes()) }))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Appending to a recording.
 
 use super::TapeError;
-use super::asked::Asked;
-use super::line::{self, BadEntry, Entry, Head, LONGEST_HEADER};
+use super::asked::CanonicalRequest;
+use super::line::{self, BadEntry, Entry, Head, MAX_HEADER_BYTES};
 use super::lines::LineFile;
 use super::scope::{self, Counter};
 use super::writer::Writer;
@@ -21,7 +21,7 @@ pub struct Recorder {
 /// A request's place in the recording, taken when the request is made, since answers arrive in any order.
 #[derive(Debug)]
 pub struct Place {
-    asked: Asked,
+    asked: CanonicalRequest,
     n: u32,
     scope: Option<String>,
 }
@@ -45,15 +45,15 @@ impl Recorder {
     }
 
     /// Takes the place of a request that is about to be made; a failed request leaves it empty.
-    pub fn place(&self, asked: Asked) -> Place {
-        let scope = scope::current().map(|scope| scope.to_string());
+    pub fn place(&self, asked: CanonicalRequest) -> Place {
+        let scope = scope::current_scope().map(|scope| scope.to_string());
         let n = self.counter.next(&asked.digest, scope.as_deref().unwrap_or_default());
         Place { asked, n, scope }
     }
 
     /// Appends the answer and waits until it is on disk. On an error the file keeps none of it.
     pub async fn record<A: Serialize>(&self, place: Place, answer: &A) -> Result<(), TapeError> {
-        let line = line::entry(&place.asked, place.n, place.scope.as_deref(), answer);
+        let line = line::entry_line(&place.asked, place.n, place.scope.as_deref(), answer);
         self.writer.write(line.map_err(|error| TapeError::io("append to", self.writer.path())(error.into()))?).await
     }
 }
@@ -61,16 +61,16 @@ impl Recorder {
 /// Begins a new recording. In one that exists, removes an incomplete last line; one that only lacks its line end is kept.
 fn repair(lines: &mut LineFile) -> Result<Option<u64>, TapeError> {
     let mut first = Vec::new();
-    (&mut lines.file).take(LONGEST_HEADER).read_to_end(&mut first).map_err(|error| lines.error("read", error))?;
-    if let Head::Empty = line::head(&first, &lines.path)? {
+    (&mut lines.file).take(MAX_HEADER_BYTES).read_to_end(&mut first).map_err(|error| lines.error("read", error))?;
+    if let Head::Empty = line::read_head(&first, &lines.path)? {
         let dropped = lines.repair(&first, false)?;
-        lines.append(line::header().as_bytes())?;
+        lines.append(line::header_line().as_bytes())?;
         sync_folder(&lines.path);
         return Ok(dropped);
     }
     let tail = lines.tail()?;
     match Entry::parse(&tail) {
-        Err(BadEntry::Newer(found)) => Err(line::newer(&lines.path, found)),
+        Err(BadEntry::Newer(found)) => Err(line::newer_version(&lines.path, found)),
         parsed => Ok(lines.repair(&tail, parsed.is_ok())?),
     }
 }

@@ -38,11 +38,11 @@ pub fn in_episode<F: Future>(episode: String, repeat: u32, future: F) -> impl Fu
 
 /// Runs `future` as a sample (from 0) of the current episode.
 pub fn in_sample<F: Future>(sample: u32, future: F) -> impl Future<Output = F::Output> {
-    SCOPE.scope(Scope { sample: Some(sample), ..current().unwrap_or_default() }, future)
+    SCOPE.scope(Scope { sample: Some(sample), ..current_scope().unwrap_or_default() }, future)
 }
 
 /// The scope of the current task.
-pub(super) fn current() -> Option<Scope> {
+pub(super) fn current_scope() -> Option<Scope> {
     SCOPE.try_with(Clone::clone).ok()
 }
 

@@ -6,7 +6,7 @@
 use super::html::ExtractError;
 use super::source::{Found, NO_RESULTS, Source, SourceError, kind_of};
 use crate::net::redact;
-use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
+use crate::tape::{Cache, CanonicalRequest, Kind, Player, Recorder, Wrapped};
 use crate::types::Compat;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -48,8 +48,8 @@ impl SourceIdentity {
         Self { source: kind_of(source), compat, origin: origin.map(redact::url) }
     }
 
-    fn request(&self, query: &str, origin: Option<&str>) -> Asked {
-        Asked::new(Kind::Wiki, &RecordedSearch { query, source: &self.source, compat: self.compat, origin })
+    fn request(&self, query: &str, origin: Option<&str>) -> CanonicalRequest {
+        CanonicalRequest::new(Kind::Wiki, &RecordedSearch { query, source: &self.source, compat: self.compat, origin })
     }
 }
 

@@ -3,7 +3,7 @@
 mod cache;
 mod recording;
 
-use super::{Asked, Kind, Miss, Player, TapeError, Why};
+use super::{CanonicalRequest, Kind, Miss, Player, TapeError, Why};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -15,8 +15,8 @@ fn file() -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-fn asked(prompt: &str) -> Asked {
-    Asked::new(Kind::Model, &json!({ "prompt": prompt, "model": "m" }))
+fn asked(prompt: &str) -> CanonicalRequest {
+    CanonicalRequest::new(Kind::Model, &json!({ "prompt": prompt, "model": "m" }))
 }
 
 async fn play(player: &Player, prompt: &str) -> Result<Value, TapeError> {
@@ -27,7 +27,7 @@ async fn why(player: &Player, prompt: &str) -> Why {
     missed(player, asked(prompt)).await.why
 }
 
-async fn missed(player: &Player, asked: Asked) -> Miss {
+async fn missed(player: &Player, asked: CanonicalRequest) -> Miss {
     match player.answer::<Value>(asked).await.expect_err("a miss") {
         TapeError::Miss(miss) => *miss,
         error => panic!("{error}"),

@@ -1,4 +1,4 @@
-use super::super::{Asked, Kind, Player, Recorder, TapeError, Why, in_episode, in_sample};
+use super::super::{CanonicalRequest, Kind, Player, Recorder, TapeError, Why, in_episode, in_sample};
 use super::{asked, file, missed, play, why};
 use serde_json::{Value, json};
 use std::fs;
@@ -77,10 +77,11 @@ async fn a_miss_names_the_nearest_request_of_its_kind_and_the_difference() {
                     recorded \"Question: B\\nThought 1: x\", asked \"Question: B\\nThought 2:\"";
     assert!(text.ends_with(expected), "{text}");
     assert_eq!(missed(&player, asked("Question: B\nThought 2:")).await.to_string(), text, "from memory");
-    let other = Asked::new(Kind::Model, &json!({ "prompt": "Question: C", "model": "n" }));
+    let other = CanonicalRequest::new(Kind::Model, &json!({ "prompt": "Question: C", "model": "n" }));
     let text = missed(&player, other).await.to_string();
     assert!(text.ends_with("in line 4, differs in model, character 1: recorded \"m\", asked \"n\""), "{text}");
-    let search = missed(&player, Asked::new(Kind::Wiki, &json!({ "prompt": "Question: C", "model": "m" }))).await;
+    let search =
+        missed(&player, CanonicalRequest::new(Kind::Wiki, &json!({ "prompt": "Question: C", "model": "m" }))).await;
     assert_eq!(search.why, Why::Unknown { nearest: None });
     assert!(search.to_string().ends_with("has no wiki requests"), "{search}");
 }
