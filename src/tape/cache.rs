@@ -5,10 +5,9 @@
 //! their occurrences are counted per process.
 
 use super::TapeError;
-use super::asked::{CanonicalRequest, Digest, sha256};
+use super::line::{self, CanonicalRequest, Counter, Digest, sha256};
 use super::own_file::open_own;
-use super::scope::{self, Counter};
-use super::writer::Writer;
+use super::recorder::Writer;
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use serde::Serialize;
@@ -99,7 +98,7 @@ impl Cache {
 
     /// The key of an answer that is different each time the request is made, as repeats and samples need it.
     pub fn slot(&self, asked: &CanonicalRequest) -> Slot {
-        let scope = scope::current_scope();
+        let scope = line::current_scope();
         let name = scope.as_ref().map(ToString::to_string).unwrap_or_default();
         let n = self.counter.next(&asked.digest, &name);
         let scope = scope.unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Errors of recordings and caches.
 
-use super::lines::FileError;
-use super::miss::{Miss, Why};
 use super::own_file::{NOT_OWN_HINT, is_not_own};
+use super::player::{Miss, Why};
+use super::recorder::FileError;
 use std::path::{Path, PathBuf};
 
 /// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.

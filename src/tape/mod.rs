@@ -15,46 +15,32 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `asked` | a request in canonical form, and its key |
-//! | `scope` | the episode that makes a request, and the count of its occurrences |
-//! | `line` | the lines of a recording |
-//! | `lines` | appending lines, locked and synced |
-//! | `own_file` | opening files that this program writes, without following links, and members of folders |
-//! | `recorder` | appending to a recording |
-//! | `player` | reading: an index in memory, answers on demand |
-//! | `miss` | the nearest recorded request, and the first difference |
+//! | `line` | a request in canonical form with its key, the episode that makes it, and the lines of a recording |
+//! | `recorder` | appending to a recording, locked and synced in batches; the wrapper of models and sources |
+//! | `player` | reading: an index in memory, answers on demand, and for a miss the nearest recorded request |
 //! | `cache` | answers in a database, for reuse by later runs |
-//! | `wrapped` | what the wrappers of models and of sources have in common |
-//! | `writer` | a thread that writes and syncs in batches |
+//! | `own_file` | opening files that this program writes, without following links, and members of folders |
+//! | `error` | why a recording or a cache cannot be used, with hints |
+//!
+//! `llm` and `wiki` wrap their models and sources; `store` opens and appends a run's files by the same means.
 
-mod asked;
 mod cache;
 mod error;
 mod line;
-mod lines;
-mod miss;
 mod own_file;
 mod player;
 mod recorder;
-mod scope;
-mod wrapped;
-mod writer;
 
-pub use asked::{CanonicalRequest, Kind};
 pub use cache::{Cache, CacheCounts, Slot};
 pub use error::TapeError;
-pub(crate) use lines::{FileError, LineFile};
-pub use miss::{Miss, Nearest, Why};
+pub use line::{CanonicalRequest, Kind, in_episode, in_sample};
 pub(crate) use own_file::{
     FolderBeside, Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_hidden, is_not_own,
     machine, open_own, read_own, signature,
 };
-pub use player::Player;
-pub(crate) use recorder::sync_folder;
-pub use recorder::{Place, Recorder};
-pub use scope::{in_episode, in_sample};
-pub use wrapped::Wrapped;
-pub(crate) use writer::Writer;
+pub use player::{Miss, Nearest, Player, Why};
+pub(crate) use recorder::{FileError, LineFile, Writer, sync_folder};
+pub use recorder::{Place, Recorder, Wrapped};
 
 #[cfg(test)]
 mod tests;
