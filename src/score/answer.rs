@@ -1,8 +1,7 @@
 //! The answer scores of the official scripts, bit for bit, and the reward of the paper's harness.
 
 use super::normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
-use super::overlap::{AnswerScore, overlap};
-use super::rouge::rouge_l;
+use super::overlap::{AnswerScore, overlap, rouge_l};
 
 /// EM, F1, precision and recall as `hotpot_evaluate_v1.py` gives them, bit for bit.
 ///
@@ -105,6 +104,23 @@ pub fn rouge_l_max<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore 
 /// labels alike, and 0 for an episode that never finished.
 pub fn paper_reward(prediction: Option<&str>, gold: &str) -> bool {
     prediction.is_some_and(|prediction| normalize(prediction) == normalize(gold))
+}
+
+/// The labels of FEVER, as its files spell them.
+pub const FEVER_LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
+
+/// Whether the official scorer counts the label as right: equality after upper-casing, and nothing else.
+///
+/// Neither space nor punctuation is ignored; [`paper_reward`](super::paper_reward) is the lenient rule.
+///
+/// ```
+/// use wikitrail::score::fever_label;
+/// assert!(fever_label("not enough info", "NOT ENOUGH INFO"));
+/// assert!(!fever_label("SUPPORTS.", "SUPPORTS") && !fever_label("", "SUPPORTS"));
+/// ```
+pub fn fever_label(prediction: &str, gold: &str) -> bool {
+    // Rust's and Python's upper-casing agree on every character that a label holds.
+    prediction.to_uppercase() == gold.to_uppercase()
 }
 
 #[cfg(test)]

@@ -4,11 +4,10 @@
 
 use super::evidence::GoldEvidence;
 use super::failure::{Failure, FailureClass, PaperClass, failure};
-use super::grounding::Grounding;
+use super::figure::Share;
 use super::observed::Observed;
 use super::overlap::AnswerScore;
-use super::retrieval::{Match, Retrieval};
-use super::share::Share;
+use super::retrieval::{Grounding, Match, Retrieval};
 use crate::types::Trajectory;
 use serde::ser::{Serialize, Serializer};
 

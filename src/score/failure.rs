@@ -18,17 +18,16 @@
 //!
 //! Without supporting facts, or for pages whose sentences the dataset does not give, what the episode read decides
 //! (`unnamed`).
+//!
+//! Classes where the dataset names no evidence, or pages without their sentences: what was read decides.
 
-mod unnamed;
-
-use super::answer::hotpot;
-use super::claim::is_touched;
-use super::evidence::GoldFact;
-use super::observed::{Observed, cap, is_verdict};
+use super::answer::{FEVER_LABELS, fever_label, hotpot};
+use super::evidence::{GoldFact, is_in, quoted, words};
+use super::normalize::normalize;
+use super::observed::{Kind, Observed, cap, is_shown, is_touched, is_verdict, kind_read, missing_name};
 use super::overlap::AnswerScore;
 use super::retrieval::{Match, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
-use super::wording::{is_in, quoted, words};
 use crate::types::{Call, Cause, Outcome, Tool, Trajectory};
 use serde::Serialize;
 
@@ -355,4 +354,104 @@ fn is_abstention(answer: &str) -> bool {
     let answer = super::normalize::normalize(answer);
     SIGNS.iter().any(|sign| answer.starts_with(sign))
         || ["信息不足", "无法确定", "未找到"].iter().any(|sign| answer.contains(sign))
+}
+
+impl Case<'_> {
+    pub(super) fn by_what_was_read(&self) -> Decided {
+        const UNKNOWN: &str = "supporting facts are not known";
+        let golds = &self.trajectory.answers;
+        if golds.iter().any(|gold| is_not_enough(gold)) {
+            return self.not_enough();
+        }
+        if let Some(nothing) = self.nothing_usable() {
+            return nothing;
+        }
+        if golds.iter().all(|gold| is_verdict(gold)) {
+            return self.by_verdict(UNKNOWN);
+        }
+        match self.gold_text_seen() {
+            Some(text) => (FailureClass::Reasoning, format!("{UNKNOWN}; {} was seen", quoted(text))),
+            None => self.unread(&format!("{UNKNOWN}; the gold answer was never seen")),
+        }
+    }
+
+    /// The gold says that no evidence exists, so none is missing.
+    fn not_enough(&self) -> Decided {
+        const GOLD: &str = "the gold is NOT ENOUGH INFO";
+        let Some(answer) = self.answer else {
+            let nothing = self.nothing_usable();
+            return nothing.unwrap_or_else(|| (FailureClass::Reasoning, format!("{GOLD}, and no answer was given")));
+        };
+        let question = &self.trajectory.question;
+        match &*normalize(answer) {
+            "supports" if is_shown(question, 0, self.seen) => {
+                return (FailureClass::Label, format!("{GOLD}, but a text that was shown has the words of the claim"));
+            }
+            "refutes" if matches!(kind_read(question, self.seen), Some(Kind::Partly | Kind::Other)) => {
+                return (
+                    FailureClass::Label,
+                    format!("{GOLD}, but a text that was shown says that it is something else"),
+                );
+            }
+            _ => {}
+        }
+        (FailureClass::Reasoning, format!("{GOLD}: the dataset names no evidence for {}", quoted(answer)))
+    }
+
+    /// Nothing was found on which an answer could rest.
+    fn nothing_usable(&self) -> Option<Decided> {
+        let (seen, gives_up) = (self.seen, self.answer.is_none_or(is_abstention));
+        let say = |what: String| Some((FailureClass::Search, format!("{what}{}", self.passed_over())));
+        if seen.texts == 0 {
+            return say("no page text was seen".to_owned());
+        }
+        if gives_up && seen.pages_about(&self.trajectory.question) == 0 {
+            return say(format!("none of the pages opened ({}) is about the question", seen.opened_count()));
+        }
+        if self.answer.is_none() && 2 * seen.missed_searches >= seen.searches && seen.missed_searches > 0 {
+            return say(format!("{} of {} searches opened no page", seen.missed_searches, seen.searches));
+        }
+        None
+    }
+
+    /// The gold is yes, no or a label: no page has its text, but a page may have the words of the claim.
+    pub(super) fn by_verdict(&self, why: &str) -> Decided {
+        let question = &self.trajectory.question;
+        let gives_up = self.answer.is_none_or(|answer| is_abstention(answer) || !is_verdict(answer));
+        let is_claim =
+            self.trajectory.answers.iter().any(|gold| FEVER_LABELS.iter().any(|label| fever_label(gold, label)));
+        let affirmed = self.trajectory.answers.iter().any(|gold| matches!(&*normalize(gold), "supports" | "yes"));
+        // What refutes a claim has other words in a place; one changed word leaves the rest.
+        if gives_up && !is_shown(question, usize::from(!affirmed), self.seen) {
+            return self.unread(&format!("{why}; no text that was shown has the words of the question"));
+        }
+        if affirmed && kind_read(question, self.seen) == Some(Kind::Other) {
+            return (FailureClass::Search, format!("{why}; no text that was shown says what the question says it is"));
+        }
+        // What a page supports, it names; what it refutes, it need not name.
+        if let Some(name) = missing_name(question, self.seen).filter(|_| affirmed) {
+            let class = if is_claim { FailureClass::Lookup } else { FailureClass::Search };
+            return (class, format!("{why}; {} was in no text that was shown", quoted(name)));
+        }
+        (
+            FailureClass::Reasoning,
+            format!("{why}, and a verdict has no text; {} pages were opened", self.seen.opened_count()),
+        )
+    }
+
+    /// What decides was never shown: on the page that was open, or on another one.
+    fn unread(&self, why: &str) -> Decided {
+        let verdict = self.trajectory.answers.iter().all(|gold| is_verdict(gold));
+        let lookups = self.seen.last_lookups_empty;
+        if verdict || lookups > 0 {
+            let looked =
+                if lookups > 0 { format!("; {lookups} lookups on the open page found nothing") } else { String::new() };
+            return (FailureClass::Lookup, format!("{why}{looked}"));
+        }
+        (FailureClass::Search, format!("{why}{}", self.passed_over()))
+    }
+}
+
+fn is_not_enough(gold: &str) -> bool {
+    normalize(gold) == "not enough info"
 }

@@ -1,7 +1,7 @@
 //! Where gold sentences and gold answers are in what an episode read.
 
+use super::evidence::{is_unspaced, pieces, words};
 use super::observed::{cap, is_verdict};
-use super::wording::{is_unspaced, pieces, words};
 use std::ops::Range;
 
 /// A piece of an observation, and whether it is (part of) a gold sentence or a gold answer.

@@ -1,8 +1,7 @@
 //! Which metric a question is scored by, and the score itself.
 
-use super::answer::{hotpot, hotpot_max, paper_reward, rouge_l_max, strategy_qa};
+use super::answer::{FEVER_LABELS, fever_label, hotpot, hotpot_max, paper_reward, rouge_l_max, strategy_qa};
 use super::characters::{characters, is_unspaced};
-use super::fever::{FEVER_LABELS, fever_label};
 use super::overlap::AnswerScore;
 use crate::types::{AnswerKind, Question};
 

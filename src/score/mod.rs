@@ -7,51 +7,38 @@
 pub mod answer;
 pub mod assessment;
 pub mod characters;
-mod claim;
 pub mod divergence;
 pub mod evidence;
 pub mod failure;
-pub mod fever;
 pub mod figure;
 pub mod files;
-pub mod grounding;
-mod growth;
-mod kilt;
 mod marks;
 pub mod metric;
 pub mod normalize;
 mod observed;
 pub mod overlap;
 pub mod retrieval;
-pub mod rouge;
-mod share;
 mod shortfall;
 pub mod tally;
-mod wording;
 
 pub use answer::{
-    fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11, squad20, strategy_qa, trivia,
+    FEVER_LABELS, fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11,
+    squad20, strategy_qa, trivia,
 };
 pub use assessment::{Assessment, FailureCounts, PaperCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
-pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
+pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact, has_words, is_same_page, page_title};
 pub use failure::{Failure, FailureClass, PaperClass};
-pub use fever::{FEVER_LABELS, fever_label};
-pub use figure::{Better, Figure, Measure, ScoredEpisode, Unit};
-pub use grounding::Grounding;
-pub use growth::PromptGrowth;
+pub use figure::{Better, Figure, Measure, ScoredEpisode, Share, Unit};
 pub use marks::{Marked, marks};
 pub use metric::{Metric, score_answers};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
-pub use overlap::AnswerScore;
-pub use retrieval::{GoldRetrieval, Retrieval};
-pub use rouge::rouge_l;
-pub use share::Share;
-pub use shortfall::{Shortfall, Shortfalls};
+pub use overlap::{AnswerScore, rouge_l};
+pub use retrieval::{GoldRetrieval, Grounding, Retrieval};
+pub use shortfall::{PromptGrowth, Shortfall, Shortfalls};
 pub use tally::{QuestionMeans, RunScore, Tally};
-pub use wording::{has_words, is_same_page, page_title};
 
 #[cfg(test)]
 mod golden {

@@ -1,8 +1,7 @@
 //! Metrics of plain answers: one text per question against its golds.
 
 use super::layouts::{self, Answers, Golds};
-use super::report::{Report, named};
-use super::{FileError, Files};
+use super::{FileError, Files, Report, named};
 use crate::score::overlap::ratio_of_sum;
 use crate::score::{self, AnswerScore, characters, fid_em, orqa_em, paper_reward};
 use crate::types::{AnswerKind, Question, excerpt};

@@ -3,10 +3,8 @@
 //! As in `fever-scorer`, every claim has exactly one prediction. A prediction belongs to the claim with its id; without ids,
 //! to the claim in its place.
 
-use super::json_file::Records;
-use super::report::{Report, named};
-use super::{FileError, Files};
-use crate::score::fever::{FEVER_LABELS, fever_label};
+use super::{FileError, Files, Records, Report, named};
+use crate::score::answer::{FEVER_LABELS, fever_label};
 use crate::score::overlap::{f1, ratio, ratio_of_sum};
 use crate::types::{Evidence, excerpt};
 use serde::de::IgnoredAny;

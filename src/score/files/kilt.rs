@@ -1,11 +1,9 @@
 //! KILT: records `{id, input, output: [{answer, provenance: [{wikipedia_id, …}]}]}`, one a line, and predictions in the same form
 //! with one output each.
 
-use super::json_file::Records;
-use super::report::{Report, named};
-use super::{FileError, Files};
-use crate::score::kilt::{r_precision, whole_sets};
+use super::{FileError, Files, Records, Report, named};
 use crate::score::overlap::{ratio, ratio_of_sum};
+use crate::score::retrieval::{r_precision, whole_sets};
 use crate::score::{rouge_l_max, squad11};
 use crate::types::excerpt;
 use crate::types::python::is_python_space;

@@ -1,6 +1,6 @@
 //! Layouts of files with plain answers: golds as questions, and predictions as texts by id or question.
 
-use super::json_file::{FileError, JsonFile};
+use super::{FileError, JsonFile};
 use crate::types::{Question, excerpt};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};

@@ -1,9 +1,7 @@
 //! `MuSiQue`: JSON lines of golds against JSON lines of predictions, which must name the same records in the same order.
 
 use super::hotpot::sets;
-use super::json_file::Records;
-use super::report::{Report, named};
-use super::{FileError, Files};
+use super::{FileError, Files, Records, Report, named};
 use crate::score::musique;
 use crate::score::overlap::{AnswerScore, ratio_of_sum, round_like_python};
 use crate::types::excerpt;
