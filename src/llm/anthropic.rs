@@ -248,7 +248,7 @@ impl Interface for Anthropic {
             tool_choice,
             max_tokens: decoding.max_total_tokens(),
             system: Content::Text(&turns.system),
-            messages: messages_of(&turns.turns),
+            messages: messages_of(&turns.list),
             temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
             top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
             thinking,
@@ -304,9 +304,9 @@ const MIN_CACHED: usize = 512;
 fn mark_cacheable(body: &mut Body<'_>, turns: &Turns) -> bool {
     let tools: usize = body.tools.iter().map(|tool| tool.to_string().len()).sum();
     let before = tools + turns.system.len();
-    let shared: usize = before + turns.turns.iter().take(turns.shared).map(length).sum::<usize>();
-    let whole: usize = before + turns.turns.iter().map(length).sum::<usize>();
-    let spoken = turns.label.is_empty() && turns.turns.iter().skip(turns.shared).any(|turn| turn.own);
+    let shared: usize = before + turns.list.iter().take(turns.shared).map(length).sum::<usize>();
+    let whole: usize = before + turns.list.iter().map(length).sum::<usize>();
+    let spoken = turns.label.is_empty() && turns.list.iter().skip(turns.shared).any(|turn| turn.own);
     body.cache_control = (spoken && is_long(whole)).then(ephemeral);
     let marked = if is_long(turns.prefix) {
         split(&mut body.messages[0].content, turns.prefix)

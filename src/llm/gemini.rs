@@ -106,7 +106,7 @@ impl Content {
 
 /// The turns; `signed` if each turn with calls must have a signature.
 fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
-    let verbatim = turns.turns.iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
+    let verbatim = turns.list.iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
         Part::Verbatim(content) => content.as_array(),
         Part::Text(_) | Part::Call(_) | Part::Result { .. } => None,
     });
@@ -123,7 +123,7 @@ fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
         }
         content
     };
-    turns.turns.iter().map(content).collect()
+    turns.list.iter().map(content).collect()
 }
 
 /// A part of a turn as parts of its content; `given` are the ids of calls that the server gave.

@@ -25,7 +25,7 @@ pub(in crate::llm) struct Turns {
     /// The system text, or empty.
     pub(in crate::llm) system: String,
     /// The turns; speakers alternate.
-    pub(in crate::llm) turns: Vec<Turn>,
+    pub(in crate::llm) list: Vec<Turn>,
     /// How many turns at the start all questions share.
     pub(in crate::llm) shared: usize,
     /// How much of the first turn's text they share, in bytes; of a text prompt only.
@@ -80,15 +80,15 @@ impl Turns {
                 for message in rest {
                     let own = message.role == Role::Assistant;
                     // A turn that goes on is not shared.
-                    if turns.shared == turns.turns.len() && turns.turns.last().is_some_and(|last| last.own == own) {
+                    if turns.shared == turns.list.len() && turns.list.last().is_some_and(|last| last.own == own) {
                         turns.shared -= 1;
                     }
                     turns.add(message, endpoint, &mut names);
                     if message.ends_shared {
-                        turns.shared = turns.turns.len();
+                        turns.shared = turns.list.len();
                     }
                 }
-                if turns.turns.is_empty() {
+                if turns.list.is_empty() {
                     let text = std::mem::take(&mut turns.system);
                     turns.say(false, &text);
                 }
@@ -116,7 +116,7 @@ impl Turns {
 
     /// Whether the user says something in the turn that has the result of a call.
     pub(in crate::llm) fn has_user_after_tool(&self) -> bool {
-        let mut pairs = self.turns.iter().flat_map(|turn| turn.parts.windows(2));
+        let mut pairs = self.list.iter().flat_map(|turn| turn.parts.windows(2));
         pairs.any(|pair| matches!(pair, [Part::Result { .. }, Part::Text(_)]))
     }
 
@@ -125,19 +125,19 @@ impl Turns {
             return;
         }
         let answered = |last: &Turn| matches!(last.parts.last(), Some(Part::Result { .. }));
-        if self.bridged && !own && self.turns.last().is_some_and(answered) {
+        if self.bridged && !own && self.list.last().is_some_and(answered) {
             self.push(true, Part::Text(BRIDGE.to_owned()));
         }
-        match self.turns.last_mut().filter(|last| last.own == own).and_then(|last| last.parts.last_mut()) {
+        match self.list.last_mut().filter(|last| last.own == own).and_then(|last| last.parts.last_mut()) {
             Some(Part::Text(last)) => add_line(last, text),
             _ => self.push(own, Part::Text(text.to_owned())),
         }
     }
 
     fn push(&mut self, own: bool, part: Part) {
-        match self.turns.last_mut().filter(|last| last.own == own) {
+        match self.list.last_mut().filter(|last| last.own == own) {
             Some(last) => last.parts.push(part),
-            None => self.turns.push(Turn { own, parts: vec![part] }),
+            None => self.list.push(Turn { own, parts: vec![part] }),
         }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
             Part::Verbatim(content) => content.to_string(),
         };
         let parts = |parts: Vec<Part>| parts.into_iter().map(text).collect::<Vec<_>>().join(" | ");
-        (turns.system, turns.turns.into_iter().map(|turn| (turn.own, parts(turn.parts))).collect())
+        (turns.system, turns.list.into_iter().map(|turn| (turn.own, parts(turn.parts))).collect())
     }
 
     #[test]

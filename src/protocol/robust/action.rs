@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn objects_name_actions_in_many_ways() {
         for (text, tool, input) in [
-            (r#"{"JsonAction": "Search", "JsonAction Input": "x"}"#, Tool::Search, "x"),
+            (r#"{"Action": "Search", "Action Input": "x"}"#, Tool::Search, "x"),
             (r#"{"action": "Lookup", "query": "x"}"#, Tool::Lookup, "x"),
             (r#"{"name": "finish", "arguments": "{\"answer\": \"x\"}"}"#, Tool::Finish, "x"),
             (r#"{"name": "finish", "parameters": {"answer": 1990}}"#, Tool::Finish, "1990"),
