@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# Everything that has to hold before a change lands; CI runs exactly this. `--quick` is for the minute after a change: format,
-# lints of the program, and the tests of what changed. Each step reports its CPU seconds, user and system, of all processes.
+# The gate: what has to hold before a change lands, on Linux, macOS and Windows. `--all` adds what needs other people's packages, a
+# release build or many minutes. `--quick` is for the minute after a change: format, lints of the program, and the tests of what changed.
+# Each step reports its CPU seconds, user and system, of all processes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 usage() {
     cat <<'TEXT'
-Usage: scripts/check.sh [--quick]
+Usage: scripts/check.sh [--all | --quick]
+
+Without an option: format, lints, README's test command and main command, and the scripts of the page.
 
 Options:
+  --all    the gate, then the other features, the documentation, the examples, a release build, and everything that is held
+           against other people's packages; each of these says so and passes where its packages cannot be installed
   --quick  format, lints of the library and the program, and the tests of what changed since main
   --help   this text
 
@@ -17,10 +22,11 @@ Environment:
 TEXT
 }
 
-quick=
+mode=gate
 case ${1-} in
 '') ;;
---quick) quick=yes ;;
+--all) mode=all ;;
+--quick) mode=quick ;;
 --help | -h)
     usage
     exit 0
@@ -61,7 +67,7 @@ trap finish EXIT
 step "format"
 cargo fmt --check
 
-if [ -n "$quick" ]; then
+if [ "$mode" = quick ]; then
     step "lints of the library and the program"
     cargo clippy --locked --lib --bins -- -D warnings
 
@@ -70,33 +76,55 @@ if [ -n "$quick" ]; then
     base=$(git merge-base HEAD "$base")
     changed=$({ git diff --name-only "$base" && git ls-files --others --exclude-standard; } | sort -u)
     # `src/net/retry.rs` is tested by `net::`, `tests/it/replay.rs` and `tests/it/replay/mod.rs` by `replay::`.
-    mapfile -t floors < <(sed -nE 's|^src/([a-z_]+)/.*|\1::|p' <<<"$changed" | sort -u)
-    mapfile -t modules < <(
+    layers=$(sed -nE 's|^src/([a-z_]+)/.*|\1::|p' <<<"$changed" | sort -u)
+    modules=$(
         {
             sed -nE 's#^tests/it/([a-z_]+)(/.*|\.rs)$#\1::#p'
-            ! grep -qE '^(README|docs/.*)\.md$' <<<"$changed" || printf '%s\n' documentation:: documented_
+            ! grep -qE '^(README|docs/.*)\.md$' <<<"$changed" || printf "%s\n" documentation:: documented_
         } <<<"$changed" | sort -u
     )
-    if [ "${#floors[@]}" -gt 0 ]; then
-        step "unit tests of ${floors[*]}"
-        cargo test --locked --lib -- "${floors[@]}"
+    # Names of modules are words of their own; macOS has a Bash without `mapfile`.
+    # shellcheck disable=SC2086
+    if [ -n "$layers" ]; then
+        step "unit tests of" $layers
+        cargo test --locked --lib -- $layers
     fi
-    if [ "${#modules[@]}" -gt 0 ]; then
-        step "integration tests of ${modules[*]}"
-        cargo test --locked --test it -- "${modules[@]}"
+    # shellcheck disable=SC2086
+    if [ -n "$modules" ]; then
+        step "integration tests of" $modules
+        cargo test --locked --test it -- $modules
     fi
     exit 0
 fi
 
-step "lints, with and without default features"
+step "lints"
 cargo clippy --locked --all-targets -- -D warnings
-cargo clippy --locked --lib --bins --no-default-features -- -D warnings
 
 step "tests (README's test command)"
 cargo test --locked
 
 step "the scripts of the page"
 scripts/page.sh
+
+step "README's main command, with the debug program"
+cargo run --locked -- run
+
+[ "$mode" = all ] || exit 0
+
+# First what uses the debug build, then what needs the release build, which is made once.
+
+step "lints without default features"
+cargo clippy --locked --lib --bins --no-default-features -- -D warnings
+
+step "lints and tests with the feature parquet"
+cargo clippy --locked --lib --bins --features parquet -- -D warnings
+cargo test --locked --features parquet --test it -- export_parquet corpus_parquet
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
+
+step "the book of the pages"
+scripts/book.sh
 
 step "examples"
 results=$(mktemp -d)
@@ -107,22 +135,9 @@ rm -rf "$results"
 step "the examples for clusters"
 scripts/cluster.sh
 
-step "lints and tests with the feature parquet"
-cargo clippy --locked --lib --bins --test it --features parquet -- -D warnings
-cargo test --locked --features parquet --test it -- export_parquet corpus_parquet
-
-step "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
-
-step "the book of the pages"
-scripts/book.sh
-
-step "slim build"
-cargo build --locked --no-default-features
-target/debug/wikitrail --version
-
 step "README's main command"
 cargo run --locked --release -- run
+export WIKITRAIL=$PWD/target/release/wikitrail
 
 step "simulated coverage, type-I error, power and stopping, short"
 scripts/simulate.sh --short
@@ -131,19 +146,19 @@ step "the Python package"
 scripts/python.sh
 
 step "endurance, short"
-WIKITRAIL=$PWD/target/release/wikitrail scripts/endurance.sh --short
+scripts/endurance.sh --short
 
 step "requests and answers against the types of the official SDKs"
-WIKITRAIL=$PWD/target/release/wikitrail scripts/sdk.sh
+scripts/sdk.sh
 
 step "parsers, metrics and statistics against the originals, short"
-WIKITRAIL=$PWD/target/release/wikitrail scripts/fidelity.sh --short
+scripts/fidelity.sh --short
 
 step "exports, opened by the packages they are for"
-WIKITRAIL=$PWD/target/release/wikitrail scripts/exports.sh
+scripts/exports.sh
 
 step "real clients of Wikipedia and of the Model Context Protocol against serve"
-WIKITRAIL=$PWD/target/release/wikitrail scripts/clients.sh
+scripts/clients.sh
 
 step "a real model, short"
-WIKITRAIL=$PWD/target/release/wikitrail scripts/real_model.sh --short
+scripts/real_model.sh --short
