@@ -6,7 +6,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `mean, interval, distributions` | means, intervals, distribution functions |
-//! | `exact_tests, permutation, bootstrap, rng` | tests and resampling |
+//! | `exact, permutation, bootstrap, rng` | tests and resampling |
 //! | `bounded, sequential` | what holds for every distribution; rules that stop a run |
 //! | `decision, power` | the test that decides, corrections, and what it can show |
 //! | `agreement, ppi` | agreement of annotators; judges' figures corrected by labels |
@@ -16,7 +16,7 @@ pub mod bootstrap;
 pub mod bounded;
 pub mod decision;
 pub mod distributions;
-pub mod exact_tests;
+pub mod exact;
 pub mod interval;
 pub mod mean;
 pub mod permutation;
@@ -29,7 +29,7 @@ pub use agreement::{Agreement, Coefficient, Confusion};
 pub use bootstrap::Bootstrap;
 pub use bounded::Moments;
 pub use decision::{Decision, Differences, Reach, Rule, benjamini_hochberg, bonferroni, holm};
-pub use exact_tests::{ChiSquare, CochranQ, McNemar, Wilcoxon, cochran_q, fisher_exact, wilcoxon};
+pub use exact::{ChiSquare, CochranQ, McNemar, Wilcoxon, cochran_q, fisher_exact, wilcoxon};
 pub use interval::{Interval, clopper_pearson, independent_difference, wilson};
 pub use mean::{Mean, Sums, TTest, pearson};
 pub use permutation::{
