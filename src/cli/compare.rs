@@ -220,9 +220,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let possible = Possibilities::of(args, &sources, &names, &figures, &joined)?;
     // The others are compared with none; a name that is not known is refused below, with those that are.
     if pairs.all_among(&names) {
-        let mut of_pair = names.iter().map(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
-        sources.retain(|_| of_pair.next().unwrap_or(true));
-        names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
+        keep_contrasted(&pairs, &mut sources, &mut names);
     }
     let columns = columns(args, &sources, &names, &figures);
     let mut warnings = differences::warnings(&sources, &names);
@@ -263,6 +261,14 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     write_output(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
     holdout.finish(args, format);
     Ok(print_conditions(&judged))
+}
+
+/// Leaves out the variants that no contrast names.
+fn keep_contrasted(pairs: &Pairs, sources: &mut Vec<Source>, names: &mut Vec<String>) {
+    let is_contrasted = |name: &String| pairs.contrasts.iter().flatten().any(|other| other == name);
+    let mut kept = names.iter().map(is_contrasted);
+    sources.retain(|_| kept.next().unwrap_or(true));
+    names.retain(is_contrasted);
 }
 
 /// The variants under these names.
