@@ -167,7 +167,7 @@ pub(super) struct History {
     pub(super) is_claim: bool,
     /// The answered steps; failed ones have an empty observation.
     pub(super) steps: Vec<PastStep>,
-    /// The last action, as [`Action::text`](super::Action::text) writes it, if it failed.
+    /// The last action, as [`Action::text`] writes it, if it failed.
     pub(super) just_failed: Option<String>,
     /// Whether the prompt demands an answer.
     forced: bool,
@@ -243,7 +243,7 @@ impl History {
 /// An action, taken from a reply.
 #[derive(Debug, PartialEq, Eq)]
 struct ParsedAction {
-    /// As [`Action::text`](super::Action::text) writes it, or as the model wrote it if the tool is unknown.
+    /// As [`Action::text`] writes it, or as the model wrote it if the tool is unknown.
     action: String,
     /// The input of the tool, as the model wrote it.
     input: String,

@@ -427,7 +427,7 @@ pub(super) fn write(out: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-/// Reads what [`write_piece`] wrote, piece by piece.
+/// Reads what `write_piece` wrote, piece by piece.
 pub(super) struct Pieces(BufReader<File>, Vec<u8>);
 
 impl Pieces {
