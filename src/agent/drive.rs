@@ -273,7 +273,7 @@ pub trait Journal: Send + Sync {
     fn take(&self, key: &str) -> Vec<(Option<u32>, Event)>;
 
     /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what
-    /// counts, and whoever writes that says what is wrong with the disk.
+    /// counts, and writing the record reports what is wrong with the disk.
     fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
 }
 

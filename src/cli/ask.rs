@@ -1,6 +1,6 @@
 //! `ask`: one question, answered before one's eyes; or a conversation.
 
-use super::defaults::{self, Taking};
+use super::defaults::{self, DefaultsResolver};
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
 use super::output_file::{json_line, refuse_file_of_run};
@@ -51,7 +51,7 @@ pub(super) struct Args {
 pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     if !args.recording.is_replay() {
         let person = defaults::person()?;
-        let mut taking = Taking::of(&person);
+        let mut taking = DefaultsResolver::of(&person);
         taking.settings(&mut args.variant, None, args.prices.is_some())?;
         taking.prices(&mut args.prices, args.variant.has("price"))?;
         taking.tell();

@@ -8,7 +8,7 @@ use super::metric_files::{MetricFiles, with_judges};
 use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
 use super::say::say;
 use super::suggested::Suggested;
-use crate::compare::conditions::{Argument, Fault, Judged, Terms, evaluate};
+use crate::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
 use crate::compare::settings::canonical;
 use crate::compare::{
     CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, NamedFigure, Optimism, RESAMPLES, SEED, Settings, Variant,
@@ -780,7 +780,7 @@ fn check_plan(args: &Args, plan: &Path) -> anyhow::Result<u8> {
 struct Planned(Comparison);
 
 impl Terms for Planned {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         self.0.term(name, arguments, at).map(|_| None)
     }
 }

@@ -1,6 +1,6 @@
 //! `config`: the settings that hold where no flag says otherwise, and where each comes from.
 
-use super::defaults::{Person, person};
+use super::defaults::{UserConfig, person};
 use super::failure;
 use super::output_file::json_line;
 use crate::experiment::defaults::{DEFAULTS, DefaultSetting, Given};
@@ -34,7 +34,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The values of a setting, the one that holds first.
-fn values<'p>(person: &'p Person, setting: &DefaultSetting) -> Vec<&'p Given> {
+fn values<'p>(person: &'p UserConfig, setting: &DefaultSetting) -> Vec<&'p Given> {
     person.defaults.all(setting.name).collect()
 }
 
@@ -44,7 +44,7 @@ fn keys() -> impl Iterator<Item = (&'static str, bool)> {
     names.map(|name| (name, std::env::var_os(name).is_some_and(|key| !key.is_empty())))
 }
 
-fn object(person: &Person) -> Value {
+fn object(person: &UserConfig) -> Value {
     let given = |given: &Given| json!({"value": given.value, "from": given.by.to_string(), "allowed": person.defaults.allows(given)});
     let setting = |setting: &DefaultSetting| {
         let all = values(person, setting);
@@ -66,7 +66,7 @@ fn object(person: &Person) -> Value {
     })
 }
 
-fn text(person: &Person) -> String {
+fn text(person: &UserConfig) -> String {
     let mut rows: Vec<[String; 3]> = vec![["setting", "value", "from"].map(str::to_owned)];
     for setting in &DEFAULTS {
         let all = values(person, setting);

@@ -1,12 +1,12 @@
 //! Servers, files and prices that a command uses without a flag for them: listed, and refused until confirmed.
 
-use super::defaults::Person;
+use super::defaults::UserConfig;
 use super::explicit_args::{self, ExplicitArgs};
 use super::failure::Failure;
 use super::say::say;
 use crate::experiment::defaults::{Given, GivenBy};
 use crate::experiment::{Experiment, ExperimentFile, shipped};
-use crate::run::{Known, NamedFile, Namer, Place, SetPrice, named_files, places, set_prices};
+use crate::run::{ExternalResource, Known, NamedFile, Namer, SetPrice, named_files, places, set_prices};
 use crate::types::text::visible_line;
 use std::path::Path;
 use url::Url;
@@ -42,7 +42,7 @@ pub(super) struct Question<'a> {
     pub(super) stored: Option<(&'a Path, &'a ExplicitArgs)>,
     /// The experiment file, where there is one.
     pub(super) file: Option<&'a Path>,
-    pub(super) person: &'a Person,
+    pub(super) person: &'a UserConfig,
     pub(super) known: Known,
     pub(super) confirmed: bool,
 }
@@ -77,7 +77,7 @@ impl Untyped {
 }
 
 /// What a person's settings and the manifests in a folder say of files.
-pub(super) fn known(person: &Person, folder: Option<&Path>) -> Known {
+pub(super) fn known(person: &UserConfig, folder: Option<&Path>) -> Known {
     let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
     for manifest in folder.map(explicit_args::all_recorded).unwrap_or_default() {
         known.digests.extend(manifest.files.into_values());
@@ -137,14 +137,14 @@ impl Question<'_> {
     }
 
     fn places(&self, experiment: &Experiment) -> Vec<Untyped> {
-        let matters = |place: &Place| matches!(self.origin, Origin::Found(_)) || place.setting == "base_url";
+        let matters = |place: &ExternalResource| matches!(self.origin, Origin::Found(_)) || place.setting == "base_url";
         let untyped = places(experiment).into_iter();
         let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
-        let is_pipe = |place: &Place| {
+        let is_pipe = |place: &ExternalResource| {
             let is_file = !OF_SERVERS.contains(&place.setting);
             is_file && Path::new(&place.value).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
         };
-        let shown = |place: Place| Untyped {
+        let shown = |place: ExternalResource| Untyped {
             kind: match place.setting {
                 "base_url" => Sort::Server,
                 _ if is_pipe(&place) => Sort::NoFile,
@@ -158,7 +158,7 @@ impl Question<'_> {
     }
 
     /// Whether the person's own settings name it.
-    fn is_own(&self, place: &Place) -> bool {
+    fn is_own(&self, place: &ExternalResource) -> bool {
         let defaults = &self.person.defaults;
         match place.setting {
             "prices" => defaults.get("prices").is_some_and(|given| given.value == place.value),
@@ -171,7 +171,7 @@ impl Question<'_> {
 
     /// The server that questions and pages go to because a file says so, unless it is one of the person's.
     fn server(&self, experiment: &Experiment) -> Option<String> {
-        let of_file = |place: &Place| {
+        let of_file = |place: &ExternalResource| {
             OF_SERVERS.contains(&place.setting) && !self.typed.has(place.setting) && !self.is_own(place)
         };
         let server = places(experiment).into_iter().find(of_file)?;

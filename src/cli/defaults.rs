@@ -23,7 +23,7 @@ const LONGEST_VALUE: usize = 300;
 
 /// The settings of the person who runs the program, and where they were looked for.
 #[derive(Debug, Default)]
-pub(super) struct Person {
+pub(super) struct UserConfig {
     pub(super) defaults: Defaults,
     /// The settings files, and whether each is there.
     pub(super) files: Vec<(PathBuf, bool)>,
@@ -32,8 +32,8 @@ pub(super) struct Person {
 }
 
 /// Reads variables and settings files. A variable that is nearly one of ours is warned of.
-pub(super) fn person() -> anyhow::Result<Person> {
-    let mut person = Person::default();
+pub(super) fn person() -> anyhow::Result<UserConfig> {
+    let mut person = UserConfig::default();
     person.variables()?;
     person.file(PathBuf::from(FOLDER_FILE), true)?;
     if let Some(folder) = configuration() {
@@ -59,7 +59,7 @@ fn configuration() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or(system).or_else(|| Some(std::env::home_dir()?.join(".config")))
 }
 
-impl Person {
+impl UserConfig {
     fn variables(&mut self) -> anyhow::Result<()> {
         let mut values = Vec::new();
         for setting in &DEFAULTS {
@@ -146,14 +146,14 @@ pub(super) fn folders(typed: &[String]) -> anyhow::Result<Vec<String>> {
 /// Settings as they were typed, completed by those of the person.
 pub(super) fn completed<G: Group>(typed: &Typed<G>) -> anyhow::Result<Typed<G>> {
     let (person, mut typed) = (person()?, typed.clone());
-    let mut taking = Taking::of(&person);
+    let mut taking = DefaultsResolver::of(&person);
     taking.settings(&mut typed, None, false)?;
     taking.tell();
     Ok(typed)
 }
 
 /// Hands values out to what has no flag, and remembers them.
-pub(super) struct Taking<'d> {
+pub(super) struct DefaultsResolver<'d> {
     given: &'d Defaults,
     /// The person's own, by which a value of others may be used.
     own: &'d Defaults,
@@ -162,13 +162,13 @@ pub(super) struct Taking<'d> {
     taken: Vec<Given>,
 }
 
-impl<'d> Taking<'d> {
-    pub(super) fn of(person: &'d Person) -> Self {
+impl<'d> DefaultsResolver<'d> {
+    pub(super) fn of(person: &'d UserConfig) -> Self {
         Self { given: &person.defaults, own: &person.defaults, confirmed: false, taken: Vec::new() }
     }
 
     /// The values with which a run was started, in place of the person's.
-    fn of_run(stored: &'d Defaults, person: &'d Person, confirmed: bool) -> Self {
+    fn of_run(stored: &'d Defaults, person: &'d UserConfig, confirmed: bool) -> Self {
         Self { given: stored, own: &person.defaults, confirmed, taken: Vec::new() }
     }
 
@@ -282,15 +282,15 @@ fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<Stri
 }
 
 /// A command whose runs take settings.
-pub(super) trait Takes: Clone {
-    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()>;
+pub(super) trait ApplyDefaults: Clone {
+    fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()>;
 }
 
 /// Completes the arguments of a run that begins, or of one that goes on in `folder`: that keeps the settings with which it
 /// was started. Returns what the manifest holds.
-pub(super) fn complete<A: Takes>(
+pub(super) fn complete<A: ApplyDefaults>(
     args: &mut A,
-    person: &Person,
+    person: &UserConfig,
     folder: Option<&Path>,
     replays: bool,
     confirmed: bool,
@@ -307,16 +307,16 @@ pub(super) fn complete<A: Takes>(
         }
         _ if replays => (Defaults::default(), "--replay takes no settings".to_owned()),
         _ => {
-            let mut taking = Taking::of(person);
+            let mut taking = DefaultsResolver::of(person);
             args.take(&mut taking)?;
             taking.tell();
             return Ok(taking.taken());
         }
     };
-    let mut taking = Taking::of_run(&stored, person, confirmed);
+    let mut taking = DefaultsResolver::of_run(&stored, person, confirmed);
     args.take(&mut taking)?;
     let taken = taking.taken();
-    let mut others = Taking { confirmed: true, ..Taking::of(person) };
+    let mut others = DefaultsResolver { confirmed: true, ..DefaultsResolver::of(person) };
     // What it would take by itself is only compared.
     if before.clone().take(&mut others).is_ok() {
         for given in others.taken.iter().filter(|given| taken.get(given.setting.name) != Some(&given.value)) {

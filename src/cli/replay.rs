@@ -272,7 +272,7 @@ const INVALID_ACTION: &str = "Invalid action:";
 
 /// Why the paper's loop could not use a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trouble {
+enum ParseFailure {
     /// Not exactly one label of an action.
     BadCall,
     /// An action that the environment does not know.
@@ -296,7 +296,7 @@ enum Verdict {
 struct Row {
     id: String,
     step: usize,
-    trouble: Trouble,
+    trouble: ParseFailure,
     reply: String,
     parsed: Parsed,
     /// Tool and argument of the second call.
@@ -304,7 +304,7 @@ struct Row {
     verdict: Verdict,
 }
 
-impl Trouble {
+impl ParseFailure {
     fn name(self) -> &'static str {
         match self {
             Self::BadCall => "bad_call",
@@ -361,17 +361,17 @@ fn rows(protocol: &dyn Protocol, episode: &Trajectory) -> Vec<Row> {
         let bad_call = episode.repairs.iter().any(repaired);
         let mut add = |trouble, reply: String| {
             let parsed = protocol.parse(&reply, step.n);
-            let meant = if trouble == Trouble::BadCall { recorded(step, action) } else { None };
+            let meant = if trouble == ParseFailure::BadCall { recorded(step, action) } else { None };
             let verdict = verdict(&parsed, meant.as_ref());
             found.push(Row { id: episode.id.clone(), step: step.n, trouble, reply, parsed, meant, verdict });
         };
         if bad_call {
-            add(Trouble::BadCall, first.completion.clone());
+            add(ParseFailure::BadCall, first.completion.clone());
         }
         if step.observation.as_deref().is_some_and(|text| text.starts_with(INVALID_ACTION)) {
             // The second reply follows a label that the loop wrote.
             let reply = if bad_call { labelled(step, action) } else { first.completion.clone() };
-            add(Trouble::InvalidAction, reply);
+            add(ParseFailure::InvalidAction, reply);
         }
     }
     found
@@ -420,7 +420,7 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
         text.push('\n');
     };
     cells(&mut text, "", ["replies", "as meant", "otherwise", "executed", "refused"].map(str::to_owned));
-    for trouble in [Trouble::BadCall, Trouble::InvalidAction] {
+    for trouble in [ParseFailure::BadCall, ParseFailure::InvalidAction] {
         let of = |verdict: Option<Verdict>| {
             let counted = |row: &&Row| row.trouble == trouble && verdict.is_none_or(|verdict| row.verdict == verdict);
             rows.iter().filter(counted).count().to_string()

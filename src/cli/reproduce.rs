@@ -3,7 +3,7 @@
 mod figures;
 
 use super::confirm::{Ask, Origin, Question, known};
-use super::defaults::{self, Takes, Taking};
+use super::defaults::{self, ApplyDefaults, DefaultsResolver};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
@@ -102,8 +102,8 @@ pub(super) struct Args {
     given: (Option<PathBuf>, BTreeMap<String, String>),
 }
 
-impl Takes for Args {
-    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+impl ApplyDefaults for Args {
+    fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
         // A try needs neither key nor network, unless a model is typed.
         if !self.a_try || self.settings.has("model") {
             let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;

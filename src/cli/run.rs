@@ -1,7 +1,7 @@
 //! `run`: a dataset file through an agent, or an experiment, recorded, scored, with a table at the end.
 
 use super::confirm::{Ask, Origin, Question, known};
-use super::defaults::{self, Takes, Taking};
+use super::defaults::{self, ApplyDefaults, DefaultsResolver};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
 use super::flags::{OfDataset, OfVariant, Typed};
@@ -292,8 +292,8 @@ pub(super) struct Args {
     pub(super) given: (Option<PathBuf>, BTreeMap<String, String>),
 }
 
-impl Takes for Args {
-    fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+impl ApplyDefaults for Args {
+    fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
         let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose();
         let file = file.map_err(crate::run::RunError::from)?;
         taking.settings(&mut self.variant, file.as_ref(), self.limits.has_prices())?;
@@ -362,7 +362,7 @@ pub(super) struct PaceArgs {
 }
 
 impl PaceArgs {
-    pub(super) fn take(&mut self, taking: &mut Taking<'_>) -> anyhow::Result<()> {
+    pub(super) fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
         if self.concurrency.is_none() {
             // It was checked where it was read; of a stored one nothing is left that cannot be read.
             self.concurrency = taking.one("concurrency")?.and_then(|text| text.parse().ok());
@@ -407,7 +407,7 @@ impl LimitArgs {
     }
 
     /// `price` where one is known already.
-    pub(super) fn take(&mut self, taking: &mut Taking<'_>, price: bool) -> anyhow::Result<()> {
+    pub(super) fn take(&mut self, taking: &mut DefaultsResolver<'_>, price: bool) -> anyhow::Result<()> {
         taking.prices(&mut self.prices, price)
     }
 

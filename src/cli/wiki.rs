@@ -333,12 +333,12 @@ struct Row<'a> {
     observation: &'a str,
     /// Whether an answer was given.
     done: bool,
-    error: Option<Fault>,
+    error: Option<ScriptError>,
     state: SessionState,
 }
 
 #[derive(Serialize)]
-struct Fault {
+struct ScriptError {
     /// `page` where the paper's environment raises, `source` where pages could not be had, `input` for unusable lines.
     kind: &'static str,
     /// Class of the exception, or kind of the failure.
@@ -347,7 +347,7 @@ struct Fault {
     message: String,
 }
 
-impl From<SessionError> for Fault {
+impl From<SessionError> for ScriptError {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Page(error) => Self { kind: "page", class: error.kind(), message: error.message() },
@@ -378,9 +378,11 @@ async fn run_script(
             InputLine::Text(text) => {
                 let text = unquoted(text);
                 let (tool, input) = Tool::parse_action(&text);
-                session.call(tool, input).await.err().map(Fault::from)
+                session.call(tool, input).await.err().map(ScriptError::from)
             }
-            InputLine::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
+            InputLine::Bad { class, message } => {
+                Some(ScriptError { kind: "input", class, message: message.to_owned() })
+            }
         };
         let row = Row { observation: session.observation(), done: session.done(), error, state: session.state() };
         json_line(out, &row)?;

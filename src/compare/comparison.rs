@@ -299,7 +299,7 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     let pairing = Pairing::of(variants)?;
     let shared = pairing.shared();
     if shared == 0 {
-        return Err(CompareError::NothingShared(listed(variants.iter().map(|variant| variant.name.as_str()))));
+        return Err(CompareError::NothingShared(names_or_none(variants.iter().map(|variant| variant.name.as_str()))));
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
@@ -330,7 +330,7 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> 
     let Pairs { baseline, contrasts } = &settings.pairs;
     if let Some(wanted) = baseline.iter().chain(contrasts.iter().flatten()).find(|name| !names.contains(name.as_str()))
     {
-        let known = listed(variants.iter().map(|variant| variant.name.as_str()));
+        let known = names_or_none(variants.iter().map(|variant| variant.name.as_str()));
         return Err(CompareError::Unknown { wanted: wanted.clone(), known });
     }
     if let Some([same, _]) = contrasts.iter().find(|[a, b]| a == b) {
@@ -344,7 +344,10 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> 
                     known.push(name);
                 }
             }
-            return Err(CompareError::UnknownGrouping { field: field.clone(), known: listed(known.into_iter()) });
+            return Err(CompareError::UnknownGrouping {
+                field: field.clone(),
+                known: names_or_none(known.into_iter()),
+            });
         }
     }
     Ok(())
@@ -369,7 +372,7 @@ fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure,
     outside(range).map_or_else(|| Ok(figure.clone()), Err)
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn names_or_none<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }

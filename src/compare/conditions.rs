@@ -59,12 +59,12 @@ enum Operator {
 
 /// A syntax or name error at an offset in bytes.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fault {
+pub(crate) struct ConditionError {
     at: usize,
     pub(crate) reason: String,
 }
 
-impl Fault {
+impl ConditionError {
     pub(crate) fn new(at: usize, reason: impl fmt::Display) -> Self {
         Self { at, reason: reason.to_string() }
     }
@@ -114,17 +114,17 @@ const OPERATORS: [(&str, Operator); 12] = [
     ("/", Operator::Over),
 ];
 
-fn parse(text: &str) -> Result<Expr, Fault> {
+fn parse(text: &str) -> Result<Expr, ConditionError> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let expr = parser.operations(0)?;
     parser.skip_space();
     if parser.at < text.len() {
-        return Err(Fault::new(parser.at, "expected an operator or the end"));
+        return Err(ConditionError::new(parser.at, "expected an operator or the end"));
     }
     if expr.is_condition() {
         Ok(expr)
     } else {
-        Err(Fault::new(expr.at, "this is a number; expected a condition such as em(a) < em(b)"))
+        Err(ConditionError::new(expr.at, "this is a number; expected a condition such as em(a) < em(b)"))
     }
 }
 
@@ -151,12 +151,12 @@ impl Parser<'_> {
     }
 
     /// Operations whose operators bind at least as tightly as `precedence`, from left to right.
-    fn operations(&mut self, precedence: u8) -> Result<Expr, Fault> {
+    fn operations(&mut self, precedence: u8) -> Result<Expr, ConditionError> {
         let mut left = self.factor()?;
         let mut compared = false;
         while let Some((at, operator)) = self.operator(precedence) {
             if compared && operator.is_comparison() {
-                return Err(Fault::new(at, "comparisons cannot be chained; join two of them with `and`"));
+                return Err(ConditionError::new(at, "comparisons cannot be chained; join two of them with `and`"));
             }
             compared = operator.is_comparison();
             let right = self.operations(operator.precedence() + 1)?;
@@ -165,20 +165,20 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Expr, Fault> {
+    fn factor(&mut self) -> Result<Expr, ConditionError> {
         self.skip_space();
         let at = self.at;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Fault::new(at, "nested too deeply"));
+            return Err(ConditionError::new(at, "nested too deeply"));
         }
         let kind = match self.rest().chars().next() {
-            None => return Err(Fault::new(at, "a number, a figure such as em(NAME) or `(` is missing here")),
+            None => return Err(ConditionError::new(at, "a number, a figure such as em(NAME) or `(` is missing here")),
             Some('-') => {
                 self.at += 1;
                 let inner = self.factor()?;
                 if inner.is_condition() {
-                    return Err(Fault::new(inner.at, "this is true or false; expected a number"));
+                    return Err(ConditionError::new(inner.at, "this is true or false; expected a number"));
                 }
                 Kind::Negative(Box::new(inner))
             }
@@ -191,13 +191,13 @@ impl Parser<'_> {
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number()?,
             Some(c) if c.is_alphabetic() || c == '_' => self.call()?,
-            Some(c) => return Err(Fault::new(at, format_args!("`{}` is unexpected here", c.escape_debug()))),
+            Some(c) => return Err(ConditionError::new(at, format_args!("`{}` is unexpected here", c.escape_debug()))),
         };
         self.depth -= 1;
         Ok(Expr { at, kind })
     }
 
-    fn number(&mut self) -> Result<Kind, Fault> {
+    fn number(&mut self) -> Result<Kind, ConditionError> {
         let mut last = ' ';
         let sign = |last: char, c: char| matches!(last, 'e' | 'E') && matches!(c, '+' | '-');
         let length = self.rest().find(|c: char| {
@@ -209,34 +209,34 @@ impl Parser<'_> {
         let text = &self.text[at..length.map_or(self.text.len(), |length| at + length)];
         let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
         self.at += text.len();
-        number.map(Kind::Number).ok_or_else(|| Fault::new(at, format_args!("`{text}` is not a number")))
+        number.map(Kind::Number).ok_or_else(|| ConditionError::new(at, format_args!("`{text}` is not a number")))
     }
 
-    fn call(&mut self) -> Result<Kind, Fault> {
+    fn call(&mut self) -> Result<Kind, ConditionError> {
         let at = self.at;
         let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
         let name = self.rest()[..length].to_owned();
         self.at += length;
         self.skip_space();
         if !self.rest().starts_with('(') {
-            return Err(Fault::new(at, format_args!("`{name}` has no argument; write {name}(NAME)")));
+            return Err(ConditionError::new(at, format_args!("`{name}` has no argument; write {name}(NAME)")));
         }
         self.at += 1;
         let mut arguments = vec![self.argument()?];
-        while self.taken(',') {
+        while self.take(',') {
             arguments.push(self.argument()?);
         }
         self.expect(')')?;
         Ok(Kind::Call { name, arguments })
     }
 
-    fn argument(&mut self) -> Result<Argument, Fault> {
+    fn argument(&mut self) -> Result<Argument, ConditionError> {
         self.skip_space();
         let at = self.at;
         let quote = self.rest().chars().next().filter(|c| matches!(c, '"' | '\''));
         let text = if let Some(quote) = quote {
             let inner = &self.text[at + 1..];
-            let length = inner.find(quote).ok_or_else(|| Fault::new(at, "this quote is not closed"))?;
+            let length = inner.find(quote).ok_or_else(|| ConditionError::new(at, "this quote is not closed"))?;
             self.at += length + 2;
             inner[..length].to_owned()
         } else {
@@ -244,18 +244,22 @@ impl Parser<'_> {
             self.at += length;
             self.text[at..at + length].trim_end().to_owned()
         };
-        if text.is_empty() { Err(Fault::new(at, "a name is missing here")) } else { Ok(Argument { at, text }) }
+        if text.is_empty() { Err(ConditionError::new(at, "a name is missing here")) } else { Ok(Argument { at, text }) }
     }
 
-    fn taken(&mut self, wanted: char) -> bool {
+    fn take(&mut self, wanted: char) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(wanted);
         self.at += usize::from(found);
         found
     }
 
-    fn expect(&mut self, wanted: char) -> Result<(), Fault> {
-        if self.taken(wanted) { Ok(()) } else { Err(Fault::new(self.at, format_args!("`{wanted}` is missing here"))) }
+    fn expect(&mut self, wanted: char) -> Result<(), ConditionError> {
+        if self.take(wanted) {
+            Ok(())
+        } else {
+            Err(ConditionError::new(self.at, format_args!("`{wanted}` is missing here")))
+        }
     }
 
     /// Takes the next operator if it binds at least as tightly as `precedence`.
@@ -277,11 +281,11 @@ impl Parser<'_> {
 }
 
 /// Both sides must be what the operator takes: conditions for `and` and `or`, numbers for the others.
-fn joined(at: usize, operator: Operator, left: Expr, right: Expr) -> Result<Expr, Fault> {
+fn joined(at: usize, operator: Operator, left: Expr, right: Expr) -> Result<Expr, ConditionError> {
     for side in [&left, &right] {
         match (operator.is_junction(), side.is_condition()) {
-            (true, false) => return Err(Fault::new(side.at, "this is a number; expected a condition")),
-            (false, true) => return Err(Fault::new(side.at, "this is true or false; expected a number")),
+            (true, false) => return Err(ConditionError::new(side.at, "this is a number; expected a condition")),
+            (false, true) => return Err(ConditionError::new(side.at, "this is true or false; expected a number")),
             _ => {}
         }
     }
@@ -299,7 +303,7 @@ pub(crate) struct Judged {
 }
 
 /// Whether a condition holds, or where it is wrong.
-pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, Fault> {
+pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, ConditionError> {
     let (mut values, mut absent) = (Vec::new(), Vec::new());
     let mut evaluation = Evaluation { terms, values: &mut values, absent: &mut absent };
     let holds = parse(text).and_then(|expr| evaluation.truth(&expr))?;
@@ -308,7 +312,7 @@ pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, Fault> {
 
 pub(crate) trait Terms {
     /// The value of a term; absent if nothing was measured.
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError>;
 }
 
 struct Evaluation<'a> {
@@ -319,9 +323,9 @@ struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     /// Evaluates both sides always, so that misspelt names are found.
-    fn truth(&mut self, expr: &Expr) -> Result<Option<bool>, Fault> {
+    fn truth(&mut self, expr: &Expr) -> Result<Option<bool>, ConditionError> {
         let Kind::Operation { operator, left, right } = &expr.kind else {
-            return Err(Fault::new(expr.at, "this is a number; expected a condition"));
+            return Err(ConditionError::new(expr.at, "this is a number; expected a condition"));
         };
         if operator.is_junction() {
             let (left, right) = (self.truth(left)?, self.truth(right)?);
@@ -342,13 +346,13 @@ impl Evaluation<'_> {
             Operator::GreaterOrEqual => left >= right,
             Operator::Equal => left == right,
             Operator::NotEqual => left != right,
-            _ => return Err(Fault::new(expr.at, "this is a number; expected a condition")),
+            _ => return Err(ConditionError::new(expr.at, "this is a number; expected a condition")),
         };
         Ok(Some(holds))
     }
 
     /// Absent if it depends on a value that was not measured.
-    fn number(&mut self, expr: &Expr) -> Result<Option<f64>, Fault> {
+    fn number(&mut self, expr: &Expr) -> Result<Option<f64>, ConditionError> {
         match &expr.kind {
             Kind::Number(number) => Ok(Some(*number)),
             Kind::Negative(inner) => Ok(self.number(inner)?.map(|number| -number)),
@@ -360,14 +364,14 @@ impl Evaluation<'_> {
                     Operator::Minus => left - right,
                     Operator::Times => left * right,
                     Operator::Over => left / right,
-                    _ => return Err(Fault::new(expr.at, "this is true or false; expected a number")),
+                    _ => return Err(ConditionError::new(expr.at, "this is true or false; expected a number")),
                 };
-                if value.is_finite() { Ok(Some(value)) } else { Err(Fault::new(expr.at, "division by zero")) }
+                if value.is_finite() { Ok(Some(value)) } else { Err(ConditionError::new(expr.at, "division by zero")) }
             }
         }
     }
 
-    fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+    fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         let shown = format!("{name}({})", texts.join(", "));
         let value = self.terms.term(name, arguments, at)?;
@@ -381,7 +385,7 @@ impl Evaluation<'_> {
 }
 
 impl Terms for Comparison {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         match (name, arguments) {
             ("missing", [column]) => missing_rows(self, column).map(Some),
             ("missing", [figure, column]) => {
@@ -390,11 +394,11 @@ impl Terms for Comparison {
                 Ok(mean.map(|mean| as_number(mean.not_measured)))
             }
             ("n", [figure]) => Ok(Some(as_number(figure_named(self, &figure.text, figure.at)?.n))),
-            ("missing", _) => Err(Fault::new(at, "`missing` takes a variant, or a figure and a variant")),
+            ("missing", _) => Err(ConditionError::new(at, "`missing` takes a variant, or a figure and a variant")),
             ("n" | "diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
-            ("n", _) => Err(Fault::new(at, "`n` takes a figure, or a figure and two variants")),
+            ("n", _) => Err(ConditionError::new(at, "`n` takes a figure, or a figure and two variants")),
             ("diff" | "low" | "high" | "p" | "p_holm", _) => {
-                Err(Fault::new(at, format_args!("`{name}` takes a figure and two variants: {name}(em, a, b)")))
+                Err(ConditionError::new(at, format_args!("`{name}` takes a figure and two variants: {name}(em, a, b)")))
             }
             (_, [column]) => {
                 let figure = figure_named(self, name, at)?;
@@ -403,30 +407,30 @@ impl Terms for Comparison {
             }
             _ => {
                 figure_named(self, name, at)?;
-                Err(Fault::new(at, format_args!("`{name}` takes one variant: {name}(NAME)")))
+                Err(ConditionError::new(at, format_args!("`{name}` takes one variant: {name}(NAME)")))
             }
         }
     }
 }
 
-fn missing_rows(comparison: &Comparison, column: &Argument) -> Result<f64, Fault> {
+fn missing_rows(comparison: &Comparison, column: &Argument) -> Result<f64, ConditionError> {
     column_named(comparison, column)?;
     let found = comparison.variants.iter().find(|summary| summary.name == column.text);
     Ok(found.map_or(0.0, |summary| as_number(summary.not_measured)))
 }
 
 /// A term of two variants. Differences are `b − a` in either order of the comparison.
-fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) -> Result<Option<f64>, Fault> {
+fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) -> Result<Option<f64>, ConditionError> {
     let figure = figure_named(comparison, &figure.text, figure.at)?;
     column_named(comparison, a)?;
     column_named(comparison, b)?;
     let Some(pair) = figure.pair(&a.text, &b.text) else {
         let reason = if a.text == b.text { "this is the same variant" } else { "these two are not compared" };
-        return Err(Fault::new(b.at, format_args!("{reason}; see --baseline and --contrast")));
+        return Err(ConditionError::new(b.at, format_args!("{reason}; see --baseline and --contrast")));
     };
     if pair.stopping.is_some() && name.starts_with('p') {
         let reason = "the rule of the run decides about these two, and has no p; low and high are the ends of its confidence sequence";
-        return Err(Fault::new(a.at, format_args!("{reason}")));
+        return Err(ConditionError::new(a.at, format_args!("{reason}")));
     }
     Ok(seen_from(pair, name, pair.a == a.text))
 }
@@ -444,21 +448,27 @@ fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
     }
 }
 
-fn figure_named<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a FigureComparison, Fault> {
+fn figure_named<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a FigureComparison, ConditionError> {
     comparison.figure(&canonical(name)).ok_or_else(|| {
         let known: Vec<&str> = comparison.figures.iter().map(|figure| figure.figure.name.as_str()).collect();
         let (name, known) = (visible_line(name, 60), known.join(", "));
-        Fault::new(at, format_args!("`{name}` is not compared; the figures compared are {known} (see --metric)"))
+        ConditionError::new(
+            at,
+            format_args!("`{name}` is not compared; the figures compared are {known} (see --metric)"),
+        )
     })
 }
 
-fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), Fault> {
+fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), ConditionError> {
     if comparison.variants.iter().any(|column| column.name == argument.text) {
         return Ok(());
     }
     let known: Vec<String> = comparison.variants.iter().map(|column| visible_line(&column.name, 60)).collect();
     let name = visible_line(&argument.text, 60);
-    Err(Fault::new(argument.at, format_args!("there is no variant `{name}`; the variants are {}", known.join(", "))))
+    Err(ConditionError::new(
+        argument.at,
+        format_args!("there is no variant `{name}`; the variants are {}", known.join(", ")),
+    ))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]

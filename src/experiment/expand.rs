@@ -476,7 +476,7 @@ impl Listed {
         }
     }
 
-    /// Refuses a setting that makes no difference: whoever gives it expects another run.
+    /// Refuses a setting that makes no difference: who gives it expects another run.
     fn check_used(&self, drafts: &[Draft]) -> Result<(), ProductError> {
         let matters = |assignment: &&Assignment| {
             let setting = assignment.setting;

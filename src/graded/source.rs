@@ -27,7 +27,7 @@ pub(crate) struct Origin {
     pub(crate) variant: Variant,
     /// The manifest of its run.
     pub(crate) manifest: Rc<Manifest>,
-    /// Its run's records, for whoever reads whole episodes.
+    /// The records of its run, to read whole episodes.
     pub(crate) graded: Rc<GradedRun>,
 }
 

@@ -1,7 +1,7 @@
 //! `verdicts.jsonl` and `classifications.jsonl`: reading them, appending to them, and taking them along.
 
 use super::due::Answer;
-use super::menu::Menu;
+use super::menu::JudgeTask;
 use super::verdict::{Chosen, Judge, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
 use crate::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};
 use crate::types::json_error;
@@ -36,7 +36,7 @@ impl<V> Default for Verdicts<V> {
     }
 }
 
-impl<V: Menu> Verdicts<V> {
+impl<V: JudgeTask> Verdicts<V> {
     /// Reads those of a run, if there are any. Lines that cannot be read are left out and listed.
     pub(crate) fn read(folder: &RunFolder) -> Result<Self, StoreError> {
         let (lines, skipped) = read_lines(&V::file(folder), parse::<V>)?;
@@ -102,7 +102,7 @@ impl<V: Menu> Verdicts<V> {
     }
 }
 
-fn parse<V: Menu>(line: &[u8]) -> Result<Line<V>, String> {
+fn parse<V: JudgeTask>(line: &[u8]) -> Result<Line<V>, String> {
     /// What tells the two kinds of lines apart, so that an error is about the kind that was meant.
     #[derive(Deserialize)]
     struct Kind {
@@ -121,7 +121,7 @@ fn parse<V: Menu>(line: &[u8]) -> Result<Line<V>, String> {
 }
 
 /// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.
-pub(crate) fn carry<V: Menu>(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
+pub(crate) fn carry<V: JudgeTask>(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
     let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new), parse::<V>)?;
     for known in &Verdicts::<V>::read(new)?.judges {
         let sha256 = &known.judge.prompt_sha256;

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 
 /// The words that a model may say of one kind of thing, what it is asked, and where a run keeps what was said.
-pub(crate) trait Menu: Copy + Debug + Eq + Serialize + DeserializeOwned + 'static {
+pub(crate) trait JudgeTask: Copy + Debug + Eq + Serialize + DeserializeOwned + 'static {
     /// The prompt of our own.
     const PROMPT: &'static str;
     /// Placeholders that a prompt must have.
@@ -33,7 +33,7 @@ pub(crate) trait Menu: Copy + Debug + Eq + Serialize + DeserializeOwned + 'stati
     fn file(folder: &RunFolder) -> PathBuf;
 }
 
-impl Menu for Verdict {
+impl JudgeTask for Verdict {
     const PROMPT: &'static str = include_str!("prompt.toml");
     const NEEDED: &'static [&'static str] = &["question", "golds", "answer"];
     const WORDS: &'static [Self] = &[Self::Correct, Self::Incorrect];
@@ -64,7 +64,7 @@ const fn found(class: FailureClass) -> Reading {
     Reading(Some(AnnotationClass::Failure(class)))
 }
 
-impl Menu for Reading {
+impl JudgeTask for Reading {
     const PROMPT: &'static str = include_str!("classify.toml");
     const NEEDED: &'static [&'static str] = &["question", "golds", "answer", "steps"];
     const WORDS: &'static [Self] = &[
@@ -101,6 +101,6 @@ impl TryFrom<String> for Reading {
 
 impl From<Reading> for &'static str {
     fn from(reading: Reading) -> Self {
-        Menu::name(reading)
+        JudgeTask::name(reading)
     }
 }

@@ -18,7 +18,7 @@ mod verdict;
 
 pub(crate) use due::{Answer, Read, due};
 pub(crate) use file::{KnownJudge, Verdicts, carry};
-pub(crate) use menu::{Menu, Reading};
+pub(crate) use menu::{JudgeTask, Reading};
 pub(crate) use prompt::{JudgePrompt, PromptFault, shown};
 pub(crate) use verdict::{Chosen, Judge, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, key, normalised};
 

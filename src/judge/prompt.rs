@@ -1,7 +1,7 @@
 //! What a judge is asked, and how its reply is read.
 
 use super::due::Answer;
-use super::menu::Menu;
+use super::menu::JudgeTask;
 use super::verdict::Verdict;
 use crate::types::sha256_hex;
 use crate::types::text::{cut, excerpt};
@@ -29,7 +29,7 @@ pub(crate) struct PromptFault {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, bound = "V: Menu")]
+#[serde(deny_unknown_fields, bound = "V: JudgeTask")]
 struct File<V> {
     system: Option<String>,
     prompt: String,
@@ -54,7 +54,7 @@ fn fault(message: impl Into<String>, hint: &str) -> PromptFault {
     PromptFault { message: message.into(), hint: hint.to_owned() }
 }
 
-impl<V: Menu> JudgePrompt<V> {
+impl<V: JudgeTask> JudgePrompt<V> {
     pub(crate) fn own() -> Result<Self, PromptFault> {
         Self::parse(V::PROMPT)
     }

@@ -1,4 +1,4 @@
-use super::{Answer, Chosen, Judge, JudgePrompt, Menu, Read, Reading, Rule, Verdict, due, key, normalised};
+use super::{Answer, Chosen, Judge, JudgePrompt, JudgeTask, Read, Reading, Rule, Verdict, due, key, normalised};
 use crate::score::fixtures::episode;
 use crate::types::{Decoding, Outcome, Prompt, Step, Tool, Trajectory};
 

@@ -1,7 +1,7 @@
 //! One verdict of a judge on one answer, or one reading of one episode.
 
 use super::due::Answer;
-use super::menu::Menu;
+use super::menu::JudgeTask;
 use crate::types::{Decoding, Usage, sha256_hex};
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +80,7 @@ pub(crate) struct EpisodeRef {
 
 /// A line of the file: what was said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "V: Menu")]
+#[serde(bound = "V: JudgeTask")]
 pub(crate) struct Judgement<V = Verdict> {
     /// Format version, [`VERDICT_VERSION`]; always the first field.
     pub(crate) v: u32,
@@ -119,7 +119,7 @@ pub(crate) struct RuleRecord {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged, bound = "V: Menu")]
+#[serde(untagged, bound = "V: JudgeTask")]
 pub(crate) enum Line<V = Verdict> {
     Verdict(Box<Judgement<V>>),
     Rule(Box<RuleRecord>),

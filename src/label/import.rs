@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The episodes of a run, to find the one that a judgement is about.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct EpisodeIndex {
     episodes: HashMap<String, Known>,
     keys: HashMap<Name, String>,
     variants: BTreeSet<String>,
@@ -89,7 +89,7 @@ const COLUMNS: [&str; 13] = [
     "started_at",
 ];
 
-impl Shelf {
+impl EpisodeIndex {
     pub(crate) fn of(records: &Records) -> Result<Self, StoreError> {
         let mut shelf = Self::default();
         for trajectory in records.iter() {
@@ -159,7 +159,7 @@ fn only<T: Clone + Ord>(given: Option<T>, all: &BTreeSet<T>, what: &str) -> Resu
 
 /// Reads the rows of a file, JSON objects one a line or CSV with a header, as judgements on the episodes of a run. Those
 /// that name nobody are `by` this person, and those without a time of `now`.
-pub(crate) fn import(text: &str, shelf: &Shelf, known: &Annotations, by: Option<&str>, now: &str) -> Imported {
+pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: Option<&str>, now: &str) -> Imported {
     let text = text.trim_start_matches('\u{feff}');
     let mut imported = Imported::default();
     let rows = if text.trim_start().starts_with('{') { of_json(text) } else { of_csv(text, &mut imported.unused) };
@@ -188,7 +188,7 @@ pub(crate) fn import(text: &str, shelf: &Shelf, known: &Annotations, by: Option<
     imported
 }
 
-fn annotation(row: Row, shelf: &Shelf, by: Option<&str>, now: &str) -> Result<Annotation, String> {
+fn annotation(row: Row, shelf: &EpisodeIndex, by: Option<&str>, now: &str) -> Result<Annotation, String> {
     let (key, Known { name: (id, variant, repeat), started_at }) = shelf.find(&row)?;
     let by = row.by.filter(|by| !by.is_empty()).or_else(|| by.map(str::to_owned));
     let text = |text: Option<String>| text.filter(|text| !text.is_empty());

@@ -14,7 +14,7 @@ pub(crate) use agreement::{Disagreement, Judged, Judgements, Person, Table, Two}
 pub(crate) use annotation::{ANNOTATION_VERSION, bad_name, is_model};
 pub use annotation::{Annotation, AnnotationClass};
 pub(crate) use file::{Annotations, append, carry};
-pub(crate) use import::{Imported, Shelf, import};
+pub(crate) use import::{EpisodeIndex, Imported, import};
 pub(crate) use sample::{Candidate, sample};
 
 #[cfg(test)]

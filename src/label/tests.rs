@@ -1,4 +1,4 @@
-use super::import::Shelf;
+use super::import::EpisodeIndex;
 use super::{Annotation, AnnotationClass, Annotations, Judged, Judgements, append, bad_name, carry, import};
 use crate::score::FailureClass;
 use crate::store::RunFolder;
@@ -32,8 +32,8 @@ fn folder() -> (tempfile::TempDir, RunFolder) {
     (dir, folder)
 }
 
-fn shelf() -> Shelf {
-    let mut shelf = Shelf::default();
+fn shelf() -> EpisodeIndex {
+    let mut shelf = EpisodeIndex::default();
     for (key, id) in [("k1", "q1"), ("k2", "q2")] {
         shelf.add(key, (id.to_owned(), "main".to_owned(), 0), "2026-01-01T00:00:00Z");
     }

@@ -95,7 +95,7 @@ pub struct Capability {
     pub prefill: Option<Prefill>,
 }
 
-/// What is assumed about a server that nobody named.
+/// Capabilities that are assumed of a server without a name.
 const UNKNOWN: Capability = Capability {
     name: "auto",
     stops: 4,
@@ -108,7 +108,7 @@ const UNKNOWN: Capability = Capability {
     prefill: None,
 };
 
-/// One row per family of servers; the first is for servers that nobody named.
+/// One row per family of servers; the first is for servers without a name.
 pub const SERVERS: [Capability; 10] = [
     UNKNOWN,
     Capability { name: "openai", new_limit: true, usual_top_p: Some(1.0), reasoning: &[], ..UNKNOWN },
@@ -170,7 +170,7 @@ pub const SERVERS: [Capability; 10] = [
     },
 ];
 
-/// The row for servers that nobody named.
+/// The row for servers without a name.
 pub const AUTO: &Capability = &SERVERS[0];
 
 pub fn of(name: &str) -> Option<&'static Capability> {

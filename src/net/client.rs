@@ -214,7 +214,7 @@ impl Client {
                 Next::GiveUp => return finish(result, attempts, first),
                 Next::TooLong(wait) | Next::WaitedOut(wait) => {
                     self.hold(wait, status_of(&summary));
-                    // Whoever asks only once takes any answer.
+                    // A request that is sent only once takes any answer.
                     if self.settings.retry.attempts <= 1 {
                         return finish(result, attempts, first);
                     }

@@ -171,7 +171,7 @@ impl Backoff {
                 return Next::GiveUp;
             }
         }
-        // Whoever waits as asked, or while others are answered, uses up no attempt.
+        // A wait that the server asked for, or while it answers others, uses up no attempt.
         let wait = self.step().min(max_wait).max(asked.unwrap_or(Duration::from_millis(1)));
         self.waited = self.waited.saturating_add(wait);
         let (times, least) = MAX_TOTAL_WAIT;

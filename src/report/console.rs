@@ -207,7 +207,7 @@ pub(super) fn rate(per_second: f64) -> String {
         slow if 60.0 * slow >= 1.0 => (60.0 * slow, "min"),
         slower => (3600.0 * slower, "h"),
     };
-    // More digits than three are read by nobody.
+    // Three digits are as many as people read.
     let digits = usize::from(number < 100.0);
     format!("{number:.digits$}/{unit}")
 }

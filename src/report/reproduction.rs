@@ -7,7 +7,7 @@ use crate::score::RunScore;
 use crate::stats::Interval;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Beside {
+pub(crate) struct PublishedComparison {
     pub dataset: String,
     /// Which questions of the dataset were run, for the title.
     pub about: String,
@@ -92,7 +92,7 @@ impl Ours {
 }
 
 /// The report: all tables, and notes on reading them.
-pub(crate) fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> Sheet {
+pub(crate) fn sheet(title: String, tables: &[PublishedComparison], notes: Vec<String>) -> Sheet {
     let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
     if tables.iter().any(|table| !table.sources.is_empty()) {
         let line = format!(
@@ -107,7 +107,7 @@ pub(crate) fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> She
     Sheet { title, blocks }
 }
 
-fn grid(table: &Beside) -> Grid {
+fn grid(table: &PublishedComparison) -> Grid {
     // The title has the whole word, and the columns have to fit.
     let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric) };
     let mut header = headings("method", &[metric, &format!("{} %", LEVEL * 100.0), "n"]);

@@ -13,8 +13,8 @@ use super::model::{BuiltModel, is_on};
 use super::pool::Pool;
 use crate::experiment::{Experiment, Limits, Output, Pace, Recording, VariantSettings};
 use crate::judge::{
-    self, Answer, Judge, JudgePrompt, Judgement, Line, Menu, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts, due,
-    key,
+    self, Answer, Judge, JudgePrompt, JudgeTask, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts,
+    due, key,
 };
 use crate::llm::{Budgeted, Model, ModelError, Price, Spent, in_episode};
 use crate::store::{LineWriter, Lock, RunFolder};
@@ -98,7 +98,7 @@ pub(crate) struct Judging<V = Verdict> {
     _lock: Option<Lock>,
 }
 
-impl<V: Menu> Judging<V> {
+impl<V: JudgeTask> Judging<V> {
     /// Builds the judges and chooses what they are asked; `answers` are those of the run. Sends nothing, and writes nothing
     /// but a lock.
     pub(crate) fn prepare(folder: RunFolder, answers: &[Answer], judges: &JudgeSettings<V>) -> Result<Self, RunError> {
@@ -387,7 +387,7 @@ struct Done {
 
 impl Done {
     /// Each reason once, with what to do about it.
-    fn failed<V: Menu>(&mut self, error: &ModelError, settings: &VariantSettings) {
+    fn failed<V: JudgeTask>(&mut self, error: &ModelError, settings: &VariantSettings) {
         let note = format!("not {}: {}", V::THING[1], printable(&error.to_string(), 300));
         if matches!(error, ModelError::Budget { .. }) || self.notes.len() >= 6 || self.notes.contains(&note) {
             return;

@@ -73,7 +73,7 @@ pub(crate) use model::key_variable;
 pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
 #[cfg(test)]
 pub(crate) use places::FLAGS_OF_FILES;
-pub(crate) use places::{Place, places};
+pub(crate) use places::{ExternalResource, places};
 pub(crate) use prepare::PlannedRun;
 pub(crate) use prepare::check_files;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};

@@ -11,14 +11,14 @@ use std::path::Path;
 /// Something outside of a run's folder that an experiment contacts, reads a key from, or writes to. What is a provider's
 /// own, or Wikipedia's, is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ExternalResource {
     /// The setting that names it, such as `base_url`.
     pub(crate) setting: &'static str,
     /// What it names; addresses without user part and query.
     pub(crate) value: String,
 }
 
-impl Place {
+impl ExternalResource {
     /// The flag that names it.
     pub(crate) fn flag(&self) -> String {
         format!("--{}", self.setting.replace('_', "-"))
@@ -37,18 +37,18 @@ pub(crate) const FLAGS_OF_FILES: [(&str, OfExperiment); 4] = [
 ];
 
 /// Every place of an experiment, each once. A replay contacts nobody.
-pub(crate) fn places(experiment: &Experiment) -> Vec<Place> {
+pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
     let on_datasets = experiment.datasets.iter().flat_map(|dataset| &dataset.variants);
     let variants = experiment.variants.iter().chain(on_datasets);
-    let mut all: Vec<Place> = Vec::new();
+    let mut all: Vec<ExternalResource> = Vec::new();
     if !experiment.recording.is_offline() {
         all.extend(variants.flat_map(|variant| of_variant(&variant.settings)));
     }
     let file = |(setting, path): (&'static str, OfExperiment)| {
-        Some(Place { setting, value: path(experiment)?.display().to_string() })
+        Some(ExternalResource { setting, value: path(experiment)?.display().to_string() })
     };
     all.extend(FLAGS_OF_FILES.into_iter().filter_map(file));
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<ExternalResource> = Vec::new();
     for place in all {
         if !places.contains(&place) {
             places.push(place);
@@ -57,9 +57,9 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<Place> {
     places
 }
 
-fn of_variant(settings: &VariantSettings) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    let mut add = |setting, value: String| places.push(Place { setting, value });
+fn of_variant(settings: &VariantSettings) -> Vec<ExternalResource> {
+    let mut places: Vec<ExternalResource> = Vec::new();
+    let mut add = |setting, value: String| places.push(ExternalResource { setting, value });
     for address in ModelSettings(settings).custom_base_urls() {
         add("base_url", redact::url(address));
     }

@@ -220,7 +220,7 @@ impl Viewer {
         let records = folder.records().map_err(|error| failed(error.into()))?;
         let at = records.keys().position(|(key, ..)| key == annotation.key);
         let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
-        // What the episode is, the record says, and not whoever sends a judgement.
+        // The record identifies the episode; the request that carries a judgement does not.
         let Trajectory { id, variant, repeat, steps, started_at, .. } =
             records.trajectory(at).map_err(|error| failed(error.into()))?;
         if annotation.step.is_some_and(|step| step as usize > steps.len()) {

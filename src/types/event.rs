@@ -1,4 +1,4 @@
-//! What a run tells whoever watches it.
+//! Events of a run, for its listeners.
 
 use super::Trajectory;
 use std::sync::Arc;

@@ -188,7 +188,7 @@ pub fn first_version_call_id(id: &str) -> Option<String> {
     numbers(CONVERSATION).map(|(n, at)| if at == 0 { format!("call_{n}") } else { format!("call_{n}_{at}") })
 }
 
-/// Numbers that are too large begin again at 0; whoever writes an id sees to it that no other one is the same.
+/// Numbers that are too large begin again at 0; the caller makes sure that ids differ.
 fn written(kind: char, first: usize, second: usize) -> String {
     let mut id = String::from(kind);
     for number in [first, second] {

@@ -192,14 +192,14 @@ const MAX_FINDING_BYTES: usize = 32 << 20;
 pub struct SearchCache<S> {
     source: S,
     kept: Mutex<SizedLru<String, Found>>,
-    /// The searches that are on their way; whoever waits for one hears its end, however it ends.
+    /// The searches under way. All that wait for one learn how it ended.
     asked: Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
 }
 
 /// How a search that others wait for ended.
 #[derive(Debug, Clone, Default)]
 enum SearchEnd {
-    /// It is on its way, or whoever asked gave up.
+    /// It is under way, or the caller gave up.
     #[default]
     Open,
     /// What it said cannot be kept; one of those who wait asks again.
@@ -242,7 +242,7 @@ impl<S: Source> SearchCache<S> {
             match self.ask(query) {
                 Ok(asking) => return self.asked(asking, again).await,
                 Err(mut end) => {
-                    // An error says that whoever asked gave up: somebody else asks in its place.
+                    // An error means that the caller gave up: another one asks in its place.
                     let ended = end.wait_for(|end| !matches!(end, SearchEnd::Open)).await.map(|end| end.clone());
                     match ended {
                         Ok(SearchEnd::Again(result)) => return (*result).clone(),
@@ -256,7 +256,7 @@ impl<S: Source> SearchCache<S> {
 
     /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
     async fn asked(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
-        // Whoever asked before may have come to an end since.
+        // The earlier caller may have ended since.
         if let Some(found) = self.get(asking.query) {
             return Ok(found);
         }

@@ -5,7 +5,7 @@ use super::session::now;
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::label::{Annotations, Imported, Shelf, append, import as read};
+use crate::label::{Annotations, EpisodeIndex, Imported, append, import as read};
 use crate::report::console::stdout;
 use crate::report::thousands;
 use crate::store::RunFolder;
@@ -27,7 +27,7 @@ pub(super) fn import(args: &Args, folder: &RunFolder, path: &Path) -> anyhow::Re
         .map_err(|error| Failure::bad_input(format!("cannot read `{}`: {error}", path.display()), "check the path"))?;
     let known = Annotations::read(folder)?;
     known.notes().for_each(say);
-    let shelf = Shelf::of(&folder.records()?)?;
+    let shelf = EpisodeIndex::of(&folder.records()?)?;
     let imported = read(&text, &shelf, &known, args.by.as_deref(), &now());
     if !imported.taken.is_empty() {
         append(folder, &imported.taken)?;

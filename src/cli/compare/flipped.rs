@@ -57,7 +57,7 @@ pub(super) fn flip_lists(
             })
         };
         Ok(FlipList {
-            editions: editions.as_ref().map(Editions::said),
+            editions: editions.as_ref().map(Editions::editions_and_reason),
             a: columns[a].name.clone(),
             b: columns[b].name.clone(),
             n: flips.n,
@@ -174,8 +174,8 @@ impl Editions {
         Self { corpora, said }
     }
 
-    /// Older and newer, and why nothing can be told, if so.
-    pub(super) fn said(&self) -> ([Edition; 2], Option<String>) {
+    /// The older and the newer edition, and the reason if they cannot be compared.
+    pub(super) fn editions_and_reason(&self) -> ([Edition; 2], Option<String>) {
         (self.said.clone(), self.corpora.as_ref().err().cloned())
     }
 

@@ -6,7 +6,7 @@ use crate::experiment::{
     Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, shown,
 };
 use crate::graded::runs_at;
-use crate::report::reproduction::{self, Beside, Ours};
+use crate::report::reproduction::{self, Ours, PublishedComparison};
 use crate::report::sheet::Sheet;
 use crate::report::{counted, thousands};
 use crate::run::{Summary, VariantScore};
@@ -28,7 +28,7 @@ pub(super) struct Reproduction {
 /// Figures of one dataset by one metric.
 pub(super) struct Table<'a> {
     pub(super) summary: &'a Summary,
-    pub(super) beside: Beside,
+    pub(super) beside: PublishedComparison,
 }
 
 impl Reproduction {
@@ -105,7 +105,7 @@ impl Reproduction {
         })
     }
 
-    fn beside(&self, dataset: &DatasetDraft, summary: &Summary, metric: PublishedMetric) -> Beside {
+    fn beside(&self, dataset: &DatasetDraft, summary: &Summary, metric: PublishedMetric) -> PublishedComparison {
         let figure = |published: &Published, variant: &str| {
             let is = |figure: &&crate::experiment::PublishedFigure| {
                 figure.dataset == dataset.name && figure.metric == metric && figure.variant == variant
@@ -121,7 +121,7 @@ impl Reproduction {
         });
         let rows = rows.collect();
         let record = &summary.manifest.dataset;
-        Beside {
+        PublishedComparison {
             dataset: dataset.name.clone(),
             about: format!(
                 "{} of {} of {}",
@@ -145,7 +145,7 @@ impl Reproduction {
     }
 
     pub(super) fn sheet(&self) -> Sheet {
-        let tables: Vec<Beside> = self.tables().into_iter().map(|table| table.beside).collect();
+        let tables: Vec<PublishedComparison> = self.tables().into_iter().map(|table| table.beside).collect();
         let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat_name()));
         let title = format!("{}: {} over {wiki}; {}", self.experiment.name, self.models(), self.folder.display());
         reproduction::sheet(title, &tables, self.notes())

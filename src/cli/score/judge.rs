@@ -1,6 +1,6 @@
 //! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
-use crate::cli::defaults::{self, Person, Taking};
+use crate::cli::defaults::{self, DefaultsResolver, UserConfig};
 use crate::cli::explicit_args::without_secrets;
 use crate::cli::failure::{self, Failure};
 use crate::cli::flags::{ASKED, OfJudge, Typed};
@@ -10,7 +10,7 @@ use crate::cli::say::say;
 use crate::experiment::defaults::GivenBy;
 use crate::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
-use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
+use crate::judge::{Answer, Chosen, JudgePrompt, JudgeTask, PromptFault, Reading, Rule, Verdict};
 use crate::report::agreement::judged_figures;
 use crate::report::console::stdout;
 use crate::report::summary::LEVEL;
@@ -99,9 +99,9 @@ impl JudgeArgs {
         Rule { judged, audit, seed: self.judge_audit_seed }
     }
 
-    fn settings<V: Menu>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
+    fn settings<V: JudgeTask>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
         let (person, mut prices) = (defaults::person()?, self.judge_prices.clone());
-        let mut taking = Taking::of(&person);
+        let mut taking = DefaultsResolver::of(&person);
         taking.prices(&mut prices, self.settings.has("price"))?;
         taking.tell();
         if self.judge_budget_usd.is_some() && self.judge_prices.is_none() {
@@ -137,7 +137,7 @@ impl JudgeArgs {
 
 impl JudgeArgs {
     /// Prices of the folder's own file are no base for a limit where they are below the known ones.
-    fn refuse_low(&self, person: &Person, models: &[String], prices: Option<&Path>) -> anyhow::Result<()> {
+    fn refuse_low(&self, person: &UserConfig, models: &[String], prices: Option<&Path>) -> anyhow::Result<()> {
         let folder = person.defaults.get("prices").map(|given| &given.by);
         let (Some(path), Some(by @ GivenBy::Folder(..))) = (prices, folder) else { return Ok(()) };
         let settings = self.settings.variant()?;
@@ -157,7 +157,7 @@ impl JudgeArgs {
     }
 }
 
-fn prompt<V: Menu>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
+fn prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
     let Some(path) = path else {
         return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, &fault.hint));
     };
@@ -184,7 +184,7 @@ pub(super) async fn execute(args: &JudgeArgs, run: &Path, json: bool) -> anyhow:
     }
 }
 
-async fn ask<V: Menu>(
+async fn ask<V: JudgeTask>(
     settings: JudgeSettings<V>,
     run: &Path,
     answers: &[Answer],

@@ -1,18 +1,18 @@
-use super::{Argument, Fault, Judged, Operator, Terms, evaluate, parse};
+use super::{Argument, ConditionError, Judged, Operator, Terms, evaluate, parse};
 use proptest::prelude::*;
 
 /// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
 struct Fixed;
 
 impl Terms for Fixed {
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         match (name, &arguments[..]) {
             ("em", ["a"]) => Ok(Some(0.4)),
             ("em", ["b" | "react->cot-sc" | "r/x y" | "it's (b)"]) => Ok(Some(0.6)),
             ("em", ["none"]) => Ok(None),
             ("p", ["em", "a", "b"]) => Ok(Some(0.03)),
-            _ => Err(Fault::new(at, "unknown")),
+            _ => Err(ConditionError::new(at, "unknown")),
         }
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
         }
         for members in alike(&part.group.sources).iter().filter(|members| members.len() > 1) {
             let questions = counted(part.own_rows().count(), "question");
-            let listed = listed(members.iter().map(|at| names[*at].as_str()));
+            let listed = joined_with_and(members.iter().map(|at| names[*at].as_str()));
             html.leaf("p", &[], &format!("{listed} answered alike on all {questions}."));
         }
         for pair in pairs.iter().take(SENTENCES) {
@@ -90,7 +90,7 @@ fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>
 }
 
 /// `a, b and c`
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn joined_with_and<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use write::Written;
 
-/// The file that whoever builds keeps locked, by which an unfinished folder is known.
+/// A build keeps this file locked. A folder that has it is unfinished.
 const LOCK: &str = "build.lock";
 /// The folder of runs.
 const WORK: &str = "work";

@@ -113,7 +113,7 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     if parts.is_empty() { vec![path.to_owned()] } else { parts }
 }
 
-/// What a source or its publisher says of it, for whoever does not say otherwise.
+/// Facts of a source as its publisher gives them; the settings of a build replace them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PublishedFacts {
     pub(super) language: Option<String>,

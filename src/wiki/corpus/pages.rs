@@ -92,7 +92,7 @@ pub(super) struct Pages {
     places: Positioned,
     dictionary: Vec<u8>,
     articles: u32,
-    /// Unpackers that nobody uses now; each has its copy of the dictionary.
+    /// Idle decompressors; each has its copy of the dictionary.
     unpackers: Mutex<Vec<Decompressor<'static>>>,
 }
 
