@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A verdict belongs to a question, its golds and an answer, whichever variant gave it: equal answers have one verdict. A
-//! reading belongs to one episode. [`Menu`] is all in which the two differ.
+//! reading belongs to one episode. [`JudgeTask`] is all in which the two differ.
 
 mod due;
 mod file;
