@@ -16,26 +16,6 @@ const ONE: &str = "{\"id\": \"a\", \"question\": \"Who wrote Solaris?\", \"answe
 const TWO: &str = "{\"id\": \"b\", \"question\": \"Where was Ada Lovelace born?\", \"answer\": \"London\"}\n";
 
 #[test]
-fn a_bad_dataset_is_refused() {
-    let bench = WorkDir::new();
-    let (lacks, twice) = (format!("{ONE}{{\"id\": \"b\", \"answer\": \"London\"}}\n"), format!("{ONE}{TWO}{ONE}"));
-    for (name, text, words) in [
-        ("q.json", "this is no data\n", &["line 1"][..]),
-        ("lacks.jsonl", &lacks, &["line 2", "record 2", "question"]),
-        ("twice.jsonl", &twice, &["`a`", "line 3"]),
-        ("empty.jsonl", "", &[]),
-        ("blank.jsonl", "\n\n", &[]),
-        ("array.json", "[]", &[]),
-        ("head.csv", "question,answer\n", &[]),
-    ] {
-        bench.write(name, text);
-        run(&bench, name, &[]).refused(3, &[&[name], words].concat());
-    }
-    let output = run(&bench, "lacks.jsonl", &["--skip-bad", "--out", "r"]).ok();
-    assert!(output.stderr.contains("1 "), "the skipped record is counted: {}", output.stderr);
-}
-
-#[test]
 fn gzip_a_byte_order_mark_and_windows_line_ends_are_accepted() {
     let bench = WorkDir::new();
     let text = format!("\u{feff}{ONE}{TWO}").replace('\n', "\r\n");
@@ -69,28 +49,6 @@ fn an_unreachable_model() {
     assert_eq!(text.lines().filter(|line| line.contains("\"not_measured\"")).count(), 2);
     // The same run with a model that works does exactly these again.
     run(&bench, "q.jsonl", &["--out", "r", "--resume"]).refused(3, &["model", "openai:x", "baseline"]);
-}
-
-#[test]
-fn a_folder_that_holds_another_run() {
-    let bench = WorkDir::new();
-    bench.write("q.jsonl", ONE);
-    bench.write("p.jsonl", TWO);
-    run(&bench, "q.jsonl", &["--out", "r"]).ok();
-    let before = bench.read(RECORDS);
-    run(&bench, "q.jsonl", &["--out", "r"]).refused(3, &["holds a run already"]);
-    run(&bench, "q.jsonl", &["--out", "r", "--resume", "--max-steps", "3"]).refused(3, &["max_steps"]);
-    run(&bench, "p.jsonl", &["--out", "r", "--resume"]).refused(3, &["other settings", "dataset"]);
-    assert_eq!(bench.read(RECORDS), before);
-}
-
-#[test]
-fn a_folder_that_is_no_run() {
-    let bench = WorkDir::new();
-    bench.write("q.jsonl", ONE);
-    bench.write("mine/letter.txt", "dear diary");
-    run(&bench, "q.jsonl", &["--out", "mine"]).refused(3, &["letter.txt"]);
-    bench.wikitrail(&["score", "mine"]).refused(3, &["manifest.json"]);
 }
 
 #[test]
@@ -182,17 +140,6 @@ fn a_full_disk() {
     bench.wikitrail(&["run", "--quiet", "--out", "r", "--resume"]).ok();
     assert!(bench.read(RECORDS).starts_with(&kept), "what was finished was rewritten");
     assert_eq!(bench.read(RECORDS).lines().count(), 60);
-}
-
-#[test]
-fn a_live_site_without_contact() {
-    let bench = WorkDir::new();
-    bench.write("q.jsonl", ONE);
-    for wiki in ["html", "api"] {
-        run(&bench, "q.jsonl", &["--wiki", wiki]).refused(2, &["--contact"]);
-    }
-    let flags = ["--wiki", "html", "--contact", "someone@example.org"];
-    run(&bench, "q.jsonl", &flags).refused(2, &["--allow-html"]);
 }
 
 /// No input is read to an end that it may not have, and no key is repeated.

@@ -1,7 +1,6 @@
 //! `compare --from-csv`: the same figures in every format, names that
 //! try to break out of them, and every bad cell named.
 
-use crate::common::read;
 use crate::compare_support::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -359,35 +358,6 @@ fn a_run_is_exported_one_variant_a_table() {
     let whole = wikitrail(&["compare", "--from-csv", &whole, "--json"]).ok();
     assert_eq!(whole.stderr, "");
     assert_eq!(whole.json()["metrics"], runs["metrics"]);
-}
-
-#[test]
-fn a_bad_table_is_said() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let good = write(dir.path(), "good.csv", "id,em,f1\na,1,1\nb,0,0.5\n");
-    for (text, parts) in [
-        ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: correct the cell"][..]),
-        ("id,em\na,1\n", &["has no column `f1`", "its columns of numbers are em"]),
-        ("em,f1\n1,1\n", &["no column `id`", "hint: the first line names the columns"]),
-        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: distinguish repeats", "column `variant`"]),
-        ("id,em,f1\nx,1,1\n", &["share no question"]),
-    ] {
-        let bad = write(dir.path(), "bad.csv", text);
-        let ran = wikitrail(&["compare", "--from-csv", &good, &bad]);
-        ran.refused(3, parts);
-        assert_eq!(ran.stdout, "", "{text}");
-    }
-    let noted = write(dir.path(), "noted.csv", "id,em,f1,seconds\na,1,1,3\nb,1,1,soon\n");
-    let stderr = wikitrail(&["compare", "--from-csv", &good, &noted]).ok().stderr;
-    assert_eq!(stderr, "", "nobody asked for the column of texts");
-    wikitrail(&["compare", "--from-csv", &noted, &noted, "--metric", "seconds"])
-        .refused(3, &["line 3, column `seconds`: expected a number, found `soon`"]);
-    wikitrail(&["compare", "--from-csv", "nowhere.csv", &good]).refused(3, &["`nowhere.csv`"]);
-    assert_eq!(wikitrail(&["compare", "--from-csv", &good, &noted, "--out", "/nowhere/x.json"]).code, Some(1));
-    let out = dir.path().join("out.json");
-    let out = out.to_str().expect("UTF-8");
-    assert_eq!(compare(&["--from-csv", &good, &good, "--json", "--out", out]), "");
-    assert!(serde_json::from_str::<Value>(&read(out)).is_ok());
 }
 
 /// A table of two variants: `a` has these values, `b` so much more.

@@ -97,43 +97,6 @@ fn inputs_that_are_no_corpus_are_refused_with_what_to_do() {
     assert_eq!(id(&dir, "c"), id(&dir, "d"));
 }
 
-#[test]
-fn public_formats_are_recognized_with_their_extents() {
-    let dir = WorkDir::new();
-    dir.write(
-        "psgs.tsv",
-        "id\ttext\ttitle\n10\t\"She \"\"wrote\"\" programs.\"\tAda\n9\tAda was born.\tAda\n9\tAda was born.\tAda\n",
-    );
-    dir.write("wiki-18.jsonl", "{\"id\": \"9\", \"contents\": \"\\\"Ada\\\"\\nAda was born.\"}\n{\"id\": 10, \"contents\": \"Ada\\nShe \\\"wrote\\\" programs.\"}\n");
-    fs::create_dir_all(dir.path("beir/qrels")).expect("a folder");
-    dir.write("beir/corpus.jsonl", "{\"_id\": \"doc10\", \"title\": \"Ada\", \"text\": \"She \\\"wrote\\\" programs.\"}\n{\"_id\": \"doc9\", \"title\": \"Ada\", \"text\": \"Ada was born.\"}\n");
-    fs::create_dir_all(dir.path("wiki-pages")).expect("a folder");
-    dir.write("wiki-pages/wiki-001.jsonl", "{\"id\": \"\", \"text\": \"\", \"lines\": \"\"}\n{\"id\": \"Ada_-LRB-name-RRB-\", \"text\": \"\", \"lines\": \"0\\tOne .\\n1\\t\\n2\\tTwo .\"}\nno record\n");
-    let build = |name: &str, from: &str| dir.wikitrail(&["corpus", "build", name, "--from", from]);
-    for (name, from, format, counts) in [
-        ("a", "psgs.tsv", "dpr", "1 article (passages)\n"),
-        ("b", "wiki-18.jsonl", "wiki18", "1 article (passages)\n"),
-        ("c", "beir", "beir", "1 article (passages)\n"),
-        ("d", "wiki-pages", "fever", "1 article (leads, sentences given)\n"),
-    ] {
-        let made = build(name, from).ok();
-        assert!(made.stderr.starts_with(&format!("reading `{from}` as {format}\n")), "{}", made.stderr);
-        assert!(made.stdout.starts_with(&format!("{name}: {counts}")), "{}", made.stdout);
-    }
-    assert!(dir.wikitrail(&["corpus", "info", "a"]).ok().stdout.contains("3 rows\n            left out: 1 repeated\n"));
-    assert_eq!([id(&dir, "a"), id(&dir, "b")], [id(&dir, "c"), id(&dir, "c")]);
-    let text = dir.wikitrail(&["wiki", "search", "ada", "--wiki", "corpus:c"]).ok().stdout;
-    assert!(text.starts_with("Ada was born. She \"wrote\" programs."), "{text}");
-    let bad = dir.wikitrail(&["corpus", "info", "d", "--json"]).json();
-    assert_eq!((bad["source"][0]["rows"].as_u64(), bad["source"][0]["skipped"]["bad"].as_u64()), (Some(2), Some(1)));
-    dir.write("wiki-pages.zip", "PK\u{3}\u{4}");
-    build("e", "wiki-pages.zip").refused(3, &["cannot tell the format of `wiki-pages.zip`", "unpack it"]);
-    build("e", "fever:wiki-pages.zip").refused(3, &["it is a zip archive", "unpack it"]);
-    build("e", "fever:beir").refused(3, &["there is no wiki-NNN.jsonl in it"]);
-    let mixed = dir.wikitrail(&["corpus", "build", "e", "--from", "psgs.tsv", "--from", "wiki-pages"]).ok();
-    assert!(mixed.stdout.starts_with("e: 2 articles (pages, sentences given)\n"), "{}", mixed.stdout);
-}
-
 impl Ran {
     /// Refused while the command line was read, which gives no hint.
     #[track_caller]

@@ -14,97 +14,6 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-const HOTPOT: &str = r#"[
- {"_id": "a", "question": "Who wrote Solaris?", "answer": "Lem", "type": "bridge", "level": "hard",
-  "supporting_facts": [["Solaris", 0], ["Solaris", 2], ["Lem", 0]], "context": [["Solaris", ["One.", " Two."]]]},
- {"_id": "b", "question": "who wrote SOLARIS", "answer": "yes", "type": "bridge", "level": "easy",
-  "supporting_facts": [], "context": []},
- {"_id": "c", "question": "What is hidden?", "type": "comparison", "supporting_facts": [["X", 0]], "context": []}]"#;
-
-#[test]
-fn info_counts_what_a_file_holds() {
-    let dir = tempfile::tempdir().expect("a folder");
-    std::fs::write(dir.path().join("h.json"), HOTPOT).expect("written");
-    let info = wikitrail(dir.path(), &["dataset", "info", "h.json", "--json"]).json();
-    for (name, expected) in [
-        ("format", json!("hotpotqa")),
-        ("questions", json!(3)),
-        ("types", json!({"bridge": 2, "comparison": 1})),
-        ("levels", json!({"(none)": 1, "easy": 1, "hard": 1})),
-        ("answer_kinds", json!({"span": 2, "yesno": 1})),
-        ("hidden_answers", json!(1)),
-        (
-            "supporting_facts",
-            json!({"questions": 2, "total": 4, "resolved": 1, "title_missing": 1, "sentence_missing": 1, "no_context": 1}),
-        ),
-        ("duplicates", json!({"questions": 1, "twins": 0, "groups": [["a", "b"]]})),
-    ] {
-        assert_eq!(info[name], expected, "{name}");
-    }
-    let prompts: Vec<&str> = info["leakage"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|leak| leak["prompt"].as_str().expect("a name"))
-        .collect();
-    assert_eq!(prompts, ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"]);
-    let text = wikitrail(dir.path(), &["dataset", "info", "h.json"]).stdout;
-    for line in [
-        "h.json: 3 questions of hotpotqa (hotpotqa)",
-        "  types              bridge 2, comparison 1",
-        "  duplicates         1\n    a = b",
-    ] {
-        assert!(text.contains(line), "`{line}` is missing in:\n{text}");
-    }
-    let facts = "4 in 2 questions; 1 resolved, 1 with a title that is not in the context, 1 past the paragraph's end, 1 without a context";
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words(&text).contains(facts), "{text}");
-}
-
-#[test]
-fn a_public_file_that_is_not_there_is_said_to_be_fetched() {
-    let dir = tempfile::tempdir().expect("a folder");
-    for command in [&["dataset", "info"][..], &["dataset", "convert"], &["run"]] {
-        let output = wikitrail(dir.path(), &[command, &["hotpot_dev_distractor_v1.json"]].concat());
-        output.refused(3, &["no such file", "fetch it: wikitrail dataset fetch hotpotqa-distractor --out ."]);
-    }
-}
-
-#[test]
-fn info_finds_exemplars_of_a_prompt_in_the_dataset() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let questions = [
-        ("x", "Which river flows through the city that Dr Who was born in?"),
-        ("y", "who wrote solaris"),
-        ("z", "In which country is the mountain that the poet climbed?"),
-    ];
-    let lines: Vec<String> =
-        questions.iter().map(|(id, text)| json!({"id": id, "question": text}).to_string()).collect();
-    std::fs::write(dir.path().join("q.jsonl"), lines.join("\n")).expect("written");
-    let prompt = "Question: Who wrote Solaris?\nThought 1: hm\n\nQuestion: In which country is the mountain that the painter \
-                  climbed?\nThought 1: hm\nQuestion: Quite another?\n";
-    std::fs::write(dir.path().join("p.json"), json!({"k": prompt}).to_string()).expect("written");
-    let info = wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--prompt", "p.json#k", "--json"]).json();
-    let leak = &info["leakage"][0];
-    assert_eq!((&leak["prompt"], &leak["exemplars"]), (&json!("p.json#k"), &json!(3)));
-    assert_eq!(leak["equal"], json!([{"exemplar": 1, "id": "y", "question": "who wrote solaris", "similarity": 1.0}]));
-    assert_eq!((&leak["near"][0]["exemplar"], &leak["near"][0]["id"]), (&json!(2), &json!("z")));
-    assert_eq!(leak["near"].as_array().map(Vec::len), Some(1));
-    wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--prompt", "none.toml"]).refused(3, &["none.toml"]);
-    wikitrail(dir.path(), &["dataset", "info", "none.json"]).refused(3, &["none.json"]);
-    for (table, hints) in [
-        (
-            "frage\nWho?\n",
-            ["no column `question`; the columns are `frage`", "hint: name the column with --question-column"],
-        ),
-        ("qestion,answer\nWho?,x\n", ["(did you mean `qestion`?)", "hint: name the column with --question-column"]),
-    ] {
-        std::fs::write(dir.path().join("other.csv"), table).expect("written");
-        wikitrail(dir.path(), &["dataset", "info", "other.csv"]).refused(3, &hints);
-    }
-    wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--format", "xml"]).refused(2, &["`xml`", "hotpotqa"]);
-}
-
 /// Tables as spreadsheets save them: other separators, UTF-16, names of columns with capitals. What was assumed is said.
 #[test]
 fn tables_are_read_as_people_have_them() {
@@ -144,65 +53,6 @@ fn tables_are_read_as_people_have_them() {
         .refused(3, &["`broken.csv` begins like UTF-16 but is not"]);
 }
 
-#[test]
-fn a_table_without_answers_names_its_other_columns() {
-    let dir = tempfile::tempdir().expect("a folder");
-    std::fs::write(dir.path().join("q.csv"), "question,Expected,e\u{1b}[31m\nWho?,Lem,x\n").expect("written");
-    let output = wikitrail(dir.path(), &["run", "q.csv", "--dry-run", "--unscored"]).ok();
-    let note = "note: q.csv: no column `answer`: nothing can be scored unless --answer-column names it; unused columns: `Expected`, \
-                `e\\u{1b}[31m`\n";
-    assert!(output.stderr.contains(note), "{}", output.stderr);
-    let named = wikitrail(dir.path(), &["run", "q.csv", "--dry-run", "--answer-column", "Expected"]).ok();
-    assert!(!named.stderr.contains("note: q.csv"), "{}", named.stderr);
-}
-
-#[test]
-fn a_file_whose_answers_have_another_name_is_not_run_unscored_by_mistake() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let cases = [
-        ("a.csv", "Question;Gold answers;Level\nWho?;Lem;easy\n", "--answer-column 'Gold answers'"),
-        ("b.csv", "question,note\nWho?,Lem\n", "--answer-column note"),
-        ("c.tsv", "question\tsource\tTARGET_1\nWho?\tweb\tLem\n", "--answer-column TARGET_1"),
-        (
-            "d.jsonl",
-            "{\"question\": \"Who?\"}\n{\"question\": \"What?\", \"gold\": \"Lem\", \"n\": 1}\n",
-            "--answer-column gold",
-        ),
-        ("e.json", "[{\"question\": \"Who?\", \"reference\": \"Lem\"}]", "--answer-column reference"),
-    ];
-    for (name, text, meant) in cases {
-        std::fs::write(dir.path().join(name), text).expect("written");
-        let what = if name.ends_with("sv") { "no column `answer`" } else { "no key `answer`" };
-        let words = [name, what, "nothing can be scored; unused", "did you mean", meant, "--unscored"];
-        for flags in [&["--dry-run"][..], &["--quiet", "--out=refused"]] {
-            wikitrail(dir.path(), &[&["run", name], flags].concat()).refused(3, &words);
-        }
-        assert!(!dir.path().join("refused").exists());
-        wikitrail(dir.path(), &["run", name, "--dry-run", "--unscored"]).ok();
-        let (flag, column) = meant.split_once(' ').expect("a flag");
-        wikitrail(dir.path(), &["run", name, "--dry-run", flag, column.trim_matches('\'')]).ok();
-        // What describes a file takes it as it is.
-        let info = wikitrail(dir.path(), &["dataset", "info", name]).ok();
-        assert!(info.stderr.contains(what), "{}", info.stderr);
-        let file = format!("name = \"x\"\n[[dataset]]\npath = \"{name}\"\n");
-        std::fs::write(dir.path().join("x.toml"), &file).expect("written");
-        wikitrail(dir.path(), &["run", "x.toml", "--dry-run"]).refused(3, &words);
-        std::fs::write(dir.path().join("x.toml"), file + "unscored = true\n").expect("written");
-        wikitrail(dir.path(), &["run", "x.toml", "--dry-run"]).ok();
-    }
-    for (name, text) in [
-        ("only.csv", "question\nWho?\n"),
-        ("fields.csv", "question,type,level\nWho?,bridge,hard\n"),
-        ("many.csv", "question,source,note\nWho?,web,x\n"),
-        ("hidden.csv", "question,answer,note\nWho?,,x\n"),
-        ("hidden.jsonl", "{\"question\": \"Who?\", \"answer\": null, \"gold\": \"x\"}\n"),
-        ("own.jsonl", "{\"question\": \"Who?\", \"answers\": [], \"meta\": {\"gold\": 1}}\n"),
-    ] {
-        std::fs::write(dir.path().join(name), text).expect("written");
-        wikitrail(dir.path(), &["run", name, "--dry-run"]).ok();
-    }
-}
-
 /// What was begun with an older program goes on with this one.
 #[test]
 fn an_unscored_run_and_one_with_an_empty_file_of_ids_are_resumed() {
@@ -223,61 +73,6 @@ fn an_unscored_run_and_one_with_an_empty_file_of_ids_are_resumed() {
     wikitrail(dir.path(), &["run", "q.csv", "--ids=some.ids", "--resume", "--out=old", "--quiet"]).ok();
     wikitrail(dir.path(), &["run", "q.csv", "--unscored", "--ids=some.ids", "--out=new"])
         .refused(3, &["`some.ids` holds no id"]);
-}
-
-#[test]
-fn a_selection_without_questions_is_refused() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).expect("written");
-    for text in ["", "\n \n", "# nothing\n", "\u{feff}"] {
-        write("empty.ids", text);
-        wikitrail(dir.path(), &["run", "--ids=empty.ids", "--out=x"])
-            .refused(3, &["`empty.ids` holds no id", "omit --ids"]);
-        write("x.toml", "name = \"x\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nids = \"empty.ids\"\n");
-        wikitrail(dir.path(), &["run", "x.toml", "--out=x"]).refused(3, &["`empty.ids` holds no id"]);
-    }
-    wikitrail(dir.path(), &["run", "--limit=0", "--out=x"]).refused(3, &["leaves no question"]);
-    write("x.toml", "name = \"x\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\n[matrix]\n");
-    wikitrail(dir.path(), &["run", "x.toml", "--out=x"]).refused(3, &["x.toml:4: `matrix` is empty"]);
-    assert!(!dir.path().join("x").exists());
-    let shard = wikitrail(dir.path(), &["run", "--limit=1", "--shard=1/9", "--out=x"]).ok();
-    assert!(shard.stderr.contains("shard 1/9: 0 of 1 episode"), "{}", shard.stderr);
-}
-
-#[test]
-fn info_counts_repeated_ids_and_answers_that_look_like_several() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let table = "id,question,answer\n1,Who?,Lw\u{f3}w|Lviv\n1,When?,x\n2,What?,\"[\"\"a\"\", \"\"b|c\"\"]\"\n";
-    std::fs::write(dir.path().join("q.csv"), table).expect("written");
-    let info = wikitrail(dir.path(), &["dataset", "info", "q.csv", "--json"]).json();
-    assert_eq!([&info["repeated_ids"], &info["several_in_one"], &info["questions"]], [1, 2, 2]);
-    let shown = wikitrail(dir.path(), &["dataset", "info", "q.csv"]).ok().stdout;
-    assert!(
-        shown.contains("repeated ids       1; `run` refuses the file")
-            && shown.contains("answers with |     2 questions: "),
-        "{shown}"
-    );
-    wikitrail(dir.path(), &["run", "q.csv"]).refused(3, &["the id `1` was already used", "--skip-bad"]);
-}
-
-/// Answers that are read as they are written, but are hardly meant so.
-#[test]
-fn info_counts_lists_and_truth_values_that_are_texts() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let table = "id,question,answer,aliases\n1,Who?,\"['Lviv', 'Lw\u{f3}w']\",\n2,What?,\"[\"\"a\"\", null]\",\n\
-                 3,When?,x,y|z\n4,Is it?,TRUE,\n5,Was it?,False,\n6,How?,[sic],\n7,Which?,\"[\"\"a\"\", true]\",\n";
-    std::fs::write(dir.path().join("q.csv"), table).expect("written");
-    let info = wikitrail(dir.path(), &["dataset", "info", "q.csv", "--json"]).json();
-    assert_eq!([&info["lists_as_text"], &info["truth_as_text"], &info["several_in_one"]], [2, 2, 1]);
-    let shown = wikitrail(dir.path(), &["dataset", "info", "q.csv"]).ok().stdout;
-    for line in
-        ["lists as text      2 questions: ", "true or false      2 questions: ", "answers with |     1 question: "]
-    {
-        assert!(shown.contains(line), "{shown}");
-    }
-    std::fs::write(dir.path().join("q.jsonl"), "{\"question\": \"Is it?\", \"answer\": true}\n").expect("written");
-    let info = wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--json"]).json();
-    assert_eq!((&info["truth_as_text"], &info["answer_kinds"]), (&json!(0), &json!({"yesno": 1})));
 }
 
 /// What spreadsheets leave around a table, and a quote that takes rows, which nothing skips.
@@ -491,21 +286,6 @@ fn fetch_says_what_came_instead_of_the_file() {
     output.refused(2, &["ftp"]);
 }
 
-#[test]
-fn fetch_without_a_name_lists_the_sources_with_their_licences() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let text = wikitrail(dir.path(), &["dataset", "fetch"]).stdout;
-    assert_eq!(text.lines().count(), 2 + 2 * dataset::PUBLIC_SOURCES.len());
-    let (questions, corpora) = text.split_once("Wikipedia, for").expect("two groups");
-    let line =
-        |text: &str, name: &str| text.lines().find(|line| line.split(' ').nth(2) == Some(name)).map(str::to_owned);
-    assert!(line(questions, "fever").is_some_and(|line| line.ends_with("CC BY-SA 3.0, checked")), "{text}");
-    assert!(line(corpora, "wiki-hotpotqa").is_some_and(|line| line.ends_with("CC BY-SA 4.0, checked")), "{text}");
-    assert!(line(corpora, "wiki-kilt").is_some_and(|line| line.ends_with("CC BY-SA 3.0")), "{text}");
-    let first = &wikitrail(dir.path(), &["dataset", "fetch", "--json"]).lines()[0];
-    assert_eq!((&first["name"], &first["licence"]), (&json!("hotpotqa"), &json!("CC BY-SA 4.0")));
-}
-
 /// Six questions, of which `a` and `b` are one cluster and `c` and `d` the same text.
 fn six() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
@@ -555,34 +335,4 @@ fn split_writes_two_lists_that_runs_read_and_whose_digests_can_be_checked() {
     let run = wikitrail(dir.path(), &["run", "six.jsonl", "--ids", "l1/holdout.ids", "--dry-run", "--json"]).json();
     let ids = std::fs::read_to_string(dir.path().join("l1/holdout.ids")).expect("there");
     assert!(run.to_string().contains(ids.lines().last().expect("an id")), "{run}");
-}
-
-#[test]
-fn split_never_replaces_a_list_and_says_what_it_could_not_draw() {
-    let dir = six();
-    let split = |holdout: &str, out: &str| {
-        wikitrail(dir.path(), &["dataset", "split", "six.jsonl", "--holdout", holdout, "--seed", "1", "--out", out])
-    };
-    let first = split("2", "lists").ok();
-    for line in ["development.ids: 4 questions, sha256 ", "holdout.ids: 2 questions, sha256 "] {
-        assert!(first.stdout.contains(line), "{}", first.stdout);
-    }
-    assert!(first.stderr.contains("next:\n  wikitrail run six.jsonl --ids lists/development.ids"), "{}", first.stderr);
-    let kept = std::fs::read(dir.path().join("lists/holdout.ids")).expect("there");
-    split("3", "lists").refused(3, &["development.ids` already exists", "name another folder with --out"]);
-    // One of the two is enough, and the other one is not written.
-    std::fs::remove_file(dir.path().join("lists/development.ids")).expect("removed");
-    split("3", "lists").refused(3, &["holdout.ids` already exists"]);
-    assert_eq!(names(&dir.path().join("lists")), ["holdout.ids"]);
-    assert_eq!(std::fs::read(dir.path().join("lists/holdout.ids")).expect("there"), kept);
-    split("6", "other")
-        .refused(3, &["a holdout of 6 leaves nothing of 6 questions", "a smaller number with --holdout"]);
-    split("0", "other").refused(2, &["--holdout"]);
-    assert!(!dir.path().join("other").exists());
-    // Two pairs and nothing else: a holdout of 3 holds one of them.
-    let lines: String = std::fs::read_to_string(dir.path().join("six.jsonl")).expect("there");
-    let pairs: Vec<&str> = lines.lines().take(4).collect();
-    std::fs::write(dir.path().join("six.jsonl"), pairs.join("\n")).expect("written");
-    let smaller = split("3", "pairs").ok();
-    assert!(smaller.stderr.contains("note: 2 instead of 3 are held out"), "{}", smaller.stderr);
 }

@@ -100,26 +100,6 @@ fn flags_choose_among_the_episodes() {
     assert_eq!(runs, BTreeSet::from(["one".to_owned(), "two".to_owned()]));
 }
 
-#[test]
-fn what_cannot_be_exported_is_refused() {
-    let folder = experiment();
-    for (args, code, words) in [
-        (&["e", "--variant", "other"][..], 2, "the variants are act, main, react"),
-        (&["e", "--outcome", "done"], 2, "step_limit"),
-        (&["e", "--min-f1", "2"], 2, "from 0 to 1"),
-        (&["e", "--correct", "--wrong"], 2, "cannot be used with"),
-        (&[], 2, "<RUN>"),
-        (&["e", "nowhere"], 3, "manifest.json"),
-        (&["e", "--out", "e/two/trajectories-x.jsonl"], 2, "is a file of a run"),
-    ] {
-        let output = wikitrail(folder.path(), &[&["export"], args].concat());
-        assert_eq!(output.code, Some(code), "{args:?}: {}", output.stderr);
-        assert!(output.stderr.contains(words), "{args:?}: {}", output.stderr);
-    }
-    let output = wikitrail(folder.path(), &["export", "e", "--outcome", "budget"]).ok();
-    assert!(output.stdout.lines().count() == 1 && output.stderr.contains("no episode matches"), "{}", output.stderr);
-}
-
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_program_without_parquet_says_how_to_build_it() {

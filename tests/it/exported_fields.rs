@@ -106,17 +106,6 @@ fn the_ending_of_a_file_decides_its_format() {
 }
 
 #[test]
-fn one_run_is_asked_for_by_name_where_a_folder_has_several() {
-    let dir = with_meta();
-    for command in ["score", "show", "replay"] {
-        let hint = format!("hint: name one: wikitrail {command} all/deep/down/r");
-        dir.wikitrail(&[command, "all"]).refused(3, &["`all` is not a run: it contains runs", &hint]);
-    }
-    dir.wikitrail(&["merge", "all", "--out", "merged"]).ok();
-    assert!(dir.path("merged/manifest.json").exists());
-}
-
-#[test]
 fn a_metric_of_a_file_is_joined_to_a_run() {
     let dir = with_meta();
     let run = "all/deep/down/r";
@@ -164,33 +153,4 @@ fn a_metric_of_a_file_is_joined_to_a_run() {
     assert_eq!(again["metrics"][0]["mean"], json!(0.5));
     let table = dir.wikitrail(&["compare", "--from-csv", "round.csv", "--metric", "judge", "--json"]).json();
     assert_eq!(table["metrics"][0]["pairs"][0]["difference"], Value::from(-0.25));
-}
-
-#[test]
-fn a_bad_metric_file_is_refused_with_its_line() {
-    let dir = with_meta();
-    for (name, text, typed, words) in [
-        ("a.csv", "id,judge\nq1,1\nq3,good\n", "a.csv", &["`a.csv`, line 3", "`judge`", "`good`"][..]),
-        (
-            "b.jsonl",
-            "{\"id\": \"q1\", \"value\": \"inf\"}\n",
-            "b.jsonl",
-            &["`b.jsonl`, line 1", "finite number", "`inf`"],
-        ),
-        ("c.csv", "id,judge\nnobody,1\n", "c.csv", &["no value of `judge` is of an episode"]),
-        ("d.csv", "id,em\nq1,1\n", "d.csv", &["`em` is a figure of every run", "--metric-file my_em=d.csv"]),
-        ("e.csv", "id,x,y\nq1,1,2\n", "e.csv", &["no column `value`", "`x`, `y`", "--metric-file NAME=FILE"]),
-        ("f.csv", "id,judge\nq1,1\nq1,0\n", "f.csv", &["line 3", "the columns `variant`"]),
-    ] {
-        dir.write(name, text);
-        for command in ["score", "export", "compare"] {
-            let ran = dir.wikitrail(&[command, "all/deep/down/r", "--metric-file", typed]);
-            ran.refused(3, words);
-            assert_eq!(ran.stdout, "");
-        }
-    }
-    dir.wikitrail(&["score", "all/deep/down/r", "--metric-file", "judge=none.csv"]).refused(3, &["`none.csv`"]);
-    dir.write("j.csv", "id,judge\nq1,1\n");
-    let twice = ["score", "all/deep/down/r", "--metric-file", "j.csv", "--metric-file", "Judge=j.csv"];
-    assert!(dir.wikitrail(&twice).stderr.contains("hint: "));
 }

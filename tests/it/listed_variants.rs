@@ -62,29 +62,3 @@ fn models_make_variants_each() {
     let listed = dir.wikitrail(&["score", "r", "--json"]).json();
     assert_eq!(variant_names(&listed), ["small", "large"]);
 }
-
-#[test]
-fn what_cannot_hold_for_all_models_is_refused() {
-    let dir = folder();
-    dir.write("e.toml", "name = \"e\"\ndataset = \"datasets/sample.jsonl\"\n");
-    for (args, code, words) in [
-        (
-            &["--model", "openai:a,gemini:b", "--key-env", "KEY"][..],
-            2,
-            &[
-                "--key-env holds for every model",
-                "`openai:a` and `gemini:b`",
-                "hint: compare them in an experiment file",
-            ][..],
-        ),
-        (&["--model", "openai:a,openai:a"], 2, &["variant `openai:a` is listed twice"]),
-        (&["--model", "openai:a,"], 2, &["--model has an empty value between commas"]),
-        (&["--prompt", "a.toml,a.toml"], 2, &["variant `a.toml` is listed twice"]),
-        (&["--prompt", "a.toml,no.toml"], 3, &["cannot read prompt file `no.toml`"]),
-        (&["e.toml", "--model", "openai:a,openai:b"], 2, &["names several models", "hint: set `model` in [matrix]"]),
-    ] {
-        dir.run(&[&["--out", "r", "--dry-run"], args].concat()).refused(code, words);
-    }
-    let ask = dir.wikitrail(&["ask", "Who?", "--model", "openai:a,openai:b"]);
-    ask.refused(2, &["several variants are named"]);
-}

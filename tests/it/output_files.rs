@@ -148,35 +148,6 @@ fn an_input_is_not_replaced_from_another_folder() {
 }
 
 #[test]
-fn a_page_ends_in_html_and_other_endings_name_their_command() {
-    let dir = with_run();
-    for (name, hint) in [
-        ("x.pdf", "print it to PDF"),
-        ("x.csv", "wikitrail export RUN --out x.csv"),
-        ("a b.jsonl", "wikitrail export RUN --out 'a b.jsonl'"),
-        ("x.md", "wikitrail compare RUN --out x.md"),
-        ("x.tex", "wikitrail compare RUN --out x.tex"),
-        ("x.svg", "--figures"),
-        ("x.docx", "ends in .html"),
-        ("x", "ends in .html"),
-    ] {
-        dir.wikitrail(&["report", "two", &format!("--out={name}")]).refused(2, &["does not end in .html", hint]);
-        assert!(!dir.path(name).exists(), "{name}");
-    }
-    for name in ["x.HTM", "y.html"] {
-        dir.wikitrail(&["report", "two", &format!("--out={name}")]).ok();
-    }
-    // Whoever runs learns it before anything is asked.
-    for (name, words) in [("mine.csv", "does not end in .html"), ("notes.html", "is not a page")] {
-        dir.write("notes.html", "<!doctype html>\n<title>mine</title>\n");
-        let args = ["run", "mine.csv", "--quiet", "--out=three", &format!("--report={name}")];
-        dir.wikitrail(&args).refused(2, &[words]);
-        assert!(!dir.path("three").exists());
-    }
-    dir.wikitrail(&["run", "mine.csv", "--quiet", "--out=three", "--report=y.html"]).ok();
-}
-
-#[test]
 fn charts_and_manual_pages_replace_their_like_only() {
     let dir = with_run();
     for (command, name) in

@@ -84,22 +84,6 @@ fn frames_are_shown_in_their_stored_form() {
     }
 }
 
-#[test]
-fn the_words_of_a_system_are_used_as_they_stand() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let words = "[lagent]\nsystem = '''{thought}…\n{action}one of [{action_names}]'''\nforce_stop = 'Now!'\n";
-    std::fs::write(dir.path().join("words.toml"), words).expect("written");
-    let args = ["--protocol", "lagent", "--texts", "words.toml", "--shots", "0", "--question", QUESTION];
-    let messages = &shown(dir.path(), PROMPTS[0], &args)["messages"];
-    assert_eq!(messages[0]["content"], "Thought:…\nAction:one of [['Search', 'Lookup']]");
-    assert_eq!(messages[1]["content"], QUESTION);
-    assert_eq!(messages.as_array().map(Vec::len), Some(2));
-
-    let check = wikitrail(dir.path(), &["prompt", "check", "words.toml", "prompts/protocols/zh.toml"]);
-    let checked = "words.toml: ok, texts for lagent\nprompts/protocols/zh.toml: ok, texts for go-blog, ";
-    assert!(check.stdout.starts_with(checked), "{}", check.stdout);
-}
-
 /// From an empty folder: nobody who installed only the program has the files.
 #[test]
 fn the_source_of_a_prompt_is_printed_as_it_is() {
@@ -152,65 +136,4 @@ fn a_new_prompt_is_sound_and_explains_itself() {
     let claims = dir.wikitrail(&["prompt", "new", "claims.toml", "--from", PROMPTS[1]]).ok().stderr;
     assert!(claims.ends_with("wikitrail run datasets/sample-claims.jsonl --prompt claims.toml\n"), "{claims}");
     assert_eq!(dir.run(&["--prompt", "mine.toml", "--limit", "2", "--out", "r"]).ok().code, Some(0));
-}
-
-#[test]
-fn what_cannot_become_a_prompt_file_is_refused() {
-    let dir = WorkDir::new();
-    dir.write("there.toml", "x");
-    dir.write("k.json", r#"{"k": "Find it.\n"}"#);
-    dir.write("bad.toml", "name = 1\n");
-    for (args, code, words) in [
-        (&["there.toml"][..], 2, &["`there.toml` exists already", "hint: name another file"][..]),
-        (&["new.txt"], 2, &["`new.txt` does not end in .toml", "hint: name a file such as my.toml"]),
-        (&["new.toml", "--exemplars", "7"], 3, &["has 6 exemplars, fewer than the 7", "hint: request at most 6"]),
-        (
-            &["new.toml", "--from", "k.json#k"],
-            3,
-            &["`k.json#k` is a finished text", "hint: name a prompt file in TOML"],
-        ),
-        (&["new.toml", "--from", "prompts/protocols/en.toml"], 3, &["contains protocol texts, not a prompt"]),
-        (&["new.toml", "--from", "bad.toml"], 3, &["bad.toml:1: `name` must be a string"]),
-        (&["new.toml", "--from", "nowhere.toml"], 3, &["cannot read prompt file `nowhere.toml`"]),
-        (&["no/new.toml"], 1, &["cannot write `no/new.toml`", "hint: check that the folder exists"]),
-    ] {
-        dir.wikitrail(&[&["prompt", "new"], args].concat()).refused(code, words);
-        assert!(!dir.path("new.toml").exists() && dir.read("there.toml") == "x", "{args:?}");
-    }
-}
-
-#[test]
-fn prompts_are_compared_as_the_model_sees_them() {
-    let dir = WorkDir::new();
-    let args = ["prompt", "diff", PROMPTS[0], "mine.toml"];
-    dir.wikitrail(&["prompt", "new", "mine.toml", "--exemplars", "1"]).ok();
-    let own = dir
-        .read("mine.toml")
-        .replace("Use exactly one action", "Use one action")
-        .replace("last step.", "very last step.");
-    dir.write("mine.toml", own);
-    let differ = dir.wikitrail(&[&args[..], &["--shots", "1"]].concat());
-    assert_eq!((differ.code, differ.stderr.as_str()), (Some(5), ""));
-    let lines: Vec<&str> = differ.stdout.lines().collect();
-    assert_eq!(lines[..3], ["--- prompts/hotpotqa.toml", "+++ mine.toml", "@@ -2,7 +2,7 @@"]);
-    let changed: Vec<&&str> = lines[3..].iter().filter(|line| !line.starts_with(' ')).collect();
-    assert!(changed.len() == 2 && changed[0].starts_with("-Use exactly one action in each step"), "{changed:?}");
-    assert!(changed[1].starts_with("+Use one action in each step"), "{changed:?}");
-    // The name and what is said later are seen or not, as the protocol says.
-    dir.wikitrail(&[&args[..], &["--method", "cot", "--shots", "1"]].concat()).ok();
-    let later = dir.wikitrail(&[&args[..], &["--protocol", "robust", "--shots", "1"]].concat()).stdout;
-    assert!(later.contains("\n [force_stop]\n-This is the last step.") && !later.contains("name ="), "{later}");
-    let source = dir.wikitrail(&[&args[..], &["--source"]].concat());
-    assert!(
-        source.code == Some(5) && source.stdout.contains("\n-name = \"hotpotqa\"\n+name = \"mine\"\n"),
-        "{}",
-        source.stdout
-    );
-    let json = dir.wikitrail(&[&args[..], &["--shots", "1", "--json"]].concat());
-    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
-    assert_eq!((&json["equal"], &json["removed"], &json["added"]), (&false.into(), &1.into(), &1.into()));
-    assert_eq!(json["diff"], differ.stdout);
-    let same = dir.wikitrail(&["prompt", "diff", PROMPTS[0], PROMPTS[0]]).ok();
-    assert_eq!((same.stdout.as_str(), same.stderr.as_str()), ("", "no difference under react-paper, react\n"));
-    dir.wikitrail(&["prompt", "diff", PROMPTS[0], "no.toml"]).refused(3, &["cannot read prompt file `no.toml`"]);
 }

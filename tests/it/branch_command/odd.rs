@@ -85,17 +85,6 @@ fn an_answer_has_no_observation_to_empty() {
     assert_eq!(edited.len() + ends, wrong.len());
 }
 
-#[test]
-fn a_question_that_has_left_the_dataset_is_named() {
-    let dir = WorkDir::new();
-    dir.write("d.csv", "id,question,answer\na,Who was first?,x\nb,Who was last?,y\n");
-    dir.wikitrail(&["run", "d.csv", "--quiet", "--out", "r"]).ok();
-    dir.write("d.csv", "id,question,answer\na,Who was first?,x\n");
-    let ran = dir.wikitrail(&["branch", "r", "--at", "1", "--with", "empty", "--out", "x"]);
-    ran.refused(3, &["question `b` of the run is not in `d.csv`", "restore the dataset"]);
-    assert!(!dir.path("x").exists());
-}
-
 /// What an episode is, without times.
 fn timeless(records: &[Value]) -> BTreeSet<String> {
     let one = |record: &Value| {

@@ -253,26 +253,3 @@ fn each_part_has_a_placebo_of_its_kind() {
     none(&["--action", "Finish[1943]"], "note: no placebo exists for an edit that gives the answer");
     none(&["--thought", thought, "--placebo", "0"], "");
 }
-
-#[test]
-fn a_run_that_knows_no_other_page_has_no_placebo_of_a_search() {
-    let dir = WorkDir::new();
-    dir.write("d.csv", "id,question,answer\na,Who was Carl Nielsen?,x\n");
-    dir.wikitrail(&["run", "d.csv", "--quiet", "--out", "r"]).ok();
-    let ran = dir.wikitrail(&["branch", "r", "--at", "1", "--action", "Search[Dhaka]", "--quiet", "--out", "b"]).ok();
-    let note = "note: 0 placebos instead of 3: the run knows too few other pages";
-    assert!(ran.stderr.contains(note) && ran.stdout.contains("1 of 1 controls replay the record"), "{}", ran.stderr);
-    assert_eq!(common::records(dir.path("b")).len(), 2);
-}
-
-#[test]
-fn a_plan_has_the_price_of_the_placebos() {
-    let dir = run();
-    let set = ["branch", "r", "--class", "search", "--at", "2", "--with", "gold-page", "--out", "b", "--dry-run"];
-    let ran = dir.wikitrail(&set).ok();
-    assert!(ran.stdout.contains(" placebo    66 "), "{}", ran.stdout);
-    assert!(ran.stderr.contains("up to 66 episodes of `placebo`"), "{}", ran.stderr);
-    let plan = dir.wikitrail(&[&set[..], &["--json"]].concat()).json();
-    assert_eq!((&plan["cells"][2]["variant"], &plan["cells"][2]["episodes"]), (&json!("placebo"), &json!(66)));
-    assert!(!dir.path("b").exists());
-}

@@ -69,45 +69,6 @@ fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
     assert_eq!(bench.records("o").len(), records.len());
 }
 
-const MANY_SETTINGS: &str = r#"
-name = "many-settings"
-dataset = "datasets/sample.jsonl"
-[settings]
-samples = 3
-[matrix]
-protocol = ["lagent", "react-paper"]
-method = ["react", "cot", "cot-sc->react"]
-shots = [2, 3]
-temperature = [0, 0.7]
-max_steps = [4, 7]
-[[include]]
-name = "an-option-and-another-order"
-protocol = "lagent"
-option = { labels = "v0.1" }
-exemplar_order = "shuffled"
-"#;
-
-/// A column for each setting by which the cells differ and for no other one, and no name broken inside a word.
-#[test]
-fn a_plan_shows_every_setting_by_which_its_cells_differ() {
-    let bench = WorkDir::new();
-    bench.write("many.toml", MANY_SETTINGS);
-    let table = bench.run(&["many.toml", "--dry-run", "--limit", "1"]).stdout;
-    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    // What is too wide for one table is in a second one.
-    let rows = |word: &str| -> Vec<&str> {
-        let named = lines.iter().filter(|line| line.first().is_some_and(|first| first.starts_with(word)));
-        named.flat_map(|line| &line[1..]).copied().collect()
-    };
-    let columns = "shots exemplar_order protocol labels max_steps method temperature max_tokens";
-    assert!(rows("variant").join(" ").starts_with(columns), "{table}");
-    assert!(rows("an-").join(" ").starts_with("all shuffled lagent v0.1 2 react 0 512"), "{table}");
-    assert!(
-        table.contains("temperature=0.7/") && table.contains("\nin all of them: prompt hotpotqa, model baseline\n")
-    );
-    assert!(table.contains("datasets/sample.jsonl: 1 question, once each\n"), "{table}");
-}
-
 #[test]
 fn several_prompts_make_a_variant_each() {
     let bench = WorkDir::new();

@@ -60,52 +60,6 @@ fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
 }
 
 #[test]
-fn what_a_name_stands_for_must_not_change() {
-    let bench = WorkDir::new();
-    bench.write("g.toml", GROWING);
-    bench.run_json(&["g.toml", "--out", "o", "--limit", "3"]);
-    let changed = |from: &str, to: &str| bench.write("g.toml", GROWING.replace(from, to));
-    changed("[matrix]", "[settings]\nmax_steps = 3\n[matrix]");
-    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["max_steps: was 7, now 3"]);
-    changed("[matrix]", "[settings]\nshots = 2\n[matrix]");
-    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["shots: was all, now 2"]);
-    changed("[matrix]", "[settings]\nexemplar_order = \"reversed\"\n[matrix]");
-    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["exemplar_order: was file, now reversed"]);
-    // All exemplars, counted: nothing else is sent.
-    changed("[matrix]", "[settings]\nshots = 6\n[matrix]");
-    let plan = bench.run_json(&["g.toml", "--out", "o", "--limit", "3", "--resume", "--dry-run"]);
-    assert_eq!((&plan["keep"], &plan["new"]), (&6.into(), &0.into()));
-    changed("\"robust\"", "{ name = \"mine\", protocol = \"robust\" }");
-    bench
-        .run(&["g.toml", "--out", "o", "--resume"])
-        .refused(3, &["name of a variant: was \"robust/react\", now \"mine/react\""]);
-    changed("sample.jsonl", "sample-claims.jsonl");
-    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["dataset: was"]);
-    bench.write("g.toml", GROWING);
-    bench
-        .run(&["g.toml", "--out", "o", "--resume", "--limit", "2"])
-        .refused(3, &["that this selection does not ask for"]);
-    bench.run(&["g.toml", "--out", "elsewhere", "--resume"]).refused(3, &["`elsewhere` holds no run to resume"]);
-    assert!(!bench.path("elsewhere").exists());
-}
-
-#[test]
-fn a_run_goes_on_without_naming_its_settings_again() {
-    let bench = WorkDir::new();
-    let flags = ["datasets/sample.jsonl", "--limit", "5", "--protocol", "robust", "--max-steps=6"];
-    bench.run_json(&[&flags[..], &["--out", "plain"]].concat());
-    let summary = bench.run_json(&["--resume", "--out", "plain", "--limit", "9"]);
-    assert_eq!((&summary["selected"], &summary["variants"][0]["measured"]), (&9.into(), &9.into()));
-    bench.write("g.toml", GROWING);
-    bench.run_json(&["g.toml", "--out", "o", "--limit", "3"]);
-    let output = bench.run(&["--resume", "--out", "o", "--quiet"]);
-    assert!(output.stderr.contains("resuming: wikitrail run g.toml --limit=3 --out=o --resume"), "{}", output.stderr);
-    assert!(output.stderr.contains("plan: keep 6, redo 0, new 0"), "{}", output.stderr);
-    // Whoever names a dataset means what they type.
-    bench.run(&["datasets/sample.jsonl", "--resume", "--out", "plain"]).refused(3, &["max_steps: was 6, now 7"]);
-}
-
-#[test]
 fn several_datasets_have_a_run_each() {
     let bench = WorkDir::new();
     let text = "name = \"two\"\nsettings.method = \"cot\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nlimit = 4\n[[dataset]]\nname = \"claims\"\npath = \"datasets/sample-claims.jsonl\"\nlimit = 6\n";

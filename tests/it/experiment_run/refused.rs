@@ -48,61 +48,6 @@ fn what_makes_no_sense_is_refused_with_its_line() {
     bench.run(&["latin.toml"]).refused(3, &["`latin.toml` is not UTF-8 text"]);
 }
 
-const MISSING: &str = r#"name = "missing"
-[[dataset]]
-name = "gone"
-path = "gone.jsonl"
-ids = "gone.txt"
-[[dataset]]
-path = "datasets/sample.jsonl"
-[settings]
-texts = "texts.toml"
-wiki = "corpus:no-corpus"
-[matrix]
-protocol = ["react-paper", "robust"]
-prompt = [
-  "one.toml",
-  "prompts/hotpotqa.toml",
-  { name = "own", prompt = "paper.json#key", instruction = "instruction.txt" },
-  "broken.toml",
-]
-"#;
-
-/// Each with the line of the value that names it, whatever it is and however many cells share it.
-#[test]
-fn files_that_are_missing_or_wrong_are_named_all_at_once() {
-    let bench = WorkDir::new();
-    bench.write("x/missing.toml", MISSING);
-    bench.write("x/paper.json", "{\"key\": \"a prompt\"}");
-    bench.write("x/broken.toml", "name = \"broken\"\nlanguge = \"en\"\n");
-    let output = bench.run(&["x/missing.toml", "--dry-run"]);
-    let said = output.stderr;
-    assert_eq!(output.code, Some(3), "{said}");
-    let mut lines = said.lines().filter(|line| !line.starts_with("hint: "));
-    for (start, rest) in [
-        ("error: ", " problems"),
-        ("x/missing.toml:4: ", "cannot read `gone.jsonl`: there is no such file"),
-        ("x/missing.toml:5: ", "cannot read the ids in `gone.txt`"),
-        ("x/missing.toml:9: ", "`texts.toml`"),
-        ("x/missing.toml:10: ", "`no-corpus` does not exist"),
-        ("x/missing.toml:14: ", "cannot read prompt file `one.toml`"),
-        ("x/missing.toml:16: ", "cannot read instruction file `instruction.txt`"),
-        ("x/broken.toml:1: ", "missing key"),
-    ] {
-        let line = lines.next().expect("a line");
-        assert!(line.starts_with(start) && line.contains(rest), "{line}\n{said}");
-    }
-    assert!(said.contains("x/broken.toml:2: unknown key `languge`\nhint: did you mean `language`?"), "{said}");
-    // What is typed stands in no line of the file.
-    let mended = MISSING.replace("gone.jsonl", "datasets/sample.jsonl").replace("ids = \"gone.txt\"\n", "");
-    bench.write(
-        "x/missing.toml",
-        mended.replace("texts = \"texts.toml\"\n", "").replace("no-corpus", "datasets/sample-wiki"),
-    );
-    bench.write("x/one.toml", "name = 1");
-    bench.run(&["x/missing.toml", "--dry-run"]).refused(3, &["x/one.toml:1: `name` must be a string"]);
-}
-
 /// Whoever writes a file must not choose which of our keys is sent.
 #[test]
 fn a_file_does_not_say_where_a_key_is() {
@@ -120,19 +65,4 @@ fn a_file_does_not_say_where_a_key_is() {
     let matrix = "[matrix]\nkey_env = [\"HOME\", \"PATH\"]\n[settings]\nmodel = \"openai:m\"\n";
     bench.write("m.toml", format!("name = \"keys\"\ndataset = \"datasets/sample.jsonl\"\n{matrix}"));
     bench.run(&["m.toml", "--dry-run"]).refused(3, &["m.toml:4: `key_env` says where a key is"]);
-}
-
-/// A fault of a cell is one of all datasets; what only one of them has is said beside it.
-#[test]
-fn faults_of_all_datasets_are_said_each_once() {
-    let bench = WorkDir::new();
-    let datasets = "[[dataset]]\npath = \"datasets/sample.jsonl\"\n[[dataset]]\nname = \"other\"\npath = \"datasets/sample.jsonl\"\n";
-    let cells = "[matrix]\nshots = [1, 90]\n[[dataset]]\nname = \"bad\"\npath = \"bad.jsonl\"\n";
-    bench.write("two.toml", format!("name = \"two\"\n{datasets}{cells}"));
-    bench.write("bad.jsonl", "{}\n");
-    let output = bench.run(&["two.toml", "--dry-run"]);
-    let said = output.stderr;
-    assert!(said.starts_with("error: 2 problems\ntwo.toml:7: variant `shots=90`: "), "{said}");
-    assert!(said.contains("\nhint: ") && said.contains("\n`bad.jsonl`"), "{said}");
-    assert_eq!(said.matches("shots=90").count(), 1, "{said}");
 }
