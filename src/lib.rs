@@ -29,7 +29,7 @@
 //! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ compare / report / export
 //! ```
 //!
-//! Each module is a floor, and may use the floors named beside it and no others (`tests/it/layering.rs` checks it):
+//! Each module is a floor, and may use the floors named beside it and no others (`tests/it/repository/layering.rs` checks it):
 //!
 //! | floor | what it holds | uses |
 //! |---|---|---|

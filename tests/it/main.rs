@@ -2,8 +2,6 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
-#[cfg(unix)]
-mod action;
 mod adaptive_run;
 mod annotate_command;
 mod article_points;
@@ -15,7 +13,6 @@ mod browser;
 mod budget;
 #[cfg(unix)]
 mod classify;
-mod cluster;
 mod common;
 mod compare_amounts;
 mod compare_command;
@@ -34,11 +31,6 @@ mod dataset_files;
 mod dead_servers;
 mod demo_command;
 mod dialogue_properties;
-mod documentation;
-#[cfg(unix)]
-mod documented_commands;
-mod documented_protocols;
-mod documented_settings;
 mod effort;
 #[cfg(unix)]
 mod ends_of_runs;
@@ -54,14 +46,12 @@ mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;
 mod given_sentences;
-mod help;
 mod holdout;
 mod hostile_text;
 mod import_inspect;
 mod import_notebook;
 mod judge;
 mod key_leaks;
-mod layering;
 mod list_command;
 mod listed_variants;
 #[cfg(all(unix, feature = "mcp"))]
@@ -80,12 +70,11 @@ mod prompt_command;
 mod protocol_golden;
 mod readers;
 mod recorded_episodes;
-#[cfg(unix)]
-mod release;
 mod replay;
 mod report_command;
 #[cfg(unix)]
 mod report_page;
+mod repository;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;
@@ -101,7 +90,6 @@ mod serve_command;
 mod serve_support;
 mod settings_files;
 mod shards;
-mod shared_folder;
 mod show_command;
 mod snapshots;
 mod statistics_golden;

@@ -9,7 +9,8 @@
 //! | `json` | the block before it prints this |
 //! | `console` | the block before it prints these lines in this order, on stdout or stderr; a line `…` stands for any lines |
 
-use crate::common::{Ran, repository, shell};
+use super::page;
+use crate::common::{Ran, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
@@ -42,10 +43,6 @@ const PAGES: &[(&str, usize)] = &[
     // Its commands run until they are told to end.
     ("serve.md", 0),
 ];
-
-fn page(name: &str) -> String {
-    repository(&format!("docs/{name}"))
-}
 
 /// Fenced blocks: what stands after the fence, and the text.
 fn blocks(page: &str) -> Vec<(String, String)> {

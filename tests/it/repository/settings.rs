@@ -1,5 +1,7 @@
-//! Holds the tables of settings in docs/experiments.md and docs/settings.md to the declarations. `UPDATE_DOCS=1` writes them.
+//! Holds docs/experiments.md, docs/settings.md and docs/commands.md to the program: tables of settings, figures of the baseline, exit codes.
+//! `UPDATE_DOCS=1` writes the tables.
 
+use crate::common::{repository, wikitrail};
 use std::fmt::Write as _;
 use std::path::Path;
 use wikitrail::experiment::defaults::{DEFAULTS, InFolder};
@@ -49,7 +51,7 @@ fn holds(page: &str, parts: &[(&str, String)]) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, &text).expect("the page can be written");
     } else {
-        assert_eq!(shown, text, "run UPDATE_DOCS=1 cargo test --test it documented_settings::");
+        assert_eq!(shown, text, "run UPDATE_DOCS=1 cargo test --test it repository::settings::");
     }
 }
 
@@ -63,12 +65,41 @@ fn the_tables_of_settings_are_those_of_the_declarations() {
 /// A flag that takes a setting's place exists, and its help names the variable.
 #[test]
 fn the_help_of_flags_names_the_variables() {
-    let help = crate::common::wikitrail(Path::new("."), &["run", "--help"]).ok().stdout;
+    let help = wikitrail(Path::new("."), &["run", "--help"]).ok().stdout;
     for setting in &DEFAULTS {
         if let Some(flag) = setting.flag {
             let (_, after) = help.split_once(&format!("{flag} ")).expect(flag);
             let own: String = after.lines().take_while(|line| !line.trim_start().starts_with("--")).collect();
             assert!(own.replace([' ', '\n'], "").contains(&setting.variable()), "{flag}: {own}");
         }
+    }
+}
+
+fn commands() -> String {
+    repository("docs/commands.md")
+}
+
+/// The baseline is deterministic, so its figures in docs/commands.md are exact or wrong.
+#[test]
+fn the_baselines_figures_are_those_of_a_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for file in ["datasets/sample.jsonl", "datasets/sample-claims.jsonl"] {
+        let summary = wikitrail(dir.path(), &["run", file, "--quiet", "--json", "--out", file]).json();
+        let variant = &summary["variants"][0];
+        let percent = |value: &serde_json::Value| format!("{:.1}", 100.0 * value.as_f64().expect("a share"));
+        let (em, ci) = (percent(&variant["em"]), &variant["em_wilson"]);
+        let row = format!("(`{file}`) | {em} % | {} – {} % |", percent(&ci[0]), percent(&ci[1]));
+        assert!(commands().contains(&row), "docs/commands.md lacks `{row}`");
+        assert!(variant["em"].as_f64().expect("a share") >= 0.25, "the baseline must really work");
+    }
+}
+
+#[test]
+fn every_exit_code_of_the_help_is_in_the_commands() {
+    let help = wikitrail(Path::new("."), &["--help"]).stdout;
+    let codes = help.split("Exit codes:").nth(1).expect("the help lists exit codes");
+    for code in ["0", "1", "2", "3", "4", "5", "130"] {
+        assert!(codes.split([' ', '\n']).any(|word| word == code), "the help lacks {code}");
+        assert!(commands().contains(&format!("| {code} |")), "docs/commands.md lacks {code}");
     }
 }

@@ -1,7 +1,8 @@
 //! docs/protocols.md and docs/methods.md against the program: options, limits, stops, and what parsers make of
 //! replies.
 
-use crate::common::{repository, setup, table_rows as rows};
+use super::page;
+use crate::common::{setup, table_rows as rows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
@@ -13,10 +14,6 @@ const KINDS: [(&str, &str, Option<&str>); 3] =
 
 fn kind(value: &str) -> Option<(&'static str, Option<&'static str>)> {
     KINDS.iter().find(|(name, ..)| *name == value).map(|(_, one, refused)| (*one, *refused))
-}
-
-fn page(name: &str) -> String {
-    repository(&format!("docs/{name}"))
 }
 
 /// What stands between backticks, with `\n` read as a line break.
