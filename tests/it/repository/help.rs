@@ -2,6 +2,7 @@
 
 use crate::common::{self, Ran, notebook};
 use std::path::Path;
+use std::sync::LazyLock;
 use wikitrail::dataset::Format;
 use wikitrail::types::Method;
 
@@ -17,32 +18,33 @@ fn words(path: &str) -> Vec<&str> {
     path.split_whitespace().collect()
 }
 
-/// Every command by its path, such as `wiki search`; the program itself is the empty path.
-fn commands(path: &str, found: &mut Vec<String>) {
-    found.push(path.to_owned());
-    let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
-    let Some((_, list)) = help.split_once("\nCommands:\n") else { return };
-    for line in list.lines().take_while(|line| !line.is_empty()) {
+/// Every command by its path, such as `wiki search`, with its help, in the order in which they are listed; the program itself is the
+/// empty path.
+static HELP: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+    let (mut found, mut open) = (Vec::new(), vec![String::new()]);
+    while let Some(path) = open.pop() {
+        let help = wikitrail(&[&words(&path)[..], &["--help"]].concat());
+        let list = help.split_once("\nCommands:\n").map_or("", |(_, list)| list);
         // A longer description goes on further to the right.
-        let name =
-            line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')).and_then(|rest| rest.split(' ').next());
-        if let Some(name) = name.filter(|name| *name != "help") {
-            commands(format!("{path} {name}").trim(), found);
-        }
+        let lines = list.lines().take_while(|line| !line.is_empty());
+        let names =
+            lines.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split(' ').next());
+        let below: Vec<_> =
+            names.filter(|name| *name != "help").map(|name| format!("{path} {name}").trim().to_owned()).collect();
+        open.extend(below.into_iter().rev());
+        found.push((path, help));
     }
-}
-
-fn all() -> Vec<String> {
-    let mut found = Vec::new();
-    commands("", &mut found);
-    assert!(found.len() > 20 && found.iter().any(|path| path == "wiki search"), "{found:?}");
+    assert!(found.len() > 20 && found.iter().any(|(path, _)| path == "wiki search"), "{found:?}");
     found
+});
+
+fn help(path: &str) -> &'static str {
+    HELP.iter().find(|(known, _)| known == path).map(|(_, help)| help.as_str()).expect("a command")
 }
 
 /// The flags of a command as its help lists them.
 fn flags(path: &str) -> Vec<String> {
-    let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
-    let listed = help.lines().filter(|line| line.starts_with("  ") && line.trim_start().starts_with('-'));
+    let listed = help(path).lines().filter(|line| line.starts_with("  ") && line.trim_start().starts_with('-'));
     let long = listed.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")));
     // A value that is attached, as in `--flips[=<N>]`, is not part of the name.
     long.map(|flag| flag.split('[').next().unwrap_or(flag).to_owned()).collect()
@@ -50,10 +52,9 @@ fn flags(path: &str) -> Vec<String> {
 
 #[test]
 fn completions_of_every_shell_know_every_command_and_flag() {
-    let commands = all();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = wikitrail(&["completions", shell]);
-        for path in &commands {
+        for path in HELP.iter().map(|(path, _)| path) {
             for word in words(path) {
                 assert!(script.contains(word), "{shell} lacks `{word}` of `{path}`");
             }
@@ -87,9 +88,8 @@ fn every_command_has_a_manual_page_with_all_its_flags() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("deep/man1");
     wikitrail(&["man", "--out", folder.to_str().expect("UTF-8")]);
-    let commands = all();
     let mut whole = String::new();
-    for path in &commands {
+    for path in HELP.iter().map(|(path, _)| path) {
         let name = format!("wikitrail {path}").trim().replace(' ', "-");
         let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap_or_else(|e| panic!("{name}: {e}"));
         let plain = page.replace("\\-", "-");
@@ -100,7 +100,7 @@ fn every_command_has_a_manual_page_with_all_its_flags() {
         assert!(path.is_empty() || page.contains("\n.SH EXAMPLES\n.nf\n  "), "{name}.1 has no examples");
         whole.push_str(&page);
     }
-    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), commands.len());
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), HELP.len());
     let printed = wikitrail(&["man"]);
     assert_eq!(printed.len(), whole.len());
     // A file in the place of the folder is named.
@@ -110,8 +110,7 @@ fn every_command_has_a_manual_page_with_all_its_flags() {
 
 /// The examples of a command's help, as they are typed.
 fn examples(path: &str) -> Vec<String> {
-    let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
-    let (_, lines) = help
+    let (_, lines) = help(path)
         .split_once("\nExamples:\n")
         .unwrap_or_else(|| panic!("`wikitrail {path} --help` has no examples; add them to src/cli/examples.txt"));
     let lines: Vec<&str> = lines.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
@@ -150,7 +149,7 @@ fn every_example_of_every_help_works() {
     }
     let mut tried = 0;
     // The run comes first: others score, show and export it.
-    for path in all().iter().filter(|path| !path.is_empty()) {
+    for (path, _) in HELP.iter().filter(|(path, _)| !path.is_empty()) {
         let examples = examples(path);
         assert!((2..=3).contains(&examples.len()), "{path}: {examples:?}");
         for example in examples.iter().filter(|example| !needs_others(example)) {
@@ -187,11 +186,11 @@ fn the_help_lists_what_can_be_named() {
 
 #[test]
 fn no_help_is_wider_than_a_terminal() {
-    for path in all() {
-        for example in wikitrail(&[&words(&path)[..], &["--help"]].concat()).lines() {
+    for (path, help) in &*HELP {
+        for example in help.lines() {
             assert!(example.chars().count() <= 100, "`{path}`: {example}");
         }
-        let page = wikitrail(&[&words(&path)[..], &["-h"]].concat());
+        let page = wikitrail(&[&words(path)[..], &["-h"]].concat());
         let shown = page.split_once("\nExamples:\n").map_or("", |(_, lines)| lines);
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "`{path}`: {shown}");
     }
