@@ -110,9 +110,6 @@ fn chinese_runs_hear_chinese_reasons() {
     }
 }
 
-/// The three sections of a prompt of ours, as the script's article has them: no empty line between exemplars.
-const SCRIPT: &str = "解题。\nQuestion:一？\nThought 1:想。\nAction 1:Search[甲]\nObservation 1:甲是乙。\nThought 2:懂。\nAction 2:Finish[乙]\nQuestion:二？\nThought 1:知。\nAction 1:Finish[丙]\n";
-
 fn toml(instruction: &str, exemplars: &str) -> String {
     format!(
         "name = \"s\"\nlanguage = \"zh\"\nquestion_label = \"Question\"\ntask = \"t\"\n[instruction]\n\
@@ -133,25 +130,6 @@ fn exemplar(question: &str, answer: &str, steps: &[[Option<&str>; 3]]) -> String
         }
     }
     text
-}
-
-#[test]
-fn react_zh_takes_the_finished_prompt_and_writes_exemplars_to_its_bytes() {
-    let dir = WorkDir::new();
-    dir.write("article.json", json!({ "REACT_PROMPT": SCRIPT }).to_string());
-    let shown = |prompt: &str| {
-        let args = ["prompt", "show", prompt, "--protocol", "react-zh", "--question", "谁？", "--json"];
-        dir.wikitrail(&args).json()["text"].as_str().expect("a text").to_owned()
-    };
-    let sent = format!("{SCRIPT}\nQuestion:谁？\nThought 1:");
-    assert_eq!(shown("article.json#REACT_PROMPT"), sent);
-    let steps = [[Some("想。"), Some("Search[甲]"), Some("甲是乙。")], [Some("懂。"), Some("Finish[乙]"), None]];
-    let both = [exemplar("一？", "乙", &steps), exemplar("二？", "丙", &[[Some("知。"), Some("Finish[丙]"), None]])];
-    dir.write("script.toml", toml("解题。", &both.concat()));
-    assert_eq!(shown("script.toml"), sent);
-    let run =
-        dir.run(&["--prompt", "article.json#REACT_PROMPT", "--protocol", "react-zh", "--limit", "1", "--out", "r"]);
-    run.ok();
 }
 
 /// The article's own three exemplars.

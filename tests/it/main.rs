@@ -1,6 +1,7 @@
 //! The integration tests, in one program: each file more would link the whole library again.
 
-#![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
+#![expect(clippy::print_stdout, reason = "figures for those who run a test with --nocapture")]
+#![allow(clippy::too_many_lines, reason = "a test is read from top to bottom")]
 
 mod adaptive_run;
 mod annotate_command;

@@ -204,38 +204,6 @@ fn a_question_that_is_not_measured_is_left_out_and_said() {
 }
 
 #[test]
-fn rules_that_a_run_cannot_follow_are_refused() {
-    let bench = Bench::new("clear");
-    for (more, code, words) in [
-        (&["--stop-when", "decided(em, bad, goof)"][..], 2, "did you mean `good`?"),
-        (&["--stop-when", "decided(steps, bad, good)"], 2, "`steps` cannot stop a run"),
-        (&["--stop-when", "decided(em, good, good)"], 2, "with itself"),
-        (&["--stop-when", "em(good) > 0.5"], 2, "is not a rule for stopping"),
-        (&["--stop-when", RULE, "--shard", "1/2"], 2, "a shard has a part of them"),
-    ] {
-        bench.run("r", more).refused(code, &[words]);
-    }
-    bench.dir.run(&["--stop-when", RULE, "--out", "r"]).refused(2, &["the run has one"]);
-    let cluster = "{\"id\":\"1\",\"question\":\"a?\",\"answers\":[\"x\"],\"cluster\":\"c\"}\n{\"id\":\"2\",\"question\":\"b?\",\"answers\":[\"x\"],\"cluster\":\"c\"}\n";
-    bench.dir.write("c.jsonl", cluster);
-    let rule = "decided(em, react, act)";
-    let clustered = ["c.jsonl", "--method", "react,act", "--stop-when", rule, "--out", "c"];
-    bench.dir.run(&clustered).refused(3, &["independent of each other", "2 questions are of the cluster `c`"]);
-    bench.dir.write("h.jsonl", "{\"id\":\"1\",\"question\":\"a?\",\"answers\":[]}\n");
-    let hidden = ["h.jsonl", "--method", "react,act", "--stop-when", rule, "--out", "h"];
-    bench.dir.run(&hidden).refused(3, &["no question has a gold answer"]);
-    let file = bench.dir.read("x.toml");
-    for (line, words) in [
-        ("stop_when = \"decided(em, bad, goof)\"\n", "did you mean `good`?"),
-        ("stop_when = \"decided(em)\"\n", "does not name a metric and two variants"),
-    ] {
-        bench.dir.write("x.toml", format!("{line}{file}"));
-        bench.run("r", &[]).refused(3, &["x.toml:1", words]);
-    }
-    assert!(!bench.dir.path("r").exists());
-}
-
-#[test]
 fn comparisons_say_what_the_rule_found_and_that_nothing_else_is_valid() {
     let bench = Bench::new("clear");
     let file = bench.dir.read("x.toml");
