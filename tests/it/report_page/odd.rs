@@ -3,13 +3,13 @@
 use super::{SIX, page_of, shown};
 use crate::browser::Browser;
 use crate::common::{WorkDir, read};
+use crate::report_command::unpacked;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
-use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
 const EVIL: &str =
     "</script><script>window.hit = 1</script><img src=x onerror=\"window.hit = 1\"><!-- \u{202e}gnp\u{0}.exe";
@@ -207,13 +207,6 @@ pub(super) fn repeated(page: &str, copies: usize) -> String {
         })
         .collect();
     format!("{head}id=\"wt-table\">{}</script>{}{rest}", packed(&table), chunks.concat())
-}
-
-fn unpacked(text: &str) -> Value {
-    let bytes = STANDARD.decode(text).expect("base64");
-    let mut text = String::new();
-    GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
-    serde_json::from_str(&text).expect("JSON")
 }
 
 fn packed(value: &Value) -> String {
