@@ -17,7 +17,7 @@ fn typed(dir: &WorkDir, args: &[&str], keys: &str) -> Ran {
     Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-fn said(dir: &WorkDir) -> Vec<Value> {
+fn annotations(dir: &WorkDir) -> Vec<Value> {
     lines(&read(dir.path("r/annotations.jsonl")))
 }
 
@@ -41,7 +41,7 @@ fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it
     for message in ["4 episodes, judged by anna", "`what` is neither a key", "the episode has 2 steps, and no step 9"] {
         assert!(first.stderr.contains(message), "{message}: {}", first.stderr);
     }
-    let all = said(&dir);
+    let all = annotations(&dir);
     assert_eq!(all.len(), 2);
     let Value::Object(one) = &all[0] else { panic!("{all:?}") };
     assert_eq!(
@@ -57,7 +57,7 @@ fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it
     let second = typed(&dir, &["--by", "anna", "--sample", "4", "--seed", "3"], "n\nb\nl\nn\n").ok();
     assert!(second.stderr.contains("2 of them before, 2 left"), "{}", second.stderr);
     assert_eq!(shown(&second), [&ids[1], &ids[3], &ids[1], &ids[3]].map(String::clone));
-    let blind: Vec<Value> = said(&dir)[2..].iter().map(|one| one["blind"].clone()).collect();
+    let blind: Vec<Value> = annotations(&dir)[2..].iter().map(|one| one["blind"].clone()).collect();
     assert_eq!(blind, [true, false, true]);
     assert!(second.stdout.contains("2 episodes judged, 0 left\nnext:\n  wikitrail score r\n"), "{}", second.stdout);
     // Everybody else judges the same ones.
@@ -136,7 +136,7 @@ fn exports_and_merged_folders_keep_what_people_said() {
     dir.write("a.csv", "id,by,correct,class,step\ne/1,anna,no,search,2\ne/1,ben,,,\ne/1,cleo,yes,,\n");
     dir.wikitrail(&["annotate", "r", "--import", "a.csv"]).ok();
     dir.wikitrail(&["annotate", "r", "--import", "r/annotations.jsonl"]).ok();
-    assert_eq!(said(&dir).len(), 2);
+    assert_eq!(annotations(&dir).len(), 2);
     dir.wikitrail(&["merge", "r", "--out", "m"]).ok();
     assert_eq!(read(dir.path("m/annotations.jsonl")), read(dir.path("r/annotations.jsonl")));
     let lines = dir.wikitrail(&["export", "m", "--format", "jsonl"]).ok().lines();
@@ -164,10 +164,10 @@ fn what_was_said_is_imported_once_and_a_withdrawal_with_it() {
     );
     let again = import();
     assert!(again.contains("3 there already"), "{again}");
-    assert_eq!(said(&dir).len(), 3);
+    assert_eq!(annotations(&dir).len(), 3);
     dir.write("twice.csv", "id,by,class\ne/3,bob,search\ne/3,bob,search\n");
     dir.wikitrail(&["annotate", "r", "--import", "twice.csv"]).ok();
-    assert_eq!(said(&dir).len(), 4, "one of two equal rows");
+    assert_eq!(annotations(&dir).len(), 4, "one of two equal rows");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn of_two_runs_with_the_same_settings_each_takes_its_own_judgements() {
     let [first, second] = ["a", "b"].map(|run| dir.records(run)[0].clone());
     assert_eq!(first["key"], second["key"]);
     // As a page over both saves them: the variants have the names that the page gives them.
-    let said = |record: &Value, variant: &str, correct: bool| {
+    let judgement = |record: &Value, variant: &str, correct: bool| {
         let mut one = json!({"v": 1, "variant": variant, "by": "anna", "at": "2026-01-01T00:00:00Z", "class": null,
             "correct": correct, "step": null, "note": null, "blind": false, "page_sha256": null});
         for name in ["key", "id", "repeat", "started_at"] {
@@ -198,7 +198,7 @@ fn of_two_runs_with_the_same_settings_each_takes_its_own_judgements() {
         }
         one.to_string() + "\n"
     };
-    dir.write("page.jsonl", said(&first, "a/main", true) + &said(&second, "b/main", false));
+    dir.write("page.jsonl", judgement(&first, "a/main", true) + &judgement(&second, "b/main", false));
     for (run, correct) in [("a", true), ("b", false)] {
         let ran = dir.wikitrail(&["annotate", run, "--import", "page.jsonl"]).ok();
         assert!(ran.stderr.contains("another run with the same settings"), "{}", ran.stderr);

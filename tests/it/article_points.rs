@@ -16,7 +16,7 @@ fn frame(dir: &WorkDir, prompt: &str, id: &str, args: &[&str]) -> Frame {
     Frame::read(&shown.stdout, protocol(id, &[]).layout()).expect("a stored frame")
 }
 
-fn begun(id: &str, options: &[(&str, &str)], frame: Frame) -> Box<dyn Dialogue> {
+fn begin_dialogue(id: &str, options: &[(&str, &str)], frame: Frame) -> Box<dyn Dialogue> {
     let mut dialogue = dialogue(protocol(id, options).as_ref(), frame, 9);
     dialogue.begin(&Question::new("0", "Why?", vec![]));
     dialogue
@@ -24,7 +24,7 @@ fn begun(id: &str, options: &[(&str, &str)], frame: Frame) -> Box<dyn Dialogue> 
 
 /// What a system answers to a reply by itself.
 #[track_caller]
-fn told(dialogue: &mut dyn Dialogue, reply: &str) -> String {
+fn tool_reply(dialogue: &mut dyn Dialogue, reply: &str) -> String {
     match dialogue.completion(reply) {
         Turn::Use(call) => match call.reply {
             Reply::Given(text) => text,
@@ -39,7 +39,7 @@ const WEATHER: &str = "Thought: t\nAction: Weather\nAction Input: {\"city\": \"�
 #[test]
 fn the_go_agent_names_the_tools_in_the_language_of_the_run() {
     let dir = WorkDir::new();
-    let answer = |frame: Frame| told(begun("go-blog", &[], frame).as_mut(), WEATHER);
+    let answer = |frame: Frame| tool_reply(begin_dialogue("go-blog", &[], frame).as_mut(), WEATHER);
     let english = answer(frame(&dir, EN, "go-blog", &[]));
     assert!(english.starts_with("Error: there is no tool `Weather`. The tools are: Search, Lookup."), "{english}");
     let chinese = answer(frame(&dir, ZH, "go-blog", &[]));
@@ -63,11 +63,11 @@ fn the_go_agent_names_the_tools_in_the_language_of_the_run() {
 fn the_go_agent_has_the_articles_other_treatments_of_an_unknown_tool() {
     let dir = WorkDir::new();
     let stored = frame(&dir, EN, "go-blog", &[]);
-    let mut abort = begun("go-blog", &[("unknown_tool", "abort")], stored.clone());
+    let mut abort = begin_dialogue("go-blog", &[("unknown_tool", "abort")], stored.clone());
     let Turn::Stop(stop) = abort.completion(WEATHER) else { panic!("it goes on") };
     assert_eq!(stop.outcome, Outcome::FormatFailure);
     assert_eq!(stop.detail.as_deref(), Some("the model called the tool `Weather`, which does not exist"));
-    let mut default = begun("go-blog", &[("unknown_tool", "default"), ("arguments", "strict")], stored);
+    let mut default = begin_dialogue("go-blog", &[("unknown_tool", "default"), ("arguments", "strict")], stored);
     let Turn::Use(call) = default.completion(WEATHER) else { panic!("no step") };
     assert_eq!((call.tool, call.input.as_str(), call.reply), (Tool::Search, "北京", Reply::Tool));
     let Turn::Ask(_) = default.observation("o") else { panic!("it ends") };
@@ -103,9 +103,9 @@ const REASONS: [(&str, &str, &str, &str); 14] = [
 fn chinese_runs_hear_chinese_reasons() {
     let dir = WorkDir::new();
     for (id, reply, chinese, english) in REASONS {
-        let zh = told(begun(id, &[], frame(&dir, ZH, id, &[])).as_mut(), reply);
+        let zh = tool_reply(begin_dialogue(id, &[], frame(&dir, ZH, id, &[])).as_mut(), reply);
         assert!(zh.contains(chinese) && !zh.contains(english), "{id} {reply:?}: {zh}");
-        let en = told(begun(id, &[], frame(&dir, EN, id, &[])).as_mut(), reply);
+        let en = tool_reply(begin_dialogue(id, &[], frame(&dir, EN, id, &[])).as_mut(), reply);
         assert!(en.contains(english) && en.is_ascii(), "{id} {reply:?}: {en}");
     }
 }
@@ -227,7 +227,7 @@ fn llama_index_accepts_an_answer_without_a_thought_where_it_is_told_to() {
         assert_eq!((parsed.thought.as_deref(), parsed.answer.as_deref()), (Some("t"), Some("y")));
         assert_eq!(parse(rule, "no label").answer.as_deref(), Some("no label"));
     }
-    let mut dialogue = begun("llama-index", &[("answer_without_thought", "accepted")], Frame::default());
+    let mut dialogue = begin_dialogue("llama-index", &[("answer_without_thought", "accepted")], Frame::default());
     let Turn::Use(call) = dialogue.completion("Answer: y") else { panic!("asked again") };
     assert_eq!((call.tool, call.input.as_str()), (Tool::Finish, "y"));
 }
@@ -236,7 +236,7 @@ fn llama_index_accepts_an_answer_without_a_thought_where_it_is_told_to() {
 fn lagents_answers_of_tools_end_as_the_pattern_says() {
     for (options, shown) in [(&[][..], "Response:o\n"), (&[("response_end", "<end>")], "Response:o<end>")] {
         let tools = protocol("lagent", &[]).tools(&wikitrail::protocol::ToolTexts::default());
-        let mut dialogue = begun("lagent", options, Frame { tools, ..Frame::default() });
+        let mut dialogue = begin_dialogue("lagent", options, Frame { tools, ..Frame::default() });
         dialogue.completion("Thought: t\nAction: Search\nAction Input: {\"query\": \"x\"}");
         assert_eq!(messages(dialogue.observation("o")).pop(), Some(Message::system(shown)));
     }

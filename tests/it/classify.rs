@@ -60,7 +60,7 @@ fn readings(dir: &WorkDir) -> Vec<Value> {
     all.into_iter().filter(|line| line.get("verdict").is_some()).collect()
 }
 
-fn asked(server: &Server) -> Vec<String> {
+fn classify_requests(server: &Server) -> Vec<String> {
     server.requests().into_iter().filter(|request| request.contains("=== steps of the agent")).collect()
 }
 
@@ -81,7 +81,7 @@ fn failed_episodes_are_read_once_and_stand_beside_the_rules() {
     assert!(narrow(&planned.stdout) && planned.stdout.contains(" USD"), "{}", planned.stdout);
     let planned = dir.wikitrail(&classify(&base, &["--judge-price", "0.000001/0.000001", "--dry-run"])).ok();
     assert!(planned.stdout.contains("less than 0.0001 USD"), "{}", planned.stdout);
-    assert!(asked(&server).is_empty() && !dir.path("r/classifications.jsonl").exists());
+    assert!(classify_requests(&server).is_empty() && !dir.path("r/classifications.jsonl").exists());
     let scored = dir.wikitrail(&classify(&base, &["--judge-price", "1/2"])).ok();
     assert!(scored.stderr.contains("9 episodes classified"), "{}", scored.stderr);
     let text = joined(&scored.stdout);
@@ -99,7 +99,7 @@ fn failed_episodes_are_read_once_and_stand_beside_the_rules() {
     assert_eq!((all.len(), count("search"), count("hallucination")), (9, 3, 6));
     assert_eq!((&all[0]["cost_usd"], &all[0]["episode"]["variant"]), (&json!(0.00012), &json!("cot")));
     // It knows neither the variant, nor what the rules say, nor a reward.
-    let requests = asked(&server);
+    let requests = classify_requests(&server);
     assert_eq!(requests.len(), 9);
     for request in &requests {
         assert!(request.contains("it is blue") && request.contains("gold "), "{request}");
@@ -107,7 +107,7 @@ fn failed_episodes_are_read_once_and_stand_beside_the_rules() {
     }
     // What was read is not read again, and no figure of the episodes has changed.
     dir.wikitrail(&classify(&base, &[])).ok();
-    assert_eq!((asked(&server).len(), readings(&dir).len()), (9, 9));
+    assert_eq!((classify_requests(&server).len(), readings(&dir).len()), (9, 9));
     let planned = dir.wikitrail(&classify(&base, &["--judge-price", "1/2", "--dry-run"])).ok();
     assert_eq!(planned.stdout, "openai:c: 0 calls, 9 classified before\n");
     let after = dir.wikitrail(&["score", "r", "--json"]).json();
@@ -178,11 +178,11 @@ fn unreadable_is_not_measured_and_a_budget_and_a_recording_hold() {
     let ran = dir.wikitrail(&classify(&base, &["--judge-record", "tape.jsonl", "--judge-cache", "cache"])).ok();
     assert!(ran.stdout.contains("model:openai:c read 6 failed episodes, 1 of them unreadable"), "{}", ran.stdout);
     assert!(ran.stdout.contains("judged by model:openai:c: 5 episodes"), "{}", ran.stdout);
-    assert_eq!(asked(&server).len(), 6);
+    assert_eq!(classify_requests(&server).len(), 6);
     // The recording has the last four.
     std::fs::remove_file(dir.path("r/classifications.jsonl")).expect("a file");
     let ran = dir.wikitrail(&classify(&base, &["--judge-replay", "tape.jsonl"]));
-    assert_eq!((ran.code, readings(&dir).len(), asked(&server).len()), (Some(4), 4, 6), "{}", ran.stderr);
+    assert_eq!((ran.code, readings(&dir).len(), classify_requests(&server).len()), (Some(4), 4, 6), "{}", ran.stderr);
     assert!(ran.stderr.contains("not classified: "), "{}", ran.stderr);
 }
 

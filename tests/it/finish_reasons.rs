@@ -17,7 +17,7 @@ fn chat(body: impl Fn(usize) -> Value + Send + 'static) -> Server {
     Server::start(move |n, _, stream| server::json(stream, &body(n)))
 }
 
-fn said(text: &str, reason: &str) -> Value {
+fn chat_answer(text: &str, reason: &str) -> Value {
     json!({"choices": [{"message": {"content": text}, "finish_reason": reason}], "usage": {"prompt_tokens": 9, "completion_tokens": 5}})
 }
 
@@ -47,10 +47,10 @@ fn a_failure_of_the_server_is_no_answer() {
         "error": {"code": 502, "message": "Provider disconnected"}}]});
     let cases = [
         (choice_error, "Provider disconnected"),
-        (said("", "insufficient_system_resource"), "`insufficient_system_resource`"),
-        (said("Thought 1: I", "abort"), "`abort`"),
-        (said("", "network_error"), "`network_error`"),
-        (said(ANSWER, "error"), "`error`"),
+        (chat_answer("", "insufficient_system_resource"), "`insufficient_system_resource`"),
+        (chat_answer("Thought 1: I", "abort"), "`abort`"),
+        (chat_answer("", "network_error"), "`network_error`"),
+        (chat_answer(ANSWER, "error"), "`error`"),
     ];
     for (body, told) in cases {
         let server = chat(move |_| body.clone());
@@ -61,7 +61,7 @@ fn a_failure_of_the_server_is_no_answer() {
         assert_eq!(dir.records("r")[0]["failure"]["cause"], "server_error");
     }
     // Every second request: nothing is lost, and nothing is wrong.
-    let server = chat(|n| if n.is_multiple_of(2) { said("", "error") } else { said(ANSWER, "stop") });
+    let server = chat(|n| if n.is_multiple_of(2) { chat_answer("", "error") } else { chat_answer(ANSWER, "stop") });
     let dir = folder(3);
     run(&dir, &server.url, &[]).ok();
     assert_eq!(outcomes(&dir), ["finished"; 3]);
@@ -69,7 +69,7 @@ fn a_failure_of_the_server_is_no_answer() {
 
 #[test]
 fn an_empty_answer_for_an_unknown_reason_is_no_answer_and_a_text_is_one() {
-    let server = chat(|n| if n < 2 { said("", "x\u{1b}yz") } else { said(ANSWER, "x\u{1b}yz") });
+    let server = chat(|n| if n < 2 { chat_answer("", "x\u{1b}yz") } else { chat_answer(ANSWER, "x\u{1b}yz") });
     let dir = folder(3);
     let ran = run(&dir, &server.url, &[]);
     assert_eq!(ran.code, Some(4), "{}", ran.stdout);
@@ -86,11 +86,11 @@ fn an_empty_answer_for_an_unknown_reason_is_no_answer_and_a_text_is_one() {
     let short = &summary["variants"][0]["shortfalls"];
     assert_eq!((&short["calls"], &short["unknown_reasons"]), (&json!(2), &json!({"x\\u{1b}yz": 3})));
     dir.wikitrail(&["replay", "r"]).ok();
-    let server = chat(|_| said(ANSWER, "stop"));
+    let server = chat(|_| chat_answer(ANSWER, "stop"));
     run(&dir, &server.url, &["--resume", "--confirm"]).ok();
     assert_eq!(server.requests().len(), 1, "only what was not measured");
     let unread = folder(1);
-    let server = chat(|_| said("", "xyz"));
+    let server = chat(|_| chat_answer("", "xyz"));
     let base = format!("{}/v1", server.url);
     let check = unread.wikitrail(&["models", "check", "--model", "openai:m", "--base-url", &base]);
     check.refused(4, &["ended with `xyz`, which is not known"]);
@@ -104,7 +104,7 @@ fn a_call_that_the_provider_cannot_read_is_measured_and_recorded() {
     let failed = json!({"error": {"message": "Failed to call a function.", "type": "invalid_request_error",
         "code": "tool_use_failed", "failed_generation": wrote}});
     for flags in [&["--protocol", "tools"][..], &["--protocol", "tools", "--option", "answer=text"]] {
-        let (failed, finish, answer) = (failed.clone(), finish.clone(), said("yes", "stop"));
+        let (failed, finish, answer) = (failed.clone(), finish.clone(), chat_answer("yes", "stop"));
         let server = Server::start(move |n, request, stream| {
             if n == 0 {
                 return server::refuse(stream, &failed);
@@ -145,16 +145,16 @@ fn a_call_that_the_provider_cannot_read_is_measured_and_recorded() {
 
 #[test]
 fn odd_answers_of_the_model_are_measured_and_told() {
-    let mut thought = said("", "stop");
+    let mut thought = chat_answer("", "stop");
     thought["choices"][0]["message"]["reasoning_content"] = json!("hm");
-    let mut full = said("Thought 1: I", "stop");
+    let mut full = chat_answer("Thought 1: I", "stop");
     full["usage"]["completion_tokens"] = json!(512);
     for (body, told, class) in [
-        (said("", "stop"), "answered with an empty text: ", "format"),
+        (chat_answer("", "stop"), "answered with an empty text: ", "format"),
         (thought, "answered with reasoning alone: ", "format"),
-        (said("Thought 1: ", "pause_turn"), "paused by the provider before the answer ended: ", "format"),
+        (chat_answer("Thought 1: ", "pause_turn"), "paused by the provider before the answer ended: ", "format"),
         (full, "possibly cut: as many tokens as the limit, but no reason `length`: raise --max-tokens", "format"),
-        (said("Thought 1: I", "model_length"), "did not fit into the model's context: ", "cut"),
+        (chat_answer("Thought 1: I", "model_length"), "did not fit into the model's context: ", "cut"),
     ] {
         let server = chat(move |_| body.clone());
         let dir = folder(1);
@@ -167,7 +167,7 @@ fn odd_answers_of_the_model_are_measured_and_told() {
 
 #[test]
 fn failures_in_records_of_earlier_versions_are_replayed_as_they_are_and_told() {
-    let server = chat(|_| said("I do not know.", "stop"));
+    let server = chat(|_| chat_answer("I do not know.", "stop"));
     let dir = folder(1);
     run(&dir, &server.url, &[]).ok();
     let records = dir.read("r/trajectories.jsonl").replace("\"finish_reason\":\"stop\"", "\"finish_reason\":\"abort\"");

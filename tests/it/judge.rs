@@ -49,7 +49,7 @@ fn verdicts(dir: &WorkDir, run: &str) -> Vec<Value> {
         .collect()
 }
 
-fn asked(server: &Server) -> usize {
+fn judge_requests(server: &Server) -> usize {
     server.requests().iter().filter(|request| request.contains("=== answer to check")).count()
 }
 
@@ -77,9 +77,9 @@ fn wrong_answers_and_an_audit_are_judged_once_and_cost_no_episode_anything() {
     let flags = [&flags[..], &["--judge-audit", "4", "--judge-audit-seed", "3"]].concat();
     let planned = dir.wikitrail(&[&flags[..], &["--dry-run"]].concat()).ok();
     assert!(planned.stdout.starts_with("openai:j: 24 calls, 0 judged before; about "), "{}", planned.stdout);
-    assert!(planned.stdout.contains(" USD") && asked(&server) == 0 && !dir.path("r/verdicts.jsonl").exists());
+    assert!(planned.stdout.contains(" USD") && judge_requests(&server) == 0 && !dir.path("r/verdicts.jsonl").exists());
     let scored = dir.wikitrail(&flags).ok();
-    assert_eq!(asked(&server), 24, "20 wrong ones and 4 of the others");
+    assert_eq!(judge_requests(&server), 24, "20 wrong ones and 4 of the others");
     for words in ["judge %", "24 verdicts", "wrong by exact match: 20 judged: 10 correct, 10 incorrect"] {
         assert!(scored.stdout.contains(words), "{words}: {}", scored.stdout);
     }
@@ -102,7 +102,7 @@ fn wrong_answers_and_an_audit_are_judged_once_and_cost_no_episode_anything() {
     assert!(prompt.is_file());
     // What is judged is not asked again, and no figure of the episodes has changed.
     dir.wikitrail(&flags).ok();
-    assert_eq!((asked(&server), verdicts(&dir, "r").len()), (24, 24));
+    assert_eq!((judge_requests(&server), verdicts(&dir, "r").len()), (24, 24));
     let after = dir.wikitrail(&["score", "r", "--json"]).json();
     assert_eq!(before["variants"], after["variants"]);
     let mean = &after["metrics"][0];
@@ -112,7 +112,7 @@ fn wrong_answers_and_an_audit_are_judged_once_and_cost_no_episode_anything() {
     assert!(quiet.stdout.contains("judge 66.7") && quiet.stdout.contains("(uncorrected)"), "{}", quiet.stdout);
     // Everything.
     dir.wikitrail(&[&flags[..8], &["--judge-all"]].concat()).ok();
-    assert_eq!(asked(&server), 30);
+    assert_eq!(judge_requests(&server), 30);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_judge_does_not_know_the_variant_and_equal_answers_are_one_call() {
     let flags = ["--model", "openai:m", "--base-url", &base, "--out", "r", "--quiet", "d.csv"];
     dir.run(&[&["--method", "standard,cot"], &flags[..]].concat()).ok();
     dir.wikitrail(&["score", "r", "--judge", "openai:m", "--judge-base-url", &base]).ok();
-    assert_eq!(asked(&server), 2, "four answers, two of them equal to the others");
+    assert_eq!(judge_requests(&server), 2, "four answers, two of them equal to the others");
     for request in server.requests().iter().filter(|request| request.contains("=== answer to check")) {
         assert!(!request.contains("cot") && !request.contains("standard"), "{request}");
     }
@@ -172,17 +172,17 @@ fn a_budget_stops_the_judge_and_the_command_goes_on() {
         "{}",
         ran.stderr
     );
-    assert_eq!((asked(&server), verdicts(&dir, "r").len()), (5, 5));
+    assert_eq!((judge_requests(&server), verdicts(&dir, "r").len()), (5, 5));
     // What earlier starts spent counts.
     let ran = dir.wikitrail(&[&flags[..], &["--judge-max-calls", "5"]].concat());
-    assert_eq!((ran.code, asked(&server)), (Some(4), 5), "{}", ran.stderr);
+    assert_eq!((ran.code, judge_requests(&server)), (Some(4), 5), "{}", ran.stderr);
     dir.wikitrail(&[&flags[..], &["--judge-max-calls", "100"]].concat()).ok();
-    assert_eq!((asked(&server), verdicts(&dir, "r").len()), (30, 30));
+    assert_eq!((judge_requests(&server), verdicts(&dir, "r").len()), (30, 30));
     dir.wikitrail(&[&flags[..], &["--judge-budget-usd", "1"]].concat()).refused(2, &["needs a price", "--judge-price"]);
 }
 
 /// The verdicts without what differs from one time to the next.
-fn told(dir: &WorkDir, run: &str) -> Vec<(String, Value, Value)> {
+fn stable_verdicts(dir: &WorkDir, run: &str) -> Vec<(String, Value, Value)> {
     let told = |one: Value| {
         (one["key"].as_str().expect("a key").to_owned(), one["verdict"].clone(), one["completion"].clone())
     };
@@ -209,7 +209,10 @@ fn a_recording_is_replayed_without_a_server_and_a_cache_asks_once() {
     judge("s", &["--judge-replay", "tape.jsonl"]);
     judge("t", &["--judge-cache", "cache"]);
     assert_eq!(server.requests().len(), sent);
-    assert_eq!((told(&dir, "r"), told(&dir, "t")), (told(&dir, "s"), told(&dir, "s")));
+    assert_eq!(
+        (stable_verdicts(&dir, "r"), stable_verdicts(&dir, "t")),
+        (stable_verdicts(&dir, "s"), stable_verdicts(&dir, "s"))
+    );
     assert!(verdicts(&dir, "t").iter().all(|one| one["cost_usd"] == json!(0.0) && one["attempts"] == json!(0)));
     // Something else was never recorded.
     let other = ["score", "u", "--judge", "openai:k", "--judge-base-url", &base, "--judge-replay", "tape.jsonl"];
@@ -365,7 +368,7 @@ fn verdicts_are_a_metric_of_compare_export_and_report_and_are_merged() {
     dir.wikitrail(&["report", "a", "b", "--out", "page.html"]).ok();
     assert!(dir.read("page.html").contains("judge, corrected by labels"));
     dir.wikitrail(&["merge", "b", "--out", "m"]).ok();
-    assert_eq!(told(&dir, "m"), told(&dir, "b"));
+    assert_eq!(stable_verdicts(&dir, "m"), stable_verdicts(&dir, "b"));
     let shown = dir.wikitrail(&["show", "b", dir.records("b")[1]["id"].as_str().expect("an id")]).ok();
     assert!(shown.stdout.contains("openai:k"), "{}", shown.stdout);
 }
@@ -420,9 +423,9 @@ fn ctrl_c_keeps_every_verdict_and_the_same_command_asks_for_the_rest() {
     assert_eq!(output.status.code(), Some(130), "{stderr}");
     let kept = verdicts(&dir, "r").len();
     assert!((2..60).contains(&kept) && stderr.contains("not judged yet; go on: wikitrail score r --judge"), "{stderr}");
-    assert_eq!(asked(&server), kept, "what was in flight is kept");
+    assert_eq!(judge_requests(&server), kept, "what was in flight is kept");
     dir.wikitrail(&flags).ok();
-    assert_eq!((asked(&server), verdicts(&dir, "r").len()), (60, 60));
+    assert_eq!((judge_requests(&server), verdicts(&dir, "r").len()), (60, 60));
 }
 
 #[test]

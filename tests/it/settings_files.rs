@@ -40,7 +40,7 @@ impl Bench {
     }
 
     /// A run of one question by a direct method.
-    fn asked(&self, out: &str, more: &[&str], variables: &[(&str, &str)]) -> Ran {
+    fn run_one(&self, out: &str, more: &[&str], variables: &[(&str, &str)]) -> Ran {
         let args = ["run", "--method", "cot", "--limit", "1", "--quiet", "--out", out];
         self.ran(&[&args, more].concat(), variables)
     }
@@ -101,7 +101,7 @@ fn a_run_takes_what_no_flag_says_and_its_manifest_holds_it() {
     let listed = bench.ran(&["list"], &[]).ok();
     assert!(listed.stdout.contains("own"), "{}", listed.stdout);
     // A flag goes first, and the price of another model is not this one's.
-    bench.asked("other", &["--model", "openai:other"], &[]).ok();
+    bench.run_one("other", &["--model", "openai:other"], &[]).ok();
     let other = bench.work.manifest("other");
     assert_eq!(
         (&other["variants"][0]["model"], &other["variants"][0]["price"]),
@@ -109,7 +109,7 @@ fn a_run_takes_what_no_flag_says_and_its_manifest_holds_it() {
     );
     // The server of one provider gets no requests, and no key, of another.
     let before = ours.requests().len();
-    let elsewhere = bench.asked("third", &["--model", "anthropic:m"], &[("ANTHROPIC_API_KEY", "")]);
+    let elsewhere = bench.run_one("third", &["--model", "anthropic:m"], &[("ANTHROPIC_API_KEY", "")]);
     elsewhere.refused(2, &["no key for https://api.anthropic.com"]);
     assert_eq!(ours.requests().len(), before);
     let checked = bench.ran(&["models", "check", "--json"], &[]).ok();
@@ -181,10 +181,10 @@ fn a_folder_from_somebody_else_sends_no_key_and_no_request() {
     );
     assert_eq!(theirs.requests(), Vec::<String>::new());
     // What is typed goes first; the rest of the file is used, and said.
-    let ran = bench.asked("typed", &["--base-url", &format!("{}/v1", theirs.url)], &[]).ok();
+    let ran = bench.run_one("typed", &["--base-url", &format!("{}/v1", theirs.url)], &[]).ok();
     assert!(ran.stderr.contains("note: --model openai:m, from wikitrail.toml:1\n"), "{}", ran.stderr);
     let host = theirs.url.trim_start_matches("http://");
-    bench.asked("listed", &[], &[("WIKITRAIL_KEY_HOSTS", host)]).ok();
+    bench.run_one("listed", &[], &[("WIKITRAIL_KEY_HOSTS", host)]).ok();
     assert!(got(&theirs, KEY));
     // Neither the folder of a dataset nor the one around ours is looked at.
     let elsewhere = Bench::new("");
@@ -224,8 +224,8 @@ fn a_run_goes_on_with_its_own_settings_and_a_replay_takes_none() {
     let bench = Bench::new("");
     let url = format!("{}/v1", ours.url);
     let variables = [("WIKITRAIL_MODEL", "openai:m"), ("WIKITRAIL_BASE_URL", url.as_str())];
-    bench.asked("plain", &[], &[]).ok();
-    bench.asked("served", &[], &variables).ok();
+    bench.run_one("plain", &[], &[]).ok();
+    bench.run_one("served", &[], &variables).ok();
     // A run without settings gets none later, whether its folder alone or its command is typed again.
     let resume = ["run", "--resume", "--quiet", "--out", "plain", "--limit", "2"];
     let note = "note: `plain` goes on with the settings that it was started with; not used: model openai:m, from WIKITRAIL_MODEL";

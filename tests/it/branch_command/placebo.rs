@@ -48,7 +48,7 @@ fn model(says: Says) -> Server {
 }
 
 /// A run of made-up questions by this model.
-fn asked(dir: &WorkDir, server: &Server, name: &str, questions: usize) {
+fn run_questions(dir: &WorkDir, server: &Server, name: &str, questions: usize) {
     let row = |at| json!({"id": format!("q{at}"), "question": format!("Item {at} of {name}?"), "answer": "yes"});
     let rows: Vec<String> = (0..questions).map(|at| row(at).to_string() + "\n").collect();
     let (file, base) = (format!("{name}.jsonl"), format!("{}/v1", server.url));
@@ -127,7 +127,7 @@ fn a_greedy_model_repairs_by_any_words_and_only_the_marker_is_found() {
         let (mut false_repairs, mut against_control) = (0, 0);
         for run in 0..4 {
             let name = format!("r{run}");
-            asked(&dir, &server, &name, 30);
+            run_questions(&dir, &server, &name, 30);
             let row = all(&branched(&dir, &name, &format!("b{run}"), &["--thought", "I look further."]));
             assert_eq!(row["placebos_left"], 1.0, "{row}");
             false_repairs += usize::from(row["p"].as_f64() < Some(0.05));
@@ -143,7 +143,7 @@ fn a_greedy_model_repairs_by_any_words_and_only_the_marker_is_found() {
 fn another_formatting_is_the_placebo_of_a_prompt_and_may_be_too_weak() {
     for (says, left) in [(Says::ByPrompt, 1.0), (Says::ByWords, 0.0)] {
         let (dir, server) = (WorkDir::new(), model(says));
-        asked(&dir, &server, "r", 12);
+        run_questions(&dir, &server, "r", 12);
         let edit = ["--prompt", "prompts/fever.toml"];
         let row = all(&branched(&dir, "r", "b", &edit));
         assert_eq!((&row["placebos_left"], row["p"].is_null()), (&json!(left), left < 0.5), "{row}");
@@ -165,7 +165,7 @@ fn another_formatting_is_the_placebo_of_a_prompt_and_may_be_too_weak() {
 #[test]
 fn a_model_that_draws_anew_has_its_control() {
     let (dir, server) = (WorkDir::new(), model(Says::AtRandom));
-    asked(&dir, &server, "r", 24);
+    run_questions(&dir, &server, "r", 24);
     let set = ["branch", "r", "--wrong", "--at", "2", "--thought", MARKER, "--quiet", "--confirm", "--out", "b"];
     let ran = dir.wikitrail(&[&set[..], &["--json"]].concat());
     assert!(ran.stderr.contains("no placebo is run: 0 of "), "{}", ran.stderr);

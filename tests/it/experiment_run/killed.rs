@@ -40,7 +40,7 @@ fn limited() -> (Server, Arc<AtomicUsize>) {
 }
 
 /// Name of the model, and the end of the prompt from its question on.
-fn asked(request: &str) -> (String, String) {
+fn model_and_question(request: &str) -> (String, String) {
     let body = request.split_once("\r\n\r\n").expect("a head ends").1;
     let asked: Value = serde_json::from_str(body).expect("JSON");
     let prompt = asked["messages"][0]["content"].as_str().expect("one message");
@@ -50,7 +50,7 @@ fn asked(request: &str) -> (String, String) {
 
 /// Variant and question of the episode that a request is of.
 fn episode(request: &str) -> (String, String) {
-    let (model, question) = asked(request);
+    let (model, question) = model_and_question(request);
     let (question, rest) = question.split_once('\n').expect("more lines");
     let method = if rest.starts_with("Thought 1:") { "react" } else { "cot" };
     (format!("{model}/{method}"), question.to_owned())
@@ -58,7 +58,7 @@ fn episode(request: &str) -> (String, String) {
 
 /// Looks once where it may, and then answers what it is called.
 fn answer(request: &str, stream: &mut TcpStream) {
-    let (model, prompt) = asked(request);
+    let (model, prompt) = model_and_question(request);
     let text = match prompt.lines().next_back() {
         Some("Thought 1:") => " I look.\nAction 1: Search[Hafnium]".to_owned(),
         Some("Thought 2:") => format!(" I know.\nAction 2: Finish[{model}]"),

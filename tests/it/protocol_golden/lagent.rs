@@ -63,7 +63,7 @@ fn messages(request: &Request) -> Value {
     serde_json::to_value(messages).expect("messages serialise")
 }
 
-fn asked(turn: &Turn) -> Value {
+fn messages_of_turn(turn: &Turn) -> Value {
     let Turn::Ask(request) = turn else { panic!("expected a request, got {turn:?}") };
     messages(request)
 }
@@ -119,7 +119,7 @@ fn check_v02(row: &Value) -> Option<&'static str> {
             answered(&call.input)
         }
     };
-    let asked = asked(&dialogue.observation(&text));
+    let asked = messages_of_turn(&dialogue.observation(&text));
     assert_eq!(asked.as_array().and_then(|messages| messages.last()), Some(&result["response_message"]), "{name}");
     None
 }
@@ -199,7 +199,7 @@ fn check_format(row: &Value) -> Option<&'static str> {
     let mut setup = Arc::unwrap_or_clone(setup(Frame { system: Some(again.into()), ..frame("") }, 4));
     setup.history = vec![Message::user("old")];
     let turn = protocol.dialogue(&Arc::new(setup)).begin(&Question::new("0", "Q", vec![]));
-    assert_eq!(asked(&turn), row["result"]);
+    assert_eq!(messages_of_turn(&turn), row["result"]);
     None
 }
 

@@ -91,7 +91,7 @@ fn check_formats(rows: &[Value]) {
             .replace("{tool_desc}", &described.join("\n"))
             .replace("{tool_names}", &listed.join(", "))
             .replace("{context_prompt}", if row["name"] == "context" { context } else { "" });
-        let mut expected = given(&row["result"]);
+        let mut expected = golden_messages(&row["result"]);
         assert_eq!(expected[0], Message::system(system.as_str()), "{}", row["name"]);
         check_format_messages(&system, &mut expected);
     }
@@ -178,7 +178,7 @@ fn check_trace(trace: &Value, texts: &BTreeMap<String, Arc<str>>) {
         assert_eq!((played.stop.outcome, played.stop.answer), (Outcome::StepLimit, None));
         return;
     }
-    assert_eq!(played.memory, given(&trace["memory"]), "{name}");
+    assert_eq!(played.memory, golden_messages(&trace["memory"]), "{name}");
     match trace["exception"].as_str() {
         None => assert_eq!(played.stop.answer.as_deref(), trace["response"].as_str(), "{name}"),
         Some(exception) => {
@@ -209,7 +209,8 @@ impl Played {
         script: &[String],
         texts: &BTreeMap<String, Arc<str>>,
     ) -> Self {
-        let requests: Vec<Vec<Message>> = run["llm_inputs"].as_array().expect("requests").iter().map(given).collect();
+        let requests: Vec<Vec<Message>> =
+            run["llm_inputs"].as_array().expect("requests").iter().map(golden_messages).collect();
         let tool =
             |name: &str| ToolSpec { name: name.to_owned(), parameter: "a".to_owned(), ..ToolSpec::search("", "") };
         let frame = Frame {
@@ -252,6 +253,6 @@ fn messages(request: &Request) -> &[Message] {
 }
 
 /// Messages of a golden file.
-fn given(value: &Value) -> Vec<Message> {
+fn golden_messages(value: &Value) -> Vec<Message> {
     serde_json::from_value(value.clone()).expect("messages")
 }

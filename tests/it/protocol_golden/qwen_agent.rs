@@ -100,7 +100,7 @@ fn shown(dialogue: &dyn Dialogue) -> String {
 fn check_trace(row: &Value) {
     let name = text(&row["name"]);
     let (script, shown) = (strings(&row["script"]), text(&row["final"][0]["content"]));
-    let (mut dialogue, question) = begun(row);
+    let (mut dialogue, question) = begin_dialogue(row);
     let mut transcript = String::from("Thought: ");
     let (calls, stop) = play(dialogue.as_mut(), &question, &script, |call, reply| {
         transcript.push_str(reply.split("Observation:").next().expect("a part"));
@@ -145,7 +145,7 @@ fn observed(shown: &str, transcript: &str) -> String {
 }
 
 /// A dialogue with the frame of the first call, and the question; with uploaded files in words.
-fn begun(row: &Value) -> (Box<dyn Dialogue>, Question) {
+fn begin_dialogue(row: &Value) -> (Box<dyn Dialogue>, Question) {
     let query = match &row["query"] {
         Value::String(query) => query.clone(),
         parts => {
