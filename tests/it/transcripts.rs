@@ -145,8 +145,8 @@ fn steady(line: &str, folder: &WorkDir) -> Option<String> {
     let is_progress = line.contains(" episodes, ") && line.contains(", ETA ");
     let line = line.replace(&*folder.root().to_string_lossy(), "[folder]");
     let line = line.replace(concat!("wikitrail ", env!("CARGO_PKG_VERSION")), "wikitrail [version]");
-    let line =
-        line.split_once("the run took ").map_or(line.clone(), |(before, _)| format!("{before}the run took [time]"));
+    // A run without an episode says it only sometimes.
+    let line = line.split_once("; the run took ").map_or(line.clone(), |(before, _)| before.to_owned());
     (!is_progress).then_some(line)
 }
 
