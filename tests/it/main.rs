@@ -98,7 +98,6 @@ mod stop_when;
 mod tape_command;
 mod terminal_share;
 mod trajectory_metrics;
-#[cfg(unix)]
 mod transcripts;
 mod variant_run;
 #[cfg(all(unix, feature = "serve"))]

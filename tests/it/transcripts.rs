@@ -196,6 +196,7 @@ fn steady(line: &str, folder: &WorkDir) -> Option<String> {
     let line = line.replace(concat!("wikitrail ", env!("CARGO_PKG_VERSION")), "wikitrail [version]");
     // A run without an episode says it only sometimes.
     let line = line.split_once("; the run took ").map_or(line.clone(), |(before, _)| before.to_owned());
+    let line = if cfg!(windows) { as_on_unix(&line) } else { line };
     (!is_progress).then_some(steady_json(&line))
 }
 
@@ -218,6 +219,36 @@ fn steady_json(line: &str) -> String {
         depth == 0
     });
     format!("{before}\"files\":[files]{}", &files[end.expect("the end of an object") + 1..])
+}
+
+/// What Windows prints in its own words: the program's name, the system's errors, and separators of paths, outside of JSON.
+fn as_on_unix(line: &str) -> String {
+    let line =
+        ["file", "path"].iter().zip([2, 3]).fold(line.replace("wikitrail.exe", "wikitrail"), |line, (what, code)| {
+            let error = format!("The system cannot find the {what} specified. (os error {code})");
+            line.replace(&error, "No such file or directory (os error 2)")
+        });
+    let mut unix = String::with_capacity(line.len());
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_separator = c == '\\'
+            && !line.starts_with('{')
+            && unix.ends_with(|c: char| c.is_alphanumeric())
+            && rest.clone().take(2).collect::<String>() != "u{"
+            && rest.peek().is_some_and(|c| c.is_alphanumeric());
+        unix.push(if is_separator { '/' } else { c });
+    }
+    unix
+}
+
+#[test]
+fn paths_and_errors_of_windows_are_those_of_unix() {
+    let error = "error: cannot read `lists\\a.ids`: The system cannot find the path specified. (os error 3)";
+    assert_eq!(as_on_unix(error), "error: cannot read `lists/a.ids`: No such file or directory (os error 2)");
+    assert_eq!(as_on_unix("Usage: wikitrail.exe score"), "Usage: wikitrail score");
+    for same in ["{\"a\":\"b\\nc\"}", "unused columns: `e\\u{1b}[31m`", "a line \\", "a/b"] {
+        assert_eq!(as_on_unix(same), same);
+    }
 }
 
 fn escaped(text: &str) -> String {
