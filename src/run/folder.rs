@@ -402,3 +402,15 @@ pub(crate) fn fresh(results: Option<&Path>, what: &str) -> PathBuf {
     }
     path
 }
+
+/// The new folder must not be there, or be empty; the hint says what else to do.
+pub(crate) fn refuse_target(target: &RunFolder, hint: &str) -> Result<(), RunError> {
+    let path = target.path();
+    if path.is_symlink() {
+        return Err(RunError::input(format!("`{}` is a symbolic link", path.display()), NOT_OWN_HINT));
+    }
+    match recorded(target)? {
+        None => Ok(()),
+        Some(_) => Err(holds_a_run(path, hint)),
+    }
+}

@@ -4,19 +4,19 @@
 
 mod words;
 
-use super::error::RunError;
-use super::execute::End;
-use super::execute::Interrupts;
-use super::execute::Unwritten;
-use super::hint;
-use super::model::{BuiltModel, is_on};
-use super::pool::Pool;
 use crate::experiment::{Experiment, Limits, Output, Pace, Recording, VariantSettings};
 use crate::judge::{
     self, Answer, Judge, JudgePrompt, JudgeTask, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts,
     due, key,
 };
 use crate::llm::{Budgeted, Model, ModelError, Price, Spent, in_episode};
+use crate::run::error::RunError;
+use crate::run::execute::End;
+use crate::run::execute::Interrupts;
+use crate::run::execute::Unwritten;
+use crate::run::hint;
+use crate::run::model::{BuiltModel, is_on};
+use crate::run::pool::Pool;
 use crate::store::{LineWriter, Lock, RunFolder};
 use crate::tape::TapeError;
 use crate::types::text::{counted, cut, printable};
@@ -409,7 +409,7 @@ fn decoding(settings: &VariantSettings) -> Decoding {
         max_tokens: settings.max_tokens.unwrap_or(TOKENS),
         seed: settings.seed,
         reasoning: settings.reasoning,
-        extra_body: super::model::ModelSettings(settings).extra_body(),
+        extra_body: crate::run::model::ModelSettings(settings).extra_body(),
         typed: typed.into(),
         ..Decoding::default()
     }

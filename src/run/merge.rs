@@ -1,13 +1,12 @@
 //! One folder from several of the same run, such as those that shards wrote on disks of their own.
 
-use super::error::RunError;
-use super::folder::{holds_a_run, recorded};
-use super::plan::differences_of_parts;
-use super::summary::{left_out, warnings};
 use crate::judge::{self, Reading, Verdict};
 use crate::label;
+use crate::run::error::RunError;
+use crate::run::folder::refuse_target;
+use crate::run::plan::differences_of_parts;
+use crate::run::summary::{left_out, warnings};
 use crate::store::{Keep, Records, RunFolder, Union};
-use crate::tape::NOT_OWN_HINT;
 use crate::types::text::counted;
 use crate::types::{Manifest, sha256_hex};
 use std::collections::{BTreeSet, HashSet};
@@ -75,18 +74,6 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
     let (episodes, copies) = (union.len(), union.copies);
     let planned = manifest.planned_in_all();
     Ok(Merged { folder: out.to_owned(), planned, episodes, measured, copies, settled, notes })
-}
-
-/// The new folder must not be there, or be empty; the hint says what else to do.
-pub(super) fn refuse_target(target: &RunFolder, hint: &str) -> Result<(), RunError> {
-    let path = target.path();
-    if path.is_symlink() {
-        return Err(RunError::input(format!("`{}` is a symbolic link", path.display()), NOT_OWN_HINT));
-    }
-    match recorded(target)? {
-        None => Ok(()),
-        Some(_) => Err(holds_a_run(path, hint)),
-    }
 }
 
 /// The folders with their manifests, which must be of one run.

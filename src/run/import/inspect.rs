@@ -5,7 +5,7 @@ use super::inspect_sample::{AnswerFrom, LogSettings, Sample};
 use super::{NEW_FOLDER, imported_manifest};
 use crate::run::error::RunError;
 use crate::run::evidence::{self, kept};
-use crate::run::merge::refuse_target;
+use crate::run::folder::refuse_target;
 use crate::store::{RunFolder, StoreError};
 use crate::types::text::{printable, thousands, visible_line};
 use crate::types::{

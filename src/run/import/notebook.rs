@@ -4,7 +4,7 @@ use super::{NEW_FOLDER, imported_manifest, imported_variant};
 use crate::agent::notebook::{self, Imported, VARIANT};
 use crate::protocol::react_paper::MAX_STEPS;
 use crate::run::error::RunError;
-use crate::run::merge::refuse_target;
+use crate::run::folder::refuse_target;
 use crate::score::{Metric, score_answers};
 use crate::store::{RunFolder, StoreError};
 use crate::types::bounded::lines;
