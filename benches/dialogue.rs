@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use wikitrail::agent::{Acting, Agent, Approach, Episode};
-use wikitrail::dataset::{self, ReadOptions};
-use wikitrail::llm::{Baseline, BaselineSettings, Model, ModelError};
-use wikitrail::prompt::{self, ExemplarOrder, RenderSettings, texts::ProtocolTexts};
-use wikitrail::protocol::react_paper::Paper;
-use wikitrail::protocol::{Protocol, Setup, Turn};
-use wikitrail::types::{
+use wikitrail::base::{
     Compat, Completion, Decoding, Method, Outcome, Prompt, Question, Request, Usage, Variant, Wording,
 };
-use wikitrail::wiki::{Corpus, SessionOptions, Source};
+use wikitrail::dataset::{self, ReadOptions};
+use wikitrail::models::{Baseline, BaselineSettings, Model, ModelError};
+use wikitrail::prompting::protocol::react_paper::Paper;
+use wikitrail::prompting::protocol::{Protocol, Setup, Turn};
+use wikitrail::prompting::{self, ExemplarOrder, RenderSettings, texts::ProtocolTexts};
+use wikitrail::runner::agent::{Acting, Agent, Approach, Episode};
+use wikitrail::wikipedia::{Corpus, SessionOptions, Source};
 
 const MAX_STEPS: usize = 7;
 
@@ -37,7 +37,7 @@ fn shipped(path: &str) -> PathBuf {
 
 fn setup() -> Arc<Setup> {
     let file = shipped("prompts/hotpotqa.toml").display().to_string();
-    let source = prompt::load(&file, None, &|_| None).expect("a shipped prompt");
+    let source = prompting::load(&file, None, &|_| None).expect("a shipped prompt");
     let settings = RenderSettings {
         protocol: &Paper,
         method: Method::React,
@@ -46,7 +46,7 @@ fn setup() -> Arc<Setup> {
         max_steps: MAX_STEPS,
     };
     Arc::new(Setup {
-        frame: prompt::render(&source, &ProtocolTexts::default(), &settings).expect("renders").frame,
+        frame: prompting::render(&source, &ProtocolTexts::default(), &settings).expect("renders").frame,
         question_label: "Question".to_owned(),
         max_steps: MAX_STEPS,
         thoughts: true,

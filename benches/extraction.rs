@@ -15,12 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
+use wikitrail::base::{Compat, Tool};
 use wikitrail::net::Answer;
-use wikitrail::tape::Cache;
-use wikitrail::types::{Compat, Tool};
-use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::recorded_source::Cached;
-use wikitrail::wiki::{Found, HtmlSource, LiveSettings, Session, SessionOptions, Source, SourceError, SourceIdentity};
+use wikitrail::net::recording::Cache;
+use wikitrail::wikipedia::html::ArticleOptions;
+use wikitrail::wikipedia::recorded_source::Cached;
+use wikitrail::wikipedia::{
+    Found, HtmlSource, LiveSettings, Session, SessionOptions, Source, SourceError, SourceIdentity,
+};
 
 #[path = "../tests/it/common/shared.rs"]
 mod shared;

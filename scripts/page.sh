@@ -40,7 +40,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/src/report"
-cp -r src/report/page "$work/src/report/"
+cp -r src/analysis/report/page "$work/src/report/"
 cp -r scripts "$work/"
 cp scripts/page/package.json "$work/"
 
@@ -56,6 +56,6 @@ fi
 cd "$work"
 node_modules/.bin/tsc --version
 node_modules/.bin/tsc -p scripts/page/tsconfig.json
-node_modules/.bin/eslint --config scripts/page/eslint.config.js src/report/page scripts/page
+node_modules/.bin/eslint --config scripts/page/eslint.config.js src/analysis/report/page scripts/page
 node --test scripts/page/
 echo "page: types, lints and tests are clean"

@@ -10,7 +10,7 @@ old=$(awk -F '"' -v oldest="$oldest" '
     /^host = / { host = $2 }
     /^name = / { name = $2 }
     /^as_of = / && $2 < oldest { print $2, name, "(" host ")" }
-' src/llm/prices.toml | sort)
+' src/models/prices.toml | sort)
 if [ -n "$old" ]; then
     echo "$old"
     exit 1

@@ -1,15 +1,17 @@
 //! The front door of the library: what to run, running it, its figures, and a comparison of its variants.
 
-pub use crate::compare::{Comparison, Settings as ComparisonSettings};
-pub use crate::experiment::{DatasetSettings, DatasetSpec, Experiment, Overrides, VariantSettings, VariantSpec};
-pub use crate::run::{
+pub use crate::analysis::compare::{Comparison, Settings as ComparisonSettings};
+pub use crate::base::{Question, RunEvent, Shard, StopRule, Stopping, Trajectory, Wait, WaitReason};
+pub use crate::runner::experiment::{
+    DatasetSettings, DatasetSpec, Experiment, Overrides, VariantSettings, VariantSpec,
+};
+pub use crate::runner::{
     ErrorKind, Finished, Interrupts, Listener, OneAgent, Prepared, RunError, Summary, load_experiment, prepare,
 };
-pub use crate::types::{Question, RunEvent, Shard, StopRule, Stopping, Trajectory, Wait, WaitReason};
 
-use crate::compare::{NamedFigure, compare};
-use crate::graded::{RunRef, Wanted, load, names, stopped};
-use crate::score::{Figure, figure};
+use crate::analysis::compare::{NamedFigure, compare};
+use crate::analysis::results::{RunRef, Wanted, load, names, stopped};
+use crate::scoring::{Figure, figure};
 use std::path::Path;
 
 /// Compares the variants of a run question by question: EM and F1 with intervals, paired tests and verdicts.

@@ -23,78 +23,48 @@
 //!
 //! # Inside
 //!
-//! A question goes through the floors once, front to back:
+//! A question goes through the layers once, front to back:
 //!
 //! ```text
-//! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ compare / report / export
+//! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ Wikipedia session) ─▶ Trajectory ─▶ run folder ─▶ results ─▶ compare / report / export
 //! ```
 //!
-//! Each module is a floor, and may use the floors named beside it and no others (`tests/it/repository/layering.rs` checks it):
+//! Each folder is a layer. It may use the layers that are named beside it, and no others (`tests/it/repository/layering.rs` checks it):
 //!
-//! | floor | what it holds | uses |
+//! | layer | what it holds | uses |
 //! |---|---|---|
-//! | `types` | questions, requests, tool calls, trajectories, manifests, events, text for people: plain data | nothing |
-//! | `stats` | intervals, paired tests and resampling over numbers | nothing |
-//! | `net` | the only user of HTTP: timeouts, retries, limits, size caps, redaction | types |
-//! | `tape` | recordings of requests and answers, and the cache on disk | types |
-//! | `dataset` | one file for each format, from bytes to questions; selection and shuffles | types, stats |
-//! | `store` | a run's folder: manifest, append, read, lock | types, tape |
-//! | `protocol` | dialogues without I/O: model text to tool calls and back | types |
-//! | `prompt` | prompt files, exemplars, rendering, digests | types, protocol |
-//! | `experiment` | what to run: every setting, the model that flags and files produce, experiment files | types, protocol, prompt |
-//! | `llm` | from request to completion: one folder for each provider, the baseline policy, budgets | types, net, tape, protocol |
-//! | `wiki` | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
-//! | `score` | normalisation, official metrics, figures of an episode, failure classes | types |
-//! | `label` | judgements of people on episodes: their file, samples, agreement | types, stats, tape, store, score |
-//! | `judge` | what models say of answers and of failed episodes: prompts, their files, what is to be asked | types, store, score, label |
-//! | `agent` | one question to one trajectory, by method; replay | types, protocol, llm, wiki, score |
-//! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, label, judge, agent |
-//! | `export` | one file for each format | types, score, label |
-//! | `compare` | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
-//! | `graded` | runs read back with their scores, and what differs between them | types, stats, dataset, store, experiment, score, label, judge, run, compare |
-//! | `report` | terminal tables, progress, episodes for reading | types, score, stats, label, judge, run, compare, graded |
-//! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; runs in a browser; the only HTTP server | types, store, wiki, run, graded, label, report |
-//! | `facade` | what the library offers | types, experiment, run, score, compare, graded |
-//! | `cli` | one file for each command; the only user of clap and anyhow | everything |
+//! | `base` | plain data, text, statistics | nothing |
+//! | `dataset` | files to questions: formats, selection, splits | base |
+//! | `scoring` | normalisation, official metrics and their files, figures of an episode, failure classes | base |
+//! | `prompting` | prompts, exemplars, protocols: dialogues without I/O | base |
+//! | `net` | HTTP: timeouts, retries, limits, size caps, redaction; recordings and the cache on disk | base |
+//! | `models` | from request to completion: one folder for each provider, budgets, the baseline | base, prompting, net |
+//! | `wikipedia` | the tool: session, live sources, HTML, the frozen corpus | base, net |
+//! | `runner` | settings, experiment files, agents, run folders, resume, plan, shards, events | base, dataset, scoring, prompting, net, models, wikipedia |
+//! | `analysis` | runs read back: scored episodes, judgements, comparisons, branches, imports, exports, reports | base, dataset, scoring, prompting, net, models, wikipedia, runner |
+//! | `facade` | what the library offers | base, runner, scoring, analysis |
+//! | `cli` | one file for each command, and the servers' listeners; the only user of clap and anyhow | everything |
 
 #[doc(hidden)]
-pub mod agent;
+pub mod analysis;
+#[doc(hidden)]
+pub mod base;
 mod cli;
-mod compare;
 #[doc(hidden)]
 pub mod dataset;
-#[doc(hidden)]
-pub mod experiment;
-#[doc(hidden)]
-pub mod export;
 mod facade;
-mod graded;
-mod judge;
 #[doc(hidden)]
-pub mod label;
-#[doc(hidden)]
-pub mod llm;
+pub mod models;
 #[doc(hidden)]
 pub mod net;
 #[doc(hidden)]
-pub mod prompt;
+pub mod prompting;
 #[doc(hidden)]
-pub mod protocol;
-mod report;
-mod run;
+pub mod runner;
 #[doc(hidden)]
-pub mod score;
-#[cfg(feature = "serve")]
-mod serve;
+pub mod scoring;
 #[doc(hidden)]
-pub mod stats;
-mod store;
-#[doc(hidden)]
-pub mod tape;
-#[doc(hidden)]
-pub mod types;
-#[doc(hidden)]
-pub mod wiki;
+pub mod wikipedia;
 
 #[doc(hidden)]
 pub use cli::main;

@@ -1,9 +1,9 @@
 //! Differences of simulated questions.
 
 use crate::float;
-use wikitrail::stats::distributions::normal_quantile;
-use wikitrail::stats::rng::SplitMix64;
-use wikitrail::stats::{Differences, Interval};
+use wikitrail::base::stats::distributions::normal_quantile;
+use wikitrail::base::stats::rng::SplitMix64;
+use wikitrail::base::stats::{Differences, Interval};
 
 /// F1 of answers that are neither wrong nor right, and its mean.
 const BETWEEN: [f64; 4] = [0.25, 0.4, 0.5, 0.8];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf, NO_FILTER, placeOf } from "../../src/report/page/address.js";
+import { addressOf, NO_FILTER, placeOf } from "../../src/analysis/report/page/address.js";
 
 test("an address comes back as it was written", () => {
     const filter = { ...NO_FILTER, q: "a&b #1 ?ü", show: "flip", a: "x/y", b: "50%", class: "search", repeat: "2" };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { Chunks, fault, unpack } from "../../src/report/page/decode.js";
+import { Chunks, fault, unpack } from "../../src/analysis/report/page/decode.js";
 
 const packed = (value) => gzipSync(JSON.stringify(value)).toString("base64");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { NO_FILTER } from "../../src/report/page/address.js";
-import { chosenPair, matching, pairIndex, shownPair, unknownNames } from "../../src/report/page/filter.js";
+import { NO_FILTER } from "../../src/analysis/report/page/address.js";
+import { chosenPair, matching, pairIndex, shownPair, unknownNames } from "../../src/analysis/report/page/filter.js";
 
 const variant = (right, own) => ({
     right,

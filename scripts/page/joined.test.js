@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 
-const folder = new URL("../../src/report/page/", import.meta.url);
+const folder = new URL("../../src/analysis/report/page/", import.meta.url);
 const lines = readdirSync(folder)
     .filter((name) => name.endsWith(".js"))
     .flatMap((name) => readFileSync(new URL(name, folder), "utf8").split("\n").map((line) => [name, line]));

@@ -6,9 +6,9 @@ mod sampled;
 mod session;
 
 use super::failure::Failure;
-use crate::graded::{RunRef, check_one};
-use crate::label::bad_name;
-use crate::store::RunFolder;
+use crate::analysis::annotations::bad_name;
+use crate::analysis::results::{RunRef, check_one};
+use crate::runner::store::RunFolder;
 use sampled::Stratum;
 use std::path::PathBuf;
 

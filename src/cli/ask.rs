@@ -7,15 +7,15 @@ use super::output_file::{json_line, refuse_file_of_run};
 use super::prompted::Lines;
 use super::run::RecordingArgs;
 use super::say::say;
-use crate::agent::{Approach, Episode, EpisodeObserver};
-use crate::experiment::{Experiment, Limits};
-use crate::llm::{Model, ModelError, OnEvent};
-use crate::protocol::Setup;
-use crate::report::{Live, View, counted, visible};
-use crate::run::{OneAgent, shortfalls};
-use crate::score::Shortfalls;
-use crate::store::Appender;
-use crate::types::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
+use crate::analysis::report::{Live, View, counted, visible};
+use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
+use crate::models::{Model, ModelError, OnEvent};
+use crate::prompting::protocol::Setup;
+use crate::runner::agent::{Approach, Episode, EpisodeObserver};
+use crate::runner::experiment::{Experiment, Limits};
+use crate::runner::store::Appender;
+use crate::runner::{OneAgent, shortfalls};
+use crate::scoring::Shortfalls;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::io::{self, Write};
@@ -95,7 +95,7 @@ impl<'a> Talk<'a> {
     /// Builds everything, so that a bad flag fails before anything is asked.
     fn new(args: &'a Args) -> anyhow::Result<Self> {
         let experiment = Experiment {
-            variants: args.variant.listed().variants().map_err(crate::run::RunError::from)?,
+            variants: args.variant.listed().variants().map_err(crate::runner::RunError::from)?,
             recording: args.recording.recording(),
             limits: Limits { prices: args.prices.clone(), ..Limits::default() },
             ..Experiment::default()

@@ -11,18 +11,18 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
-use crate::compare;
-use crate::experiment::{Experiment, ExperimentFile, Output, VariantSettings, VariantSpec};
-use crate::graded::{self, Field, GradedRun, RunRef, Wanted};
-use crate::protocol;
-use crate::report::console::stdout;
-use crate::report::repair::{Arms, Controls, Repair};
-use crate::run::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
-use crate::run::stopping::ordered;
-use crate::score::{Divergence, FailureClass, figure};
-use crate::store::RunFolder;
-use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
+use crate::analysis::compare;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::repair::{Arms, Controls, Repair};
+use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::base::{Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
+use crate::prompting::protocol;
+use crate::runner::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
+use crate::runner::experiment::{Experiment, ExperimentFile, Output, VariantSettings, VariantSpec};
+use crate::runner::stopping::ordered;
+use crate::runner::store::RunFolder;
+use crate::scoring::{Divergence, FailureClass, figure};
 use chosen::{Chosen, only_variant};
 use path::Paths;
 use serde_json::json;
@@ -464,7 +464,7 @@ fn print_repair(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static s
 fn arms_of(args: &Args) -> anyhow::Result<Arms> {
     let run = RunRef { path: args.out.clone(), variant: None };
     let wanted = Wanted { figures: &[&figure::EM], cluster: Some(&Field::Cluster), ..Wanted::default() };
-    let (sources, _) = graded::load(&[run], &wanted)?;
+    let (sources, _) = results::load(&[run], &wanted)?;
     let arm = |name: &str| {
         let source = sources.iter().find(|source| source.run.variant.as_deref() == Some(name))?;
         Some(source.column(name, &[figure::EM.name.to_owned()], &[]))

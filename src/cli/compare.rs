@@ -8,26 +8,26 @@ use super::metric_files::{MetricFiles, with_judges};
 use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
 use super::say::say;
 use super::suggested::Suggested;
-use crate::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
-use crate::compare::settings::canonical;
-use crate::compare::{
+use crate::analysis::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
+use crate::analysis::compare::settings::canonical;
+use crate::analysis::compare::{
     CompareError, Comparison, EXPENSES, Item, MOST_PAIRS, NamedFigure, Optimism, RESAMPLES, SEED, Settings, Variant,
     among_all, compare, efforts, optimism,
 };
-use crate::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
-use crate::graded::{
+use crate::analysis::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
+use crate::analysis::report::View;
+use crate::analysis::report::comparison::{Compared, is_title, sheet};
+use crate::analysis::report::console::{stdout, stdout_is_terminal};
+use crate::analysis::report::sheet::{Sheet, to_latex, to_markdown, to_terminal};
+use crate::analysis::results::{
     self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting, Source, Wanted,
     counterparts, differences, folder_name, runs,
 };
-use crate::report::View;
-use crate::report::comparison::{Compared, is_title, sheet};
-use crate::report::console::{stdout, stdout_is_terminal};
-use crate::report::sheet::{Sheet, to_latex, to_markdown, to_terminal};
-use crate::score::{Figure, figure};
-use crate::stats::Interval;
-use crate::store::RunFolder;
-use crate::types::text::visible_line;
-use crate::types::{ExperimentRecord, Pairs};
+use crate::base::stats::Interval;
+use crate::base::text::visible_line;
+use crate::base::{ExperimentRecord, Pairs};
+use crate::runner::store::RunFolder;
+use crate::scoring::{Figure, figure};
 use clap::builder::StringValueParser;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -212,10 +212,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     check_output(args, format)?;
     let (verdicts, joined) = judges_and_metrics(args)?;
     let (mut sources, figures) = sources(args, &joined)?;
-    let mut names = graded::names(&sources);
+    let mut names = results::names(&sources);
     let mut absent = None;
     if pairs.is_all() {
-        (pairs, absent) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
+        (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
     }
     let possible = Possibilities::of(args, &sources, &names, &figures, &joined)?;
     // The others are compared with none; a name that is not known is refused below, with those that are.
@@ -226,9 +226,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut warnings = differences::warnings(&sources, &names);
     warnings.extend(absent);
     warn(&warnings);
-    let stopped = graded::stopped(&sources, &names)?;
+    let stopped = results::stopped(&sources, &names)?;
     let mut settings = Settings { stopped, ..args.settings(pairs, &joined)? };
-    graded::bound(&mut settings.figures, &figures, &sources);
+    results::bound(&mut settings.figures, &figures, &sources);
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     possible.charge(args, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
@@ -300,7 +300,7 @@ impl Possibilities {
         if !args.names_pairs() || sources.iter().all(of_branch) {
             return Ok(Self::default());
         }
-        let (plan, _) = graded::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
+        let (plan, _) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
         let others = others(args, sources, joined)?;
         let mut variants = columns(args, sources, names, figures);
         variants.extend(columns_of_others(args, &others, figures));
@@ -428,14 +428,14 @@ fn read(
     }
     let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let wanted = Wanted { figures: &read, joined, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
-    let (found, notes) = graded::load(runs, &wanted)?;
+    let (found, notes) = results::load(runs, &wanted)?;
     figures.extend(joined.iter().map(|metric| metric.name.clone()));
     Ok((found, figures, notes))
 }
 
 /// The same of runs as they are typed, each with an episode.
 fn loaded(args: &Args, runs: &[String], joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
-    let (found, figures, notes) = read(args, &graded::runs(runs)?, joined)?;
+    let (found, figures, notes) = read(args, &results::runs(runs)?, joined)?;
     notes.iter().for_each(say);
     if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
         return Err(Failure::bad_input(
@@ -760,9 +760,9 @@ fn check_plan(args: &Args, plan: &Path) -> anyhow::Result<u8> {
     let of_others = others.iter().map(Source::pairs);
     let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
     sources.extend(others);
-    let mut names = graded::names(&sources);
+    let mut names = results::names(&sources);
     if pairs.is_all() {
-        (pairs, _) = graded::planned(&of_all, &names);
+        (pairs, _) = results::planned(&of_all, &names);
     }
     if pairs.all_among(&names) {
         names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
@@ -909,7 +909,7 @@ fn beside_development(
     let columns: Vec<Variant> =
         same.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &args.fields())).collect();
     // A rule that could stop a run on one part says nothing about the other.
-    let stopped = graded::stopped(&same, &names)?;
+    let stopped = results::stopped(&same, &names)?;
     let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };
     let development = compare(&columns, &settings).map_err(|error| explain(error, &same))?;
     Ok(optimism(comparison, &development))
@@ -918,7 +918,7 @@ fn beside_development(
 #[cfg(test)]
 mod tests {
     use super::{Bounds, parsed_bounds};
-    use crate::stats::Interval;
+    use crate::base::stats::Interval;
 
     #[test]
     fn bounds_are_read() {

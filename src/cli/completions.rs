@@ -1,7 +1,7 @@
 //! `completions`: what a shell has to know to complete commands, flags and files.
 
 use super::failure;
-use crate::report::console::stdout;
+use crate::analysis::report::console::stdout;
 use clap_complete::Shell;
 use std::io::Write as _;
 
@@ -45,7 +45,7 @@ mod tests {
             assert!(value.starts_with(|c: char| c.is_ascii_alphanumeric()), "{place}: `{value}`");
         }
         let methods = found.iter().filter(|(place, _)| place == " wikitrail run method");
-        assert_eq!(methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), crate::types::Method::CLI_NAMES);
+        assert_eq!(methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), crate::base::Method::CLI_NAMES);
         assert!(found.len() > 100, "{}", found.len());
     }
 }

@@ -3,10 +3,10 @@
 use super::defaults::{UserConfig, person};
 use super::failure;
 use super::output_file::json_line;
-use crate::experiment::defaults::{DEFAULTS, DefaultSetting, Given};
-use crate::report::console::stdout;
-use crate::run::key_variable;
-use crate::types::text::visible_line;
+use crate::analysis::report::console::stdout;
+use crate::base::text::visible_line;
+use crate::runner::experiment::defaults::{DEFAULTS, DefaultSetting, Given};
+use crate::runner::key_variable;
 use serde_json::{Value, json};
 use std::io::Write as _;
 

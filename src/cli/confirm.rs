@@ -4,10 +4,10 @@ use super::defaults::UserConfig;
 use super::explicit_args::{self, ExplicitArgs};
 use super::failure::Failure;
 use super::say::say;
-use crate::experiment::defaults::{Given, GivenBy};
-use crate::experiment::{Experiment, ExperimentFile, shipped};
-use crate::run::{ExternalResource, Known, NamedFile, Namer, SetPrice, named_files, places, set_prices};
-use crate::types::text::visible_line;
+use crate::base::text::visible_line;
+use crate::runner::experiment::defaults::{Given, GivenBy};
+use crate::runner::experiment::{Experiment, ExperimentFile, shipped};
+use crate::runner::{ExternalResource, Known, NamedFile, Namer, SetPrice, named_files, places, set_prices};
 use std::path::Path;
 use url::Url;
 
@@ -335,9 +335,9 @@ fn host(address: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::host;
-    use crate::experiment::defaults::DEFAULTS;
-    use crate::experiment::{DATASET_SETTINGS, VARIANT_SETTINGS};
-    use crate::run::FLAGS_OF_FILES;
+    use crate::runner::FLAGS_OF_FILES;
+    use crate::runner::experiment::defaults::DEFAULTS;
+    use crate::runner::experiment::{DATASET_SETTINGS, VARIANT_SETTINGS};
     use std::any::TypeId;
     use std::collections::BTreeSet;
     use std::path::PathBuf;

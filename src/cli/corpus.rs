@@ -6,12 +6,12 @@ mod freeze;
 use super::failure::{self, Failure};
 use super::output_file::{Force, OutputFile, json_line};
 use super::say::say;
-use crate::report::console::stdout;
-use crate::report::progress::stage_bar;
-use crate::report::{View, counted, labelled, thousands, yellow};
-use crate::types::text::{shell_word, visible_line};
-use crate::wiki::CorpusError;
-use crate::wiki::corpus::{
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::progress::stage_bar;
+use crate::analysis::report::{View, counted, labelled, thousands, yellow};
+use crate::base::text::{shell_word, visible_line};
+use crate::wikipedia::CorpusError;
+use crate::wikipedia::corpus::{
     Counts, DiffError, Difference, Freeze, Manifest, NameCounts, PackError, Packing, Side, diff, notice, pack, verify,
 };
 use serde_json::json;
@@ -80,7 +80,7 @@ fn unusable(error: CorpusError) -> anyhow::Error {
 }
 
 fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", crate::report::thousands(bytes / 1_000_000), bytes % 1_000_000 / 100_000)
+    format!("{}.{} MB", crate::analysis::report::thousands(bytes / 1_000_000), bytes % 1_000_000 / 100_000)
 }
 
 // `corpus info`: what a corpus is.

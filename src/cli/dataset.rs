@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::flags::{OfDatasetFile, Typed};
 use super::say::say;
 use crate::dataset::{Dataset, ReadOptions};
-use crate::run::questions;
+use crate::runner::questions;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Subcommand)]

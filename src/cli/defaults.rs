@@ -4,13 +4,13 @@ use super::explicit_args;
 use super::failure::Failure;
 use super::flags::{Group, Typed, named};
 use super::say::say;
-use crate::experiment::defaults::{
+use crate::base::bounded::text_at_most;
+use crate::base::text::{closest, visible_line};
+use crate::runner::experiment::defaults::{
     DEFAULTS, Defaults, FOLDER_FILE, Given, GivenBy, RESULTS, VARIABLES, check, check_price, parse_file,
 };
-use crate::experiment::{ExperimentFile, Overrides};
-use crate::run::{Known, Namer};
-use crate::types::bounded::text_at_most;
-use crate::types::text::{closest, visible_line};
+use crate::runner::experiment::{ExperimentFile, Overrides};
+use crate::runner::{Known, Namer};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -206,7 +206,7 @@ impl<'d> DefaultsResolver<'d> {
     ) -> anyhow::Result<()> {
         for name in ["model", "contact", "base_url", "price"] {
             let is_set = |file: &ExperimentFile| {
-                crate::experiment::variant_setting(name).is_some_and(|setting| file.sets(setting))
+                crate::runner::experiment::variant_setting(name).is_some_and(|setting| file.sets(setting))
             };
             if !named::<G>(name) || typed.has(name) || file.is_some_and(is_set) || name == "price" && priced {
                 continue;
@@ -272,7 +272,7 @@ fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<Stri
     }
     let Some(file) = file else { return vec![baseline()] };
     let drafts = file.datasets.iter().flat_map(|dataset| file.variants_on(dataset, &Overrides::default()));
-    let model = |draft: crate::experiment::Draft| {
+    let model = |draft: crate::runner::experiment::Draft| {
         let set = draft.settings.iter().find(|assignment| assignment.setting.name == "model");
         set.and_then(|set| set.value.as_str()).map_or_else(baseline, str::to_owned)
     };

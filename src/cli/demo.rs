@@ -2,7 +2,7 @@
 
 use super::failure;
 use super::say::say;
-use crate::types::text::{shell_word, visible_line};
+use crate::base::text::{shell_word, visible_line};
 use std::path::PathBuf;
 
 /// What is shown, before anything is.

@@ -2,8 +2,8 @@
 
 use super::failure::{self, Failure};
 use super::suggested::Suggested;
-use crate::report::console::stdout;
-use crate::types::text::{closest, excerpt, visible_line};
+use crate::analysis::report::console::stdout;
+use crate::base::text::{closest, excerpt, visible_line};
 use clap::builder::StringValueParser;
 use std::io::Write as _;
 
@@ -21,7 +21,7 @@ const PAGES: &[(&str, &str)] = &[
     ("datasets", include_str!("../../datasets/README.md")),
     ("protocol-texts", include_str!("../../prompts/protocols/en.toml")),
     ("models", include_str!("../../docs/models.md")),
-    ("prices", include_str!("../llm/prices.toml")),
+    ("prices", include_str!("../models/prices.toml")),
     ("wikipedia", include_str!("../../docs/wikipedia.md")),
     ("corpora", include_str!("../../docs/corpora.md")),
     ("protocols", include_str!("../../docs/protocols.md")),

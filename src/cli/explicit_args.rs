@@ -2,10 +2,10 @@
 
 use super::failure::Failure;
 use super::say::say;
+use crate::base::Manifest;
+use crate::base::text::{shell_word, visible_line};
 use crate::net::redact;
-use crate::types::Manifest;
-use crate::types::text::{shell_word, visible_line};
-use crate::wiki::RetrieverAddress;
+use crate::wikipedia::RetrieverAddress;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsString;
@@ -198,7 +198,7 @@ fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Resul
 
 /// The manifest in a folder; of an experiment over several datasets, that of the first that has one.
 pub(super) fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
-    for folder in crate::graded::runs_at(out) {
+    for folder in crate::analysis::results::runs_at(out) {
         let manifest = folder.manifest()?;
         if folder.path() == out
             || manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty())
@@ -211,7 +211,7 @@ pub(super) fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
 
 /// The manifests of all runs in a folder, as far as they can be read.
 pub(super) fn all_recorded(out: &Path) -> Vec<Manifest> {
-    crate::graded::runs_at(out).filter_map(|folder| folder.manifest().ok()).collect()
+    crate::analysis::results::runs_at(out).filter_map(|folder| folder.manifest().ok()).collect()
 }
 
 #[cfg(test)]

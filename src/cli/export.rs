@@ -5,24 +5,24 @@ use super::metric_files::{MetricFiles, Names, with_judges};
 use super::output_file::{self, Force, OutputFile, Start, of_run};
 use super::say::say;
 use super::show::outcome;
-use crate::agent::conversation::{Conversation, NoConversation, conversation};
-use crate::dataset::PUBLIC_SOURCES;
-use crate::experiment::shipped;
-use crate::export::{
+use crate::analysis::export::{
     Atif, Chat, Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonRows, Jsonl, Layout, LogHeader,
     LogTotals, Origin, Scored, Table, header,
 };
-use crate::graded::{
+use crate::analysis::report::console::{binary_stdout, stdout, stdout_is_terminal};
+use crate::analysis::report::counted;
+use crate::analysis::results::{
     EpisodeName, ExportedRun, GradedRun, Holdout, JoinedMetric, JudgedRuns, Looks, NamedRun, QuestionCache,
     folder_name, judgements_of, named_runs,
 };
-use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
-use crate::report::counted;
-use crate::run::stored::Stored;
-use crate::score::{AnswerScore, ScoredEpisode};
-use crate::tape::{FolderBeside, sync_folder};
-use crate::types::text::{shell_word, visible_line};
-use crate::types::{Outcome, RebuiltPrompt, Tool, Trajectory, sha256_hex};
+use crate::base::text::{shell_word, visible_line};
+use crate::base::{Outcome, RebuiltPrompt, Tool, Trajectory, sha256_hex};
+use crate::dataset::PUBLIC_SOURCES;
+use crate::net::recording::{FolderBeside, sync_folder};
+use crate::runner::agent::conversation::{Conversation, NoConversation, conversation};
+use crate::runner::experiment::shipped;
+use crate::runner::stored::Stored;
+use crate::scoring::{AnswerScore, ScoredEpisode};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -382,7 +382,7 @@ impl Job<'_> {
         };
         Ok(match self.format {
             #[cfg(feature = "parquet")]
-            Format::Parquet => Box::new(crate::export::Parquet::new(out, layout).map_err(explain)?),
+            Format::Parquet => Box::new(crate::analysis::export::Parquet::new(out, layout).map_err(explain)?),
             Format::Jsonl => Box::new(JsonRows::new(out, layout)),
             // `check_format` has refused Parquet without its feature, and conversations are written elsewhere.
             _ => Box::new(Csv::new(out, layout, CsvOptions { raw: self.args.raw, bom: self.args.bom })),

@@ -1,6 +1,6 @@
 //! Exit codes, and errors that carry one together with a hint.
 
-use crate::run::{ErrorKind, RunError, chain, classify};
+use crate::runner::{ErrorKind, RunError, chain, classify};
 use std::fmt;
 
 /// Everything went well.

@@ -1,14 +1,14 @@
 //! Flags of settings, made from the settings' declarations.
 
 use super::suggested::Suggested;
+use crate::base::Method;
 use crate::dataset::Format;
-use crate::experiment::defaults::default_setting;
-use crate::experiment::{
+use crate::prompting;
+use crate::runner::experiment::defaults::default_setting;
+use crate::runner::experiment::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
     extra, shipped, shown,
 };
-use crate::prompt;
-use crate::types::Method;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -252,10 +252,10 @@ fn option(text: &str) -> Result<(String, String), String> {
 }
 
 /// Options as typed, for a single protocol.
-pub(super) fn options(typed: &[String]) -> anyhow::Result<crate::protocol::Options> {
+pub(super) fn options(typed: &[String]) -> anyhow::Result<crate::prompting::protocol::Options> {
     let options = typed.iter().map(|text| option(text)).collect::<Result<_, _>>();
     let refused = |reason| super::failure::Failure::usage(format!("--option has no value: {reason}"), "see --help");
-    options.map(crate::protocol::Options).map_err(refused)
+    options.map(crate::prompting::protocol::Options).map_err(refused)
 }
 
 /// What is added to requests, if it may be.
@@ -406,7 +406,7 @@ fn prompts(text: &str) -> Vec<String> {
 fn exists(prompt: &str) -> bool {
     match prompt.split_once(".json#") {
         // Behind a key the next prompt may follow, unless there is such a key.
-        Some((_, key)) if key.contains(',') => prompt::load(prompt, None, &shipped::file).is_ok(),
+        Some((_, key)) if key.contains(',') => prompting::load(prompt, None, &shipped::file).is_ok(),
         Some((file, _)) => Path::new(&format!("{file}.json")).is_file(),
         None => Path::new(prompt).is_file() || shipped::file(prompt).is_some(),
     }

@@ -3,10 +3,10 @@
 use super::explicit_args::without_secrets;
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::report::console::stdout;
-use crate::report::thousands;
-use crate::run::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
-use crate::types::text::{counted, shell_word, visible_line};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::thousands;
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::runner::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
 use std::io::Write as _;
 use std::path::PathBuf;
 

@@ -4,14 +4,14 @@ use super::defaults;
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::graded::{Results, RunRef, Source, runs};
-use crate::report::View;
-use crate::report::console::stdout;
-use crate::report::leaderboard::{Entry, entries, sheet};
-use crate::report::sheet::to_terminal;
-use crate::store::RunFolder;
-use crate::types::Notes;
-use crate::types::text::{excerpt, shell_word, visible_line};
+use crate::analysis::report::View;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::leaderboard::{Entry, entries, sheet};
+use crate::analysis::report::sheet::to_terminal;
+use crate::analysis::results::{Results, RunRef, Source, runs};
+use crate::base::Notes;
+use crate::base::text::{excerpt, shell_word, visible_line};
+use crate::runner::store::RunFolder;
 use std::cmp::Reverse;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -135,7 +135,7 @@ pub(super) fn note(args: &NoteArgs) -> anyhow::Result<u8> {
     let mut notes = before.clone();
     for tag in &args.tag {
         let tag = tag.trim();
-        if tag.contains(',') || crate::label::bad_name(tag).is_some() {
+        if tag.contains(',') || crate::analysis::annotations::bad_name(tag).is_some() {
             let message = format!("`{}` is not a tag", excerpt(tag));
             return Err(Failure::usage(message, "a tag is a word without commas, such as `paper` or `prompt-v2`"));
         }

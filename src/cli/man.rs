@@ -3,8 +3,8 @@
 use super::failure::{self, Failure};
 use super::output_file::{Force, OutputFile, Start};
 use super::say::say;
-use crate::report::console::stdout;
-use crate::report::counted;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::counted;
 use clap::Command;
 use clap_mangen::Man;
 use std::io::Write as _;

@@ -2,8 +2,8 @@
 
 use super::failure::{self, Failure};
 use super::serve::corpus;
-use crate::serve::over_stdio;
-use crate::types::Compat;
+use crate::base::Compat;
+use crate::cli::server::over_stdio;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

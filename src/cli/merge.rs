@@ -3,12 +3,12 @@
 use super::failure;
 use super::output_file::json_line;
 use super::say::say;
-use crate::graded::runs_in;
-use crate::report::console::stdout;
-use crate::report::{counted, thousands};
-use crate::run::{Merged, merge};
-use crate::store::Keep;
-use crate::types::text::shell_word;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::{counted, thousands};
+use crate::analysis::results::runs_in;
+use crate::analysis::{Merged, merge};
+use crate::base::text::shell_word;
+use crate::runner::store::Keep;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::PathBuf;

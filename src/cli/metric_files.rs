@@ -4,12 +4,12 @@
 
 use super::failure::Failure;
 use super::say::say;
+use crate::analysis::results::{EpisodeName, GradedRun, JoinedMetric, folder_name};
+use crate::base::Trajectory;
+use crate::base::bounded::{lines, read_at_most};
+use crate::base::text::{counted, visible_line};
 use crate::dataset::{DatasetError, Problem, bytes_of, read_values};
-use crate::graded::{EpisodeName, GradedRun, JoinedMetric, folder_name};
-use crate::run::RunError;
-use crate::types::Trajectory;
-use crate::types::bounded::{lines, read_at_most};
-use crate::types::text::{counted, visible_line};
+use crate::runner::RunError;
 use serde_json::json;
 use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::Path;

@@ -41,6 +41,8 @@ mod score;
 mod score_files;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod server;
 mod show;
 mod suggested;
 mod threads;
@@ -48,7 +50,7 @@ mod threads;
 mod view;
 mod wiki;
 
-use crate::report::console::stdout;
+use crate::analysis::report::console::stdout;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use explicit_args::{ExplicitArgs, Resumable as _};

@@ -5,9 +5,9 @@ use super::failure;
 use super::flags::{OfModel, Typed};
 use super::output_file::json_line;
 use super::say::say;
-use crate::llm::{Check, Verdict};
-use crate::report::visible;
-use crate::run::agent;
+use crate::analysis::report::visible;
+use crate::models::{Check, Verdict};
+use crate::runner::one_agent;
 use serde_json::json;
 use std::io::Write;
 
@@ -28,7 +28,7 @@ pub(super) struct CheckArgs {
 
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     let settings = defaults::completed(&args.model)?.variant()?;
-    let Some((model, asked)) = agent::remote(&settings)? else {
+    let Some((model, asked)) = one_agent::remote(&settings)? else {
         if args.json {
             json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;
         } else {
@@ -39,7 +39,7 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
     let check = match model.check(&asked).await {
         Ok(check) => check,
         Err(error) => {
-            say(format_args!("error: {}\nhint: {}", visible(&error.to_string()), agent::hint(&error, &settings)));
+            say(format_args!("error: {}\nhint: {}", visible(&error.to_string()), one_agent::hint(&error, &settings)));
             return Ok(failure::NOT_MEASURED);
         }
     };
@@ -59,7 +59,7 @@ fn reasoning(check: &Check) -> Option<String> {
     let counted = match (check.reasoning_tokens, &asked) {
         (0, None) => String::new(),
         (0, Some(_)) => ", no tokens of it are counted".to_owned(),
-        (tokens, _) => format!(", {} counted", crate::types::text::counted(tokens, "token")),
+        (tokens, _) => format!(", {} counted", crate::base::text::counted(tokens, "token")),
     };
     Some(asked.unwrap_or_default() + &shown + &counted)
 }
@@ -69,12 +69,12 @@ fn text(check: &Check) -> String {
     let finish = check.finish_reason.as_deref().unwrap_or("none given");
     let mut rows = vec![
         ("server", format!("{} answers", check.url)),
-        ("model", format!("{} (answered by: {})", check.asked, crate::types::text::printable(answered, 80))),
+        ("model", format!("{} (answered by: {})", check.asked, crate::base::text::printable(answered, 80))),
         ("latency", format!("{} ms", check.latency_ms)),
         ("stop", format!("{} (applied on this side in any case)", check.stop.name())),
         (check.max_tokens_name, check.max_tokens.name().to_owned()),
         ("usage", if check.usage { "counted" } else { "not counted" }.to_owned()),
-        ("finish reason", crate::types::text::printable(finish, 80)),
+        ("finish reason", crate::base::text::printable(finish, 80)),
         ("requests", check.requests.to_string()),
     ];
     if check.temperature == Verdict::Refused {
@@ -108,7 +108,7 @@ mod tests {
             temperature: Verdict::Refused,
             usage: true,
             reasoning: Some("thinking"),
-            asked_reasoning: crate::types::Reasoning::parse("medium"),
+            asked_reasoning: crate::base::Reasoning::parse("medium"),
             reasoning_tokens: 1,
             left_out: vec!["temperature", "seed"],
             finish_reason: None,

@@ -1,13 +1,13 @@
 //! Output files that are complete or absent and replace nothing by mistake, and lines of JSON.
 
 use super::failure::Failure;
+use crate::analysis::export::unpacked;
+use crate::base::bounded::MAX_LINE_BYTES;
+use crate::base::text::visible_line;
+use crate::base::{Manifest, WikiKind, WikiName};
 use crate::dataset::sha256_of_file;
-use crate::export::unpacked;
-use crate::store::RunFolder;
-use crate::tape::create_beside;
-use crate::types::bounded::MAX_LINE_BYTES;
-use crate::types::text::visible_line;
-use crate::types::{Manifest, WikiKind, WikiName};
+use crate::net::recording::create_beside;
+use crate::runner::store::RunFolder;
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -3,10 +3,10 @@
 use super::failure::{self, Failure};
 use super::flags::options;
 use super::output_file::json_line;
-use crate::protocol::Parsed;
-use crate::report::console::stdout;
-use crate::run::find_protocol;
-use crate::types::json_error;
+use crate::analysis::report::console::stdout;
+use crate::base::json_error;
+use crate::prompting::protocol::Parsed;
+use crate::runner::find_protocol;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Args {
     /// Replies, one JSON object per line: `{"name": …, "output": …, "step": …}`; `step` is optional [default: stdin].
     file: Option<PathBuf>,
     /// Protocol whose parser reads the replies; `wikitrail prompt protocols` lists them.
-    #[arg(long, value_name = "ID", value_parser = crate::protocol::IDS)]
+    #[arg(long, value_name = "ID", value_parser = crate::prompting::protocol::IDS)]
     protocol: String,
     /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]

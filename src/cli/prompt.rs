@@ -8,11 +8,11 @@ mod show;
 pub(super) use show::write_prompt;
 
 use super::failure;
-use crate::experiment::shipped;
-use crate::prompt::{self, Checked, PromptError, PromptSource};
-use crate::protocol::{self, Layout, OptionError, Options};
-use crate::report::console::{stderr, stdout};
-use crate::report::counted;
+use crate::analysis::report::console::{stderr, stdout};
+use crate::analysis::report::counted;
+use crate::prompting::protocol::{self, Layout, OptionError, Options};
+use crate::prompting::{self, Checked, PromptError, PromptSource};
+use crate::runner::experiment::shipped;
 use serde_json::json;
 use std::io::Write as _;
 
@@ -65,7 +65,7 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
     let mut code = failure::OK;
     for name in names {
         let origin = if std::path::Path::new(&name).exists() { "file" } else { "built in" };
-        let (words, line) = match prompt::check(&name, &shipped::file) {
+        let (words, line) = match prompting::check(&name, &shipped::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
                 let (label, language, exemplars) = (&file.question_label, &file.language, file.exemplars.len());
                 let line = json!({
@@ -152,7 +152,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
     let mut code = failure::OK;
     let mut out = stdout();
     for name in &args.prompts {
-        match prompt::check(name, &shipped::file) {
+        match prompting::check(name, &shipped::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
                 writeln!(out, "{name}: ok, {}", counted(file.exemplars.len(), "exemplar"))?;
             }

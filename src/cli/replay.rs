@@ -3,23 +3,23 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::agent::notebook::{self, Claims, Imported};
-use crate::agent::replay::{Difference, Replayed, replay};
-use crate::agent::{Acting, Approach};
-use crate::experiment::shipped;
-use crate::graded::check_one;
-use crate::prompt::{self, ProtocolTexts, RenderSettings};
-use crate::protocol::numbered::{question_line, step_text};
-use crate::protocol::react_paper::{self, Paper};
-use crate::protocol::{self, Frame, Kind, Options, Parsed, Protocol, Setup, robust};
-use crate::report::console::stdout;
-use crate::report::{counted, thousands};
-use crate::run::stored::{Stored, asked};
-use crate::run::{find_protocol, left_out};
-use crate::score::{AnswerScore, Metric, score_answers};
-use crate::store::RunFolder;
-use crate::types::bounded::text_at_most;
-use crate::types::{Decoding, Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::{counted, thousands};
+use crate::analysis::results::check_one;
+use crate::base::bounded::text_at_most;
+use crate::base::{Decoding, Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
+use crate::prompting::protocol::numbered::{question_line, step_text};
+use crate::prompting::protocol::react_paper::{self, Paper};
+use crate::prompting::protocol::{self, Frame, Kind, Options, Parsed, Protocol, Setup, robust};
+use crate::prompting::{self, ProtocolTexts, RenderSettings};
+use crate::runner::agent::notebook::{self, Claims, Imported};
+use crate::runner::agent::replay::{Difference, Replayed, replay};
+use crate::runner::agent::{Acting, Approach};
+use crate::runner::experiment::shipped;
+use crate::runner::store::RunFolder;
+use crate::runner::stored::{Stored, asked};
+use crate::runner::{find_protocol, left_out};
+use crate::scoring::{AnswerScore, Metric, score_answers};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -140,8 +140,8 @@ fn outcome(trajectory: &Trajectory, question: &Question, approach: &Approach, me
 fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let spec = args.prompt.as_deref().unwrap_or_default();
     let instruction = args.instruction.as_deref();
-    let source = prompt::load(spec, instruction, &shipped::file)?;
-    let prefix = prompt::render(&source, &ProtocolTexts::default(), &RenderSettings::default())?.frame.prefix;
+    let source = prompting::load(spec, instruction, &shipped::file)?;
+    let prefix = prompting::render(&source, &ProtocolTexts::default(), &RenderSettings::default())?.frame.prefix;
     let outcome = |imported: &Imported| {
         let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim { "Claim" } else { "Question" });
         imported_outcome(imported, &prefix, label)
@@ -236,7 +236,7 @@ fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
         }
         for Difference { step, field, expected, got } in &outcome.replayed.differences {
             let line = format!("{}, step {step}, {field}: recorded {expected}, computed {got}", outcome.id);
-            writeln!(out, "{}", crate::types::text::visible_line(&line, 400))?;
+            writeln!(out, "{}", crate::base::text::visible_line(&line, 400))?;
         }
     }
     if !json {
@@ -438,7 +438,7 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
                 row.trouble.name(),
                 row.verdict.name()
             );
-            let _ = writeln!(text, "{}", crate::types::text::visible_line(&line, 400));
+            let _ = writeln!(text, "{}", crate::base::text::visible_line(&line, 400));
         }
     }
     text

@@ -3,11 +3,11 @@
 use super::failure::{self, Failure};
 use super::output_file::{Force, Input, OutputFile, Start, of_run};
 use super::say::say;
-use crate::graded::{Results, RunRef, runs};
-use crate::report::console::stdout;
-use crate::report::page::{Episodes, Limits, figures, is_figure, is_page, page};
-use crate::store::RunFolder;
-use crate::types::text::{counted, shell_word, visible_line};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::page::{Episodes, Limits, figures, is_figure, is_page, page};
+use crate::analysis::results::{Results, RunRef, runs};
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::runner::store::RunFolder;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -9,13 +9,13 @@ use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
-use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
-use crate::report::View;
-use crate::report::console::stdout;
-use crate::report::reproduction::{Ours, Place, share};
-use crate::report::sheet::to_terminal;
-use crate::report::summary::LEVEL;
-use crate::run::{RunError, check_files};
+use crate::analysis::report::View;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::reproduction::{Ours, Place, share};
+use crate::analysis::report::sheet::to_terminal;
+use crate::analysis::report::summary::LEVEL;
+use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
+use crate::runner::{RunError, check_files};
 use clap::Command;
 use figures::{Reproduction, Table};
 use serde_json::{Value, json};
@@ -201,7 +201,7 @@ impl Args {
         experiment.pace = self.pace.pace();
         experiment.recording = self.recording.recording();
         experiment.output = Output {
-            folder: Some(self.out.clone().unwrap_or_else(|| crate::run::fresh(self.given.0.as_deref(), &file.name))),
+            folder: Some(self.out.clone().unwrap_or_else(|| crate::runner::fresh(self.given.0.as_deref(), &file.name))),
             results: None,
             defaults: self.given.1.clone(),
             resume: self.resume,

@@ -8,20 +8,20 @@ use super::flags::{OfDataset, OfVariant, Typed};
 use super::report;
 use super::say::say;
 use super::score::{self, Print};
-use crate::experiment::{
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::plan::{Bounded, Cells, Costs, cells, costs};
+use crate::analysis::report::{Progress, View, counted};
+use crate::base::text::visible_line;
+use crate::base::{RunEvent, Shard, StopRule, Variant};
+use crate::runner::experiment::{
     Concurrency, DATASET_SETTINGS, DatasetSpec, Differing, Effect, Experiment, ExperimentFile, Kind, Limits, Output,
     Overrides, Pace, Recording, Setting, VARIANT_SETTINGS, shipped,
 };
-use crate::report::console::stdout;
-use crate::report::plan::{Bounded, Cells, Costs, cells, costs};
-use crate::report::{Progress, View, counted};
-use crate::run::{
+use crate::runner::{
     End, Estimate, Expense, Finished, Interrupts, Listener, PlannedRun, Prepared, RunError, Summary, check_files,
     prepare, questions,
 };
-use crate::score::Tally;
-use crate::types::text::visible_line;
-use crate::types::{RunEvent, Shard, StopRule, Variant};
+use crate::scoring::Tally;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -295,7 +295,7 @@ pub(super) struct Args {
 impl ApplyDefaults for Args {
     fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
         let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose();
-        let file = file.map_err(crate::run::RunError::from)?;
+        let file = file.map_err(crate::runner::RunError::from)?;
         taking.settings(&mut self.variant, file.as_ref(), self.limits.has_prices())?;
         self.limits.take(taking, self.variant.has("price"))?;
         self.pace.take(taking)

@@ -1,6 +1,6 @@
 //! Messages for people, on standard error.
 
-use crate::report::console::stderr;
+use crate::analysis::report::console::stderr;
 use std::fmt::Display;
 use std::io::Write as _;
 

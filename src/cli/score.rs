@@ -9,16 +9,18 @@ use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use super::suggested::Suggested;
-use crate::graded::{EpisodeName, GradedRun, JoinedMetric, JudgedRun, check_one, folder_name, judged_metrics};
-use crate::label::Judgements;
-use crate::report::console::stdout;
-use crate::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
-use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands, wrapped};
-use crate::run::{Spending, Summary, UnfinishedShard, VariantScore};
-use crate::score::{AnswerScore, Figure, Metric, ScoredEpisode, Unit, figure};
-use crate::stats::{Interval, Mean};
-use crate::types::Trajectory;
-use crate::types::text::{shell_word, visible_line};
+use crate::analysis::annotations::Judgements;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
+use crate::analysis::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands, wrapped};
+use crate::analysis::results::{
+    EpisodeName, GradedRun, JoinedMetric, JudgedRun, check_one, folder_name, judged_metrics,
+};
+use crate::base::Trajectory;
+use crate::base::stats::{Interval, Mean};
+use crate::base::text::{shell_word, visible_line};
+use crate::runner::{Spending, Summary, UnfinishedShard, VariantScore};
+use crate::scoring::{AnswerScore, Figure, Metric, ScoredEpisode, Unit, figure};
 use clap::builder::StringValueParser;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

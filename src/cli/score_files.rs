@@ -3,10 +3,10 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
+use crate::analysis::report::console::stdout;
+use crate::base::text::visible_line;
 use crate::dataset::{self, Problem, ReadOptions};
-use crate::report::console::stdout;
-use crate::score::files::{self, FileError, FileMetric, JsonFile, Report};
-use crate::types::text::visible_line;
+use crate::scoring::files::{self, FileError, FileMetric, JsonFile, Report};
 use serde_json::Value;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -2,12 +2,12 @@
 
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::report::console::stdout;
-use crate::run::{Interrupts, open_corpus};
-use crate::serve::{Hosts, Log, Part, ServeError, Server, Settings};
-use crate::types::text::{counted, visible_line};
-use crate::wiki::Corpus;
-use crate::wiki::corpus::Manifest;
+use crate::analysis::report::console::stdout;
+use crate::base::text::{counted, visible_line};
+use crate::cli::server::{Hosts, Log, Part, ServeError, Server, Settings};
+use crate::runner::{Interrupts, open_corpus};
+use crate::wikipedia::Corpus;
+use crate::wikipedia::corpus::Manifest;
 use clap::ValueEnum as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -74,7 +74,7 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     #[cfg(feature = "mcp")]
     let compat = args.semantics.compat();
     #[cfg(not(feature = "mcp"))]
-    let compat = crate::types::Compat::Fixed;
+    let compat = crate::base::Compat::Fixed;
     let log: Log = Arc::new(|line: &str| say(line));
     let settings = Settings {
         bind: args.bind,

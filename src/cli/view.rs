@@ -3,11 +3,11 @@
 use super::defaults;
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::graded::runs;
-use crate::report::console::stdout;
-use crate::run::Interrupts;
-use crate::serve::{ServeError, Viewing, view};
-use crate::types::text::counted;
+use crate::analysis::report::console::stdout;
+use crate::analysis::results::runs;
+use crate::base::text::counted;
+use crate::cli::server::{ServeError, Viewing, view};
+use crate::runner::Interrupts;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;

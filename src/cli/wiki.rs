@@ -5,10 +5,10 @@ use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
 use super::output_file::json_line;
 use super::say::say;
-use crate::run::agent;
-use crate::types::Tool;
-use crate::types::text::visible_line;
-use crate::wiki::{Observation, Session, SessionError, SessionOptions, SessionState};
+use crate::base::Tool;
+use crate::base::text::visible_line;
+use crate::runner::one_agent;
+use crate::wikipedia::{Observation, Session, SessionError, SessionOptions, SessionState};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use serde::Serialize;
@@ -85,8 +85,8 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
 /// Makes sessions over one source.
 fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
     let settings = defaults::completed(args)?.variant()?;
-    let source = agent::source(&settings)?;
-    let (compat, wording) = agent::semantics(&settings);
+    let source = one_agent::source(&settings)?;
+    let (compat, wording) = one_agent::semantics(&settings);
     let options = SessionOptions { wording: wording.unwrap_or_default(), ..SessionOptions::default() };
     Ok(move || Session::new(Arc::clone(&source), compat, options))
 }

@@ -2,7 +2,7 @@
 
 use super::DatasetError;
 use super::error::Problem;
-use crate::types::bounded::fill_at_most;
+use crate::base::bounded::fill_at_most;
 use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;

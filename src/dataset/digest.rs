@@ -1,6 +1,6 @@
 //! The digest of a file that may be too large for the memory.
 
-use crate::types::digest::{Digester, md5_hex};
+use crate::base::digest::{Digester, md5_hex};
 use std::fs::File;
 use std::io;
 use std::path::Path;

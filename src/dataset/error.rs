@@ -1,6 +1,6 @@
 //! What can be wrong with a dataset file.
 
-use crate::types::text::closest;
+use crate::base::text::closest;
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,11 +141,11 @@ impl DatasetError {
 /// The column that was probably meant.
 fn meant(wanted: &str, found: &[String]) -> String {
     let near = closest(wanted, found.iter().map(String::as_str));
-    near.map(|near| format!(" (did you mean `{}`?)", crate::types::excerpt(near))).unwrap_or_default()
+    near.map(|near| format!(" (did you mean `{}`?)", crate::base::excerpt(near))).unwrap_or_default()
 }
 
 fn quoted(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", crate::types::excerpt(name))).collect();
+    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", crate::base::excerpt(name))).collect();
     if names.len() > shown.len() {
         format!("{} and {} more", shown.join(", "), names.len() - shown.len())
     } else if shown.is_empty() {

@@ -4,7 +4,7 @@
 
 use super::Format;
 use super::fields::{Fault, First, Record, array, integer, string};
-use crate::types::{AnswerKind, Evidence, Question};
+use crate::base::{AnswerKind, Evidence, Question};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format::of_dataset("fever", looks_like, question);

@@ -1,7 +1,7 @@
 //! Records and typed access to their fields, with errors that name the field and show the value.
 
 use super::{DatasetError, Format, Place, WithoutAnswers};
-use crate::types::excerpt;
+use crate::base::excerpt;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 

@@ -5,7 +5,7 @@
 use super::error::Problem;
 use super::fields::{Fault, First, Layout, Record};
 use super::{Columns, DatasetError, fever, header, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
-use crate::types::Question;
+use crate::base::Question;
 use std::fmt;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::tests::{message, read};
 use super::*;
-use crate::types::{AnswerKind, Paragraph, SupportingFact};
+use crate::base::{AnswerKind, Paragraph, SupportingFact};
 
 fn first(file: &str, text: &str) -> (&'static str, Question) {
     let dataset = read(file, text).unwrap();

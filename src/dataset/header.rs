@@ -2,7 +2,7 @@
 
 use super::Columns;
 use super::fields::Layout;
-use crate::types::excerpt;
+use crate::base::excerpt;
 use serde_json::{Map, Value};
 
 /// Names of columns that we read; other cases of their letters are read too.

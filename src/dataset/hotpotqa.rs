@@ -4,7 +4,7 @@
 
 use super::Format;
 use super::fields::{Fault, First, Layout, Record, array, integer, string, strings};
-use crate::types::{AnswerKind, Paragraph, Question, SupportingFact};
+use crate::base::{AnswerKind, Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", looks_like, question);

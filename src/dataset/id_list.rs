@@ -1,7 +1,7 @@
 //! A list of ids of a split, as `dataset split` writes it for `--ids`.
 
 use super::select::read_ids;
-use crate::types::sha256_hex;
+use crate::base::sha256_hex;
 
 const OF_DATASET: &str = "# sha256 of the dataset's file: ";
 const OF_IDS: &str = "# sha256 of the lines below: ";

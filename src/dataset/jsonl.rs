@@ -4,7 +4,7 @@
 
 use super::fields::{Fault, Layout, Record, with_aliases};
 use super::{Columns, Format};
-use crate::types::{AnswerKind, Question};
+use crate::base::{AnswerKind, Question};
 use serde_json::Value;
 
 /// The fields of a question under the names that we write.
@@ -136,7 +136,7 @@ fn take<T: serde::de::DeserializeOwned>(record: &Record, field: &str, into: &mut
     if let Some(value) = record.get(field).filter(|_| !is_foreign(record, field)) {
         *into = T::deserialize(value).map_err(|error| Fault {
             field: field.to_owned(),
-            problem: format!("{error}, found `{}`", crate::types::excerpt(&value.to_string())),
+            problem: format!("{error}, found `{}`", crate::base::excerpt(&value.to_string())),
         })?;
     }
     Ok(())

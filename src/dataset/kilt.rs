@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::fields::{Fault, Layout, Record, array, string, with_aliases};
-use crate::types::{AnswerKind, Evidence, Question};
+use crate::base::{AnswerKind, Evidence, Question};
 use serde_json::Value;
 
 /// The dataset is called as its file is: KILT is eleven of them.

@@ -40,7 +40,7 @@ pub use select::{SelectionError, read_ids, select};
 pub use split::{Split, SplitError, split};
 pub use values::{ValueRow, ValueTable, read_values};
 
-use crate::types::{Question, sha256_hex};
+use crate::base::{Question, sha256_hex};
 use fields::{Layout, Record};
 use std::collections::HashMap;
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::fields::{Fault, First, Record, array, string, with_aliases};
-use crate::types::{Paragraph, Question, SupportingFact};
+use crate::base::{Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format::of_dataset("musique", looks_like, question).with_twins();

@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::fields::{Fault, First, Record, with_aliases};
-use crate::types::{AnswerKind, Question};
+use crate::base::{AnswerKind, Question};
 use serde_json::{Value, json};
 
 /// `WebQuestions`: `qId, qText, answers []`, all of them gold.

@@ -4,7 +4,7 @@ use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Layout, Record, Records};
 use super::{Columns, DatasetError, Format, Place, ReadOptions, table};
-use crate::types::excerpt;
+use crate::base::excerpt;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::{Columns, DatasetError, ReadOptions, bytes, table};
-use crate::types::excerpt;
+use crate::base::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! Which questions of a file are used, and in which order.
 
 use super::python_random;
-use crate::stats::rng::SplitMix64;
-use crate::types::{Question, Selection};
+use crate::base::stats::rng::SplitMix64;
+use crate::base::{Question, Selection};
 use std::collections::{HashMap, HashSet};
 
 /// How many questions the paper's shuffle covers.
@@ -73,7 +73,7 @@ fn by_ids(questions: &[Question], ids: &[String]) -> Result<Vec<usize>, Selectio
     let places: HashMap<&str, usize> = questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
     let unknown: Vec<&String> = ids.iter().filter(|id| !places.contains_key(id.as_str())).collect();
     if !unknown.is_empty() {
-        let shown: Vec<String> = unknown.iter().take(5).map(|id| format!("`{}`", crate::types::excerpt(id))).collect();
+        let shown: Vec<String> = unknown.iter().take(5).map(|id| format!("`{}`", crate::base::excerpt(id))).collect();
         return Err(SelectionError::UnknownIds { count: unknown.len(), shown: shown.join(", ") });
     }
     // An id that is asked for twice is still one question.

@@ -1,8 +1,8 @@
 //! A dataset in two: questions to work on, and a holdout that nobody looks at until the end.
 
 use super::select::read_ids;
-use crate::stats::rng::SplitMix64;
-use crate::types::{Question, excerpt};
+use crate::base::stats::rng::SplitMix64;
+use crate::base::{Question, excerpt};
 use std::collections::HashMap;
 
 /// Positions of the questions of each part, in the file's order.
@@ -95,7 +95,7 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{Split, SplitError, split};
-    use crate::types::Question;
+    use crate::base::Question;
 
     /// Questions with their clusters; the text of each is its key.
     fn questions(of: &[(&str, Option<&str>)]) -> (Vec<Question>, Vec<String>) {

@@ -5,7 +5,7 @@ use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::records::record_of_line;
 use super::{Columns, DatasetError, Format, Place, ReadOptions};
-use crate::types::Digester;
+use crate::base::Digester;
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Seek as _, Write as _};

@@ -5,7 +5,7 @@ use super::error::Problem;
 use super::fields::{Fault, Layout, Record, Records};
 use super::header::WithoutAnswers;
 use super::{Columns, DatasetError, Format, Place, ReadOptions, header, jsonl, records};
-use crate::types::{Question, excerpt};
+use crate::base::{Question, excerpt};
 use serde_json::{Map, Value};
 use std::io::Read as _;
 

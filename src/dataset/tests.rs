@@ -1,7 +1,7 @@
 //! Tests of the readers: every layout, every fault with its place, selection and shuffles.
 
 use super::*;
-use crate::types::{AnswerKind, Evidence, Paragraph, Selection, SupportingFact};
+use crate::base::{AnswerKind, Evidence, Paragraph, Selection, SupportingFact};
 use std::io::Write as _;
 
 pub(super) fn read(file: &str, text: &str) -> Result<Dataset, DatasetError> {

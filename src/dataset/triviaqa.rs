@@ -3,7 +3,7 @@
 
 use super::Format;
 use super::fields::{Fault, First, Record, strings, with_aliases};
-use crate::types::Question;
+use crate::base::Question;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format::of_dataset("triviaqa", looks_like, question);

@@ -4,7 +4,7 @@ use super::error::Problem;
 use super::fields::Record;
 use super::scores::is_nan;
 use super::{Columns, DatasetError, ReadOptions, bytes, records};
-use crate::types::excerpt;
+use crate::base::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
 

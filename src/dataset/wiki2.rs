@@ -4,7 +4,7 @@
 use super::Format;
 use super::fields::{Fault, First, Record, array, string};
 use super::hotpotqa;
-use crate::types::Question;
+use crate::base::Question;
 use serde_json::Value;
 
 pub(super) const FORMAT: Format = Format::of_dataset("2wiki", looks_like, question);

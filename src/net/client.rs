@@ -5,7 +5,7 @@ use super::balance::Balance;
 use super::limit::{HeldOff, Limiter, Outcome, Settings};
 use super::retry::{self, Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
 use super::{NetError, exchange, redact};
-use crate::types::text::printable;
+use crate::base::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Request, Url};
 use secrecy::{ExposeSecret as _, SecretString};

@@ -1,8 +1,8 @@
 //! Why a request got no complete answer.
 
 use super::redact;
-use crate::types::Cause;
-use crate::types::text::printable;
+use crate::base::Cause;
+use crate::base::text::printable;
 use secrecy::SecretString;
 use std::error::Error as StdError;
 use std::io::ErrorKind;

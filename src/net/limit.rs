@@ -29,7 +29,7 @@ mod concurrency;
 pub use concurrency::{Change, History, MAX_CHANGES, Reason};
 
 use super::retry::{DEFAULT_MAX_WAIT, FOREVER};
-use crate::types::WaitReason;
+use crate::base::WaitReason;
 use concurrency::{Concurrency, Sent};
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;

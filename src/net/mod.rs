@@ -25,6 +25,7 @@ mod error;
 mod events;
 mod exchange;
 pub mod limit;
+pub mod recording;
 pub mod redact;
 pub mod retry;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Removing secrets from texts and URLs, and from answers and errors before they are recorded.
 
 use super::{Answer, NetError, redact};
-use crate::types::text::{is_secret_name, looks_secret, printable};
+use crate::base::text::{is_secret_name, looks_secret, printable};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
 use reqwest::Url;

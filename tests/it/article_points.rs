@@ -4,8 +4,8 @@ use crate::common::{WorkDir, setup, shared};
 use crate::protocol_golden::{dialogue, protocol};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use wikitrail::protocol::{Dialogue, Frame, Kind, Setup, Turn};
-use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Tool};
+use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Tool};
+use wikitrail::prompting::protocol::{Dialogue, Frame, Kind, Setup, Turn};
 
 const ZH: &str = "prompts/hotpotqa-zh.toml";
 const EN: &str = "prompts/hotpotqa.toml";
@@ -235,7 +235,7 @@ fn llama_index_accepts_an_answer_without_a_thought_where_it_is_told_to() {
 #[test]
 fn lagents_answers_of_tools_end_as_the_pattern_says() {
     for (options, shown) in [(&[][..], "Response:o\n"), (&[("response_end", "<end>")], "Response:o<end>")] {
-        let tools = protocol("lagent", &[]).tools(&wikitrail::protocol::ToolTexts::default());
+        let tools = protocol("lagent", &[]).tools(&wikitrail::prompting::protocol::ToolTexts::default());
         let mut dialogue = begin_dialogue("lagent", options, Frame { tools, ..Frame::default() });
         dialogue.completion("Thought: t\nAction: Search\nAction Input: {\"query\": \"x\"}");
         assert_eq!(messages(dialogue.observation("o")).pop(), Some(Message::system(shown)));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use wikitrail::types::sha256_hex;
+use wikitrail::base::sha256_hex;
 
 /// With a list that is one by its text alone, sentences, revisions, and redirects.
 const LINES: &str = concat!(

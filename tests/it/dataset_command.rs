@@ -314,13 +314,13 @@ fn split_writes_two_lists_that_runs_read_and_whose_digests_can_be_checked() {
             ["dataset", "split", "six.jsonl", "--holdout", "3", "--seed", seed, "--out", &format!("l{seed}"), "--json"];
         let written = wikitrail(dir.path(), &split).json();
         let bytes = std::fs::read(dir.path().join("six.jsonl")).expect("there");
-        assert_eq!(written["dataset_sha256"], json!(wikitrail::types::sha256_hex([&bytes[..]])));
+        assert_eq!(written["dataset_sha256"], json!(wikitrail::base::sha256_hex([&bytes[..]])));
         let mut all = Vec::new();
         for name in ["development", "holdout"] {
             let list = &written[name];
             let text = std::fs::read_to_string(dir.path().join(list["file"].as_str().expect("a path"))).expect("there");
             let ids: String = text.lines().filter(|line| !line.starts_with('#')).flat_map(|id| [id, "\n"]).collect();
-            let sha256 = wikitrail::types::sha256_hex([ids.as_bytes()]);
+            let sha256 = wikitrail::base::sha256_hex([ids.as_bytes()]);
             assert_eq!((&list["sha256"], &list["questions"]), (&json!(sha256), &json!(ids.lines().count())));
             assert!(text.contains(&format!("# sha256 of the lines below: {sha256}\n")), "{text}");
             assert!(text.starts_with(&format!("# {name}: ")) && text.contains(&format!("of six, seed {seed}\n")));

@@ -2,9 +2,9 @@
 
 use crate::common;
 use std::path::Path;
+use wikitrail::base::{Selection, SupportingFact};
 use wikitrail::dataset::{self, ReadOptions};
-use wikitrail::score::Metric;
-use wikitrail::types::{Selection, SupportingFact};
+use wikitrail::scoring::Metric;
 
 fn load(path: &Path) -> dataset::Dataset {
     dataset::load_file(path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))

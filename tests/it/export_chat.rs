@@ -3,8 +3,8 @@
 use crate::common::{WorkDir, lines, wikitrail};
 use serde_json::Value;
 use std::path::Path;
-use wikitrail::protocol::IDS;
-use wikitrail::types::Method;
+use wikitrail::base::Method;
+use wikitrail::prompting::protocol::IDS;
 
 fn runs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");

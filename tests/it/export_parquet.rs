@@ -6,9 +6,9 @@ use parquet::record::RowAccessor as _;
 use serde_json::json;
 use std::fs::File;
 use std::process::Command;
-use wikitrail::export::{Export as _, Layout, Origin, Parquet, Scored, Table};
-use wikitrail::score::{AnswerScore, Metric, ScoredEpisode};
-use wikitrail::types::{Manifest, Trajectory};
+use wikitrail::analysis::export::{Export as _, Layout, Origin, Parquet, Scored, Table};
+use wikitrail::base::{Manifest, Trajectory};
+use wikitrail::scoring::{AnswerScore, Metric, ScoredEpisode};
 
 const READ_BACK: &str = r#"
 import csv, json, sys
@@ -139,7 +139,7 @@ fn long_texts_are_written_in_groups_and_whole() {
         file.metadata().row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();
     assert_eq!(groups, [1, 2]);
     let rows: Vec<_> = file.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
-    let layout = wikitrail::export::Layout::from(Table::Questions);
+    let layout = wikitrail::analysis::export::Layout::from(Table::Questions);
     let at = |name: &str| layout.columns().position(|column| column.name == name).expect("a column");
     assert_eq!(rows[0].get_string(at("question")).expect("a text").len(), LONG);
     assert_eq!(rows[1].get_string(at("question")).expect("a text"), "=who\0");

@@ -3,7 +3,7 @@
 use crate::common::server::{self, Server};
 use crate::common::{Ran, WorkDir, repository};
 use serde_json::{Value, json};
-use wikitrail::types::FinishReason;
+use wikitrail::base::FinishReason;
 
 fn folder(questions: usize) -> WorkDir {
     let dir = WorkDir::new();

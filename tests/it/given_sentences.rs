@@ -5,10 +5,10 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use wikitrail::base::{Compat, Question, Tool, Trajectory};
 use wikitrail::dataset::{self, ReadOptions};
-use wikitrail::score::{Assessment, GoldEvidence};
-use wikitrail::types::{Compat, Question, Tool, Trajectory};
-use wikitrail::wiki::{Corpus, Observation, Session, SessionOptions};
+use wikitrail::scoring::{Assessment, GoldEvidence};
+use wikitrail::wikipedia::{Corpus, Observation, Session, SessionOptions};
 
 /// Paragraphs by title.
 type Pages = BTreeMap<String, Vec<String>>;

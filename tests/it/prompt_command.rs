@@ -3,8 +3,8 @@
 use crate::common::{WorkDir, repository, shell, wikitrail};
 use serde_json::Value;
 use std::path::Path;
-use wikitrail::protocol::IDS;
-use wikitrail::types::sha256_hex;
+use wikitrail::base::sha256_hex;
+use wikitrail::prompting::protocol::IDS;
 
 const PROMPTS: [&str; 3] = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"];
 const QUESTION: &str = "Which {moon} is {{largest}}?";

@@ -3,14 +3,14 @@
 
 use crate::common::rubble::Rubble;
 use crate::common::{WorkDir, repository};
-use wikitrail::agent::notebook;
+use wikitrail::base::{Compat, Method};
 use wikitrail::dataset::{ReadOptions, load, read_scores, read_values};
 use wikitrail::net::Answer;
-use wikitrail::prompt::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
-use wikitrail::protocol::{Options, find};
-use wikitrail::types::{Compat, Method};
-use wikitrail::wiki::html::{ArticleOptions, article, describe, paper_page};
-use wikitrail::wiki::{HtmlSource, LiveSettings};
+use wikitrail::prompting::protocol::{Options, find};
+use wikitrail::prompting::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
+use wikitrail::runner::agent::notebook;
+use wikitrail::wikipedia::html::{ArticleOptions, article, describe, paper_page};
+use wikitrail::wikipedia::{HtmlSource, LiveSettings};
 
 /// Texts that each reader gets.
 const TEXTS: usize = 1_000;

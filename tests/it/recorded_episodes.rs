@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wikitrail::agent::{Acting, Agent, Answering, Approach, Episode};
-use wikitrail::llm::{Model, ModelError, ModelIdentity, recorded};
-use wikitrail::protocol::{Frame, react_paper};
-use wikitrail::tape::{Player, Recorder};
-use wikitrail::types::{
+use wikitrail::base::{
     Compat, Completion, Decoding, Method, Provenance, Question, Request, Trajectory, Variant, Voting, Wording,
 };
-use wikitrail::wiki::{Found, SessionOptions, Source, SourceError, SourceIdentity, recorded_source};
+use wikitrail::models::{Model, ModelError, ModelIdentity, recorded};
+use wikitrail::net::recording::{Player, Recorder};
+use wikitrail::prompting::protocol::{Frame, react_paper};
+use wikitrail::runner::agent::{Acting, Agent, Answering, Approach, Episode};
+use wikitrail::wikipedia::{Found, SessionOptions, Source, SourceError, SourceIdentity, recorded_source};
 
 include!("common/one_page.rs");
 include!("common/variant.rs");

@@ -107,10 +107,10 @@ fn the_policy_allows_this_script_and_this_style_and_nothing_else() {
 /// The modules are joined into one script, so no two of them may have a name in common.
 #[test]
 fn no_two_scripts_share_a_name_and_none_writes_markup() {
-    let document = repository("src/report/page/document.rs");
+    let document = repository("src/analysis/report/page/document.rs");
     let (mut names, mut count) = (BTreeSet::new(), 0);
     for module in document.split("include_str!(\"").skip(1).filter_map(|rest| rest.split_once(".js\")")) {
-        let text = repository(&format!("src/report/page/{}.js", module.0));
+        let text = repository(&format!("src/analysis/report/page/{}.js", module.0));
         count += 1;
         for banned in [
             "innerHTML",
@@ -131,8 +131,8 @@ fn no_two_scripts_share_a_name_and_none_writes_markup() {
             assert!(names.insert(name.clone()), "{} and another module: {name}", module.0);
         }
     }
-    let files =
-        std::fs::read_dir(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/page")).expect("a folder");
+    let files = std::fs::read_dir(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/analysis/report/page"))
+        .expect("a folder");
     let scripts =
         files.filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|end| end == "js")));
     assert_eq!(count, scripts.count(), "every module is part of the page");

@@ -4,8 +4,8 @@
 use crate::common;
 use serde_json::Value;
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, Kind, Options, Protocol, Turn, find, robust};
-use wikitrail::types::{Question, Tool};
+use wikitrail::base::{Question, Tool};
+use wikitrail::prompting::protocol::{Frame, Kind, Options, Protocol, Turn, find, robust};
 
 fn replay(args: &[&str]) -> common::Ran {
     common::wikitrail(std::path::Path::new("."), &[&["replay"], args].concat())

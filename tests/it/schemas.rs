@@ -6,8 +6,8 @@ use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use wikitrail::protocol::IDS;
-use wikitrail::types::Method;
+use wikitrail::base::Method;
+use wikitrail::prompting::protocol::IDS;
 
 /// One compiled schema.
 struct Schema {

@@ -5,9 +5,11 @@ use crate::common::golden;
 use crate::compare_support::{compare_json, table, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wikitrail::stats::bootstrap::resampled_means;
-use wikitrail::stats::distributions::normal_quantile;
-use wikitrail::stats::{McNemar, benjamini_hochberg, bonferroni, clopper_pearson, holm, questions_needed, wilson};
+use wikitrail::base::stats::bootstrap::resampled_means;
+use wikitrail::base::stats::distributions::normal_quantile;
+use wikitrail::base::stats::{
+    McNemar, benjamini_hochberg, bonferroni, clopper_pearson, holm, questions_needed, wilson,
+};
 
 /// Figures that are not ours by choice: the end of the key, and why.
 const NOT_OURS: [(&str, &str); 4] = [

@@ -3,8 +3,8 @@
 use crate::common::{WorkDir, records};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
-use wikitrail::protocol::IDS;
-use wikitrail::types::{Method, sha256_hex};
+use wikitrail::base::{Method, sha256_hex};
+use wikitrail::prompting::protocol::IDS;
 
 /// A run of the sample under two methods.
 fn two() -> WorkDir {

@@ -3,8 +3,8 @@
 
 use crate::common::{self, Ran, WorkDir, mockd, variant_names};
 use serde_json::Value;
-use wikitrail::protocol::IDS;
-use wikitrail::types::Method;
+use wikitrail::base::Method;
+use wikitrail::prompting::protocol::IDS;
 
 /// Runs into the folder `out`; every variant measures every episode, and the run replays without a difference.
 #[track_caller]

@@ -4,9 +4,9 @@ use crate::common::{lines, read, shared};
 use crate::wiki_support::Site;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wikitrail::types::{Compat, Tool};
-use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str};
+use wikitrail::base::{Compat, Tool};
+use wikitrail::wikipedia::html::ArticleOptions;
+use wikitrail::wikipedia::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str};
 
 fn text(value: &Value) -> &str {
     value.as_str().expect("a string")

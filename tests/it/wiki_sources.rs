@@ -5,10 +5,10 @@ use crate::wiki_support::Site;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
+use wikitrail::base::{Compat, Tool};
 use wikitrail::net::RetrySettings;
-use wikitrail::types::{Compat, Tool};
-use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::{
+use wikitrail::wikipedia::html::ArticleOptions;
+use wikitrail::wikipedia::{
     ApiSource, Found, HtmlSource, LagSettings, LiveSettings, Session, SessionOptions, Source, SourceError,
 };
 

@@ -1,8 +1,8 @@
 //! What a person types after reading an episode.
 
-use crate::label::AnnotationClass;
-use crate::score::FailureClass;
-use crate::types::text::printable;
+use crate::analysis::annotations::AnnotationClass;
+use crate::base::text::printable;
+use crate::scoring::FailureClass;
 
 /// A line, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn judged(word: &str, rest: &str) -> Result<Judgement, String> {
 #[cfg(test)]
 mod tests {
     use super::{Answer, HELP, parse};
-    use crate::label::AnnotationClass;
+    use crate::analysis::annotations::AnnotationClass;
 
     #[test]
     fn a_key_may_have_a_step_and_a_note_behind_it() {

@@ -2,15 +2,15 @@
 
 use super::Args;
 use super::session::now;
+use crate::analysis::annotations::{Annotations, EpisodeIndex, Imported, append, import as read};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::thousands;
+use crate::base::bounded::text_at_most;
+use crate::base::text::{counted, shell_word, visible_line};
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::label::{Annotations, EpisodeIndex, Imported, append, import as read};
-use crate::report::console::stdout;
-use crate::report::thousands;
-use crate::store::RunFolder;
-use crate::types::bounded::text_at_most;
-use crate::types::text::{counted, shell_word, visible_line};
+use crate::runner::store::RunFolder;
 use serde_json::json;
 use std::fs::File;
 use std::io::Write as _;

@@ -1,11 +1,11 @@
 //! Which episodes of a run are judged, and what their strata have in common.
 
 use super::Args;
+use crate::analysis::annotations::{Candidate, sample};
+use crate::analysis::results::{Field, GradedRun, RunRef};
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
-use crate::graded::{Field, GradedRun, RunRef};
-use crate::label::{Candidate, sample};
-use crate::score::ScoredEpisode;
+use crate::scoring::ScoredEpisode;
 use std::collections::HashMap;
 
 /// How many of each stratum, if no number is given: the paper's Table 2 has 50 right and 50 wrong ones of each method.

@@ -1,17 +1,17 @@
 //! The episodes that are branched off, what is edited in each, and why others are left out.
 
 use super::{Args, At, Right, refuse_foreign};
+use crate::analysis::results::{GradedRun, RunRef};
+use crate::base::bounded::text_at_most;
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::base::{Fork, Manifest, Tool, Trajectory};
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
-use crate::graded::{GradedRun, RunRef};
-use crate::protocol::{self, Options};
-use crate::run::branch::{Edit, Parent, Placebos, Titles};
-use crate::run::stored::Stored;
-use crate::score::{GoldEvidence, ScoredEpisode, is_same_page, page_title};
-use crate::store::RunFolder;
-use crate::types::bounded::text_at_most;
-use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Fork, Manifest, Tool, Trajectory};
+use crate::prompting::protocol::{self, Options};
+use crate::runner::branch::{Edit, Parent, Placebos, Titles};
+use crate::runner::store::RunFolder;
+use crate::runner::stored::Stored;
+use crate::scoring::{GoldEvidence, ScoredEpisode, is_same_page, page_title};
 use std::collections::BTreeMap;
 use std::fs::File;
 

@@ -1,10 +1,10 @@
 //! Which episodes of a branch go on as the record does.
 
-use crate::graded::{GradedRun, RunRef};
-use crate::report::repair::{Controls, Placebos};
-use crate::run::branch::{CONTROL, PLACEBO};
-use crate::score::Divergence;
-use crate::types::{Branch, BranchEdit, Manifest, Trajectory};
+use crate::analysis::report::repair::{Controls, Placebos};
+use crate::analysis::results::{GradedRun, RunRef};
+use crate::base::{Branch, BranchEdit, Manifest, Trajectory};
+use crate::runner::branch::{CONTROL, PLACEBO};
+use crate::scoring::Divergence;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 

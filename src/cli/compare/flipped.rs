@@ -1,12 +1,12 @@
 //! Flipped answers of two variants: both trajectories, and the gold pages in the corpora of both runs.
 
-use crate::compare::{Comparison, Flips, Gold, GoldState, Variant, flips};
-use crate::graded::{Episode, Source};
-use crate::report::comparison::{Edition, FlipList, FlippedQuestion};
-use crate::score::Divergence;
-use crate::store::RunFolder;
-use crate::types::Trajectory;
-use crate::types::text::{is_date, shell_word, visible_line};
+use crate::analysis::compare::{Comparison, Flips, Gold, GoldState, Variant, flips};
+use crate::analysis::report::comparison::{Edition, FlipList, FlippedQuestion};
+use crate::analysis::results::{Episode, Source};
+use crate::base::Trajectory;
+use crate::base::text::{is_date, shell_word, visible_line};
+use crate::runner::store::RunFolder;
+use crate::scoring::Divergence;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -225,7 +225,7 @@ fn open(dir: &str) -> Result<Dated, String> {
     if std::path::Path::new(dir).metadata().is_ok_and(|found| !found.is_dir() && !found.is_file()) {
         return Err("it is neither a file nor a folder".to_owned());
     }
-    let corpus = crate::run::open_corpus(dir).map_err(|error| error.to_string())?;
+    let corpus = crate::runner::open_corpus(dir).map_err(|error| error.to_string())?;
     let (id, identity, manifest) = (corpus.id().to_owned(), corpus.identity(), corpus.manifest());
     let as_of = manifest.and_then(|manifest| manifest.as_of.clone());
     let extent = manifest.map(|manifest| manifest.extent.name().to_owned());

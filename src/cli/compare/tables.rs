@@ -1,11 +1,11 @@
 //! `--from-csv`: tables of figures, such as exports.
 
+use crate::analysis::results::{Episode, Field, RunRef, Source};
+use crate::base::StopRule;
+use crate::base::text::visible_line;
 use crate::cli::failure::Failure;
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
-use crate::graded::{Episode, Field, RunRef, Source};
-use crate::score::{Figure, Unit};
-use crate::types::StopRule;
-use crate::types::text::visible_line;
+use crate::scoring::{Figure, Unit};
 use std::path::{Path, PathBuf};
 
 /// The variants in tables, and the figures that each has: those that are asked for, and EM where all have it.

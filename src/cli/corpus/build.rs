@@ -1,15 +1,15 @@
 //! `corpus build` and `add`: from files in a public format to a folder.
 
 use super::megabytes;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::progress::{Bar, stage_bar};
+use crate::analysis::report::{counted, thousands};
+use crate::base::text::{closest, is_date, shell_word};
 use crate::cli::corpus;
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::report::console::stdout;
-use crate::report::progress::{Bar, stage_bar};
-use crate::report::{counted, thousands};
-use crate::types::text::{closest, is_date, shell_word};
-use crate::wiki::corpus::{
+use crate::wikipedia::corpus::{
     BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
 };
 use std::io::Write as _;
@@ -310,7 +310,7 @@ fn explain(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &Bu
 #[cfg(test)]
 mod tests {
     use super::{date, memory, source};
-    use crate::wiki::corpus::Format;
+    use crate::wikipedia::corpus::Format;
 
     #[test]
     fn inputs_and_sizes_are_read_or_refused_in_words() {

@@ -1,17 +1,17 @@
 //! `corpus freeze`: from a live site to a folder.
 
 use super::{build, megabytes};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::progress::stage_bar;
+use crate::analysis::report::{counted, duration, thousands};
+use crate::base::text::{printable, shell_word};
 use crate::cli::flags::{OfSite, Typed};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::cli::{corpus, defaults, failure};
-use crate::report::console::stdout;
-use crate::report::progress::stage_bar;
-use crate::report::{counted, duration, thousands};
-use crate::run::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
-use crate::types::text::{printable, shell_word};
-use crate::wiki::LeftOut;
-use crate::wiki::corpus::{Built, Manifest};
+use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
+use crate::wikipedia::LeftOut;
+use crate::wikipedia::corpus::{Built, Manifest};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::Write as _;

@@ -1,12 +1,12 @@
 //! `dataset convert`: a file in the canonical form, one question per line.
 
 use super::FileArgs;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::counted;
+use crate::base::Question;
 use crate::cli::failure;
 use crate::cli::output_file::{self, Force, OutputFile, Start, json_line};
 use crate::cli::say::say;
-use crate::report::console::stdout;
-use crate::report::counted;
-use crate::types::Question;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 

@@ -2,13 +2,13 @@
 
 use super::cannot;
 use super::part_file::{PartFile, megabytes};
+use crate::analysis::report::console::stdout;
+use crate::base::text::shell_word;
 use crate::cli::failure::{self, Failure};
 use crate::cli::say::say;
 use crate::dataset::{PUBLIC_SOURCES, PublicSource, sha256_of_file};
 use crate::net::download::{DownloadError, Sink as _};
 use crate::net::{Client, ClientSettings, NetError, redact};
-use crate::report::console::stdout;
-use crate::types::text::shell_word;
 use serde_json::json;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
     };
     let source = PublicSource::find(name).ok_or_else(|| {
         let names: Vec<&str> = PUBLIC_SOURCES.iter().map(|source| source.name).collect();
-        let what = format!("unknown source `{}`", crate::types::text::printable(name, 80));
+        let what = format!("unknown source `{}`", crate::base::text::printable(name, 80));
         Failure::usage(what, format!("sources are {}", names.join(", ")))
     })?;
     let url = address(source, args.base_url.as_deref());
@@ -201,7 +201,7 @@ fn next(source: &PublicSource, target: &Path) -> Vec<String> {
 #[cfg(all(test, feature = "index"))]
 mod tests {
     use super::{PUBLIC_SOURCES, next};
-    use crate::wiki::corpus::Format;
+    use crate::wikipedia::corpus::Format;
     use std::path::Path;
 
     #[test]

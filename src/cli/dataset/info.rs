@@ -2,15 +2,15 @@
 
 use super::FileArgs;
 use super::leakage::{self, Leakage};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::{View, counted, labelled, thousands};
+use crate::base::text::visible_line;
+use crate::base::{AnswerKind, Question};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::dataset::{Dataset, Problem};
-use crate::experiment::shipped;
-use crate::report::console::stdout;
-use crate::report::{View, counted, labelled, thousands};
-use crate::run::questions;
-use crate::types::text::visible_line;
-use crate::types::{AnswerKind, Question};
+use crate::runner::experiment::shipped;
+use crate::runner::questions;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};

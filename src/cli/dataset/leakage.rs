@@ -1,10 +1,10 @@
 //! Exemplars of a prompt that are in the dataset: the model would be shown their answers.
 
-use crate::experiment::shipped;
-use crate::prompt::{self, PromptSource, QUESTION_LABELS};
-use crate::score::overlap::overlap;
-use crate::score::{normalize, normalize_characters};
-use crate::types::Question;
+use crate::base::Question;
+use crate::prompting::{self, PromptSource, QUESTION_LABELS};
+use crate::runner::experiment::shipped;
+use crate::scoring::overlap::overlap;
+use crate::scoring::{normalize, normalize_characters};
 use serde::Serialize;
 
 /// From which share of common words on two questions are nearly the same.
@@ -40,7 +40,7 @@ pub(super) fn key(question: &str) -> String {
 
 /// The exemplars of a prompt that stand among the questions, whose keys are given in the same order.
 pub(super) fn of(spec: &str, questions: &[Question], keys: &[String]) -> anyhow::Result<Leakage> {
-    let exemplars = exemplars(&prompt::load(spec, None, &shipped::file)?);
+    let exemplars = exemplars(&prompting::load(spec, None, &shipped::file)?);
     let words: Vec<usize> = keys.iter().map(|key| count(key)).collect();
     let mut found =
         Leakage { prompt: spec.to_owned(), exemplars: exemplars.len(), equal: Vec::new(), near: Vec::new() };

@@ -1,8 +1,8 @@
 //! A file while it is fetched: `NAME.part`, with the server's version of it in `NAME.part.version`.
 
+use crate::analysis::report::progress::{Bar, download_bar};
 use crate::net::download::Sink;
-use crate::report::progress::{Bar, download_bar};
-use crate::tape::open_own;
+use crate::net::recording::open_own;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};

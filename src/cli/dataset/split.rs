@@ -1,13 +1,13 @@
 //! `dataset split`: two lists of ids, to work on and to hold out.
 
 use super::{FileArgs, cannot, leakage};
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::counted;
+use crate::base::text::{shell_word, visible_line};
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::dataset::{Dataset, IdList, split};
-use crate::report::console::stdout;
-use crate::report::counted;
-use crate::types::text::{shell_word, visible_line};
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

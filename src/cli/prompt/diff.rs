@@ -3,14 +3,14 @@
 use super::super::failure;
 use super::preview::How;
 use super::show::write_prompt;
+use crate::analysis::report::View;
+use crate::analysis::report::console::stdout;
+use crate::base::sha256_hex;
+use crate::base::text::{visible, visible_line};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::experiment::shipped;
-use crate::prompt;
-use crate::report::View;
-use crate::report::console::stdout;
-use crate::types::sha256_hex;
-use crate::types::text::{visible, visible_line};
+use crate::prompting;
+use crate::runner::experiment::shipped;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use std::fmt::Write as _;
@@ -82,7 +82,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 
 fn side<'a>(args: &Args, prompt: &'a str) -> anyhow::Result<Side<'a>> {
     let text = if args.source {
-        String::from_utf8_lossy(&prompt::source(prompt, &shipped::file)?).into_owned()
+        String::from_utf8_lossy(&prompting::source(prompt, &shipped::file)?).into_owned()
     } else {
         seen(args, prompt)?
     };

@@ -1,11 +1,11 @@
 //! `prompt new`: a prompt file to edit, made from another one.
 
 use super::super::failure::{self, Failure};
+use crate::analysis::report::counted;
+use crate::base::text::{shell_word, visible_line};
 use crate::cli::say::say;
-use crate::experiment::shipped;
-use crate::prompt;
-use crate::report::counted;
-use crate::types::text::{shell_word, visible_line};
+use crate::prompting;
+use crate::runner::experiment::shipped;
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let path = Path::new(&args.file);
-    let made = prompt::new(&args.file, &name(path)?, &args.from, args.exemplars, &shipped::file)?;
+    let made = prompting::new(&args.file, &name(path)?, &args.from, args.exemplars, &shipped::file)?;
     write(path, &made.text)?;
     let (count, from) = (counted(made.prompt.exemplars.len(), "exemplar"), visible_line(&args.from, 200));
     say(format_args!("{} written, with {count} of {from}", visible_line(&args.file, 200)));

@@ -2,12 +2,12 @@
 
 use super::super::failure::Failure;
 use super::super::flags::{method, options};
-use crate::experiment::shipped;
-use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
-use crate::protocol::direct::Direct;
-use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
-use crate::run::find_protocol;
-use crate::types::{Decoding, Method, Question, Request};
+use crate::base::{Decoding, Method, Question, Request};
+use crate::prompting::protocol::direct::Direct;
+use crate::prompting::protocol::{self, Dialogue, Protocol, Setup, Turn};
+use crate::prompting::{self, PromptSource, RenderSettings, Rendered, texts};
+use crate::runner::experiment::shipped;
+use crate::runner::find_protocol;
 use std::sync::Arc;
 
 /// How a prompt is rendered.
@@ -59,7 +59,7 @@ impl How {
             Method::CotSc | Method::CotScThenReact => Method::Cot,
             method => method,
         };
-        let source = prompt::load(prompt, self.instruction.as_deref(), &shipped::file)?;
+        let source = prompting::load(prompt, self.instruction.as_deref(), &shipped::file)?;
         let section = texts::section(&self.protocol, &options);
         let texts = texts::load(self.texts.as_deref(), source.language(), &section, &shipped::file)?;
         let max_steps = self.max_steps.map_or(protocol.max_steps(), usize::from);
@@ -70,7 +70,7 @@ impl How {
             max_steps,
             ..RenderSettings::default()
         };
-        let rendered = prompt::render(&source, &texts, &settings)?;
+        let rendered = prompting::render(&source, &texts, &settings)?;
         Ok(Preview { source, protocol, method, max_steps, rendered })
     }
 

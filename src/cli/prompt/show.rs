@@ -2,11 +2,11 @@
 
 use super::super::failure;
 use super::preview::{How, Preview};
-use crate::experiment::shipped;
-use crate::prompt::{self, Rendered};
-use crate::report::console::{binary_stdout, stderr, stdout, stdout_is_terminal};
-use crate::report::counted;
-use crate::types::{Prompt, Request};
+use crate::analysis::report::console::{binary_stdout, stderr, stdout, stdout_is_terminal};
+use crate::analysis::report::counted;
+use crate::base::{Prompt, Request};
+use crate::prompting::{self, Rendered};
+use crate::runner::experiment::shipped;
 use anyhow::Context as _;
 use serde_json::json;
 use std::io::Write;
@@ -45,7 +45,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 
 /// Byte for byte, but for what a terminal would obey.
 fn print_source(prompt: &str) -> anyhow::Result<()> {
-    let source = prompt::source(prompt, &shipped::file)?;
+    let source = prompting::source(prompt, &shipped::file)?;
     if stdout_is_terminal() {
         stdout().write_all(&source)?;
     } else {

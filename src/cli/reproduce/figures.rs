@@ -1,18 +1,18 @@
 //! What is recorded of an experiment, beside what others have published.
 
+use crate::analysis::report::reproduction::{self, Ours, PublishedComparison};
+use crate::analysis::report::sheet::Sheet;
+use crate::analysis::report::{counted, thousands};
+use crate::analysis::results::runs_at;
+use crate::base::text::shell_word;
+use crate::base::{DatasetRecord, Manifest, Variant};
 use crate::cli::failure::Failure;
 use crate::dataset::PUBLIC_SOURCES;
-use crate::experiment::{
+use crate::runner::experiment::{
     Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, shown,
 };
-use crate::graded::runs_at;
-use crate::report::reproduction::{self, Ours, PublishedComparison};
-use crate::report::sheet::Sheet;
-use crate::report::{counted, thousands};
-use crate::run::{Summary, VariantScore};
-use crate::store::RunFolder;
-use crate::types::text::shell_word;
-use crate::types::{DatasetRecord, Manifest, Variant};
+use crate::runner::store::RunFolder;
+use crate::runner::{Summary, VariantScore};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +107,7 @@ impl Reproduction {
 
     fn beside(&self, dataset: &DatasetDraft, summary: &Summary, metric: PublishedMetric) -> PublishedComparison {
         let figure = |published: &Published, variant: &str| {
-            let is = |figure: &&crate::experiment::PublishedFigure| {
+            let is = |figure: &&crate::runner::experiment::PublishedFigure| {
                 figure.dataset == dataset.name && figure.metric == metric && figure.variant == variant
             };
             published.figures.iter().find(is).map(|figure| figure.percent)

@@ -1,5 +1,14 @@
 //! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
+use crate::analysis::judges::{Answer, Chosen, JudgePrompt, JudgeTask, PromptFault, Reading, Rule, Verdict};
+use crate::analysis::judges::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
+use crate::analysis::report::agreement::judged_figures;
+use crate::analysis::report::console::stdout;
+use crate::analysis::report::summary::LEVEL;
+use crate::analysis::report::{JoinedRow, View, wrapped};
+use crate::analysis::results::{GradedRun, JudgedRun, answers, failed_episodes};
+use crate::base::bounded::text_at_most;
+use crate::base::text::{counted, shell_word, thousands, visible_line};
 use crate::cli::defaults::{self, DefaultsResolver, UserConfig};
 use crate::cli::explicit_args::without_secrets;
 use crate::cli::failure::{self, Failure};
@@ -7,18 +16,10 @@ use crate::cli::flags::{ASKED, OfJudge, Typed};
 use crate::cli::output_file::json_line;
 use crate::cli::run::usd;
 use crate::cli::say::say;
-use crate::experiment::defaults::GivenBy;
-use crate::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
-use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
-use crate::judge::{Answer, Chosen, JudgePrompt, JudgeTask, PromptFault, Reading, Rule, Verdict};
-use crate::report::agreement::judged_figures;
-use crate::report::console::stdout;
-use crate::report::summary::LEVEL;
-use crate::report::{JoinedRow, View, wrapped};
-use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary, set_prices};
-use crate::store::RunFolder;
-use crate::types::bounded::text_at_most;
-use crate::types::text::{counted, shell_word, thousands, visible_line};
+use crate::runner::experiment::defaults::GivenBy;
+use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
+use crate::runner::store::RunFolder;
+use crate::runner::{End, Interrupts, Summary, set_prices};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write as _;

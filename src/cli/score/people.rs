@@ -1,16 +1,16 @@
 //! What people said of a run's episodes, compared with the rules and with each other.
 
+use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
+use crate::analysis::report::View;
+use crate::analysis::report::agreement;
+use crate::analysis::report::summary::LEVEL;
+use crate::analysis::results::judgements_of;
+use crate::base::Trajectory;
+use crate::base::text::{counted, shell_word, visible_line};
 use crate::cli::say::say;
-use crate::graded::judgements_of;
-use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
-use crate::report::View;
-use crate::report::agreement;
-use crate::report::summary::LEVEL;
-use crate::run::Summary;
-use crate::score::ScoredEpisode;
-use crate::store::RunFolder;
-use crate::types::Trajectory;
-use crate::types::text::{counted, shell_word, visible_line};
+use crate::runner::Summary;
+use crate::runner::store::RunFolder;
+use crate::scoring::ScoredEpisode;
 use serde_json::{Value, json};
 use std::path::Path;
 

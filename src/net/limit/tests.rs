@@ -1,5 +1,5 @@
 use super::{Activity, Limiter, Limiters, Outcome, Settings, Waiting};
-use crate::types::WaitReason;
+use crate::base::WaitReason;
 use secrecy::SecretString;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};

@@ -5,7 +5,7 @@ use crate::common::server::{self, Server};
 use crate::common::{self, WorkDir};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use wikitrail::types::sha256_hex;
+use wikitrail::base::sha256_hex;
 
 const MARKER: &str = "The marker is here.";
 

@@ -24,7 +24,7 @@ pub(crate) use program::{
 pub(crate) use shared::folder as shared;
 
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, Setup};
+use wikitrail::prompting::protocol::{Frame, Setup};
 
 /// A setup around a frame, with the label `Question`.
 pub(crate) fn setup(frame: Frame, max_steps: usize) -> Arc<Setup> {
@@ -33,7 +33,7 @@ pub(crate) fn setup(frame: Frame, max_steps: usize) -> Arc<Setup> {
         question_label: "Question".to_owned(),
         max_steps,
         thoughts: true,
-        decoding: wikitrail::types::Decoding::default(),
+        decoding: wikitrail::base::Decoding::default(),
         history: Vec::new(),
     })
 }

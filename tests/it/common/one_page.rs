@@ -1,4 +1,4 @@
-// A source that is made up. Included by test programs and by the tests of floors, which name the crate in different
+// A source that is made up. Included by test programs and by the tests of layers, which name the crate in different
 // ways: whoever includes it has the traits and types in scope.
 
 /// Finds one page, whatever is asked for.

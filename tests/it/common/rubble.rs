@@ -1,4 +1,4 @@
-// Damaged input for readers, the same at every run. Included by test programs and by the tests of floors.
+// Damaged input for readers, the same at every run. Included by test programs and by the tests of layers.
 
 /// Makes rubble of what is whole.
 pub(crate) struct Rubble(u64);

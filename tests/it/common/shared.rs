@@ -1,5 +1,5 @@
 // The folder of real data and of vectors with other people's texts, beside the checkout. Included by test programs and by
-// the test modules of floors, which may not take it from one another. `build.rs` sets `shared` where it is there.
+// the test modules of layers, which may not take it from one another. `build.rs` sets `shared` where it is there.
 
 use std::path::PathBuf;
 

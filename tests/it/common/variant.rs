@@ -1,4 +1,4 @@
-// A variant for episodes that are made up. Included by test programs, benchmarks and the tests of floors, which name the
+// A variant for episodes that are made up. Included by test programs, benchmarks and the tests of layers, which name the
 // crate in different ways: whoever includes it has `BTreeMap` and the types in scope.
 
 /// The paper's agent with a model and a source that are nowhere; tests say what is of matter to them.

@@ -8,9 +8,9 @@ use crate::common::rubble::Rubble;
 use outputs::Chance;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wikitrail::protocol::direct::Direct;
-use wikitrail::protocol::{Dialogue, Frame, IDS, Options, Protocol, Setup, ToolSpec, Turn, find};
-use wikitrail::types::{Message, Outcome, Prompt, Question};
+use wikitrail::base::{Message, Outcome, Prompt, Question};
+use wikitrail::prompting::protocol::direct::Direct;
+use wikitrail::prompting::protocol::{Dialogue, Frame, IDS, Options, Protocol, Setup, ToolSpec, Turn, find};
 
 /// Model outputs that each protocol reads.
 const OUTPUTS: usize = 100_000;

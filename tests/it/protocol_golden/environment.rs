@@ -6,11 +6,13 @@ use crate::common::golden;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
-use wikitrail::score::{hotpot, normalize, paper_reward};
-use wikitrail::types::{Compat, Tool, Wording};
-use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::observe::ObservationFormat;
-use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, clean_str_or_keep};
+use wikitrail::base::{Compat, Tool, Wording};
+use wikitrail::scoring::{hotpot, normalize, paper_reward};
+use wikitrail::wikipedia::html::ArticleOptions;
+use wikitrail::wikipedia::observe::ObservationFormat;
+use wikitrail::wikipedia::{
+    HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, clean_str_or_keep,
+};
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 

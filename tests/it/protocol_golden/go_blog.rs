@@ -2,8 +2,8 @@
 
 use super::{assert_parsed, dialogue, each, protocol};
 use serde_json::{Deserializer, Value, json};
-use wikitrail::protocol::{Frame, ToolSpec, Turn};
-use wikitrail::types::{Question, Reply, Tool};
+use wikitrail::base::{Question, Reply, Tool};
+use wikitrail::prompting::protocol::{Frame, ToolSpec, Turn};
 
 #[test]
 fn go_blog_equals_the_articles_expressions() {

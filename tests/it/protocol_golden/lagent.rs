@@ -4,8 +4,8 @@ use super::{assert_parsed, dialogue, each, play, protocol, setup, strings};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, Protocol, ToolSpec, Turn};
-use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
+use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
+use wikitrail::prompting::protocol::{Frame, Protocol, ToolSpec, Turn};
 
 /// The labels of v0.2, with arguments taken as upstream takes them.
 const STRICT: &[(&str, &str)] = &[("arguments", "strict")];

@@ -5,10 +5,10 @@ use crate::common::golden;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wikitrail::protocol::llama_index::fallback;
-use wikitrail::protocol::tools::describe;
-use wikitrail::protocol::{Frame, Stop, ToolSpec, Turn};
-use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
+use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
+use wikitrail::prompting::protocol::llama_index::fallback;
+use wikitrail::prompting::protocol::tools::describe;
+use wikitrail::prompting::protocol::{Frame, Stop, ToolSpec, Turn};
 
 const ID: &str = "llama-index";
 /// The tools of the traces.

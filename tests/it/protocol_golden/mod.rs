@@ -11,8 +11,8 @@ mod react_zh;
 use crate::common::{self, golden, setup, shared};
 use serde_json::Value;
 use std::sync::Arc;
-use wikitrail::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Stop, Turn, find};
-use wikitrail::types::{Question, Request, ToolCall};
+use wikitrail::base::{Question, Request, ToolCall};
+use wikitrail::prompting::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Stop, Turn, find};
 
 /// The lines of a golden file, which has so many: one of `tests/golden`, or of the shared folder.
 #[track_caller]

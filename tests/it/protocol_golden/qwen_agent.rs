@@ -4,8 +4,8 @@ use super::{assert_parsed, dialogue, each, play, protocol, rows, setup, strings,
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use wikitrail::protocol::{Dialogue, Frame, ToolSpec, Turn};
-use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Tool};
+use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Tool};
+use wikitrail::prompting::protocol::{Dialogue, Frame, ToolSpec, Turn};
 
 #[test]
 fn replies_are_read_as_by_the_original() {

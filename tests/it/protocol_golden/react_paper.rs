@@ -3,8 +3,8 @@
 use super::{assert_parsed, check_sent, dialogue, each, play, protocol, rows, strings};
 use crate::common::golden;
 use serde_json::{Value, json};
-use wikitrail::protocol::{Frame, Turn};
-use wikitrail::types::{Outcome, Question, Tool};
+use wikitrail::base::{Outcome, Question, Tool};
+use wikitrail::prompting::protocol::{Frame, Turn};
 
 #[test]
 fn replies_are_read_as_by_the_notebook() {

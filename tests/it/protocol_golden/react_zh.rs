@@ -4,8 +4,8 @@ use super::{assert_parsed, check_sent, dialogue, each, play, protocol, rows, str
 use crate::common::golden;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use wikitrail::protocol::{Frame, Turn};
-use wikitrail::types::{Outcome, Question, Reply, Tool};
+use wikitrail::base::{Outcome, Question, Reply, Tool};
+use wikitrail::prompting::protocol::{Frame, Turn};
 
 #[test]
 fn replies_are_read_as_by_the_script() {

@@ -5,8 +5,8 @@ use super::page;
 use crate::common::{setup, table_rows as rows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
-use wikitrail::types::Question;
+use wikitrail::base::Question;
+use wikitrail::prompting::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
 
 /// Documented values that are kinds of values: one of the kind, and one that is refused, if any is.
 const KINDS: [(&str, &str, Option<&str>); 3] =

@@ -18,7 +18,8 @@ fn packaged() -> Vec<String> {
 
 /// Files outside of `src` that the program contains, as the sources name them.
 fn contained() -> Vec<String> {
-    let sources = [("src/cli/docs.rs", "../../"), ("src/experiment/shipped.rs", ""), ("src/cli/demo.rs", "../../")];
+    let sources =
+        [("src/cli/docs.rs", "../../"), ("src/runner/experiment/shipped.rs", ""), ("src/cli/demo.rs", "../../")];
     let mut found = Vec::new();
     for (file, before) in sources {
         if !Path::new(ROOT).join(file).exists() {

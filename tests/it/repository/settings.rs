@@ -4,8 +4,8 @@
 use crate::common::{repository, wikitrail};
 use std::fmt::Write as _;
 use std::path::Path;
-use wikitrail::experiment::defaults::{DEFAULTS, InFolder};
-use wikitrail::experiment::{DATASET_SETTINGS, Setting, VARIANT_SETTINGS};
+use wikitrail::runner::experiment::defaults::{DEFAULTS, InFolder};
+use wikitrail::runner::experiment::{DATASET_SETTINGS, Setting, VARIANT_SETTINGS};
 
 fn table(settings: &[Setting]) -> String {
     let mut text = "| setting | value | default | what it does |\n|---|---|---|---|\n".to_owned();

@@ -1,0 +1,185 @@
+//! How judgements agree: people with the rules, people with the metric, and each pair of people.
+
+use super::{Annotation, AnnotationClass, Annotations, is_model};
+use crate::base::stats::Agreement;
+use crate::scoring::FailureClass;
+use std::collections::{BTreeMap, HashMap};
+
+/// What the rules and the metric say of an episode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Judged {
+    pub key: String,
+    pub id: String,
+    pub variant: String,
+    pub repeat: u32,
+    /// The failure class of a wrong answer.
+    pub class: Option<FailureClass>,
+    /// Whether the answer is right; absent where that is not known.
+    pub right: Option<bool>,
+}
+
+/// Everything that people said of a run, compared.
+#[derive(Debug)]
+pub(crate) struct Judgements {
+    pub people: Vec<Person>,
+    /// Each pair of people, in the order of their names.
+    pub pairs: Vec<Two>,
+    /// Judgements on episodes that the run does not have.
+    pub foreign: Vec<Annotation>,
+}
+
+/// One person's judgements against the program.
+#[derive(Debug)]
+pub(crate) struct Person {
+    pub by: String,
+    /// Episodes that were judged.
+    pub episodes: usize,
+    /// Those of them that were judged without sight of the rules' verdict.
+    pub blind: usize,
+    /// Class by the rules, and by the person.
+    pub classes: Table,
+    /// Right or wrong by the metric, and by the person.
+    pub correct: Table,
+}
+
+/// Two people on the episodes that both judged.
+#[derive(Debug)]
+pub(crate) struct Two {
+    pub people: [String; 2],
+    pub classes: Table,
+    pub correct: Table,
+}
+
+/// What two said of the same episodes.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// The words that either used, in the order of the table.
+    pub words: Vec<&'static str>,
+    pub agreement: Agreement,
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// An episode of which two say different things.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Disagreement {
+    pub id: String,
+    pub variant: String,
+    pub repeat: u32,
+    pub first: &'static str,
+    pub second: &'static str,
+}
+
+/// What two said of one episode.
+type Pair<'a> = (&'a Judged, &'static str, &'static str);
+
+impl Judgements {
+    /// Compares the latest judgements with what the program says of these episodes.
+    pub(crate) fn of(annotations: &Annotations, episodes: &[Judged], level: f64) -> Self {
+        let episodes: HashMap<&str, &Judged> = episodes.iter().map(|episode| (episode.key.as_str(), episode)).collect();
+        let mut foreign = Vec::new();
+        let mut people: BTreeMap<&str, Vec<(&Judged, &Annotation)>> = BTreeMap::new();
+        for annotation in annotations.latest() {
+            match episodes.get(annotation.key.as_str()) {
+                Some(episode) => people.entry(&annotation.by).or_default().push((episode, annotation)),
+                None => foreign.push(annotation.clone()),
+            }
+        }
+        for judged in people.values_mut() {
+            judged.sort_by_key(|(episode, _)| (&episode.variant, episode.repeat, &episode.id));
+        }
+        let names: Vec<&str> = people.keys().copied().collect();
+        let pairs = names.iter().enumerate().flat_map(|(at, a)| names[at + 1..].iter().map(move |b| [*a, *b]));
+        Self {
+            pairs: pairs.map(|two| Two::of(two, &people, level)).collect(),
+            people: people.iter().map(|(by, judged)| Person::of(by, judged, level)).collect(),
+            foreign,
+        }
+    }
+}
+
+impl Judgements {
+    /// How the classes of a model agree with those of each person who classified episodes that it read.
+    pub(crate) fn of_model_and_people<'a>(&'a self, model: &'a str) -> impl Iterator<Item = (&'a str, &'a Agreement)> {
+        self.pairs.iter().filter_map(move |two| {
+            let other = match &two.people {
+                [a, b] if b == model => a,
+                [a, b] if a == model => b,
+                _ => return None,
+            };
+            let agreement = &two.classes.agreement;
+            (!is_model(other) && agreement.n > 0).then_some((other.as_str(), agreement))
+        })
+    }
+}
+
+impl Person {
+    /// Whether it is a model that was asked.
+    pub(crate) fn is_model(&self) -> bool {
+        is_model(&self.by)
+    }
+
+    fn of(by: &str, judged: &[(&Judged, &Annotation)], level: f64) -> Self {
+        let classes =
+            judged.iter().filter_map(|(episode, said)| Some((*episode, episode.class?.name(), said.class?.name())));
+        let correct =
+            judged.iter().filter_map(|(episode, said)| Some((*episode, word(episode.right?), word(said.correct?))));
+        Self {
+            by: by.to_owned(),
+            episodes: judged.len(),
+            blind: judged.iter().filter(|(_, said)| said.blind).count(),
+            classes: Table::of(&classes.collect::<Vec<_>>(), level),
+            correct: Table::of(&correct.collect::<Vec<_>>(), level),
+        }
+    }
+}
+
+impl Two {
+    fn of([a, b]: [&str; 2], people: &BTreeMap<&str, Vec<(&Judged, &Annotation)>>, level: f64) -> Self {
+        let second: HashMap<&str, &Annotation> =
+            people[b].iter().map(|(episode, said)| (episode.key.as_str(), *said)).collect();
+        let both = || {
+            people[a].iter().filter_map(|(episode, first)| Some((*episode, *first, *second.get(episode.key.as_str())?)))
+        };
+        let classes = both().filter_map(|(episode, a, b)| Some((episode, a.class?.name(), b.class?.name())));
+        let correct = both().filter_map(|(episode, a, b)| Some((episode, word(a.correct?), word(b.correct?))));
+        Self {
+            people: [a.to_owned(), b.to_owned()],
+            classes: Table::of(&classes.collect::<Vec<_>>(), level),
+            correct: Table::of(&correct.collect::<Vec<_>>(), level),
+        }
+    }
+}
+
+impl Table {
+    fn of(pairs: &[Pair<'_>], level: f64) -> Self {
+        let known = ["right", "wrong"].into_iter().chain(AnnotationClass::all().map(AnnotationClass::name));
+        let used = |word: &&'static str| pairs.iter().any(|(_, a, b)| a == word || b == word);
+        let words: Vec<&'static str> = known.filter(used).collect();
+        let number = |word: &str| words.iter().position(|known| *known == word).unwrap_or_default();
+        let mut questions: HashMap<&str, usize> = HashMap::new();
+        let clusters: Vec<usize> = pairs
+            .iter()
+            .map(|(episode, ..)| {
+                let next = questions.len();
+                *questions.entry(&episode.id).or_insert(next)
+            })
+            .collect();
+        let numbered: Vec<(usize, usize)> = pairs.iter().map(|(_, a, b)| (number(a), number(b))).collect();
+        let disagreements = pairs.iter().filter(|(_, a, b)| a != b).map(|(episode, first, second)| Disagreement {
+            id: episode.id.clone(),
+            variant: episode.variant.clone(),
+            repeat: episode.repeat,
+            first,
+            second,
+        });
+        Self {
+            agreement: Agreement::of(&numbered, &clusters, words.len(), level),
+            disagreements: disagreements.collect(),
+            words,
+        }
+    }
+}
+
+fn word(right: bool) -> &'static str {
+    if right { "right" } else { "wrong" }
+}

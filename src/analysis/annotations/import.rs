@@ -1,0 +1,304 @@
+//! Judgements from elsewhere: what a page saved, what another program or a table holds.
+
+use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
+use crate::base::json_error;
+use crate::base::text::printable;
+use crate::runner::store::{Records, StoreError};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The episodes of a run, to find the one that a judgement is about.
+#[derive(Debug, Default)]
+pub(crate) struct EpisodeIndex {
+    episodes: HashMap<String, Known>,
+    keys: HashMap<Name, String>,
+    variants: BTreeSet<String>,
+    repeats: BTreeSet<u32>,
+}
+
+/// Id, variant and repeat.
+type Name = (String, String, u32);
+
+/// An episode of the run, and when it began, where the record says so.
+#[derive(Debug, Clone)]
+struct Known {
+    name: Name,
+    started_at: Option<String>,
+}
+
+/// What became of the rows of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Imported {
+    /// What is new, ready to be appended.
+    pub taken: Vec<Annotation>,
+    /// How many are there already.
+    pub known: usize,
+    /// Rows that are not taken: the line, from 1, and why.
+    pub refused: Vec<(usize, String)>,
+    /// Columns of a table that mean nothing here.
+    pub unused: Vec<String>,
+}
+
+/// A row, of which much may be left out.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Row {
+    v: Option<u32>,
+    key: Option<String>,
+    id: Option<String>,
+    variant: Option<String>,
+    repeat: Option<u32>,
+    by: Option<String>,
+    at: Option<String>,
+    #[serde(deserialize_with = "truth")]
+    correct: Option<bool>,
+    class: Option<AnnotationClass>,
+    step: Option<u32>,
+    note: Option<String>,
+    #[serde(deserialize_with = "truth")]
+    blind: Option<bool>,
+    page_sha256: Option<String>,
+    started_at: Option<String>,
+}
+
+/// A truth value as programs write them: `true`, `1`, `"yes"`.
+fn truth<'de, D: Deserializer<'de>>(value: D) -> Result<Option<bool>, D::Error> {
+    match serde_json::Value::deserialize(value)? {
+        serde_json::Value::Null => Ok(None),
+        serde_json::Value::Bool(truth) => Ok(Some(truth)),
+        serde_json::Value::String(word) => yes_or_no(&word).map(Some).map_err(D::Error::custom),
+        other => yes_or_no(&other.to_string()).map(Some).map_err(D::Error::custom),
+    }
+}
+
+/// Columns of a table.
+const COLUMNS: [&str; 13] = [
+    "key",
+    "id",
+    "variant",
+    "repeat",
+    "by",
+    "at",
+    "correct",
+    "class",
+    "step",
+    "note",
+    "blind",
+    "page_sha256",
+    "started_at",
+];
+
+impl EpisodeIndex {
+    pub(crate) fn of(records: &Records) -> Result<Self, StoreError> {
+        let mut shelf = Self::default();
+        for trajectory in records.iter() {
+            let trajectory = trajectory?;
+            let name = (trajectory.id, trajectory.variant, trajectory.repeat);
+            shelf.add(&trajectory.key, name, &trajectory.started_at);
+        }
+        Ok(shelf)
+    }
+
+    pub(super) fn add(&mut self, key: &str, name: Name, started_at: &str) {
+        self.variants.insert(name.1.clone());
+        self.repeats.insert(name.2);
+        self.keys.insert(name.clone(), key.to_owned());
+        let started_at = Some(started_at.to_owned()).filter(|at| !at.is_empty());
+        self.episodes.insert(key.to_owned(), Known { name, started_at });
+    }
+
+    /// The episode that a row is about: by its key, and only without one by id, variant and repeat, of which those may be
+    /// left out that are the same for the whole run.
+    fn find(&self, row: &Row) -> Result<(String, Known), String> {
+        if let Some(key) = &row.key {
+            let known = self.episodes.get(key).ok_or_else(|| {
+                let id = row.id.as_deref().map(|id| format!(" (question `{}`)", shown(id))).unwrap_or_default();
+                format!("its episode{id} is not in this run: no key `{}`", shown(key))
+            })?;
+            refuse_other_run(row, known)?;
+            return Ok((key.clone(), known.clone()));
+        }
+        let id = row.id.clone().ok_or("it has neither `key` nor `id`")?;
+        let variant = only(row.variant.clone(), &self.variants, "variant")?;
+        let repeat = only(row.repeat, &self.repeats, "repeat")?;
+        let name = (id, variant, repeat);
+        let key = self.keys.get(&name).ok_or_else(|| {
+            let (id, variant, repeat) = &name;
+            format!(
+                "this run has no episode of question `{}`, variant `{}`, repeat {repeat}",
+                shown(id),
+                shown(variant)
+            )
+        })?;
+        let started_at = self.episodes.get(key).and_then(|known| known.started_at.clone());
+        Ok((key.clone(), Known { name, started_at }))
+    }
+}
+
+/// A page over several runs with the same settings has episodes with the same key.
+fn refuse_other_run(row: &Row, known: &Known) -> Result<(), String> {
+    match (row.started_at.as_deref().filter(|at| !at.is_empty()), &known.started_at) {
+        (Some(judged), Some(own)) if judged != own => Err(format!(
+            "it judges an episode of another run with the same settings, which began at {}; this run's began at {}",
+            shown(judged),
+            shown(own)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What was given, or the only value that there is.
+fn only<T: Clone + Ord>(given: Option<T>, all: &BTreeSet<T>, what: &str) -> Result<T, String> {
+    match (given, all.len()) {
+        (Some(given), _) => Ok(given),
+        (None, 1) => all.first().cloned().ok_or_else(String::new),
+        (None, _) => Err(format!("it has neither `key` nor `{what}`, and the run has several")),
+    }
+}
+
+/// Reads the rows of a file, JSON objects one a line or CSV with a header, as judgements on the episodes of a run. Those
+/// that name nobody are `by` this person, and those without a time of `now`.
+pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: Option<&str>, now: &str) -> Imported {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut imported = Imported::default();
+    let rows = if text.trim_start().starts_with('{') { of_json(text) } else { of_csv(text, &mut imported.unused) };
+    let of = |annotation: &Annotation| (annotation.key.clone(), annotation.by.clone());
+    let mut latest: HashMap<(String, String), Annotation> =
+        known.latest().into_iter().map(|annotation| (of(annotation), annotation.clone())).collect();
+    // A file may hold what somebody said before; reading it again adds nothing.
+    let mut said: HashSet<(String, String, String)> =
+        known.all().map(|known| (known.key.clone(), known.by.clone(), known.at.clone())).collect();
+    for (line, row) in rows {
+        let dated = row.as_ref().is_ok_and(|row| row.at.is_some());
+        match row.and_then(|row| annotation(row, shelf, by, now)) {
+            Err(why) => imported.refused.push((line, why)),
+            Ok(new) => {
+                let is_known = latest.get(&of(&new)).is_some_and(|before| before.says(&new));
+                let is_news = said.insert((new.key.clone(), new.by.clone(), new.at.clone()));
+                if is_known || (dated && !is_news) {
+                    imported.known += 1;
+                } else {
+                    latest.insert(of(&new), new.clone());
+                    imported.taken.push(new);
+                }
+            }
+        }
+    }
+    imported
+}
+
+fn annotation(row: Row, shelf: &EpisodeIndex, by: Option<&str>, now: &str) -> Result<Annotation, String> {
+    let (key, Known { name: (id, variant, repeat), started_at }) = shelf.find(&row)?;
+    let by = row.by.filter(|by| !by.is_empty()).or_else(|| by.map(str::to_owned));
+    let text = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let annotation = Annotation {
+        v: row.v.unwrap_or(ANNOTATION_VERSION),
+        key,
+        id,
+        variant,
+        repeat,
+        by: by.ok_or("it does not say who judged: add `by` to it, or --by to the command")?,
+        at: text(row.at).unwrap_or_else(|| now.to_owned()),
+        correct: row.correct,
+        class: row.class,
+        step: row.step,
+        note: text(row.note),
+        blind: row.blind.unwrap_or_default(),
+        page_sha256: text(row.page_sha256),
+        started_at,
+    };
+    // A record of ours may withdraw what was said before.
+    if annotation.is_empty() && row.v.is_none() {
+        return Err("it has neither `correct` nor `class` nor `note`".to_owned());
+    }
+    annotation.fault().map_or(Ok(annotation), Err)
+}
+
+type Rows = Vec<(usize, Result<Row, String>)>;
+
+fn of_json(text: &str) -> Rows {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let row = |line: &str| serde_json::from_str(line).map_err(|error| json_error::in_line(&error));
+    lines.map(|(number, line)| (number + 1, row(line))).collect()
+}
+
+fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let header: Vec<String> = match reader.headers() {
+        Ok(header) => header.iter().map(|name| name.trim().to_ascii_lowercase()).collect(),
+        Err(error) => return vec![(1, Err(error.to_string()))],
+    };
+    if !header.iter().any(|name| name == "id" || name == "key") {
+        let why = "neither JSON objects nor a table: its first line names no column `id` or `key`";
+        return vec![(1, Err(why.to_owned()))];
+    }
+    unused.extend(header.iter().filter(|name| !COLUMNS.contains(&name.as_str())).map(|name| shown(name)));
+    let line =
+        |record: &csv::StringRecord| record.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+    let row = |record: Result<csv::StringRecord, csv::Error>| match record {
+        Err(error) => {
+            let at = error.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+            (at, Err(error.to_string()))
+        }
+        Ok(record) => {
+            let cells = header.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
+            (line(&record), of_cells(cells))
+        }
+    };
+    let mut rows: Rows = reader.records().map(row).collect();
+    let begin = rows.last().map_or(0, |(line, _)| line.saturating_sub(1));
+    if is_unclosed(text, begin) {
+        let why = "a quoted cell that begins here is not closed: put a double quote behind it".to_owned();
+        rows.pop();
+        rows.push((begin + 1, Err(why)));
+    }
+    rows
+}
+
+/// Whether a quoted cell of the last row, which begins after so many lines, has no closing quote: the row then goes on to
+/// the end of the file, with an odd number of quotes.
+fn is_unclosed(text: &str, lines: usize) -> bool {
+    let last: String = text.split_inclusive('\n').skip(lines).collect();
+    let opens = last.starts_with('"') || last.contains(",\"");
+    opens && !last.matches('"').count().is_multiple_of(2)
+}
+
+fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Row, String> {
+    let mut row = Row::default();
+    for (name, cell) in cells {
+        let text = || Some(cell.to_owned());
+        let of_column = |truth: Result<bool, String>| truth.map_err(|why| format!("`{name}`: {why}"));
+        let number =
+            || cell.parse().map(Some).map_err(|_| format!("`{name}` is not a whole number: `{}`", shown(cell)));
+        match name.as_str() {
+            "key" => row.key = text(),
+            "id" => row.id = text(),
+            "variant" => row.variant = text(),
+            "repeat" => row.repeat = number()?,
+            "by" => row.by = text(),
+            "at" => row.at = text(),
+            "correct" => row.correct = Some(of_column(yes_or_no(cell))?),
+            "class" => row.class = Some(AnnotationClass::try_from(cell.to_owned())?),
+            "step" => row.step = number()?,
+            "note" => row.note = text(),
+            "blind" => row.blind = Some(of_column(yes_or_no(cell))?),
+            "page_sha256" => row.page_sha256 = text(),
+            "started_at" => row.started_at = text(),
+            _ => {}
+        }
+    }
+    Ok(row)
+}
+
+fn yes_or_no(cell: &str) -> Result<bool, String> {
+    match cell.to_ascii_lowercase().as_str() {
+        "true" | "1" | "1.0" | "yes" | "right" => Ok(true),
+        "false" | "0" | "0.0" | "no" | "wrong" => Ok(false),
+        _ => Err(format!("`{}` is none of true, 1, yes, right and false, 0, no, wrong", shown(cell))),
+    }
+}
+
+fn shown(text: &str) -> String {
+    printable(text, 60)
+}

@@ -1,0 +1,91 @@
+//! Which episodes to judge: as many of each stratum, chosen by a seed.
+
+use crate::base::sha256_hex;
+use std::collections::BTreeMap;
+
+/// An episode that may be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub key: String,
+    /// What it has in common with the episodes of its stratum.
+    pub stratum: Vec<String>,
+}
+
+/// The keys of the episodes to judge, in the order in which they are shown. The strata have equal parts of `total`, as far
+/// as they have so many; without a total, `each` of every stratum.
+///
+/// An episode's place depends on the seed and its own key only: a sample is part of a larger one, two people with one seed
+/// judge the same episodes, and the order shows nothing of the strata.
+pub(crate) fn sample(candidates: &[Candidate], total: Option<usize>, each: usize, seed: u64) -> Vec<String> {
+    let mut strata: BTreeMap<&[String], Vec<(String, &str)>> = BTreeMap::new();
+    for Candidate { key, stratum } in candidates {
+        let place = sha256_hex([seed.to_string().as_bytes(), b":", key.as_bytes()]);
+        strata.entry(stratum).or_default().push((place, key));
+    }
+    let mut strata: Vec<Vec<(String, &str)>> = strata.into_values().collect();
+    for stratum in &mut strata {
+        stratum.sort_unstable();
+    }
+    let parts = parts(&strata.iter().map(Vec::len).collect::<Vec<_>>(), total, each);
+    let mut chosen: Vec<(String, &str)> =
+        strata.into_iter().zip(parts).flat_map(|(stratum, part)| stratum.into_iter().take(part)).collect();
+    chosen.sort_unstable();
+    chosen.into_iter().map(|(_, key)| key.to_owned()).collect()
+}
+
+/// How many of each stratum, of these sizes: one more of each in turn, until `total` are there.
+fn parts(sizes: &[usize], total: Option<usize>, each: usize) -> Vec<usize> {
+    let Some(mut left) = total else { return sizes.iter().map(|size| each.min(*size)).collect() };
+    let mut parts = vec![0; sizes.len()];
+    loop {
+        let open: Vec<usize> = (0..sizes.len()).filter(|at| parts[*at] < sizes[*at]).collect();
+        if open.is_empty() || left == 0 {
+            return parts;
+        }
+        // Whole rounds at once: a run may have tens of thousands of episodes.
+        let room = open.iter().map(|at| sizes[*at] - parts[*at]).min().unwrap_or_default();
+        let rounds = (left / open.len()).min(room);
+        let of = |rank: usize| if rounds > 0 { rounds } else { usize::from(rank < left) };
+        for (rank, at) in open.iter().enumerate() {
+            parts[*at] += of(rank);
+        }
+        left -= if rounds > 0 { rounds * open.len() } else { left };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidate, parts, sample};
+    use std::collections::HashSet;
+
+    fn candidates(sizes: &[(&str, usize)]) -> Vec<Candidate> {
+        let of = |(name, size): &(&str, usize)| {
+            let (name, size) = ((*name).to_owned(), *size);
+            (0..size).map(move |n| Candidate { key: format!("{name}{n}"), stratum: vec![name.clone()] })
+        };
+        sizes.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn strata_have_equal_parts_and_what_one_lacks_goes_to_the_others() {
+        assert_eq!(parts(&[40, 3, 40], Some(30), 50), [14, 3, 13]);
+        assert_eq!(parts(&[5, 5], Some(100), 50), [5, 5]);
+        assert_eq!(parts(&[5, 5], Some(1), 50), [1, 0]);
+        assert_eq!(parts(&[120, 7], None, 50), [50, 7]);
+        assert!(parts(&[], Some(3), 50).is_empty());
+    }
+
+    #[test]
+    fn a_sample_is_part_of_a_larger_one_and_its_order_mixes_the_strata() {
+        let all = candidates(&[("right", 60), ("wrong", 60)]);
+        let (few, many) = (sample(&all, Some(20), 50, 7), sample(&all, Some(40), 50, 7));
+        assert_eq!((few.len(), many.len()), (20, 40));
+        assert!(few.iter().all(|key| many.contains(key)));
+        assert_eq!(few.iter().filter(|key| key.starts_with("right")).count(), 10);
+        assert!(few[..10].iter().map(|key| &key[..5]).collect::<HashSet<_>>().len() == 2, "{few:?}");
+        // The order of the candidates decides nothing, the seed does.
+        let backwards: Vec<Candidate> = all.iter().rev().cloned().collect();
+        assert_eq!(sample(&backwards, Some(20), 50, 7), few);
+        assert_ne!(sample(&all, Some(20), 50, 8), few);
+    }
+}

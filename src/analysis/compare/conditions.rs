@@ -1,0 +1,480 @@
+//! Conditions over the figures of a comparison, such as those of `--fail-if`: `em(new) < em(base) and p(em, base, new) < 0.05`.
+//!
+//! ```text
+//! condition  = both ("or" both)*
+//! both       = comparison ("and" comparison)*
+//! comparison = sum (("<" | "<=" | ">" | ">=" | "==" | "!=") sum)?
+//! sum        = product (("+" | "-") product)*
+//! product    = factor (("*" | "/") factor)*
+//! factor     = "-" factor | number | call | "(" condition ")"
+//! call       = name "(" argument ("," argument)* ")"
+//! argument   = "'" text "'" | "\"" text "\"" | text without quotes, brackets and commas
+//! ```
+
+use super::settings::canonical;
+use super::{Comparison, FigureComparison, Pair};
+use crate::base::text::visible_line;
+use std::fmt;
+
+/// Deeper nesting is refused, because the parser is recursive.
+const MAX_DEPTH: usize = 50;
+
+#[derive(Debug, Clone, PartialEq)]
+struct Expr {
+    /// Offset of its first character (of an operation: of the operator), in bytes.
+    at: usize,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Number(f64),
+    Call { name: String, arguments: Vec<Argument> },
+    Negative(Box<Expr>),
+    Operation { operator: Operator, left: Box<Expr>, right: Box<Expr> },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Argument {
+    /// Offset of its first character, in bytes.
+    at: usize,
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Or,
+    And,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    Plus,
+    Minus,
+    Times,
+    Over,
+}
+
+/// A syntax or name error at an offset in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct ConditionError {
+    at: usize,
+    pub(crate) reason: String,
+}
+
+impl ConditionError {
+    pub(crate) fn new(at: usize, reason: impl fmt::Display) -> Self {
+        Self { at, reason: reason.to_string() }
+    }
+
+    /// The reason, with a mark below its place in the condition.
+    pub(crate) fn pointed(&self, text: &str) -> String {
+        let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let column = text.get(..self.at).unwrap_or(text).chars().count();
+        format!("{}\n  {shown}\n  {}^", self.reason, " ".repeat(column))
+    }
+}
+
+impl Operator {
+    /// How tightly it binds; higher binds first.
+    fn precedence(self) -> u8 {
+        match self {
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Plus | Self::Minus => 4,
+            Self::Times | Self::Over => 5,
+            _ => 3,
+        }
+    }
+
+    fn is_comparison(self) -> bool {
+        self.precedence() == 3
+    }
+
+    pub(crate) fn is_junction(self) -> bool {
+        matches!(self, Self::Or | Self::And)
+    }
+}
+
+/// Longer operators first, so that `<=` is not read as `<`.
+const OPERATORS: [(&str, Operator); 12] = [
+    ("or", Operator::Or),
+    ("and", Operator::And),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("==", Operator::Equal),
+    ("!=", Operator::NotEqual),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("+", Operator::Plus),
+    ("-", Operator::Minus),
+    ("*", Operator::Times),
+    ("/", Operator::Over),
+];
+
+fn parse(text: &str) -> Result<Expr, ConditionError> {
+    let mut parser = Parser { text, at: 0, depth: 0 };
+    let expr = parser.operations(0)?;
+    parser.skip_space();
+    if parser.at < text.len() {
+        return Err(ConditionError::new(parser.at, "expected an operator or the end"));
+    }
+    if expr.is_condition() {
+        Ok(expr)
+    } else {
+        Err(ConditionError::new(expr.at, "this is a number; expected a condition such as em(a) < em(b)"))
+    }
+}
+
+impl Expr {
+    /// Whether it is true or false, rather than a number.
+    fn is_condition(&self) -> bool {
+        matches!(&self.kind, Kind::Operation { operator, .. } if operator.is_comparison() || operator.is_junction())
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn rest(&self) -> &str {
+        &self.text[self.at..]
+    }
+
+    fn skip_space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    /// Operations whose operators bind at least as tightly as `precedence`, from left to right.
+    fn operations(&mut self, precedence: u8) -> Result<Expr, ConditionError> {
+        let mut left = self.factor()?;
+        let mut compared = false;
+        while let Some((at, operator)) = self.operator(precedence) {
+            if compared && operator.is_comparison() {
+                return Err(ConditionError::new(at, "comparisons cannot be chained; join two of them with `and`"));
+            }
+            compared = operator.is_comparison();
+            let right = self.operations(operator.precedence() + 1)?;
+            left = joined(at, operator, left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn factor(&mut self) -> Result<Expr, ConditionError> {
+        self.skip_space();
+        let at = self.at;
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(ConditionError::new(at, "nested too deeply"));
+        }
+        let kind = match self.rest().chars().next() {
+            None => return Err(ConditionError::new(at, "a number, a figure such as em(NAME) or `(` is missing here")),
+            Some('-') => {
+                self.at += 1;
+                let inner = self.factor()?;
+                if inner.is_condition() {
+                    return Err(ConditionError::new(inner.at, "this is true or false; expected a number"));
+                }
+                Kind::Negative(Box::new(inner))
+            }
+            Some('(') => {
+                self.at += 1;
+                let inner = self.operations(0)?;
+                self.expect(')')?;
+                self.depth -= 1;
+                return Ok(inner);
+            }
+            Some(c) if c.is_ascii_digit() || c == '.' => self.number()?,
+            Some(c) if c.is_alphabetic() || c == '_' => self.call()?,
+            Some(c) => return Err(ConditionError::new(at, format_args!("`{}` is unexpected here", c.escape_debug()))),
+        };
+        self.depth -= 1;
+        Ok(Expr { at, kind })
+    }
+
+    fn number(&mut self) -> Result<Kind, ConditionError> {
+        let mut last = ' ';
+        let sign = |last: char, c: char| matches!(last, 'e' | 'E') && matches!(c, '+' | '-');
+        let length = self.rest().find(|c: char| {
+            let goes_on = c.is_ascii_alphanumeric() || c == '.' || sign(last, c);
+            last = c;
+            !goes_on
+        });
+        let at = self.at;
+        let text = &self.text[at..length.map_or(self.text.len(), |length| at + length)];
+        let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
+        self.at += text.len();
+        number.map(Kind::Number).ok_or_else(|| ConditionError::new(at, format_args!("`{text}` is not a number")))
+    }
+
+    fn call(&mut self) -> Result<Kind, ConditionError> {
+        let at = self.at;
+        let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
+        let name = self.rest()[..length].to_owned();
+        self.at += length;
+        self.skip_space();
+        if !self.rest().starts_with('(') {
+            return Err(ConditionError::new(at, format_args!("`{name}` has no argument; write {name}(NAME)")));
+        }
+        self.at += 1;
+        let mut arguments = vec![self.argument()?];
+        while self.take(',') {
+            arguments.push(self.argument()?);
+        }
+        self.expect(')')?;
+        Ok(Kind::Call { name, arguments })
+    }
+
+    fn argument(&mut self) -> Result<Argument, ConditionError> {
+        self.skip_space();
+        let at = self.at;
+        let quote = self.rest().chars().next().filter(|c| matches!(c, '"' | '\''));
+        let text = if let Some(quote) = quote {
+            let inner = &self.text[at + 1..];
+            let length = inner.find(quote).ok_or_else(|| ConditionError::new(at, "this quote is not closed"))?;
+            self.at += length + 2;
+            inner[..length].to_owned()
+        } else {
+            let length = self.rest().find([',', ')', '(', '"', '\'']).unwrap_or(self.rest().len());
+            self.at += length;
+            self.text[at..at + length].trim_end().to_owned()
+        };
+        if text.is_empty() { Err(ConditionError::new(at, "a name is missing here")) } else { Ok(Argument { at, text }) }
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        self.skip_space();
+        let found = self.rest().starts_with(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, wanted: char) -> Result<(), ConditionError> {
+        if self.take(wanted) {
+            Ok(())
+        } else {
+            Err(ConditionError::new(self.at, format_args!("`{wanted}` is missing here")))
+        }
+    }
+
+    /// Takes the next operator if it binds at least as tightly as `precedence`.
+    fn operator(&mut self, precedence: u8) -> Option<(usize, Operator)> {
+        self.skip_space();
+        let rest = self.rest();
+        let is_whole = |text: &str| {
+            let word = text.starts_with(char::is_alphabetic);
+            !word || !rest[text.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        };
+        let (text, operator) = *OPERATORS.iter().find(|(text, _)| rest.starts_with(text) && is_whole(text))?;
+        if operator.precedence() < precedence {
+            return None;
+        }
+        let at = self.at;
+        self.at += text.len();
+        Some((at, operator))
+    }
+}
+
+/// Both sides must be what the operator takes: conditions for `and` and `or`, numbers for the others.
+fn joined(at: usize, operator: Operator, left: Expr, right: Expr) -> Result<Expr, ConditionError> {
+    for side in [&left, &right] {
+        match (operator.is_junction(), side.is_condition()) {
+            (true, false) => return Err(ConditionError::new(side.at, "this is a number; expected a condition")),
+            (false, true) => return Err(ConditionError::new(side.at, "this is true or false; expected a number")),
+            _ => {}
+        }
+    }
+    Ok(Expr { at, kind: Kind::Operation { operator, left: Box::new(left), right: Box::new(right) } })
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Judged {
+    /// Absent if it depends on a value that was not measured.
+    pub(crate) holds: Option<bool>,
+    /// Every term as written, with its value.
+    pub(crate) values: Vec<(String, f64)>,
+    /// Every term that has none.
+    pub(crate) absent: Vec<String>,
+}
+
+/// Whether a condition holds, or where it is wrong.
+pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, ConditionError> {
+    let (mut values, mut absent) = (Vec::new(), Vec::new());
+    let mut evaluation = Evaluation { terms, values: &mut values, absent: &mut absent };
+    let holds = parse(text).and_then(|expr| evaluation.truth(&expr))?;
+    Ok(Judged { holds, values, absent })
+}
+
+pub(crate) trait Terms {
+    /// The value of a term; absent if nothing was measured.
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError>;
+}
+
+struct Evaluation<'a> {
+    terms: &'a dyn Terms,
+    values: &'a mut Vec<(String, f64)>,
+    absent: &'a mut Vec<String>,
+}
+
+impl Evaluation<'_> {
+    /// Evaluates both sides always, so that misspelt names are found.
+    fn truth(&mut self, expr: &Expr) -> Result<Option<bool>, ConditionError> {
+        let Kind::Operation { operator, left, right } = &expr.kind else {
+            return Err(ConditionError::new(expr.at, "this is a number; expected a condition"));
+        };
+        if operator.is_junction() {
+            let (left, right) = (self.truth(left)?, self.truth(right)?);
+            // One side may decide alone: a false one of `and`, a true one of `or`.
+            let decisive = *operator == Operator::Or;
+            return Ok(match (left, right) {
+                (Some(side), _) | (_, Some(side)) if side == decisive => Some(decisive),
+                (Some(_), Some(_)) => Some(!decisive),
+                _ => None,
+            });
+        }
+        let (Some(left), Some(right)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
+        #[expect(clippy::float_cmp, reason = "`==` means what it says; the documentation warns of it")]
+        let holds = match operator {
+            Operator::Less => left < right,
+            Operator::LessOrEqual => left <= right,
+            Operator::Greater => left > right,
+            Operator::GreaterOrEqual => left >= right,
+            Operator::Equal => left == right,
+            Operator::NotEqual => left != right,
+            _ => return Err(ConditionError::new(expr.at, "this is a number; expected a condition")),
+        };
+        Ok(Some(holds))
+    }
+
+    /// Absent if it depends on a value that was not measured.
+    fn number(&mut self, expr: &Expr) -> Result<Option<f64>, ConditionError> {
+        match &expr.kind {
+            Kind::Number(number) => Ok(Some(*number)),
+            Kind::Negative(inner) => Ok(self.number(inner)?.map(|number| -number)),
+            Kind::Call { name, arguments } => self.term(name, arguments, expr.at),
+            Kind::Operation { operator, left, right } => {
+                let (Some(left), Some(right)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
+                let value = match operator {
+                    Operator::Plus => left + right,
+                    Operator::Minus => left - right,
+                    Operator::Times => left * right,
+                    Operator::Over => left / right,
+                    _ => return Err(ConditionError::new(expr.at, "this is true or false; expected a number")),
+                };
+                if value.is_finite() { Ok(Some(value)) } else { Err(ConditionError::new(expr.at, "division by zero")) }
+            }
+        }
+    }
+
+    fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+        let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+        let shown = format!("{name}({})", texts.join(", "));
+        let value = self.terms.term(name, arguments, at)?;
+        match value {
+            Some(value) if !self.values.iter().any(|(other, _)| *other == shown) => self.values.push((shown, value)),
+            None if !self.absent.contains(&shown) => self.absent.push(shown),
+            _ => {}
+        }
+        Ok(value)
+    }
+}
+
+impl Terms for Comparison {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+        match (name, arguments) {
+            ("missing", [column]) => missing_rows(self, column).map(Some),
+            ("missing", [figure, column]) => {
+                column_named(self, column)?;
+                let mean = figure_named(self, &figure.text, figure.at)?.mean(&column.text);
+                Ok(mean.map(|mean| as_number(mean.not_measured)))
+            }
+            ("n", [figure]) => Ok(Some(as_number(figure_named(self, &figure.text, figure.at)?.n))),
+            ("missing", _) => Err(ConditionError::new(at, "`missing` takes a variant, or a figure and a variant")),
+            ("n" | "diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
+            ("n", _) => Err(ConditionError::new(at, "`n` takes a figure, or a figure and two variants")),
+            ("diff" | "low" | "high" | "p" | "p_holm", _) => {
+                Err(ConditionError::new(at, format_args!("`{name}` takes a figure and two variants: {name}(em, a, b)")))
+            }
+            (_, [column]) => {
+                let figure = figure_named(self, name, at)?;
+                column_named(self, column)?;
+                Ok(figure.mean(&column.text).and_then(|mean| mean.mean))
+            }
+            _ => {
+                figure_named(self, name, at)?;
+                Err(ConditionError::new(at, format_args!("`{name}` takes one variant: {name}(NAME)")))
+            }
+        }
+    }
+}
+
+fn missing_rows(comparison: &Comparison, column: &Argument) -> Result<f64, ConditionError> {
+    column_named(comparison, column)?;
+    let found = comparison.variants.iter().find(|summary| summary.name == column.text);
+    Ok(found.map_or(0.0, |summary| as_number(summary.not_measured)))
+}
+
+/// A term of two variants. Differences are `b − a` in either order of the comparison.
+fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) -> Result<Option<f64>, ConditionError> {
+    let figure = figure_named(comparison, &figure.text, figure.at)?;
+    column_named(comparison, a)?;
+    column_named(comparison, b)?;
+    let Some(pair) = figure.pair(&a.text, &b.text) else {
+        let reason = if a.text == b.text { "this is the same variant" } else { "these two are not compared" };
+        return Err(ConditionError::new(b.at, format_args!("{reason}; see --baseline and --contrast")));
+    };
+    if pair.stopping.is_some() && name.starts_with('p') {
+        let reason = "the rule of the run decides about these two, and has no p; low and high are the ends of its confidence sequence";
+        return Err(ConditionError::new(a.at, format_args!("{reason}")));
+    }
+    Ok(seen_from(pair, name, pair.a == a.text))
+}
+
+/// The value for `b − a` or, unless `as_is`, for `a − b`.
+fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
+    let ends = pair.interval.map(|interval| (interval.low, interval.high));
+    match name {
+        "diff" => pair.difference.map(|difference| if as_is { difference } else { -difference }),
+        "low" => ends.map(|(low, high)| if as_is { low } else { -high }),
+        "high" => ends.map(|(low, high)| if as_is { high } else { -low }),
+        "n" => Some(as_number(pair.n)),
+        "p" => pair.p.map(|p| p.value),
+        _ => pair.p_holm,
+    }
+}
+
+fn figure_named<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a FigureComparison, ConditionError> {
+    comparison.figure(&canonical(name)).ok_or_else(|| {
+        let known: Vec<&str> = comparison.figures.iter().map(|figure| figure.figure.name.as_str()).collect();
+        let (name, known) = (visible_line(name, 60), known.join(", "));
+        ConditionError::new(
+            at,
+            format_args!("`{name}` is not compared; the figures compared are {known} (see --metric)"),
+        )
+    })
+}
+
+fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), ConditionError> {
+    if comparison.variants.iter().any(|column| column.name == argument.text) {
+        return Ok(());
+    }
+    let known: Vec<String> = comparison.variants.iter().map(|column| visible_line(&column.name, 60)).collect();
+    let name = visible_line(&argument.text, 60);
+    Err(ConditionError::new(
+        argument.at,
+        format_args!("there is no variant `{name}`; the variants are {}", known.join(", ")),
+    ))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn as_number(n: usize) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,384 @@
+//! Variants and their rows, and the pairing of these rows: one value per question and variant.
+
+use super::comparison::{Bounds, Ids, VariantSummary};
+use super::{CompareError, NamedFigure, Unit};
+use crate::base::stats::Interval;
+use std::collections::{HashMap, HashSet};
+
+/// One variant of a run, or one table of figures.
+///
+/// Nothing here knows where the figures come from: episodes of a run, or any table of numbers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Variant {
+    /// Its name in pairs and verdicts; unique among the variants of a comparison.
+    pub name: String,
+    /// Names of its figures, such as `em`; the order of [`Item::values`].
+    pub figures: Vec<String>,
+    /// Names of the fields by which it can be broken down, such as `type`; the order of [`Item::groups`].
+    pub groupings: Vec<String>,
+    /// Its rows, in any order. Questions are listed in the order of their first rows.
+    pub items: Vec<Item>,
+    /// The command that runs again what was not measured, where there is one.
+    pub resume: Option<String>,
+}
+
+/// The figures of one question, once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Item {
+    /// Id of the question; variants are paired by it.
+    pub question: String,
+    /// Which repeat of the question, from 0. Repeats are averaged before anything is compared.
+    pub repeat: u32,
+    /// Questions of one cluster are not independent of each other (twins, one source page).
+    pub cluster: Option<String>,
+    /// Whether there is a measurement. `false` if the model or Wikipedia failed, or the budget was spent: such a row
+    /// counts in the bounds only.
+    pub measured: bool,
+    /// Value of each figure in the order of [`Variant::figures`]; absent if there is none, such as a cost without
+    /// a price or a score whose gold is hidden. Values that are not finite count as absent.
+    pub values: Vec<Option<f64>>,
+    /// Positions of figures that were not measured though the row was: a judge's tie, an empty field of a table.
+    pub missing: Vec<usize>,
+    /// Value of each field in the order of [`Variant::groupings`]; absent if the question has none.
+    pub groups: Vec<Option<String>>,
+}
+
+impl Variant {
+    pub(crate) fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
+        Self { name: name.into(), figures, groupings, ..Self::default() }
+    }
+
+    /// Position of that figure in [`Item::values`].
+    pub(crate) fn figure(&self, name: &str) -> Option<usize> {
+        self.figures.iter().position(|figure| figure == name)
+    }
+
+    /// Position of that field in [`Item::groups`].
+    pub(crate) fn grouping(&self, name: &str) -> Option<usize> {
+        self.groupings.iter().position(|grouping| grouping == name)
+    }
+}
+
+impl Item {
+    /// The value of a figure at that position; absent if the row was not measured or the value is not finite.
+    pub(crate) fn value(&self, figure: usize) -> Option<f64> {
+        self.values.get(figure).copied().flatten().filter(|value| self.measured && value.is_finite())
+    }
+
+    /// Whether the figure at that position was not measured. One without a value may have none for this question.
+    fn is_missing(&self, figure: usize) -> bool {
+        !self.measured || self.missing.contains(&figure)
+    }
+}
+
+pub(super) struct Pairing<'a> {
+    variants: Vec<&'a Variant>,
+    /// In the order of the first variant, then those that only later variants have.
+    questions: Vec<Question<'a>>,
+    /// How many clusters are named.
+    clusters: usize,
+}
+
+pub(super) struct Question<'a> {
+    pub(super) id: &'a str,
+    /// By variant.
+    rows: Vec<Rows<'a>>,
+}
+
+/// The rows of a question in one variant, one for each repeat.
+#[derive(Clone, Default)]
+struct Rows<'a> {
+    items: Vec<&'a Item>,
+    /// Number of the cluster that the first of them names.
+    cluster: Option<u32>,
+}
+
+/// One figure of every question under every variant.
+pub(super) struct FigureValues<'p, 'a> {
+    pairing: &'p Pairing<'a>,
+    /// Whether values are shares: only these are right or wrong.
+    share: bool,
+    /// What a row that was not measured could have had: known of shares, and of figures that the program does not know.
+    range: Option<Interval>,
+    /// By variant, then by question.
+    cells: Vec<Vec<Cell>>,
+}
+
+/// The rows of one question in one variant, as far as they say anything about a figure.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    sum: f64,
+    measured: u32,
+    /// Rows that were not measured in this figure.
+    missing: u32,
+}
+
+/// The values on questions that several variants measured.
+pub(super) struct Values {
+    /// Positions of the questions.
+    pub(super) questions: Vec<usize>,
+    /// Their values, by variant: the mean over repeats.
+    pub(super) variants: Vec<Vec<f64>>,
+    /// The cluster of each; absent if no two questions share one.
+    pub(super) clusters: Option<Vec<usize>>,
+    /// By variant, whether values are shares of 0 or 1 and no question was repeated; a count may be so by chance.
+    pub(super) binary: Vec<bool>,
+}
+
+impl Values {
+    pub(super) fn all_binary(&self) -> bool {
+        self.binary.iter().all(|binary| *binary)
+    }
+}
+
+impl<'a> Pairing<'a> {
+    /// Pairs variants by the ids of their questions.
+    pub(super) fn of(variants: impl IntoIterator<Item = &'a Variant>) -> Result<Self, CompareError> {
+        let variants: Vec<&Variant> = variants.into_iter().collect();
+        let mut at: HashMap<&str, usize> = HashMap::new();
+        let mut questions: Vec<Question<'a>> = Vec::new();
+        let mut clusters: HashMap<&str, u32> = HashMap::new();
+        for (c, variant) in variants.iter().enumerate() {
+            let mut seen = HashSet::with_capacity(variant.items.len());
+            for item in &variant.items {
+                if !seen.insert((item.question.as_str(), item.repeat)) {
+                    let (variant, question) = (variant.name.clone(), item.question.clone());
+                    return Err(CompareError::Duplicate { variant, question, repeat: item.repeat });
+                }
+                let row = *at.entry(&item.question).or_insert_with(|| {
+                    questions.push(Question { id: &item.question, rows: vec![Rows::default(); variants.len()] });
+                    questions.len() - 1
+                });
+                let rows = &mut questions[row].rows[c];
+                rows.items.push(item);
+                if let (None, Some(name)) = (rows.cluster, &item.cluster) {
+                    let next = u32::try_from(clusters.len()).unwrap_or(u32::MAX);
+                    rows.cluster = Some(*clusters.entry(name).or_insert(next));
+                }
+            }
+        }
+        Ok(Self { variants, questions, clusters: clusters.len() })
+    }
+
+    /// Questions that any variant has.
+    pub(super) fn all(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// Questions that all variants have.
+    pub(super) fn shared(&self) -> usize {
+        self.questions.iter().filter(|question| question.is_shared()).count()
+    }
+
+    pub(super) fn id(&self, question: usize) -> &'a str {
+        self.questions[question].id
+    }
+
+    pub(super) fn summaries(&self) -> Vec<VariantSummary> {
+        let summary = |(at, variant): (usize, &&Variant)| {
+            let mine = || self.questions.iter().filter(move |question| !question.rows[at].items.is_empty());
+            let unmeasured = |question: &&Question<'_>| question.rows[at].items.iter().all(|item| !item.measured);
+            VariantSummary {
+                name: variant.name.clone(),
+                questions: mine().count(),
+                rows: variant.items.len(),
+                repeats: mine().map(|question| question.rows[at].items.len()).max().unwrap_or(0),
+                unmatched: ids(mine().filter(|question| !question.is_shared())),
+                not_measured: variant.items.iter().filter(|item| !item.measured).count(),
+                unmeasured: ids(mine().filter(unmeasured)),
+            }
+        };
+        self.variants.iter().enumerate().map(summary).collect()
+    }
+
+    /// The values of a figure; every variant must have it.
+    pub(super) fn values(&self, figure: &NamedFigure) -> Result<FigureValues<'_, 'a>, CompareError> {
+        let cells = |(variant, at): (usize, usize)| {
+            let cell = |question: &Question<'_>| Cell::of(&question.rows[variant].items, at);
+            self.questions.iter().map(cell).collect()
+        };
+        let cells = self.positions(&figure.name)?.into_iter().enumerate().map(cells).collect();
+        let share = figure.unit == Unit::Share;
+        let range = figure.range.filter(|_| share || figure.is_own());
+        Ok(FigureValues { pairing: self, share, range, cells })
+    }
+
+    /// Value of a field for a question: that of the first row that has one.
+    pub(super) fn group(&self, question: usize, field: &str) -> Option<&'a str> {
+        let rows = self.variants.iter().zip(&self.questions[question].rows);
+        let of_variant = |(variant, rows): (&&Variant, &Rows<'a>)| {
+            let at = variant.grouping(field)?;
+            rows.items.iter().find_map(|item| item.groups.get(at)?.as_deref())
+        };
+        rows.into_iter().find_map(of_variant)
+    }
+
+    /// Position of a figure in each variant.
+    fn positions(&self, figure: &str) -> Result<Vec<usize>, CompareError> {
+        let position = |variant: &&Variant| {
+            variant.figure(figure).ok_or_else(|| CompareError::UnknownFigure {
+                variant: variant.name.clone(),
+                figure: figure.to_owned(),
+                known: variant.figures.join(", "),
+            })
+        };
+        self.variants.iter().map(position).collect()
+    }
+
+    /// Numbers the clusters that these variants name for these questions. A question without one is a cluster of its own.
+    fn clusters(&self, questions: &[usize], variants: &[usize]) -> Option<Vec<usize>> {
+        if self.clusters == 0 {
+            return None;
+        }
+        let mut numbers: Vec<Option<usize>> = vec![None; self.clusters];
+        let mut next = 0;
+        let mut found = Vec::with_capacity(questions.len());
+        for &question in questions {
+            let rows = &self.questions[question].rows;
+            let cluster = variants.iter().find_map(|variant| rows[*variant].cluster);
+            let number = cluster.map_or(next, |cluster| *numbers[cluster as usize].get_or_insert(next));
+            next += usize::from(number == next);
+            found.push(number);
+        }
+        (next < found.len()).then_some(found)
+    }
+}
+
+impl Question<'_> {
+    /// Whether all variants have it.
+    fn is_shared(&self) -> bool {
+        self.rows.iter().all(|rows| !rows.items.is_empty())
+    }
+}
+
+impl FigureValues<'_, '_> {
+    /// The values on the questions that all variants measured.
+    pub(super) fn common(&self) -> Values {
+        self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.mean())
+    }
+
+    /// The id of a question.
+    pub(super) fn id(&self, question: usize) -> &str {
+        self.pairing.id(question)
+    }
+
+    /// The values on the questions that these two measured, `a` first.
+    pub(super) fn pair(&self, (a, b): (usize, usize)) -> Values {
+        self.of(&[a, b], |_, cell| cell.mean())
+    }
+
+    /// The values on the questions that these two tried, with all that was not measured against the one that leads.
+    pub(super) fn against(&self, (a, b): (usize, usize), b_leads: bool) -> Values {
+        let end = |at: usize, cell: Cell| Some(cell.ends(self.range?)[usize::from((at == 0) == b_leads)]);
+        self.of(&[a, b], |at, cell| end(at, cell).filter(|_| cell.is_tried()))
+    }
+
+    /// The values on the questions for which each of these variants has one, by its place among them and its cell.
+    fn of(&self, variants: &[usize], value: impl Fn(usize, Cell) -> Option<f64>) -> Values {
+        let all = || variants.iter().map(|variant| &self.cells[*variant]).enumerate();
+        let mut questions: Vec<usize> = (0..self.pairing.questions.len()).collect();
+        all().for_each(|(at, cells)| questions.retain(|question| value(at, cells[*question]).is_some()));
+        let values = |(at, cells): (usize, &Vec<Cell>)| {
+            questions.iter().filter_map(|question| value(at, cells[*question])).collect()
+        };
+        let values: Vec<Vec<f64>> = all().map(values).collect();
+        #[expect(clippy::float_cmp, reason = "right is exactly 1")]
+        let right_or_wrong = |value: &f64| *value == 0.0 || *value == 1.0;
+        let is_binary = |(variant, values): (&usize, &Vec<f64>)| {
+            let once = |question: &usize| self.pairing.questions[*question].rows[*variant].items.len() == 1;
+            self.share && values.iter().all(right_or_wrong) && questions.iter().all(once)
+        };
+        let binary: Vec<bool> = variants.iter().zip(&values).map(is_binary).collect();
+        // The same clusters whichever of two is the baseline.
+        let mut in_order = variants.to_vec();
+        in_order.sort_unstable();
+        let clusters = self.pairing.clusters(&questions, &in_order);
+        Values { questions, variants: values, clusters, binary }
+    }
+
+    /// Questions that all variants have, and that one has no value for.
+    pub(super) fn excluded(&self) -> Ids {
+        let lacks = |at: usize| self.cells.iter().any(|cells| cells[at].measured == 0);
+        let shared = self.pairing.questions.iter().enumerate().filter(|(_, question)| question.is_shared());
+        ids(shared.filter(|(at, _)| lacks(*at)).map(|(_, question)| question))
+    }
+
+    /// Rows of a variant that were not measured in this figure.
+    pub(super) fn not_measured(&self, variant: usize) -> usize {
+        self.cells[variant].iter().map(|cell| cell.missing as usize).sum()
+    }
+
+    /// The least and the greatest mean of each variant over the questions that all of them tried.
+    pub(super) fn bounds(&self) -> Vec<Option<Bounds>> {
+        let mut tried: Vec<usize> = (0..self.pairing.questions.len()).collect();
+        self.cells.iter().for_each(|cells| tried.retain(|question| cells[*question].is_tried()));
+        let of_variant = |cells: &Vec<Cell>| {
+            let range = self.range?;
+            Self::bounded(tried.iter().map(|at| cells[*at].ends(range)))
+        };
+        self.cells.iter().map(of_variant).collect()
+    }
+
+    /// The least and the greatest difference over the questions that both tried: the missing rows of `a` all right and those of
+    /// `b` all wrong, and the other way round.
+    pub(super) fn bounds_of_pair(&self, (a, b): (usize, usize)) -> Option<Bounds> {
+        let range = self.range?;
+        let tried = self.cells[a].iter().zip(&self.cells[b]).filter(|(a, b)| a.is_tried() && b.is_tried());
+        Self::bounded(tried.map(|(a, b)| {
+            let ([a_low, a_high], [b_low, b_high]) = (a.ends(range), b.ends(range));
+            [b_low - a_high, b_high - a_low]
+        }))
+    }
+
+    /// The mean of the lowest and that of the highest values of questions.
+    fn bounded(questions: impl Iterator<Item = [f64; 2]>) -> Option<Bounds> {
+        let (mut sums, mut n, mut unmeasured) = ([0.0, 0.0], 0, 0);
+        for [low, high] in questions {
+            sums = [sums[0] + low, sums[1] + high];
+            n += 1;
+            unmeasured += usize::from(low < high);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
+        let [low, high] = sums.map(|sum| sum / n as f64);
+        (unmeasured > 0).then_some(Bounds { low, high, n, unmeasured })
+    }
+}
+
+impl Cell {
+    fn of(rows: &[&Item], figure: usize) -> Self {
+        let mut cell = Self::default();
+        for item in rows {
+            match item.value(figure) {
+                Some(value) => (cell.sum, cell.measured) = (cell.sum + value, cell.measured + 1),
+                None => cell.missing += u32::from(item.is_missing(figure)),
+            }
+        }
+        cell
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.measured > 0).then(|| self.sum / f64::from(self.measured))
+    }
+
+    /// Whether it has a value, or would have one had it been measured.
+    fn is_tried(self) -> bool {
+        self.measured + self.missing > 0
+    }
+
+    /// Its mean if all rows that were not measured had the lowest value, or the highest.
+    fn ends(self, range: Interval) -> [f64; 2] {
+        let (rows, missing) = (f64::from(self.measured + self.missing), f64::from(self.missing));
+        [range.low, range.high].map(|end| (self.sum + missing * end) / rows)
+    }
+}
+
+fn ids<'a, 'b: 'a>(questions: impl Iterator<Item = &'a Question<'b>>) -> Ids {
+    let mut ids = Ids::default();
+    for question in questions {
+        ids.count += 1;
+        if ids.listed.len() < Ids::LISTED {
+            ids.listed.push(question.id.to_owned());
+        }
+    }
+    ids
+}

@@ -1,0 +1,544 @@
+//! Pairs of variants: difference, intervals, tests, what can be shown; rules that stop a run; corrections for all possible pairs.
+
+use super::comparison::{DecisiveP, MethodInterval, Pair, Tests};
+use super::pairing::{FigureValues, Pairing, Values};
+use super::verdict::p_equals;
+use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant, Verdict};
+use crate::base::stats::{
+    Bootstrap, Decision, Differences, Interval, Mean, Moments, Permutation, Reach, Rule, Sums, holm, pearson,
+    permutation_resampled, wilcoxon, wilson,
+};
+use crate::base::text::thousands;
+use crate::base::{StopRule, Stopping};
+use serde::Serialize;
+
+/// The pairs of a figure before anything is said about them.
+pub(super) fn pairs(
+    variants: &[Variant],
+    values: &FigureValues<'_, '_>,
+    figure: &NamedFigure,
+    settings: &Settings,
+) -> Vec<Pair> {
+    let positions = positions(variants, settings);
+    let Settings { level, alpha, power, resamples, seed, .. } = *settings;
+    // A rule's pair has no p, and so none to correct.
+    let of_rule = |(a, b): &(usize, usize)| about(&variants[*a].name, &variants[*b].name, figure, settings).is_some();
+    let corrected = positions.iter().filter(|pair| !of_rule(pair)).count();
+    let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
+    let (mut pairs, paired): (Vec<Pair>, Vec<Paired>) = positions
+        .into_iter()
+        .map(|(a, b)| {
+            let (bounds, both) = (values.bounds_of_pair((a, b)), [a, b].map(|at| &variants[at]));
+            let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
+            let of_pair = values.pair((a, b));
+            let paired = Paired::of(&of_pair, values, figure);
+            let pair = Pair { bounds, resume, ..pair(both, &of_pair, &paired.borrowed(), settings, &rule) };
+            let against = |b_leads: bool| Paired::of(&values.against((a, b), b_leads), values, figure);
+            (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
+        })
+        .unzip();
+    let (at, p): (Vec<usize>, Vec<f64>) =
+        pairs.iter().enumerate().filter_map(|(at, pair)| Some((at, pair.p?.value))).unzip();
+    let highest: Vec<f64> = at.iter().zip(&p).map(|(at, p)| pairs[*at].p_highest.unwrap_or(*p)).collect();
+    for ((at, corrected), highest) in at.into_iter().zip(holm(&p)).zip(holm(&highest)) {
+        pairs[at].p_holm = Some(corrected);
+        pairs[at].p_highest = pairs[at].p_highest.map(|_| highest);
+    }
+    distribution_free(&mut pairs, &paired, &rule);
+    pairs
+}
+
+/// The p if all that was not measured were against the variant that leads: 1 where that would end its lead.
+fn p_highest(pair: &Pair, against: impl Fn(bool) -> Paired, rule: &Rule) -> Option<f64> {
+    let lead = pair.difference.filter(|_| pair.p.is_some_and(|p| p.value < rule.alpha))?;
+    if pair.bounds?.hold_zero() {
+        return Some(1.0);
+    }
+    let decision = Decision::of(&against(lead > 0.0).borrowed(), rule);
+    decision.decisive.map(|(_, p)| p)
+}
+
+/// The differences of a pair.
+pub(super) struct Paired {
+    values: Vec<f64>,
+    clusters: Option<Vec<usize>>,
+    /// Positions of the questions by their ids.
+    order: Vec<usize>,
+    binary: bool,
+    range: Option<Interval>,
+}
+
+impl Paired {
+    pub(super) fn of(values: &Values, all: &FigureValues<'_, '_>, figure: &NamedFigure) -> Self {
+        let mut order: Vec<usize> = (0..values.questions.len()).collect();
+        order.sort_by_key(|at| all.id(values.questions[*at]));
+        Self {
+            values: values.variants[0].iter().zip(&values.variants[1]).map(|(a, b)| b - a).collect(),
+            clusters: values.clusters.clone(),
+            order,
+            binary: values.all_binary(),
+            range: figure.range_of_differences().or_else(|| figure.range_of_own(&values.variants)),
+        }
+    }
+
+    pub(super) fn borrowed(&self) -> Differences<'_> {
+        let Self { values, clusters, order, binary, range } = self;
+        Differences { values, clusters: clusters.as_deref(), order, binary: *binary, range: *range }
+    }
+}
+
+/// Adds the intervals that hold for every distribution. Holm's correction is over the bets alone: what sign flips find first may
+/// owe it to an assumption that does not hold.
+fn distribution_free(pairs: &mut [Pair], paired: &[Paired], rule: &Rule) {
+    let needs_one =
+        |at: &usize| pairs[*at].p.is_some() && !paired[*at].borrowed().exact() && paired[*at].range.is_some();
+    let mut open: Vec<usize> = (0..pairs.len()).filter(needs_one).collect();
+    let mut left = rule.pairs;
+    while !open.is_empty() {
+        #[expect(clippy::cast_precision_loss, reason = "a number of pairs")]
+        let chance = rule.alpha / left as f64;
+        let refuted = |at: &usize| paired[*at].borrowed().betting_refutes_zero(chance, rule.seed) == Some(true);
+        let (refuted, kept): (Vec<usize>, Vec<usize>) = open.into_iter().partition(refuted);
+        left -= refuted.len();
+        // Where nothing more is refuted, the correction ends.
+        let (done, next) = if refuted.is_empty() { (kept, Vec::new()) } else { (refuted, kept) };
+        for at in done {
+            let method = if paired[at].clusters.is_some() { "cluster betting" } else { "betting" };
+            let interval = paired[at].borrowed().betting_interval(1.0 - chance, rule.seed);
+            pairs[at].distribution_free = interval.map(|ends| MethodInterval::new(method, 1.0 - chance, ends));
+        }
+        open = next;
+    }
+}
+
+/// Which variants are compared, by their positions.
+pub(super) fn positions(variants: &[Variant], settings: &Settings) -> Vec<(usize, usize)> {
+    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+    settings.pairs.positions(&names)
+}
+
+/// The commands that run again what was not measured of these variants, which may be of one run.
+fn resume(variants: [&Variant; 2]) -> Vec<String> {
+    let failed = variants.into_iter().filter(|variant| variant.items.iter().any(|item| !item.measured));
+    let mut commands: Vec<String> = failed.filter_map(|variant| variant.resume.clone()).collect();
+    commands.dedup();
+    commands
+}
+
+fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &Rule) -> Pair {
+    let level = settings.level;
+    let (of_a, of_b) = (&values.variants[0], &values.variants[1]);
+    let Differences { values: differences, clusters, .. } = *paired;
+    let decision = Decision::of(paired, rule);
+    let reach = Reach::of(paired, rule);
+    let sample = Sample { values: differences, clusters };
+    let estimate = sample.mean();
+    let drawn = sample.bootstrap(settings);
+    let tests = Tests {
+        mcnemar: decision.mcnemar,
+        t_test: estimate.and_then(|estimate| estimate.t_test()),
+        permutation: decision.permutation,
+        permutation_sampled: decision
+            .permutation
+            .filter(|test| test.seed.is_some())
+            .or_else(|| sample.sampled_flips(settings)),
+        wilcoxon: wilcoxon(differences),
+    };
+    let interval = decision.interval.map(|(method, ends)| MethodInterval::new(method, level, ends));
+    let others = [
+        sample.t_interval(level),
+        sample.z_interval(level),
+        drawn.as_ref().map(|drawn| sample.bootstrap_interval(drawn)),
+    ];
+    let [mean_a, mean_b] = [of_a, of_b].map(|values| Sample { values, clusters }.mean());
+    Pair {
+        a: a.name.clone(),
+        b: b.name.clone(),
+        n: differences.len(),
+        a_mean: mean_a.map(|mean| mean.mean),
+        b_mean: mean_b.map(|mean| mean.mean),
+        difference: estimate.map(|estimate| estimate.mean),
+        se: estimate.and_then(|estimate| estimate.se),
+        unpaired_se: mean_a.and_then(|mean| mean.se).zip(mean_b.and_then(|mean| mean.se)).map(|(a, b)| a.hypot(b)),
+        correlation: pearson(of_a, of_b),
+        interval,
+        distribution_free: None,
+        intervals: interval.into_iter().chain(others.into_iter().flatten()).collect(),
+        bootstrap: drawn,
+        p: decision.decisive.map(|(test, value)| DecisiveP { test, value }),
+        tests,
+        p_holm: None,
+        units: reach.units,
+        differing: reach.differing,
+        least_differing: reach.least,
+        too_few_resamples: reach.too_few_resamples,
+        mde: reach.smallest,
+        questions_needed: reach.needed,
+        questions_needed_interval: reach.need.zip(decision.interval).map(|(need, (_, ends))| need.between(ends)),
+        bounds: None,
+        p_highest: None,
+        resume: Vec::new(),
+        stopping: None,
+        stopped_by: None,
+        possible: None,
+        verdict: Verdict::default(),
+    }
+}
+
+/// One value per question: those of a variant, or the differences of two.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'a> {
+    pub(super) values: &'a [f64],
+    /// The cluster of each question, if questions share any.
+    pub(super) clusters: Option<&'a [usize]>,
+}
+
+impl Sample<'_> {
+    /// The mean, with a standard error that accounts for clusters.
+    pub(super) fn mean(self) -> Option<Mean> {
+        match self.clusters {
+            None => Mean::of(self.values),
+            Some(clusters) => Mean::clustered(self.values, clusters),
+        }
+    }
+
+    /// Wilson's interval of right and wrong answers that are independent.
+    fn wilson(self, level: f64) -> Option<MethodInterval> {
+        let right = self.values.iter().filter(|value| **value > 0.0).count();
+        let (right, n) = (u64::try_from(right).ok()?, u64::try_from(self.values.len()).ok()?);
+        (n > 0 && self.clusters.is_none()).then(|| named("wilson", level, wilson(right, n, level)))
+    }
+
+    /// The interval of a variant's mean: Wilson's for right and wrong, the padded one for other values that have a range, else
+    /// Student's.
+    pub(super) fn mean_interval(self, binary: bool, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        match range {
+            _ if binary && self.clusters.is_none() => self.wilson(level),
+            Some(range) => self.padded_interval(range, level),
+            None => self.t_interval(level),
+        }
+    }
+
+    /// The same of differences without a test; of a figure without bounds, the two more questions have the largest difference.
+    pub(super) fn difference_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
+        let Some(range) = range else {
+            let interval = Moments::of(&self.units()).uncut_interval(self.units().widest(), level)?;
+            return Some(named(self.method("padded t", "cluster padded t"), level, interval));
+        };
+        self.padded_interval(range, level)
+    }
+
+    /// Student's interval with one more question, or cluster, at each end of the range.
+    pub(super) fn padded_interval(self, range: Interval, level: f64) -> Option<MethodInterval> {
+        let interval = Moments::of(&self.units()).padded_interval(range, level).filter(|_| !self.values.is_empty())?;
+        Some(named(self.method("padded t", "cluster padded t"), level, interval))
+    }
+
+    /// Every interval of a variant's mean, as the formulas give them.
+    pub(super) fn mean_intervals(self, binary: bool, level: f64) -> Vec<MethodInterval> {
+        let wilson = if binary { self.wilson(level) } else { None };
+        [wilson, self.t_interval(level), self.z_interval(level)].into_iter().flatten().collect()
+    }
+
+    pub(super) fn t_interval(self, level: f64) -> Option<MethodInterval> {
+        Some(named(self.method("t", "cluster t"), level, self.mean()?.t_interval(level)?))
+    }
+
+    /// The same with the normal quantile.
+    pub(super) fn z_interval(self, level: f64) -> Option<MethodInterval> {
+        Some(named(self.method("z", "cluster z"), level, self.mean()?.z_interval(level)?))
+    }
+
+    /// The bootstrap of the mean, over questions or clusters.
+    pub(super) fn bootstrap(self, settings: &Settings) -> Option<Bootstrap> {
+        let Settings { level, resamples, seed, .. } = *settings;
+        match self.clusters {
+            None => Bootstrap::of(self.values, level, resamples, seed),
+            Some(clusters) => Bootstrap::clustered(self.values, clusters, level, resamples, seed),
+        }
+    }
+
+    fn bootstrap_interval(self, drawn: &Bootstrap) -> MethodInterval {
+        named(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
+    }
+
+    /// The sign-flip test of questions or of whole clusters by random signs, even where there are few differences.
+    pub(super) fn sampled_flips(self, settings: &Settings) -> Option<Permutation> {
+        let test = |values: &[f64]| permutation_resampled(values, settings.resamples, settings.seed);
+        match self.clusters {
+            None => test(self.values),
+            Some(clusters) => test(Sums::of(self.values, clusters).sums()),
+        }
+    }
+
+    fn units(self) -> Sums {
+        self.clusters.map_or_else(|| Sums::alone(self.values), |clusters| Sums::of(self.values, clusters))
+    }
+
+    fn method(self, plain: &'static str, clustered: &'static str) -> &'static str {
+        if self.clusters.is_some() { clustered } else { plain }
+    }
+}
+
+fn named(method: &'static str, level: f64, interval: Interval) -> MethodInterval {
+    MethodInterval::new(method, level, interval)
+}
+
+/// The method of an interval that holds at any time.
+pub(super) const SEQUENCE: &str = "confidence sequence";
+
+/// A run that a rule could stop, as far as its variants are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoppedRun {
+    pub rule: StopRule,
+    /// Names of the run's variants in the comparison.
+    pub variants: Vec<String>,
+    /// Names of the rule's two variants in the comparison; absent if one of them is not compared.
+    pub pair: Option<[String; 2]>,
+    /// What the rule found; absent where the folder does not hold the run's questions.
+    pub found: Option<Stopping>,
+}
+
+impl StoppedRun {
+    /// Whether any of these variants is of the run.
+    fn has(&self, variants: &[&str]) -> bool {
+        self.variants.iter().any(|of_run| variants.contains(&of_run.as_str()))
+    }
+
+    /// What the rule found about this pair, seen as `b − a`.
+    fn about(&self, a: &str, b: &str, figure: &NamedFigure) -> Option<Stopping> {
+        let [first, second] = self.pair.as_ref()?;
+        let found = self.found.as_ref().filter(|_| self.rule.metric == figure.name)?;
+        match () {
+            () if first == a && second == b => Some(found.clone()),
+            () if first == b && second == a => Some(found.swapped()),
+            () => None,
+        }
+    }
+
+    /// What is said of everything else of the run.
+    pub(super) fn note(&self) -> String {
+        let about = if self.found.is_some() {
+            format!("only what it says of {} and {} in {}", self.rule.a, self.rule.b, self.rule.label())
+        } else {
+            "the folder does not hold the run's questions, so that nothing".to_owned()
+        };
+        format!(
+            "the run of {} had the rule {}, which looks again and again: {about} is valid at its level; p and intervals of all \
+             others are not valid at their nominal level{}",
+            self.variants.join(", "),
+            self.rule,
+            self.found
+                .as_ref()
+                .filter(|found| found.decided && found.later > 0)
+                .map_or_else(String::new, |found| format!("; {}", found.after_stop()))
+        )
+    }
+}
+
+/// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
+pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
+    if let Some(found) = about(&pair.a, &pair.b, figure, settings) {
+        return sequential(pair, found);
+    }
+    Pair { stopped_by: stopped_by(&[&pair.a, &pair.b], settings), ..pair }
+}
+
+/// The rule that could stop a run of these variants, so that no p and no interval of them is valid at its nominal level.
+pub(super) fn stopped_by(variants: &[&str], settings: &Settings) -> Option<String> {
+    settings.stopped.iter().find(|run| run.has(variants)).map(|run| run.rule.to_string())
+}
+
+/// What a rule found about this pair, seen as `b − a`.
+pub(super) fn about(a: &str, b: &str, figure: &NamedFigure, settings: &Settings) -> Option<Stopping> {
+    settings.stopped.iter().find_map(|run| run.about(a, b, figure))
+}
+
+/// No figure of a fixed number of questions is left.
+fn sequential(pair: Pair, found: Stopping) -> Pair {
+    let interval = (found.n > 0).then_some(MethodInterval {
+        method: SEQUENCE,
+        level: 1.0 - found.rule.alpha,
+        low: found.low,
+        high: found.high,
+    });
+    Pair {
+        n: found.n,
+        a_mean: found.a_mean,
+        b_mean: found.b_mean,
+        difference: found.difference,
+        se: None,
+        unpaired_se: None,
+        correlation: None,
+        interval,
+        intervals: interval.into_iter().collect(),
+        bootstrap: None,
+        tests: Tests::default(),
+        p: None,
+        p_holm: None,
+        mde: None,
+        questions_needed: None,
+        questions_needed_interval: None,
+        bounds: None,
+        p_highest: None,
+        resume: Vec::new(),
+        stopping: Some(found),
+        ..pair
+    }
+}
+
+/// With more pairs than this, p after Holm is not computed.
+pub(crate) const MOST_PAIRS: usize = 5_000;
+
+/// Sign flips of all pairs together at most: a few seconds.
+const MOST_FLIPS: usize = 2_000_000_000;
+
+/// What a named pair is one of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Possible {
+    /// Pairs that were named and not planned.
+    pub named: usize,
+    /// All pairs of the variants of the files or runs.
+    pub pairs: usize,
+    /// `holm` over all of them, or `bonferroni`, an upper bound of it, where these are too many to compute.
+    pub correction: &'static str,
+    /// The p after it.
+    pub p: f64,
+}
+
+impl Possible {
+    fn sentence(&self) -> String {
+        let p = p_equals(self.p);
+        let p = p.strip_prefix("p = ").or_else(|| p.strip_prefix("p ")).unwrap_or(&p);
+        let over = match self.correction {
+            "holm" => "p after Holm over all is",
+            _ => "p after Bonferroni over all, an upper bound of Holm's, is",
+        };
+        let (named, pairs) = (thousands(self.named), thousands(self.pairs));
+        let noun = if self.pairs == 1 { "pair" } else { "pairs" };
+        format!("{named} of {pairs} possible {noun}, not planned in the experiment file: {over} {p}")
+    }
+}
+
+/// Says of each compared pair that was not planned how many there were. `all` are the variants of the files or runs, those of
+/// the comparison under the same names, or those of the comparison alone where all are too many; `count` is their number.
+pub(crate) fn among_all(
+    comparison: &mut Comparison,
+    all: &[Variant],
+    count: usize,
+    is_planned: &dyn Fn(&str, &str) -> bool,
+) {
+    let most = count * count.saturating_sub(1) / 2;
+    for figure in &mut comparison.figures {
+        let is_charged = |pair: &Pair| pair.p.is_some() && !is_planned(&pair.a, &pair.b);
+        let named = figure.pairs.iter().filter(|pair| is_charged(pair)).count();
+        if named == 0 || figure.pairs.len() >= most || most < 2 {
+            continue;
+        }
+        let flips = if figure.binary { 1 } else { comparison.settings.resamples };
+        let is_cheap = most <= MOST_PAIRS && most.saturating_mul(figure.n).saturating_mul(flips) <= MOST_FLIPS;
+        let known = (is_cheap && all.len() == count).then(|| p_of_all(figure, all, &comparison.settings));
+        let charged: Vec<usize> = (0..figure.pairs.len()).filter(|at| is_charged(&figure.pairs[*at])).collect();
+        for at in charged {
+            let pair = &mut figure.pairs[at];
+            let Some(own) = pair.p.map(|p| p.value) else { continue };
+            let found = known.as_ref().and_then(|known| {
+                let of_pair = |(a, b, _): &(&str, &str, f64)| {
+                    (*a, *b) == (&*pair.a, &*pair.b) || (*b, *a) == (&*pair.a, &*pair.b)
+                };
+                Some((known.iter().position(of_pair)?, known))
+            });
+            let possible = match found {
+                Some((place, known)) => {
+                    let p: Vec<f64> = known.iter().map(|(_, _, p)| *p).collect();
+                    Possible { named, pairs: known.len(), correction: "holm", p: holm(&p)[place] }
+                }
+                #[expect(clippy::cast_precision_loss, reason = "a count of pairs")]
+                None => Possible { named, pairs: most, correction: "bonferroni", p: (own * most as f64).min(1.0) },
+            };
+            pair.verdict.sentence = format!("{}; {}", pair.verdict.sentence, possible.sentence());
+            pair.possible = Some(possible);
+        }
+    }
+}
+
+/// The p of every pair on the questions that both have: the compared ones as they were compared.
+fn p_of_all<'v>(figure: &FigureComparison, all: &'v [Variant], settings: &Settings) -> Vec<(&'v str, &'v str, f64)> {
+    let mut found = Vec::new();
+    for (at, a) in all.iter().enumerate() {
+        for b in &all[at + 1..] {
+            let compared = figure.pair(&a.name, &b.name).and_then(|pair| pair.p);
+            let p = compared.map(|p| p.value).or_else(|| p_of(a, b, &figure.figure, settings));
+            found.extend(p.map(|p| (a.name.as_str(), b.name.as_str(), p)));
+        }
+    }
+    found
+}
+
+/// The p that decides about two variants, without what else is known of them.
+fn p_of(a: &Variant, b: &Variant, figure: &NamedFigure, settings: &Settings) -> Option<f64> {
+    let pairing = Pairing::of([a, b]).ok()?;
+    let values = pairing.values(figure).ok()?;
+    let paired = Paired::of(&values.pair((0, 1)), &values, figure);
+    paired.borrowed().deciding_p(settings.resamples, settings.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Possible, among_all};
+    use crate::analysis::compare::tests::{done, quick, variant};
+    use crate::analysis::compare::{Settings, Variant, compare};
+    use crate::base::Pairs;
+    use crate::base::stats::holm;
+
+    /// Ten variants that are right on a third of 60 questions, each on others.
+    fn ten() -> Vec<Variant> {
+        (0..10_usize)
+            .map(|v| variant(&format!("v{v}"), (0..60_usize).map(|i| (i * (v + 3) + v * v) % 7 < 2 + v % 3)))
+            .collect()
+    }
+
+    fn named(pairs: &[[&str; 2]], count: usize, all: &[Variant], planned: &[&str]) -> Vec<(Option<Possible>, String)> {
+        let contrasts = pairs.iter().map(|pair| pair.map(str::to_owned)).collect();
+        let settings = Settings { pairs: Pairs { contrasts, ..Pairs::default() }, ..quick() };
+        let mut found = compare(&ten(), &settings).expect("a comparison");
+        among_all(&mut found, all, count, &|a, b| planned.contains(&a) && planned.contains(&b));
+        // F1 goes by sign flips, EM by McNemar's test.
+        let pairs = found.figures.into_iter().flat_map(|figure| figure.pairs);
+        pairs.map(|pair| (pair.possible, pair.verdict.sentence)).collect()
+    }
+
+    #[test]
+    fn a_named_pair_has_the_p_that_it_has_among_all_pairs() {
+        let all = done(&ten());
+        let found = named(&[["v0", "v2"], ["v1", "v5"]], 10, &ten(), &[]);
+        for (figure, found) in all.figures.iter().zip(found.chunks(2)) {
+            let p: Vec<f64> = figure.pairs.iter().map(|pair| pair.p.expect("a p").value).collect();
+            for ((a, b), (possible, sentence)) in [("v0", "v2"), ("v1", "v5")].into_iter().zip(found) {
+                let at = figure.pairs.iter().position(|pair| pair.a == a && pair.b == b).expect("the pair");
+                let possible = possible.expect("not planned");
+                assert_eq!((possible.named, possible.pairs, possible.correction), (2, 45, "holm"));
+                assert!((possible.p - holm(&p)[at]).abs() < 1e-12, "{possible:?}");
+                assert!(sentence.contains(
+                    "; 2 of 45 possible pairs, not planned in the experiment file: p after Holm over all is "
+                ));
+            }
+        }
+    }
+
+    #[test]
+    fn many_pairs_have_an_upper_bound_and_planned_ones_nothing() {
+        let exact = named(&[["v0", "v2"]], 10, &ten(), &[]).remove(0).0.expect("not planned");
+        let (bound, sentence) = named(&[["v0", "v2"]], 1000, &[], &[]).remove(0);
+        let bound = bound.expect("not planned");
+        assert_eq!((bound.pairs, bound.correction), (499_500, "bonferroni"));
+        assert!(bound.p >= exact.p);
+        assert!(
+            sentence.contains("; 1 of 499,500 possible pairs, not planned")
+                && sentence.contains("an upper bound of Holm's")
+        );
+        assert!(named(&[["v0", "v2"]], 10, &ten(), &["v2", "v0"]).iter().all(|(found, _)| found.is_none()));
+        // All that there are, so that Holm's correction covers them anyway.
+        assert!(named(&[["v0", "v2"]], 2, &ten()[..2], &[]).iter().all(|(found, _)| found.is_none()));
+    }
+}

@@ -1,0 +1,182 @@
+//! What to compare: the settings, the figures, and what can be wrong with them.
+
+use super::StoppedRun;
+use crate::base::Pairs;
+use crate::base::stats::Interval;
+use crate::scoring::{Better, Figure, Unit, figure};
+use serde::Serialize;
+
+/// Resamples of every bootstrap and permutation.
+pub(crate) const RESAMPLES: usize = 10_000;
+
+/// Seed of every bootstrap and permutation.
+pub(crate) const SEED: u64 = 12_345;
+
+/// Settings of a comparison; its JSON has all of them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settings {
+    /// Coverage of every interval, above 0 and below 1.
+    pub level: f64,
+    /// A pair counts as different only where its corrected p is below this; above 0 and below 1.
+    pub alpha: f64,
+    /// Power for the minimum detectable difference; above 0 and below 1.
+    pub power: f64,
+    /// Resamples of every bootstrap, and of every permutation that is not enumerated; 1 or more.
+    pub resamples: usize,
+    /// Seed of all of these.
+    pub seed: u64,
+    /// The pairs to compare.
+    #[serde(flatten)]
+    pub pairs: Pairs,
+    /// The figures to compare, in the order in which they are shown. The first is the one that decides.
+    #[serde(rename = "metrics")]
+    pub figures: Vec<NamedFigure>,
+    /// Names of the fields to break down by, as in `Variant::groupings`.
+    pub breakdowns: Vec<String>,
+    /// Runs among the variants that a rule could stop.
+    #[serde(skip)]
+    pub stopped: Vec<StoppedRun>,
+}
+
+impl Default for Settings {
+    /// EM and F1 of all pairs at 95 %.
+    fn default() -> Self {
+        Self {
+            level: 0.95,
+            alpha: 0.05,
+            power: 0.8,
+            resamples: RESAMPLES,
+            seed: SEED,
+            pairs: Pairs::default(),
+            figures: vec![NamedFigure::new("em"), NamedFigure::new("f1")],
+            breakdowns: Vec::new(),
+            stopped: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses values outside their ranges.
+    pub(super) fn check(&self) -> Result<(), CompareError> {
+        for (name, value) in [("level", self.level), ("alpha", self.alpha), ("power", self.power)] {
+            if !(value > 0.0 && value < 1.0) {
+                return Err(CompareError::NotBetween { name, value });
+            }
+        }
+        if self.resamples == 0 {
+            return Err(CompareError::NoResamples);
+        }
+        if self.figures.is_empty() { Err(CompareError::NoFigure) } else { Ok(()) }
+    }
+}
+
+/// A figure by its name: one of an episode, or a column of a table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedFigure {
+    /// Its name, as in [`Variant::figures`](super::Variant::figures).
+    pub name: String,
+    pub unit: Unit,
+    pub better: Better,
+    /// Smallest and largest value that the figure allows; absent where it has no bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Interval>,
+}
+
+/// Where shares lie; other numbers have no bound of their own.
+fn range(unit: Unit) -> Option<Interval> {
+    (unit == Unit::Share).then_some(Interval::SHARES)
+}
+
+impl NamedFigure {
+    /// The figure of that name. An unknown name (a column of a table) is an amount without a direction.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let known = Figure::named(&name);
+        let (unit, better) = known.map_or((Unit::Amount, Better::Neither), |figure| (figure.unit(), figure.better));
+        Self { name, unit, better, range: range(unit) }
+    }
+
+    /// A metric from a file, which does not say whether more is better, or of judges, where it is.
+    pub fn joined(name: impl Into<String>, unit: Unit, judged: bool) -> Self {
+        let better = if judged { Better::Higher } else { Better::Neither };
+        Self { name: name.into(), unit, better, range: range(unit) }
+    }
+
+    /// Whether the program does not know the figure: a column of a table, or a metric from a file.
+    pub(super) fn is_own(&self) -> bool {
+        Figure::named(&self.name).is_none()
+    }
+
+    /// That of shares, for differences of these values of a figure that the program does not know, where all lie between 0 and 1. A
+    /// further variant, whose values do not, takes nothing from a pair.
+    pub(super) fn range_of_own(&self, variants: &[Vec<f64>]) -> Option<Interval> {
+        let shares = self.is_own() && variants.iter().flatten().all(|value| Interval::SHARES.contains(*value));
+        shares.then_some(Interval { low: -1.0, high: 1.0 })
+    }
+
+    /// Smallest and largest difference of two values.
+    pub(super) fn range_of_differences(&self) -> Option<Interval> {
+        self.range.map(|Interval { low, high }| Interval { low: low - high, high: high - low })
+    }
+
+    /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are.
+    pub fn label(&self) -> &str {
+        match self.name.as_str() {
+            "em" => "EM",
+            "f1" => "F1",
+            name => name,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum CompareError {
+    #[error("a comparison needs at least two variants, found {0}")]
+    TooFew(usize),
+    #[error("two variants have the name `{0}`")]
+    SameName(String),
+    #[error("no variant `{wanted}` to compare with; the variants are {known}")]
+    Unknown { wanted: String, known: String },
+    #[error("`{0}` cannot be compared with itself")]
+    WithItself(String),
+    #[error("`{variant}` has no figure `{figure}`; it has {known}")]
+    UnknownFigure {
+        variant: String,
+        figure: String,
+        /// The figures that it has, separated by commas.
+        known: String,
+    },
+    #[error("no figure to compare")]
+    NoFigure,
+    /// No variant has a field of the breakdown.
+    #[error("no variant has the field `{field}` to break down by; the fields are {known}")]
+    UnknownGrouping {
+        field: String,
+        /// The fields available, separated by commas.
+        known: String,
+    },
+    #[error("`{variant}` has question `{question}`, repeat {repeat}, twice")]
+    Duplicate {
+        variant: String,
+        question: String,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    #[error("the variants {0} share no question")]
+    NothingShared(String),
+    #[error(
+        "`{figure}` of question `{question}` in `{variant}` is {value}, outside of its bounds {}..{}", range.low, range.high
+    )]
+    OutOfBounds { figure: String, variant: String, question: String, value: f64, range: Interval },
+    /// A setting that must be a share.
+    #[error("`{name}` must be greater than 0 and less than 1, not {value}")]
+    NotBetween { name: &'static str, value: f64 },
+    #[error("`resamples` must be 1 or more")]
+    NoResamples,
+}
+
+/// The name of a figure, for the name as typed.
+pub(crate) fn canonical(typed: &str) -> String {
+    let name = typed.trim().to_ascii_lowercase();
+    if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
+}

@@ -1,0 +1,189 @@
+//! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
+
+use super::episode::{ToolUse, instant, is_copied, opening, tool_uses};
+use super::{Export, ExportError, Scored};
+use crate::base::{Message, Method, Role, Step, Tool, Usage};
+use serde_json::{Map, Value, json};
+use std::io::{self, BufWriter, Write};
+
+const VERSION: &str = "ATIF-v1.8";
+
+/// Writes a trajectory per line: the first prompt as steps of the system and the user, then a step of the agent for each
+/// recorded step, with its tool call and what the tool answered. What the format has no field for is in `extra`.
+///
+/// Source: the models in `harbor.models.trajectories` of the package `harbor`.
+#[derive(Debug)]
+pub struct Atif<W: Write> {
+    out: BufWriter<W>,
+    metrics: Vec<String>,
+}
+
+impl<W: Write> Atif<W> {
+    /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
+    pub fn new(out: W, metrics: Vec<String>) -> Self {
+        Self { out: BufWriter::new(out), metrics }
+    }
+}
+
+impl<W: Write> Export for Atif<W> {
+    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
+        serde_json::to_writer(&mut self.out, &trajectory(scored, &self.metrics)).map_err(io::Error::from)?;
+        Ok(self.out.write_all(b"\n")?)
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
+    let recorded = &scored.episode.trajectory;
+    let mut steps = opening_steps(scored);
+    if let (Some(first), Some(time)) = (steps.first_mut(), instant(&recorded.started_at, 0)) {
+        first["timestamp"] = json!(time);
+    }
+    for (step, used) in recorded.steps.iter().zip(tool_uses(recorded)) {
+        steps.push(agent_step(scored, step, used));
+    }
+    for (at, step) in steps.iter_mut().enumerate() {
+        step["step_id"] = json!(at + 1);
+    }
+    let usage = |of: fn(Usage) -> u64| recorded.counted_usage().map(of);
+    json!({
+        "schema_version": VERSION,
+        "session_id": scored.origin.run(),
+        "trajectory_id": recorded.key,
+        "agent": agent(scored),
+        "final_metrics": {
+            "total_prompt_tokens": usage(|usage| usage.prompt_tokens),
+            "total_completion_tokens": usage(|usage| usage.completion_tokens),
+            "total_cached_tokens": usage(|usage| usage.cached_tokens), "total_cost_usd": recorded.cost_usd, "total_steps": steps.len(),
+        },
+        "steps": steps,
+        "extra": {
+            "run": scored.origin.run(), "dataset": scored.origin.manifest().dataset.name, "id": recorded.id,
+            "variant": recorded.variant, "repeat": recorded.repeat, "question": recorded.question,
+            "answers": recorded.answers, "answer": recorded.answer, "outcome": recorded.outcome,
+            "detail": recorded.detail, "failure": recorded.failure, "score": scored.episode.score.map(|_| scored.numbers()),
+            "metrics": scored.named_metrics(metrics), "votes": recorded.votes, "repairs": recorded.repairs,
+            "branch": recorded.branch, "wall_ms": recorded.timed_ms(), "steps_recorded": recorded.has_steps(),
+        },
+    })
+}
+
+fn agent(scored: &Scored<'_>) -> Value {
+    let variant = scored.origin.variant();
+    json!({
+        "name": "wikitrail", "version": scored.origin.manifest().wikitrail,
+        "model_name": variant.map(|variant| &variant.model), "tool_definitions": tool_definitions(scored),
+        "extra": { "variant": variant },
+    })
+}
+
+/// The functions that were offered, or, in a protocol of text, the tools that its prompt describes; none for methods without
+/// tools.
+fn tool_definitions(scored: &Scored<'_>) -> Option<Vec<Value>> {
+    let offered = scored.prompts.iter().find_map(|prompt| prompt.request.as_ref()?.functions.as_ref());
+    if let Some(functions) = offered {
+        return Some(functions.openai());
+    }
+    Method::parse(&scored.origin.variant()?.method)?.agent()?;
+    let tools = [
+        (Tool::Search, "Open a page of Wikipedia by its title, or learn similar titles."),
+        (Tool::Lookup, "The next sentence of the open page that contains a keyword."),
+        (Tool::Finish, "Give the answer and end the episode."),
+    ];
+    let parameters =
+        json!({ "type": "object", "properties": { "input": { "type": "string" } }, "required": ["input"] });
+    let defined = |(tool, about): (Tool, &str)| json!({ "type": "function", "function": { "name": tool.name(), "description": about, "parameters": parameters } });
+    Some(tools.map(defined).into())
+}
+
+/// What was said before the first reply. Replies among it are solved examples, which the agent did not give.
+fn opening_steps(scored: &Scored<'_>) -> Vec<Value> {
+    let mut steps: Vec<Value> = Vec::new();
+    for Message { role, content, calls, answers, .. } in opening(scored) {
+        let content = &*content;
+        match role {
+            Role::System => steps.push(json!({ "source": "system", "message": content })),
+            Role::User => steps.push(json!({ "source": "user", "message": content })),
+            Role::Assistant => {
+                let written = calls.iter().map(
+                    |call| json!({ "tool_call_id": call.id, "function_name": call.name, "arguments": call.object() }),
+                );
+                let calls: Vec<Value> = written.collect();
+                let mut step = json!({
+                    "source": "agent", "message": content, "is_copied_context": true, "extra": { "example": true },
+                });
+                if !calls.is_empty() {
+                    step["tool_calls"] = json!(calls);
+                }
+                steps.push(step);
+            }
+            Role::Tool => answer_call(&mut steps, answers.as_deref(), content),
+        }
+    }
+    steps
+}
+
+/// Adds the result of an example's call to the step that made it.
+fn answer_call(steps: &mut [Value], id: Option<&str>, content: &str) {
+    let Some(step) = steps.last_mut().filter(|step| step["source"] == "agent") else { return };
+    let called = |call: &Value| id.is_some_and(|id| call["tool_call_id"] == id);
+    let id = id.filter(|_| step["tool_calls"].as_array().is_some_and(|calls| calls.iter().any(called)));
+    let result = json!({ "source_call_id": id, "content": content });
+    match step["observation"]["results"].as_array_mut() {
+        Some(results) => results.push(result),
+        None => step["observation"] = json!({ "results": [result] }),
+    }
+}
+
+fn agent_step(scored: &Scored<'_>, step: &Step, used: Option<ToolUse>) -> Value {
+    let copied = is_copied(&scored.episode.trajectory, step);
+    let own = step.calls.iter().filter(|call| !call.copied).count();
+    let said: Vec<&str> = step.calls.iter().map(|call| call.completion.as_str()).collect();
+    let mut fields = Map::new();
+    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    put("source", json!("agent"));
+    put("message", json!(said.join("\n")));
+    if copied {
+        put("is_copied_context", json!(true));
+    } else {
+        put("llm_call_count", json!(own));
+    }
+    // A step without a call of its own has neither, by the rules of the format.
+    if copied || own > 0 {
+        let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
+        let reasoning = reasoning.join("\n");
+        let thought = if reasoning.is_empty() { step.thought.clone() } else { Some(reasoning) };
+        thought.map(|thought| put("reasoning_content", json!(thought)));
+        metrics(step).map(|metrics| put("metrics", metrics));
+    }
+    let id = used.as_ref().map(|used| used.id.clone());
+    if let Some(ToolUse { id, function, arguments }) = used {
+        put("tool_calls", json!([{ "tool_call_id": id, "function_name": function, "arguments": arguments }]));
+    }
+    if let Some(observation) = &step.observation {
+        put("observation", json!({ "results": [{ "source_call_id": id, "content": observation }] }));
+    }
+    let branch =
+        scored.episode.trajectory.branch.as_ref().filter(|branch| branch.at == step.n && step.sample.is_none());
+    let extra = json!({
+        "step": step.n, "sample": step.sample, "thought": step.thought, "action_text": step.action_text,
+        "tool": step.tool, "provenance": step.provenance, "note": step.note, "discarded": step.discarded,
+        "calls": step.calls, "edit": branch.and_then(|branch| branch.edit.as_ref()),
+    });
+    put("extra", extra);
+    Value::Object(fields)
+}
+
+/// Tokens of the calls that this episode made.
+fn metrics(step: &Step) -> Option<Value> {
+    let own = step.calls.iter().filter(|call| !call.copied).filter_map(|call| call.usage);
+    let usage = own.reduce(|sum, usage| sum + usage)?;
+    Some(json!({
+        "prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens,
+        "cached_tokens": usage.cached_tokens,
+        "extra": { "cache_write_tokens": usage.cache_write_tokens, "reasoning_tokens": usage.reasoning_tokens },
+    }))
+}

@@ -1,0 +1,138 @@
+//! An episode as the formats take it: with its score, and as messages and calls of tools.
+
+use super::Origin;
+use crate::analysis::annotations::Annotation;
+use crate::base::{FunctionCall, Message, Prompt, RebuiltPrompt, Role, Step, Tool, Trajectory};
+use crate::scoring::{AnswerScore, ScoredEpisode};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A scored episode with what its run and its dataset say of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored<'a> {
+    pub episode: &'a ScoredEpisode,
+    /// What the dataset says of its question: the fields of the table of questions, in the order of its columns.
+    pub fields: &'a [Option<String>],
+    /// Its metrics from files, in the order of their columns.
+    pub metrics: &'a [Option<f64>],
+    /// The prompts of its calls, in the order of the record, where they are exported.
+    pub prompts: &'a [RebuiltPrompt],
+    pub origin: Origin<'a>,
+    /// What people said of it: the latest of each person, by name.
+    pub annotations: &'a [&'a Annotation],
+}
+
+/// The four numbers as the formats show them; all absent without a score.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Numbers {
+    #[serde(serialize_with = "number")]
+    pub(super) em: Option<f64>,
+    #[serde(serialize_with = "number")]
+    pub(super) f1: Option<f64>,
+    #[serde(serialize_with = "number")]
+    pub(super) precision: Option<f64>,
+    #[serde(serialize_with = "number")]
+    pub(super) recall: Option<f64>,
+}
+
+impl Scored<'_> {
+    /// Its metrics from files by their names; none where no files were joined.
+    pub(super) fn named_metrics<'n>(&self, names: &'n [String]) -> Option<BTreeMap<&'n str, Option<f64>>> {
+        let values = names.iter().map(String::as_str).zip(self.metrics.iter().copied());
+        (!names.is_empty()).then(|| values.collect())
+    }
+
+    pub(super) fn numbers(&self) -> Numbers {
+        let of = |value: fn(AnswerScore) -> f64| self.episode.score.map(value);
+        Numbers {
+            em: of(|score| score.em),
+            f1: of(|score| score.f1),
+            precision: of(|score| score.precision),
+            recall: of(|score| score.recall),
+        }
+    }
+}
+
+/// Zero and one are written `0` and `1`, as the official scripts print EM.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+#[expect(clippy::float_cmp, reason = "only the exact values are meant")]
+fn number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) if *value == 0.0 => serializer.serialize_u8(0),
+        Some(value) if *value == 1.0 => serializer.serialize_u8(1),
+        Some(value) => serializer.serialize_f64(*value),
+    }
+}
+
+/// A step's call of a tool.
+pub(super) struct ToolUse {
+    /// Unique within the episode.
+    pub(super) id: String,
+    pub(super) function: String,
+    /// An object: the arguments as the model wrote them, or `input` where the protocol is of text.
+    pub(super) arguments: Value,
+}
+
+/// What was said before the first reply: the first prompt as it was sent, or the question where that is not known.
+pub(super) fn opening(scored: &Scored<'_>) -> Vec<Message> {
+    let sent = scored.prompts.first().filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
+    sent.map_or_else(|| vec![Message::user(&*scored.episode.trajectory.question)], |request| messages(&request.prompt))
+}
+
+/// A prompt as messages. Of a text to continue, what all questions share is the system's, the rest the user's.
+pub(super) fn messages(prompt: &Prompt) -> Vec<Message> {
+    match prompt {
+        Prompt::Messages(messages) => messages.clone(),
+        Prompt::Text { prefix, rest } => {
+            let shared: &str = prefix;
+            let system = (!shared.trim().is_empty()).then(|| Message::system(shared));
+            system.into_iter().chain([Message::user(&**rest)]).collect()
+        }
+    }
+}
+
+/// The call of each step, in order; none where a step used no tool. Several calls of one reply are steps of their own, of
+/// which only the first has the reply.
+pub(super) fn tool_uses(trajectory: &Trajectory) -> Vec<Option<ToolUse>> {
+    let mut due: VecDeque<&FunctionCall> = VecDeque::new();
+    let mut uses = Vec::with_capacity(trajectory.steps.len());
+    for (at, step) in trajectory.steps.iter().enumerate() {
+        if let Some(call) = step.calls.last() {
+            due = call.calls.iter().collect();
+        }
+        let id = format!("call-{}", at + 1);
+        uses.push(match (due.pop_front(), step.tool) {
+            (_, None) | (None, Some(Tool::Invalid)) => None,
+            (Some(call), _) => Some(ToolUse { id, function: call.name.clone(), arguments: call.object() }),
+            (None, Some(tool)) => {
+                Some(ToolUse { id, function: tool.name().to_owned(), arguments: json!({ "input": step.input }) })
+            }
+        });
+    }
+    uses
+}
+
+/// Whether a step was copied from the episode that this one branches off, which ran and paid it.
+pub(super) fn is_copied(trajectory: &Trajectory, step: &Step) -> bool {
+    trajectory.branch.as_ref().is_some_and(|branch| step.n < branch.at && step.sample.is_none())
+}
+
+/// A recorded time some milliseconds later, in the form that every reader takes; none where the record has no time.
+pub(super) fn instant(recorded: &str, later_ms: u64) -> Option<String> {
+    let later = SignedDuration::from_millis(i64::try_from(later_ms).ok()?);
+    let time = recorded.parse::<Timestamp>().ok()?.checked_add(later).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string())
+}
+
+/// The name of a role in conversations.
+pub(super) fn role(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    }
+}

@@ -1,0 +1,120 @@
+//! JSON Lines: each stored trajectory with its score, or a table with one flat object per row.
+
+use super::episode::Numbers;
+use super::table::{Cell, Layout};
+use super::{Export, ExportError, Scored};
+use crate::analysis::annotations::Annotation;
+use crate::base::{RebuiltPrompt, Trajectory};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+
+/// Writes one trajectory per line, as it is stored, with `run` (the run's name) and
+/// `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it `metrics` where files of them were joined,
+/// `annotations` where people judged it, and `prompts` where they are asked for.
+#[derive(Debug)]
+pub struct Jsonl<W: Write> {
+    out: BufWriter<W>,
+    metrics: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    trajectory: &'a Trajectory,
+    run: &'a str,
+    score: Option<Numbers>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    annotations: &'a [&'a Annotation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<BTreeMap<&'a str, Option<f64>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prompts: Vec<Value>,
+}
+
+impl<W: Write> Jsonl<W> {
+    /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
+    pub fn new(out: W, metrics: Vec<String>) -> Self {
+        Self { out: BufWriter::new(out), metrics }
+    }
+}
+
+impl<W: Write> Export for Jsonl<W> {
+    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
+        let (run, score) = (scored.origin.run(), scored.episode.score.map(|_| scored.numbers()));
+        let metrics = scored.named_metrics(&self.metrics);
+        let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
+        let line = Line {
+            trajectory: &scored.episode.trajectory,
+            run,
+            score,
+            metrics,
+            prompts,
+            annotations: scored.annotations,
+        };
+        serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
+        Ok(self.out.write_all(b"\n")?)
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+/// Writes one object per row: every column is there, `null` where it has no value, and texts are whole.
+#[derive(Debug)]
+pub struct JsonRows<W: Write> {
+    out: BufWriter<W>,
+    names: Vec<String>,
+    layout: Layout,
+}
+
+struct Row<'a>(&'a [String], &'a [Cell<'a>]);
+
+impl<W: Write> JsonRows<W> {
+    /// Writes to `out`, which needs no buffer of its own.
+    pub fn new(out: W, layout: impl Into<Layout>) -> Self {
+        let layout = layout.into();
+        let names = layout.columns().map(|column| column.name.into_owned()).collect();
+        Self { out: BufWriter::new(out), names, layout }
+    }
+}
+
+impl<W: Write> Export for JsonRows<W> {
+    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
+        let Self { out, names, layout } = self;
+        layout.rows(scored, &mut |row| {
+            serde_json::to_writer(&mut *out, &Row(names, row)).map_err(io::Error::from)?;
+            Ok(out.write_all(b"\n")?)
+        })
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        Ok(self.out.flush()?)
+    }
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, cell) in self.0.iter().zip(self.1) {
+            map.serialize_entry(name, cell)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Name(name) => serializer.serialize_str(name),
+            Self::Integer(number) => serializer.serialize_u64(*number),
+            Self::Real(number) => serializer.serialize_f64(*number),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::Empty => serializer.serialize_none(),
+        }
+    }
+}

@@ -1,0 +1,471 @@
+//! The tables, whatever file they are written to: columns with a type, rows of cells, and what fills the cells.
+
+use super::{ExportError, Scored};
+use crate::analysis::annotations::Annotation;
+use crate::base::{Call, Manifest, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
+use crate::scoring::{Failure, Figure, Grounding, Measure, figure};
+use std::borrow::Cow;
+use std::fmt::Display;
+
+/// A table with the columns that datasets and files of metrics add to the questions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    pub table: Table,
+    /// Fields of the records, which become the columns `meta.NAME`.
+    pub meta: Vec<String>,
+    /// Metrics from files.
+    pub metrics: Vec<String>,
+    /// Whether steps have the text of their first prompt.
+    pub prompts: bool,
+}
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// One row per episode.
+    Questions,
+    /// One row per step; an episode without steps has none.
+    Steps,
+}
+
+/// What the cells of a column hold; each may be empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8.
+    Text,
+    /// A count or a size, 0 or more.
+    Integer,
+    /// A number with a fraction.
+    Real,
+    /// Yes or no; `1` or `0` in CSV.
+    Flag,
+}
+
+impl Kind {
+    /// The name that `docs/columns.md` gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "int",
+            Self::Real => "real",
+            Self::Flag => "bool",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// Its name, the same in every format.
+    pub name: Cow<'static, str>,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Cell<'a> {
+    /// Text from a dataset, a model, a page or a command line.
+    Text(Cow<'a, str>),
+    /// Text that we chose ourselves: a fixed name, a digest, a time.
+    Name(&'a str),
+    Integer(u64),
+    Real(f64),
+    Flag(bool),
+    Empty,
+}
+
+/// Takes the rows of one trajectory.
+pub(super) type Sink<'s> = &'s mut dyn FnMut(&[Cell<'_>]) -> Result<(), ExportError>;
+
+impl From<Table> for Layout {
+    fn from(table: Table) -> Self {
+        Self { table, meta: Vec::new(), metrics: Vec::new(), prompts: false }
+    }
+}
+
+impl Layout {
+    /// The columns, in order; `docs/columns.md` explains each.
+    pub fn columns(&self) -> impl Iterator<Item = Column> {
+        let own: Vec<Column> = match self.table {
+            Table::Questions => {
+                let meta =
+                    self.meta.iter().map(|name| Column { name: format!("meta.{name}").into(), kind: Kind::Text });
+                let metrics = self.metrics.iter().map(|name| Column { name: name.clone().into(), kind: Kind::Real });
+                let known = QUESTION_COLUMNS.iter().map(|column| column.column.clone());
+                known.chain(QUESTION_FIELDS).chain(meta).chain(metrics).collect()
+            }
+            Table::Steps => {
+                let known = STEP_COLUMNS.iter().map(|(column, _)| column.clone());
+                known.chain(self.prompts.then(|| Column::text("prompt_text"))).collect()
+            }
+        };
+        own.into_iter().chain(RUN_COLUMNS).chain(SETTING_COLUMNS.iter().map(|(column, _)| column.clone()))
+    }
+
+    /// Whether these are the names of such a table's columns, whatever fields its questions had: nobody has added one.
+    pub fn is_header(&self, names: &[String]) -> bool {
+        let fixed: Vec<Column> = Self::from(self.table).columns().collect();
+        let is_fixed = |name: &str| fixed.iter().any(|column| column.name == name);
+        let is_further = |name: &String| {
+            name.starts_with("meta.") || name == "prompt_text" || (self.metrics.contains(name) && !is_fixed(name))
+        };
+        names.iter().filter(|name| !is_further(name)).eq(fixed.iter().map(|column| &*column.name))
+    }
+
+    /// Gives the rows of one trajectory to `sink`, each with one cell per column.
+    pub(super) fn rows(&self, scored: &Scored<'_>, sink: Sink<'_>) -> Result<(), ExportError> {
+        let origin = scored.origin.cells();
+        match self.table {
+            Table::Questions => {
+                let mut row = question_row(scored);
+                row.extend(question_fields(scored, self.meta.len()));
+                let metric = |at| Cell::of(scored.metrics.get(at).copied().flatten(), Cell::Real);
+                row.extend((0..self.metrics.len()).map(metric));
+                row.extend(origin);
+                sink(&row)
+            }
+            Table::Steps => {
+                let mut prompts = scored.prompts.iter();
+                scored.episode.trajectory.steps.iter().try_for_each(|step| {
+                    let own = STEP_COLUMNS.iter().map(|(_, cell)| cell(&scored.episode.trajectory, step));
+                    let calls: Vec<_> = prompts.by_ref().take(step.calls.len()).collect();
+                    let prompt = self.prompts.then(|| prompt_cell(calls.first().copied()));
+                    sink(&own.chain(prompt).chain(origin.iter().cloned()).collect::<Vec<_>>())
+                })
+            }
+        }
+    }
+}
+
+impl Column {
+    const fn text(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), kind: Kind::Text }
+    }
+
+    const fn integer(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), kind: Kind::Integer }
+    }
+
+    const fn real(name: &'static str) -> Self {
+        Self { name: Cow::Borrowed(name), kind: Kind::Real }
+    }
+}
+
+impl<'a> Cell<'a> {
+    fn text(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+
+    fn count(count: usize) -> Self {
+        // No machine counts further.
+        Self::Integer(count as u64)
+    }
+
+    /// The cell of a value that may be absent.
+    fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        value.map_or(Self::Empty, cell)
+    }
+}
+
+/// A column and where its cells come from.
+struct QuestionColumn {
+    column: Column,
+    content: QuestionContent,
+}
+
+enum QuestionContent {
+    Own(for<'a> fn(&Scored<'a>) -> Cell<'a>),
+    Figure(&'static Figure),
+}
+
+/// The columns, in order; `docs/columns.md` explains each.
+const QUESTION_COLUMNS: &[QuestionColumn] = &[
+    text_column("variant", |scored| Cell::text(&scored.episode.trajectory.variant)),
+    own_column(Column::integer("repeat"), |scored| Cell::Integer(scored.episode.trajectory.repeat.into())),
+    text_column("id", |scored| Cell::text(&scored.episode.trajectory.id)),
+    text_column("question", |scored| Cell::text(&scored.episode.trajectory.question)),
+    text_column("gold", |scored| Cell::of(scored.episode.trajectory.answers.first(), |gold| Cell::text(gold))),
+    text_column("aliases", |scored| Cell::Text(Cow::Owned(aliases(&scored.episode.trajectory)))),
+    text_column("prediction", |scored| Cell::of(scored.episode.trajectory.answer.as_deref(), Cell::text)),
+    figure_column(&figure::EM),
+    figure_column(&figure::F1),
+    figure_column(&figure::PRECISION),
+    figure_column(&figure::RECALL),
+    text_column("outcome", |scored| Cell::Name(scored.episode.trajectory.outcome.name())),
+    text_column("detail", |scored| Cell::of(scored.episode.trajectory.detail.as_deref(), Cell::text)),
+    figure_column(&figure::STEPS),
+    figure_column(&figure::CALLS),
+    figure_column(&figure::BAD_CALLS),
+    figure_column(&figure::CUT_CALLS),
+    figure_column(&figure::DECLINED_CALLS),
+    figure_column(&figure::SEARCHES),
+    figure_column(&figure::LOOKUPS),
+    figure_column(&figure::MISSED_SEARCHES),
+    figure_column(&figure::REPAIRS),
+    figure_column(&figure::SAMPLES),
+    text_column("votes", |scored| votes(&scored.episode.trajectory)),
+    figure_column(&figure::GOLD_PAGES_OPENED),
+    figure_column(&figure::GOLD_PAGES),
+    figure_column(&figure::FIRST_HOP),
+    figure_column(&figure::ALL_HOPS),
+    figure_column(&figure::SENTENCES_SEEN),
+    figure_column(&figure::SENTENCES),
+    figure_column(&figure::EMPTY_LOOKUPS),
+    text_column("grounding", |scored| Cell::of(grounding(scored).map(Grounding::name), Cell::Name)),
+    text_column("failure_class", |scored| Cell::of(failure(scored).map(|failure| failure.class.name()), Cell::Name)),
+    text_column("failure_evidence", |scored| {
+        Cell::of(failure(scored).map(|failure| failure.evidence.as_str()), Cell::text)
+    }),
+    figure_column(&figure::PROMPT_TOKENS),
+    figure_column(&figure::COMPLETION_TOKENS),
+    figure_column(&figure::COST_USD),
+    figure_column(&figure::WALL_MS),
+    text_column("started_at", |scored| Cell::Name(&scored.episode.trajectory.started_at)),
+    text_column("compat", |scored| Cell::of(scored.episode.trajectory.compat, |compat| Cell::Name(compat.name()))),
+    text_column("key", |scored| Cell::Name(&scored.episode.trajectory.key)),
+    figure_column(&figure::CACHED_TOKENS),
+    figure_column(&figure::CACHE_WRITE_TOKENS),
+    figure_column(&figure::REASONING_TOKENS),
+    text_column("annotation_by", |scored| said(scored, |one| Some(&one.by))),
+    text_column("annotation_correct", |scored| said(scored, |one| Some(if one.correct? { "true" } else { "false" }))),
+    text_column("annotation_class", |scored| said(scored, |one| Some(one.class?.name()))),
+    text_column("annotation_step", |scored| said(scored, |one| one.step)),
+    figure_column(&figure::R_PRECISION),
+    figure_column(&figure::RECALL_AT_5),
+    figure_column(&figure::KILT_EM),
+    figure_column(&figure::KILT_F1),
+];
+
+/// What the dataset says of the question. [`Scored::fields`] holds them in this order, and then those of `meta`.
+const QUESTION_FIELDS: [Column; 5] = [
+    Column::text("type"),
+    Column::text("level"),
+    Column::integer("hops"),
+    Column::text("answer_kind"),
+    Column::text("cluster"),
+];
+
+/// One cell for each of [`QUESTION_FIELDS`], and for so many columns of `meta`.
+fn question_fields<'a>(scored: &Scored<'a>, meta: usize) -> impl Iterator<Item = Cell<'a>> {
+    let fields = scored.fields;
+    let value = move |at: usize| fields.get(at).and_then(Option::as_deref);
+    let known = QUESTION_FIELDS.into_iter().enumerate().map(move |(at, column)| match column.kind {
+        Kind::Integer => Cell::of(value(at).and_then(|text| text.parse().ok()), Cell::Integer),
+        _ => Cell::of(value(at), Cell::text),
+    });
+    known.chain((0..meta).map(move |at| Cell::of(value(QUESTION_FIELDS.len() + at), Cell::text)))
+}
+
+const fn own_column(column: Column, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
+    QuestionColumn { column, content: QuestionContent::Own(cell) }
+}
+
+const fn text_column(name: &'static str, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
+    own_column(Column::text(name), cell)
+}
+
+const fn figure_column(figure: &'static Figure) -> QuestionColumn {
+    let kind = match figure.measure {
+        Measure::Share(_) | Measure::Amount(_) => Kind::Real,
+        Measure::Flag(_) => Kind::Flag,
+        Measure::Count(_) => Kind::Integer,
+    };
+    QuestionColumn {
+        column: Column { name: Cow::Borrowed(figure.name), kind },
+        content: QuestionContent::Figure(figure),
+    }
+}
+
+/// One cell for each of [`QUESTION_COLUMNS`].
+fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
+    let episode = scored.episode;
+    let cell = |column: &QuestionColumn| match &column.content {
+        QuestionContent::Own(cell) => cell(scored),
+        QuestionContent::Figure(figure) => match figure.measure {
+            Measure::Share(of) | Measure::Amount(of) => Cell::of(of(episode), Cell::Real),
+            Measure::Flag(of) => Cell::of(of(episode), Cell::Flag),
+            Measure::Count(of) => Cell::of(of(episode), Cell::Integer),
+        },
+    };
+    QUESTION_COLUMNS.iter().map(cell).collect()
+}
+
+fn grounding(scored: &Scored<'_>) -> Option<Grounding> {
+    scored.episode.assessment.as_ref()?.grounding
+}
+
+fn failure<'a>(scored: &Scored<'a>) -> Option<&'a Failure> {
+    scored.episode.failure()
+}
+
+/// One part of what each person said, joined by `|`, nothing where a person did not say it. All such columns have the people
+/// in the same order.
+fn said<'a, T: Display>(scored: &Scored<'a>, part: impl Fn(&'a Annotation) -> Option<T>) -> Cell<'a> {
+    if scored.annotations.is_empty() {
+        return Cell::Empty;
+    }
+    let parts = scored.annotations.iter().map(|one| part(one).map(|part| part.to_string()).unwrap_or_default());
+    Cell::Text(Cow::Owned(parts.collect::<Vec<_>>().join("|")))
+}
+
+/// The votes as a JSON list of `[answer, count]`; nothing without a vote.
+fn votes(trajectory: &Trajectory) -> Cell<'_> {
+    if trajectory.votes.is_empty() {
+        return Cell::Empty;
+    }
+    let votes: Vec<(&str, u32)> = trajectory.votes.iter().map(|vote| (vote.answer.as_str(), vote.count)).collect();
+    // Texts and numbers always serialise.
+    Cell::Text(Cow::Owned(serde_json::to_string(&votes).unwrap_or_default()))
+}
+
+/// Golds after the official one, as a JSON list.
+fn aliases(trajectory: &Trajectory) -> String {
+    // Strings always serialise.
+    serde_json::to_string(trajectory.answers.get(1..).unwrap_or_default()).unwrap_or_default()
+}
+
+type StepContent = for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>;
+
+/// The columns, in order, and their cells; `docs/columns.md` explains each.
+const STEP_COLUMNS: &[(Column, StepContent)] = &[
+    (Column::text("variant"), |trajectory, _| Cell::text(&trajectory.variant)),
+    (Column::integer("repeat"), |trajectory, _| Cell::Integer(trajectory.repeat.into())),
+    (Column::text("id"), |trajectory, _| Cell::text(&trajectory.id)),
+    (Column::integer("step"), |_, step| Cell::count(step.n)),
+    (Column::integer("sample"), |_, step| Cell::of(step.sample, |sample| Cell::Integer(sample.into()))),
+    (Column::text("thought"), |_, step| Cell::of(step.thought.as_deref(), Cell::text)),
+    (Column::text("tool"), |_, step| Cell::of(step.tool.map(Tool::name), Cell::Name)),
+    (Column::text("input"), |_, step| Cell::of(step.input.as_deref(), Cell::text)),
+    (Column::text("action_text"), |_, step| Cell::of(step.action_text.as_deref(), Cell::text)),
+    (Column::text("observation"), |_, step| Cell::of(step.observation.as_deref(), Cell::text)),
+    (Column::text("source"), |_, step| page_cell(step, |page| Cell::text(&page.source))),
+    (Column::text("url"), |_, step| page_cell(step, |page| Cell::text(&page.url))),
+    (Column::text("title"), |_, step| page_cell(step, |page| Cell::text(&page.title))),
+    (Column::integer("pageid"), |_, step| page_cell(step, |page| Cell::of(page.pageid, Cell::Integer))),
+    (Column::integer("revid"), |_, step| page_cell(step, |page| Cell::of(page.revid, Cell::Integer))),
+    (Column::integer("status"), |_, step| page_cell(step, |page| Cell::Integer(page.status.into()))),
+    (Column::text("fetched_at"), |_, step| page_cell(step, |page| Cell::text(&page.fetched_at))),
+    (Column::text("page_sha256"), |_, step| page_cell(step, |page| Cell::text(&page.sha256))),
+    (Column::text("note"), |_, step| Cell::of(step.note.as_deref(), Cell::text)),
+    (Column::text("discarded"), |_, step| Cell::of(step.discarded.as_deref(), Cell::text)),
+    (Column::integer("calls"), |_, step| Cell::count(step.calls.len())),
+    (Column::integer("prompt_tokens"), |_, step| {
+        Cell::of(step_usage(step), |usage| Cell::Integer(usage.prompt_tokens))
+    }),
+    (Column::integer("completion_tokens"), |_, step| {
+        Cell::of(step_usage(step), |usage| Cell::Integer(usage.completion_tokens))
+    }),
+    (Column::integer("latency_ms"), |_, step| Cell::Integer(step.calls.iter().map(|call| call.latency_ms).sum())),
+    (Column::integer("attempts"), |_, step| {
+        Cell::Integer(step.calls.iter().map(|call| u64::from(call.attempts)).sum())
+    }),
+    (Column::text("finish_reason"), |_, step| {
+        Cell::of(step.calls.last().and_then(|call| call.finish_reason.as_deref()), Cell::text)
+    }),
+    (Column::text("cause"), |_, step| {
+        Cell::of(step.calls.last().and_then(Call::shortfall), |cause| Cell::Name(cause.name()))
+    }),
+    (Column::text("prompt_sha256"), |_, step| Cell::of(step.calls.first(), |call| Cell::Name(&call.prompt_sha256))),
+    (Column::integer("cached_tokens"), |_, step| counted_cell(step, |usage| usage.cached_tokens)),
+    (Column::integer("cache_write_tokens"), |_, step| counted_cell(step, |usage| usage.cache_write_tokens)),
+    (Column::integer("reasoning_tokens"), |_, step| counted_cell(step, |usage| usage.reasoning_tokens)),
+    (Column::text("sentences_shown"), |_, step| {
+        let shown = step.provenance.as_ref().and_then(|page| page.sentences.as_ref());
+        Cell::of(shown, |shown| Cell::Text(Cow::Owned(serde_json::to_string(shown).unwrap_or_default())))
+    }),
+];
+
+/// The prompt of a step's first call: a text as it is, messages as JSON; empty where it cannot be made again.
+fn prompt_cell(first: Option<&RebuiltPrompt>) -> Cell<'static> {
+    let request = first.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
+    Cell::of(request, |request| Cell::Text(Cow::Owned(request.prompt.to_text())))
+}
+
+fn page_cell<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'a> {
+    Cell::of(step.provenance.as_ref(), cell)
+}
+
+/// A count that only some providers make; empty where it is 0.
+fn counted_cell(step: &Step, tokens: fn(Usage) -> u64) -> Cell<'_> {
+    Cell::of(step_usage(step).map(tokens).filter(|tokens| *tokens > 0), Cell::Integer)
+}
+
+/// Tokens over the step's calls; absent if no server counted any.
+fn step_usage(step: &Step) -> Option<Usage> {
+    step.calls.iter().filter_map(|call| call.usage).reduce(|mut sum, usage| {
+        sum += usage;
+        sum
+    })
+}
+
+type SettingContent = for<'a> fn(&'a Variant) -> Cell<'a>;
+
+/// The columns of the run, which precede those of the settings.
+const RUN_COLUMNS: [Column; 2] = [Column::text("run"), Column::text("dataset")];
+
+/// The columns of the settings, in order, and their cells; `docs/columns.md` explains each.
+const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
+    (Column::text("protocol"), |variant| Cell::text(&variant.protocol)),
+    (Column::text("options"), options_cell),
+    (Column::text("method"), |variant| Cell::text(&variant.method)),
+    (Column::text("model"), |variant| Cell::text(&variant.model)),
+    (Column::text("endpoint"), |variant| Cell::text(&variant.endpoint)),
+    (Column::text("prompt"), |variant| Cell::text(&variant.prompt)),
+    (Column::text("rendered_prompt_sha256"), |variant| Cell::Name(&variant.prompt_sha256)),
+    (Column::text("question_label"), |variant| Cell::text(&variant.question_label)),
+    (Column::integer("max_steps"), |variant| Cell::of(variant.max_steps, Cell::count)),
+    (Column::real("temperature"), |variant| Cell::of(variant.decoding.temperature, Cell::Real)),
+    (Column::real("top_p"), |variant| Cell::of(variant.decoding.top_p, Cell::Real)),
+    (Column::integer("max_tokens"), |variant| {
+        Cell::of(variant.decoding.max_tokens, |tokens| Cell::Integer(tokens.into()))
+    }),
+    // A text, because a signed column of 64 bits does not hold every seed.
+    (Column::text("seed"), |variant| Cell::of(variant.decoding.seed, |seed| Cell::Text(Cow::Owned(seed.to_string())))),
+    (Column::text("wiki"), |variant| Cell::text(&variant.wiki)),
+    (Column::text("wiki_origin"), |variant| Cell::of(variant.wiki_origin.as_deref(), Cell::text)),
+    (Column::text("wording"), |variant| {
+        Cell::of(variant.compat, |_| {
+            Cell::Name(if variant.wording == Wording::English { "english" } else { "chinese" })
+        })
+    }),
+];
+
+/// The run that an episode is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    run: &'a str,
+    manifest: &'a Manifest,
+    variant: Option<&'a Variant>,
+}
+
+impl<'a> Origin<'a> {
+    /// The origin of an episode: the run's name, its manifest, and the name of the episode's variant, whose settings
+    /// stay unknown where the manifest does not have it.
+    pub fn new(run: &'a str, manifest: &'a Manifest, variant: &str) -> Self {
+        let variant = manifest.known_variants().find(|known| known.name == variant);
+        Self { run, manifest, variant }
+    }
+
+    pub(super) fn run(&self) -> &'a str {
+        self.run
+    }
+
+    pub(super) fn manifest(&self) -> &'a Manifest {
+        self.manifest
+    }
+
+    /// The settings, where the manifest has them.
+    pub(super) fn variant(&self) -> Option<&'a Variant> {
+        self.variant
+    }
+
+    fn cells(&self) -> Vec<Cell<'a>> {
+        let settings = SETTING_COLUMNS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
+        [self.run, &self.manifest.dataset.name].map(Cell::text).into_iter().chain(settings).collect()
+    }
+}
+
+/// The protocol's options as a JSON object; empty without any.
+fn options_cell(variant: &Variant) -> Cell<'_> {
+    let given = (!variant.options.is_empty()).then_some(&variant.options);
+    // Strings always serialise.
+    Cell::of(given, |options| Cell::Text(Cow::Owned(serde_json::to_string(options).unwrap_or_default())))
+}

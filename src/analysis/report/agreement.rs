@@ -1,0 +1,376 @@
+//! Judgements of people and models beside the rules' and metrics': tables of agreement.
+
+use super::console::{dash, percent};
+use super::sheet::{headings, table};
+use super::summary::LEVEL;
+use super::wrapped;
+use crate::analysis::annotations::{Annotation, Disagreement, Judgements, Person, Table, Two};
+use crate::analysis::compare::verdict::p_equals;
+use crate::analysis::judges::{Chosen, Verdict};
+use crate::analysis::results::{Correction, Drawn, JudgeFigures, TwoJudges};
+use crate::base::stats::ppi::{FEW_LABELS, FEWEST};
+use crate::base::stats::{Agreement, Coefficient, LabelledPart, holm, wilson};
+use crate::base::text::{counted, thousands, visible_line};
+use std::fmt::Write as _;
+
+/// Disagreements that are listed.
+const MAX_LISTED: usize = 20;
+/// Longest name of a person that is shown.
+const MAX_PERSON_NAME: usize = 40;
+/// Characters of a reason that are shown.
+const MAX_REASON: usize = 400;
+/// Characters of a class above a column.
+const MAX_HEADING: usize = 6;
+
+/// The tables, ending in a line break; `command` prints one episode.
+pub(crate) fn judgements(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
+    let mut text = String::new();
+    for person in &judgements.people {
+        of_person(&mut text, person, judgements, command, width);
+    }
+    for two in &judgements.pairs {
+        of_two(&mut text, two, command, width);
+    }
+    if !judgements.people.is_empty() {
+        text.push_str("intervals: 95 %, over questions; formulas: `wikitrail docs annotation`\n");
+    }
+    text
+}
+
+/// What a model says of an episode, in one line.
+pub(crate) fn reading(one: &Annotation) -> String {
+    let class = one.class.map(|class| format!(" says {}", class.name())).unwrap_or_default();
+    let reason = one.note.as_deref().map(|note| format!(": {}", visible_line(note, MAX_REASON))).unwrap_or_default();
+    format!("{}{class}{reason}", visible_line(&one.by, MAX_PERSON_NAME))
+}
+
+fn of_person(
+    text: &mut String,
+    person: &Person,
+    judgements: &Judgements,
+    command: &dyn Fn(&Disagreement) -> String,
+    width: usize,
+) {
+    let by = visible_line(&person.by, MAX_PERSON_NAME);
+    let seen = match person.episodes - person.blind {
+        0 => "without sight of the rules' verdict".to_owned(),
+        seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
+    };
+    text.push('\n');
+    text.push_str(&wrapped(&format!("judged by {by}: {}, {seen}", counted(person.episodes, "episode")), width, ""));
+    if person.is_model() {
+        of_model(text, &person.by, judgements, width);
+    }
+    if person.classes.agreement.n > 0 {
+        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement_line(&person.classes.agreement));
+        confusion(text, "rules", &by, &person.classes, width);
+        // Only a person is the measure of the rules.
+        if !person.is_model() {
+            shares(text, &by, &person.classes, width);
+        }
+    }
+    if person.correct.agreement.n > 0 {
+        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement_line(&person.correct.agreement));
+        confusion(text, "metric", &by, &person.correct, width);
+    }
+    disagreements(text, ["rules", &by], &person.classes, command);
+    disagreements(text, ["metric", &by], &person.correct, command);
+}
+
+/// A model's classes are worth what they agree with people's.
+fn of_model(text: &mut String, by: &str, judgements: &Judgements, width: usize) {
+    let mut people = judgements.of_model_and_people(by).peekable();
+    if people.peek().is_none() {
+        let unknown = "no person has classified these episodes: how often this model is right is not known";
+        text.push_str(&wrapped(unknown, width, "  "));
+    }
+    for (person, found) in people {
+        let line = format!("against {}, a person: {}", visible_line(person, MAX_PERSON_NAME), agreement_line(found));
+        text.push_str(&wrapped(&line, width, "  "));
+    }
+}
+
+fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String, width: usize) {
+    let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
+    for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
+        if said.agreement.n > 0 {
+            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement_line(&said.agreement));
+            confusion(text, a, b, said, width);
+            disagreements(text, [a, b], said, command);
+        }
+    }
+}
+
+/// Rows are the first's, columns the second's.
+fn confusion(text: &mut String, first: &str, second: &str, said: &Table, width: usize) {
+    let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(MAX_HEADING).collect()).collect();
+    let header = headings(&format!("{first} / {second}"), &heads.iter().map(String::as_str).collect::<Vec<_>>());
+    let counts = |row: usize| (0..said.words.len()).map(move |column| said.agreement.confusion.get(row, column));
+    let row = |(at, word): (usize, &&str)| {
+        let shown = |count: u64| if count == 0 { "·".to_owned() } else { thousands(count) };
+        std::iter::once((*word).to_owned()).chain(counts(at).map(shown)).collect()
+    };
+    let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
+    let _ = writeln!(text, "{}", table(&header, &rows, width));
+}
+
+/// Precision and recall of the rules for each class, with the person as the judge.
+fn shares(text: &mut String, by: &str, said: &Table, width: usize) {
+    let header = headings("class", &["rules", by, "both", "precision %", "recall %"]);
+    let counts = &said.agreement.confusion;
+    let share = |share: Option<f64>| share.map_or_else(dash, percent);
+    let row = |(at, word): (usize, &&str)| {
+        vec![
+            (*word).to_owned(),
+            thousands(counts.first(at)),
+            thousands(counts.second(at)),
+            thousands(counts.get(at, at)),
+            share(counts.precision(at)),
+            share(counts.recall(at)),
+        ]
+    };
+    let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
+    let _ = writeln!(text, "{}", table(&header, &rows, width));
+}
+
+fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn Fn(&Disagreement) -> String) {
+    let all = &said.disagreements;
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{} of {} and {}:", counted(all.len(), "disagreement"), who[0], who[1]);
+    for one in all.iter().take(MAX_LISTED) {
+        let _ = writeln!(text, "  {:<13} {:<13} {}", one.first, one.second, visible_line(&command(one), 500));
+    }
+    if all.len() > MAX_LISTED {
+        let _ = writeln!(text, "  and {} more; --json has all", thousands(all.len() - MAX_LISTED));
+    }
+}
+
+/// Longest name of a judge that is shown.
+const MAX_JUDGE_NAME: usize = 60;
+
+/// A p below which labels do not look drawn at random.
+const SUSPICIOUS: f64 = 0.05;
+
+/// The lines, ending in a line break; `means` are the judges' means with what labels make of them.
+pub(crate) fn judged_figures(
+    judges: &[JudgeFigures],
+    pairs: &[TwoJudges],
+    means: &[(String, &Correction)],
+    width: usize,
+) -> String {
+    let mut text = String::new();
+    for judge in judges {
+        of_judge(&mut text, judge, width);
+    }
+    for two in pairs {
+        let [a, b] = two.judges.each_ref().map(|name| visible_line(name, MAX_JUDGE_NAME));
+        text.push('\n');
+        text.push_str(&wrapped(&format!("{a} against {b}: {}", agreement_line(&two.agreement)), width, ""));
+    }
+    let corrected = if means.iter().any(|(_, mean)| mean.corrected.is_some()) {
+        "corrected: PPI++, which needs labels drawn at random from the answers right by exact match, and from those wrong by \
+         it; `wikitrail docs judge`"
+    } else {
+        "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`"
+    };
+    text.push_str(&wrapped(corrected, width, ""));
+    for line in of_labels(means) {
+        text.push_str(&wrapped(&line, width, "  "));
+    }
+    text
+}
+
+/// Whether the labels of these means look drawn at random, or why they correct nothing, a sentence each.
+pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
+    let drawn = || means.iter().filter_map(|(name, mean)| Some((name, mean, mean.drawn.as_ref()?)));
+    let parts = |drawn: &Drawn| [("wrong", drawn.wrong_by_em), ("right", drawn.right_by_em)];
+    let tested = || drawn().filter(|(_, mean, _)| mean.corrected.is_some());
+    let all: Vec<f64> = tested().flat_map(|(.., drawn)| parts(drawn)).filter_map(|(_, part)| part.p).collect();
+    let after = if all.len() > 1 { " after Holm" } else { "" };
+    let mut adjusted = holm(&all).into_iter();
+    let mut lines = Vec::new();
+    for (name, mean, drawn) in drawn().filter(|(_, mean, _)| mean.labels > 0) {
+        let mut say = |line: String| lines.push(if means.len() > 1 { format!("{name}: {line}") } else { line });
+        if mean.corrected.is_none() {
+            say(uncorrected(drawn));
+            continue;
+        }
+        let mut unremarkable = Vec::new();
+        for (em, part) in parts(drawn) {
+            match part.p.and_then(|_| adjusted.next()) {
+                Some(p) if p < SUSPICIOUS => say(suspicious(em, part, &format!("{}{after}", p_equals(p)))),
+                Some(p) => unremarkable.push(format!("{} for answers {em} by exact match", p_equals(p))),
+                None => {}
+            }
+        }
+        if !unremarkable.is_empty() {
+            let found = unremarkable.join(", ");
+            say(format!(
+                "no sign that labels were not drawn at random ({found}{after}); whether they were, only you know"
+            ));
+        }
+        // They are equal where a stratum's labels are all the same, or all of it is labelled.
+        if let Some([twice, half]) = drawn.at_odds.map(|at| at.map(percent)).filter(|[twice, half]| twice != half) {
+            say(format!(
+                "if right answers were labelled twice as often as wrong ones, the share is {twice} %; if half as often, {half} %"
+            ));
+        }
+    }
+    lines
+}
+
+/// Why there are too few labels.
+fn uncorrected(drawn: &Drawn) -> String {
+    let questions = drawn.labelled_questions;
+    if (questions as u64) < FEWEST {
+        return format!("not corrected: {} labelled, {FEWEST} are needed", counted(questions, "question"));
+    }
+    let em = if drawn.wrong_by_em.is_short() { ("wrong", drawn.wrong_by_em) } else { ("right", drawn.right_by_em) };
+    let labels = counted(em.1.labels, "label");
+    format!("not corrected: {labels} of answers {} by exact match, {FEW_LABELS} are needed", em.0)
+}
+
+fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
+    let LabelledPart { judged, correct, labels, correct_labels, .. } = part;
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+    let of_all = percent(correct as f64 / judged as f64);
+    format!(
+        "labels of answers {em} by exact match do not look drawn at random: the judge called {correct_labels} of {labels} \
+         labelled and {of_all} % of all correct ({p}); the corrected share can be off"
+    )
+}
+
+fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
+    let rule = judge.known.rule;
+    let total: usize = judge.verdicts.iter().sum();
+    let said = label_counts(&judge.verdicts.map(|count| count as u64));
+    let name = visible_line(&judge.name, MAX_JUDGE_NAME);
+    let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+    text.push('\n');
+    text.push_str(&wrapped(&format!("{name}: {} ({said}), {usd}", counted(total, "verdict")), width, ""));
+    let mut line = |line: String| text.push_str(&wrapped(&line, width, "  "));
+    let chosen = match rule.judged {
+        Chosen::All => "every answer".to_owned(),
+        Chosen::WrongByEm => {
+            format!("answers that exact match calls wrong, and {} of the others (seed {})", rule.audit, rule.seed)
+        }
+    };
+    line(format!("judged: {chosen}"));
+    for (row, name) in ["wrong", "right"].iter().enumerate() {
+        let counts = &judge.em[row];
+        let of = if row == 1 { format!(" of {}", thousands(judge.right)) } else { String::new() };
+        let judged: u64 = counts.iter().sum();
+        line(format!("{name} by exact match: {}{of} judged: {}", thousands(judged), self::label_counts(counts)));
+    }
+    let [correct, incorrect, not_attempted, _] = judge.em[1];
+    let readable = correct + incorrect + not_attempted;
+    if readable > 0 {
+        let errors = incorrect + not_attempted;
+        let interval = wilson(errors, readable, LEVEL);
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        let share = errors as f64 / readable as f64;
+        line(format!(
+            "of the answers right by exact match, wrong by the judge: {} % [{}, {}]",
+            percent(share),
+            percent(interval.low),
+            percent(interval.high)
+        ));
+    }
+    let sample = if readable < judge.right { ", in which right answers are a sample" } else { "" };
+    line(format!("exact match against the judge, of the judged answers{sample}: {}", agreement_line(&judge.agreement)));
+}
+
+/// `12 correct, 3 incorrect`.
+fn label_counts(counts: &[u64; 4]) -> String {
+    let parts = Verdict::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
+    let parts: Vec<String> =
+        parts.map(|(verdict, count)| format!("{} {}", thousands(*count), verdict.name().replace('_', " "))).collect();
+    if parts.is_empty() { dash() } else { parts.join(", ") }
+}
+
+/// `agree on 50 of 60 (83.3 %), κ 0.79 [0.66, 0.90], AC1 0.81 [0.69, 0.91]`.
+fn agreement_line(of: &Agreement) -> String {
+    let share = of.share().map_or_else(dash, percent);
+    let (kappa, ac1) = (coefficient(of.kappa), coefficient(of.ac1));
+    format!("agree on {} of {} ({share} %), κ {kappa}, AC1 {ac1}", thousands(of.agreeing), thousands(of.n))
+}
+
+fn coefficient(coefficient: Option<Coefficient>) -> String {
+    let Some(Coefficient { value, interval, .. }) = coefficient else { return dash() };
+    let interval = interval.map(|ends| format!(" [{:.2}, {:.2}]", ends.low, ends.high));
+    format!("{value:.2}{}", interval.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_labels;
+    use crate::analysis::results::{Correction, Drawn};
+    use crate::base::stats::{Corrected, Interval, LabelledPart, fisher_exact};
+
+    fn part(judged: u64, correct: u64, labels: u64, correct_labels: u64) -> LabelledPart {
+        let others = judged - labels;
+        let table = [
+            [correct_labels, labels - correct_labels],
+            [correct - correct_labels, others - (correct - correct_labels)],
+        ];
+        let p = (correct < judged && labels < judged).then(|| fisher_exact(table));
+        LabelledPart { judged, correct, labels, correct_labels, p }
+    }
+
+    fn mean(wrong: LabelledPart, right: LabelledPart, at_odds: [f64; 2]) -> Correction {
+        let labels = wrong.labels + right.labels;
+        let enough = labels >= 20 && !right.is_short();
+        let corrected = enough.then_some(Corrected { mean: 0.6, se: 0.1, labels, freedom: labels - 1, lambda: 1.0 });
+        let labels = usize::try_from(labels).expect("few");
+        Correction {
+            labels,
+            corrected,
+            interval: corrected.map(|_| Interval { low: 0.4, high: 0.8 }),
+            drawn: Some(Drawn {
+                labelled_questions: labels,
+                wrong_by_em: wrong,
+                right_by_em: right,
+                at_odds: corrected.map(|_| at_odds),
+            }),
+        }
+    }
+
+    #[test]
+    fn every_mean_says_whether_its_labels_look_drawn_at_random() {
+        let (fair, chosen) = (part(120, 54, 40, 19), part(120, 54, 40, 0));
+        let right = part(80, 80, 20, 20);
+        let one = mean(chosen, right, [0.531, 0.531]);
+        assert_eq!(
+            of_labels(&[("b".to_owned(), &one)]),
+            [
+                "labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 40 labelled and \
+              45.0 % of all correct (p < 0.0001); the corrected share can be off"
+            ]
+        );
+        let rows = [
+            mean(fair, part(80, 60, 20, 14), [0.55, 0.65]),
+            one,
+            mean(part(120, 54, 6, 3), right, [0.5, 0.7]),
+            mean(fair, part(80, 80, 3, 3), [0.5, 0.7]),
+            mean(part(120, 54, 6, 3), part(80, 80, 6, 6), [0.5, 0.7]),
+        ];
+        let named: Vec<_> = ["a", "b", "c", "d", "e"].map(str::to_owned).into_iter().zip(&rows).collect();
+        assert_eq!(
+            of_labels(&named),
+            [
+                "a: no sign that labels were not drawn at random (p = 1 for answers wrong by exact match, p = 1 for answers \
+                 right by exact match after Holm); whether they were, only you know",
+                "a: if right answers were labelled twice as often as wrong ones, the share is 55.0 %; if half as often, 65.0 %",
+                "b: labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 40 labelled and \
+                 45.0 % of all correct (p < 0.0001 after Holm); the corrected share can be off",
+                "c: no sign that labels were not drawn at random (p = 1 for answers wrong by exact match after Holm); whether \
+                 they were, only you know",
+                "c: if right answers were labelled twice as often as wrong ones, the share is 50.0 %; if half as often, 70.0 %",
+                "d: not corrected: 3 labels of answers right by exact match, 5 are needed",
+                "e: not corrected: 12 questions labelled, 20 are needed",
+            ]
+        );
+    }
+}

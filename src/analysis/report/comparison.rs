@@ -1,0 +1,635 @@
+//! A comparison as a report: settings, means, pairs, verdicts, breakdowns, flipped answers.
+
+use super::agreement::of_labels;
+use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, float, headings};
+use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
+use crate::analysis::compare::{
+    Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
+    MethodInterval, NamedFigure, Pair, Unit, VariantMean,
+};
+use crate::analysis::results::{CorrectedFigure, Correction, Setting};
+use crate::base::stats::{Interval, Needed};
+use crate::base::text::{counted, cut, thousands, visible_line};
+use crate::scoring::{Divergence, FailureClass};
+use serde::Serialize;
+
+/// Ids that are named when questions are left out; JSON lists more.
+const NAMED: usize = 5;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Compared<'a> {
+    pub comparison: &'a Comparison,
+    /// Settings in which the variants differ.
+    pub settings: &'a [Setting],
+    /// Judges' figures, held against labels.
+    pub corrected: &'a [CorrectedFigure],
+    /// Flipped answers, if `--flips` is given.
+    pub flips: &'a [FlipList],
+    /// Mismatches between the variants, a sentence each.
+    pub warnings: &'a [String],
+    /// Looks at a holdout, and what it says beside the development part, a sentence each.
+    pub holdout: &'a [String],
+    /// Whether to show the minimum detectable difference.
+    pub mde: bool,
+    /// What it takes to see small differences, if that is asked for.
+    pub efforts: &'a [Effort],
+}
+
+pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
+    let Compared { comparison, settings, flips, warnings, holdout, mde, efforts, .. } = compared;
+    let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
+    let mut blocks = Vec::new();
+    blocks.extend(settings_table(&names, settings));
+    for figure in &comparison.figures {
+        blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
+        blocks.extend(overall(figure));
+        blocks.push(pairs(figure));
+        let lines = explained(figure);
+        blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
+        blocks.extend(only_together(figure, comparison.settings.alpha));
+        blocks.extend(corrected_blocks(compared, &figure.figure.name));
+        if *mde {
+            blocks.push(power(figure, comparison.settings.power));
+            blocks.extend(without_power(figure));
+        }
+        blocks.extend(planned(figure, efforts));
+        let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
+        blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
+    }
+    for breakdown in comparison.breakdowns.iter().filter(|breakdown| !breakdown.groups.is_empty()) {
+        let Some(figure) = comparison.figure(&breakdown.figure) else { continue };
+        blocks.extend(breakdown_tables(breakdown, figure));
+    }
+    for list in *flips {
+        blocks.extend(flip_blocks(list));
+    }
+    if !holdout.is_empty() {
+        blocks.push(Block::Lines { title: "holdout".to_owned(), lines: holdout.to_vec() });
+    }
+    let lines = [*warnings, &comparison.notes[..], &left_out(comparison)[..]].concat();
+    if !lines.is_empty() {
+        blocks.push(Block::Lines { title: "notes".to_owned(), lines });
+    }
+    // `is_title` recognises it.
+    let title = format!(
+        "{} on {} of {}",
+        names.join(" vs "),
+        counted(comparison.shared, "shared question"),
+        thousands(comparison.questions)
+    );
+    Sheet { title, blocks }
+}
+
+/// Whether this is the title of a comparison: names on so many shared questions of so many.
+pub(crate) fn is_title(line: &str) -> bool {
+    let is_number = |word: Option<&str>| {
+        word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit() || c == ','))
+    };
+    let Some((names, counts)) = line.trim_end().rsplit_once(" on ") else { return false };
+    let mut words = counts.split(' ');
+    !names.is_empty()
+        && is_number(words.next())
+        && words.next() == Some("shared")
+        && words.next().is_some_and(|word| matches!(word, "question" | "questions"))
+        && words.next() == Some("of")
+        && is_number(words.next())
+        && words.next().is_none()
+}
+
+/// Questions that are not compared, with the first of their ids.
+fn left_out(comparison: &Comparison) -> Vec<String> {
+    let named = |ids: &Ids| {
+        let more = if ids.count > NAMED { ", …" } else { "" };
+        format!("{} ({}{more})", ids.count, ids.listed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", "))
+    };
+    let mut lines = Vec::new();
+    for column in comparison.variants.iter().filter(|column| column.unmatched.count > 0) {
+        lines.push(format!("not in every variant, but in {}: {}", column.name, named(&column.unmatched)));
+    }
+    for column in comparison.variants.iter().filter(|column| column.unmeasured.count > 0) {
+        lines.push(format!("not measured by {}: {}", column.name, named(&column.unmeasured)));
+    }
+    lines
+}
+
+fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
+    if settings.is_empty() {
+        return None;
+    }
+    let mut header = vec![Heading::words("variant")];
+    header.extend(settings.iter().map(|setting| Heading::words(&setting.name)));
+    let row = |(at, name): (usize, &&str)| {
+        let mut cells = vec![Cell::text(*name)];
+        cells.extend(settings.iter().map(|setting| Cell::text(setting.values.get(at).map_or("–", String::as_str))));
+        Row { key: Key { a: (*name).to_owned(), ..Key::default() }, cells }
+    };
+    let rows = names.iter().enumerate().map(row).collect();
+    Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
+}
+
+fn means(figure: &FigureComparison, stopped: bool) -> Block {
+    let NamedFigure { name, unit, .. } = &figure.figure;
+    let bounded = figure.means.iter().any(|mean| mean.bounds.is_some());
+    let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
+    let mut header = headings("variant", &[&mean, "n", "not measured"]);
+    if bounded {
+        header.push(Heading::numbers("bounds"));
+    }
+    let row = |mean: &VariantMean| {
+        let mut cells = vec![
+            Cell::text(&mean.variant),
+            estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
+            Cell::count("n", figure.n),
+            Cell::count("not_measured", mean.not_measured),
+        ];
+        if bounded {
+            cells.push(mean.bounds.map_or_else(Cell::nothing, |of| bounds(of, &|end| value(*unit, end))));
+        }
+        Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
+    };
+    let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
+    // Nobody knew before how many questions there would be.
+    let stopped = if stopped { " (stopped)" } else { "" };
+    let title = format!("{} of {}{clusters}{stopped}", figure.figure.label(), counted(figure.n, "question"));
+    Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().map(row).collect() })
+}
+
+fn overall(figure: &FigureComparison) -> Option<Block> {
+    let test = figure.cochran_q?;
+    let mut p = Cell::figure("p", test.p, p_value(test.p));
+    if figure.cochran_q_stopped_by.is_some() {
+        mark_stopped(&mut p);
+    }
+    let cells = vec![
+        Cell::text("Cochran's Q"),
+        Cell::figure("cochran_q", test.q, format!("{:.3}", test.q)),
+        Cell::count("freedom", test.freedom),
+        p,
+    ];
+    let header = headings("test", &["statistic", "df", "p"]);
+    let key = Key { metric: figure.figure.name.clone(), ..Key::default() };
+    let title = format!("{}, all variants together", figure.figure.label());
+    Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
+}
+
+/// Cochran's Q finds a difference and no pair does: both are right, and a reader should not have to find out why.
+fn only_together(figure: &FigureComparison, alpha: f64) -> Option<Block> {
+    let test = figure.cochran_q.filter(|test| test.p < alpha && figure.cochran_q_stopped_by.is_none())?;
+    if figure.pairs.is_empty() || figure.pairs.iter().any(|pair| pair.verdict.distinguishable) {
+        return None;
+    }
+    let line = format!(
+        "Cochran's Q ({}) says that not all {} variants are equal; no pair is distinguishable, so which of them differ stays open",
+        p_equals(test.p),
+        figure.means.len()
+    );
+    let title = format!("{}, all variants and pairs", figure.figure.label());
+    Some(Block::Lines { title, lines: vec![line] })
+}
+
+fn pairs(figure: &FigureComparison) -> Block {
+    let unit = figure.figure.unit;
+    let points = if unit == Unit::Share { "points" } else { "difference" };
+    // A rule has a level of its own.
+    let fixed = figure.pairs.iter().filter(|pair| pair.stopping.is_none());
+    let level = fixed.chain(&figure.pairs).find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    let difference = format!("{points} [{} %]", percent(level));
+    let mut header = headings("b − a", &[&difference, "n", "p", "p Holm"]);
+    let binary = figure.has_mcnemar();
+    if binary {
+        header.extend([Heading::numbers("only a"), Heading::numbers("only b")]);
+    }
+    let bounded = figure.has_bounds();
+    if bounded {
+        header.push(Heading::numbers("bounds"));
+    }
+    let row = |pair: &Pair| {
+        let mut change = change(unit, pair.difference, pair.se, pair.interval);
+        if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
+            change.text = format!("{} at {} %", change.text, percent(own));
+            change.figures.push(("level", own));
+        }
+        if let Some(MethodInterval { level, low, high, .. }) = pair.distribution_free {
+            change.figures.extend([
+                ("distribution_free_low", low),
+                ("distribution_free_high", high),
+                ("distribution_free_level", level),
+            ]);
+        }
+        let mut cells = vec![
+            Cell::text(format!("{} − {}", pair.b, pair.a)),
+            change,
+            Cell::count("n", pair.n),
+            evidence(pair),
+            pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
+        ];
+        if binary {
+            let counts = pair.tests.mcnemar.map(|test| [("only_a", test.only_a), ("only_b", test.only_b)]);
+            cells.extend(counts.map_or_else(
+                || [Cell::nothing(), Cell::nothing()],
+                |counts| counts.map(|(name, n)| Cell::count(name, n)),
+            ));
+        }
+        if bounded {
+            let shown = |end| signed(unit, end);
+            cells.push(pair.bounds.map_or_else(Cell::nothing, |of| bounds(of, &shown)));
+        }
+        Row { key: key(figure, pair), cells }
+    };
+    let title = format!("{}, pairwise", figure.figure.label());
+    Block::Table(Grid { id: "pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// What the bounds of pairs are, and that pairs need not have the questions of the means.
+pub(super) fn explained(figure: &FigureComparison) -> Vec<String> {
+    let mut lines = Vec::new();
+    if figure.has_bounds() {
+        let bounds = "what the difference could be if every unmeasured question went one way";
+        lines.push(format!("bounds: {bounds}; not a confidence interval"));
+    }
+    if figure.has_own_questions() {
+        let of_all = if figure.cochran_q.is_some() { "means and Cochran's Q" } else { "means" };
+        lines.push(format!(
+            "n: each pair is compared on the questions that both measured, {of_all} are of those that all measured"
+        ));
+        lines.push("means may not subtract to the difference of a pair, and results need not be transitive".to_owned());
+    }
+    lines
+}
+
+/// The p of a pair, marked where a rule could stop its run, or what the rule found.
+fn evidence(pair: &Pair) -> Cell {
+    if let Some(found) = &pair.stopping {
+        let mut cell = Cell::figure("e_value", found.e_value, format!("e = {:.3}", found.e_value));
+        cell.figures.extend(
+            [Cell::count("looked", found.looked), Cell::count("decided", u8::from(found.decided))]
+                .into_iter()
+                .flat_map(|cell| cell.figures),
+        );
+        return cell;
+    }
+    let Some(p) = pair.p else { return Cell::nothing() };
+    let mut cell = Cell::figure("p", p.value, p_value(p.value));
+    if pair.stopped_by.is_some() {
+        mark_stopped(&mut cell);
+    }
+    cell
+}
+
+/// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
+fn power(figure: &FigureComparison, power: f64) -> Block {
+    let unit = figure.figure.unit;
+    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    let needed = format!("questions needed [{} %]", percent(level));
+    let header = headings("b − a", &["difference", "detectable", "differing", &needed]);
+    let row = |pair: &Pair| {
+        let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
+        let mut differing = Cell::count("differing", pair.differing);
+        differing.text = format!("{} of {}", pair.differing, pair.units);
+        differing.figures.extend(Cell::count("units", pair.units).figures);
+        let cells = vec![
+            Cell::text(format!("{} − {}", pair.b, pair.a)),
+            change(unit, pair.difference, None, None),
+            least.unwrap_or_else(Cell::nothing),
+            if pair.stopping.is_none() { differing } else { Cell::nothing() },
+            needed_for(pair),
+        ];
+        Row { key: key(figure, pair), cells }
+    };
+    // The column has the questions of each pair where these are not those of the means.
+    let of = if figure.has_own_questions() { String::new() } else { format!(" of {}", counted(figure.n, "question")) };
+    let title = format!("{}, minimum detectable difference{of} at {} % power", figure.figure.label(), percent(power));
+    Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// Such as `110 [40, ∞]`: where the interval of the difference holds 0, no number of questions may be enough.
+fn needed_for(pair: &Pair) -> Cell {
+    let mut cell = pair.questions_needed.map_or_else(Cell::nothing, |n| Cell::count("questions_needed", n));
+    let Some(Needed { low, high }) = pair.questions_needed_interval else { return cell };
+    let ends = [("questions_needed_low", low), ("questions_needed_high", high)]
+        .map(|(name, end)| end.map_or_else(|| Cell::figure(name, f64::INFINITY, "∞"), |n| Cell::count(name, n)));
+    cell.text = format!("{} [{}, {}]", cell.text, ends[0].text, ends[1].text);
+    cell.figures.extend(ends.into_iter().flat_map(|end| end.figures));
+    cell
+}
+
+/// Why a pair has neither of the two.
+fn without_power(figure: &FigureComparison) -> Option<Block> {
+    let of_rule = figure.pairs.iter().filter(|pair| pair.stopping.is_some());
+    let why = "a rule decided when to stop, and both figures are those of a number of questions that was fixed before";
+    let lines: Vec<String> = of_rule.map(|pair| format!("{} − {}: {why}", pair.b, pair.a)).collect();
+    let title = format!("{}, without a minimum detectable difference", figure.figure.label());
+    (!lines.is_empty()).then_some(Block::Lines { title, lines })
+}
+
+/// What it takes to see differences that these questions need not show.
+fn planned(figure: &FigureComparison, efforts: &[Effort]) -> Option<Block> {
+    let of_it = |effort: &&Effort| effort.metric.name == figure.figure.name;
+    let mut lines: Vec<String> = efforts.iter().filter(of_it).map(|effort| effort.sentence.clone()).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let known = efforts.iter().filter(of_it).all(|effort| effort.twice.is_some());
+    lines.push(if known {
+        "each repeat asks all questions again: it never costs less than further questions do".to_owned()
+    } else {
+        "no question was repeated, so how much repeats would save is not known: --repeats 2 over some questions tells"
+            .to_owned()
+    });
+    Some(Block::Lines { title: format!("{}, what it takes to see a difference", figure.figure.label()), lines })
+}
+
+fn key(figure: &FigureComparison, pair: &Pair) -> Key {
+    Key { metric: figure.figure.name.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() }
+}
+
+/// `EM % [95 %]`
+fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
+    let unit = if figure.unit == Unit::Share { " %" } else { "" };
+    let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
+    format!("{}{unit}{level}", visible_line(figure.label(), 40))
+}
+
+/// A mean with its interval.
+fn estimate(
+    unit: Unit,
+    name: &'static str,
+    mean: Option<f64>,
+    se: Option<f64>,
+    interval: Option<MethodInterval>,
+) -> Cell {
+    with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
+}
+
+/// A difference with its interval.
+fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
+    let shown = mean.map(|mean| ("difference", mean, signed(unit, mean)));
+    let end = |end: f64| signed(unit, shown_end(unit, end));
+    with_interval(shown, se, interval, &end)
+}
+
+fn with_interval(
+    shown: Option<(&'static str, f64, String)>,
+    se: Option<f64>,
+    interval: Option<MethodInterval>,
+    end: &dyn Fn(f64) -> String,
+) -> Cell {
+    let Some((name, mean, text)) = shown else { return Cell::nothing() };
+    let mut cell = Cell::figure(name, mean, text);
+    if let Some(interval) = interval {
+        let MethodInterval { low, high, .. } = interval;
+        let ends = if interval.is_bounded() { format!("{}, {}", end(low), end(high)) } else { "unbounded".to_owned() };
+        cell.text = format!("{} [{ends}]", cell.text);
+        cell.figures.extend([("low", low), ("high", high)]);
+    }
+    cell.figures.extend(se.map(|se| ("se", se)));
+    cell
+}
+
+fn bounds(bounds: Bounds, shown: &dyn Fn(f64) -> String) -> Cell {
+    Cell {
+        text: format!("{} to {}", shown(bounds.low), shown(bounds.high)),
+        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
+    }
+}
+
+/// A rule could stop the run, so that this p or interval is not valid at its nominal level.
+fn mark_stopped(cell: &mut Cell) {
+    cell.text += " (stopped)";
+    cell.figures.push(("stopped_by_rule", 1.0));
+}
+
+/// The tables of a figure and what is known of the labels; lines where there are too few of them.
+fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
+    let Some(figure) = compared.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
+    let of_means: Vec<_> = figure.means.iter().map(|mean| (mean.variant.clone(), &mean.correction)).collect();
+    let lines = of_labels(&of_means);
+    if !figure.is_any() {
+        let line = "uncorrected: the judge's own errors are in these figures; 20 or more labelled questions of each \
+                    variant correct them (wikitrail annotate)";
+        return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
+    }
+    let level = percent(compared.comparison.settings.level);
+    let title = format!("{metric}, labels");
+    vec![corrected_means(figure, &level), corrected_pairs(figure, &level), Block::Lines { title, lines }]
+}
+
+fn corrected_means(figure: &CorrectedFigure, level: &str) -> Block {
+    let header = headings("variant", &["labels", &format!("corrected % [{level} %]"), "λ"]);
+    let row = |mean: &crate::analysis::results::CorrectedMean| Row {
+        key: Key { metric: figure.metric.clone(), a: mean.variant.clone(), ..Key::default() },
+        cells: corrected_cells(&mean.variant, &mean.correction, &|share| value(Unit::Share, share)),
+    };
+    let title = format!("{}, corrected by labels", figure.metric);
+    Block::Table(Grid { id: "corrected_means", title, header, rows: figure.means.iter().map(row).collect() })
+}
+
+fn corrected_pairs(figure: &CorrectedFigure, level: &str) -> Block {
+    let header = headings("b − a", &["labels", &format!("corrected points [{level} %]"), "λ"]);
+    let row = |pair: &crate::analysis::results::CorrectedPair| Row {
+        key: Key { metric: figure.metric.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() },
+        cells: corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| {
+            signed(Unit::Share, points)
+        }),
+    };
+    let title = format!("{}, pairwise, corrected by labels", figure.metric);
+    Block::Table(Grid { id: "corrected_pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+fn corrected_cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {
+    let labels = Cell::count("labels", correction.labels as u64);
+    let (Some(found), Some(Interval { low, high })) = (correction.corrected, correction.interval) else {
+        return vec![Cell::text(name), labels, Cell::text("uncorrected"), Cell::nothing()];
+    };
+    let text = format!("{} [{}, {}]", shown(found.mean), shown(low), shown(high));
+    let mut estimate = Cell::figure("corrected", found.mean, text);
+    estimate.figures.extend([("low", low), ("high", high), ("se", found.se), ("freedom", float(found.freedom))]);
+    vec![Cell::text(name), labels, estimate, Cell::figure("lambda", found.lambda, format!("{:.2}", found.lambda))]
+}
+
+/// Characters of a question that are listed.
+const QUESTION: usize = 60;
+
+/// Flipped answers between two variants.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct FlipList {
+    pub a: String,
+    pub b: String,
+    /// Questions that both measured.
+    pub n: usize,
+    /// How many are printed; JSON has all.
+    #[serde(skip)]
+    pub most: usize,
+    /// Right in `b` only.
+    pub gained: Vec<FlippedQuestion>,
+    /// Right in `a` only.
+    pub lost: Vec<FlippedQuestion>,
+    /// The older and the newer corpus, if gold was looked for in them, and why nothing can be told, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editions: Option<([Edition; 2], Option<String>)>,
+}
+
+/// The corpus of a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Edition {
+    pub variant: String,
+    /// As it was named for the run; absent for tables of figures.
+    pub wiki: Option<String>,
+    /// Its date, where that is known.
+    pub as_of: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct FlippedQuestion {
+    pub id: String,
+    pub question: String,
+    /// Failure class of the wrong answer, if known.
+    pub class: Option<FailureClass>,
+    /// Where the two episodes diverge; absent for tables of figures.
+    pub parted: Option<Divergence>,
+    pub command: Option<String>,
+    /// Whether the gold pages of both corpora have the gold answer, if that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gold: Option<GoldState>,
+}
+
+/// A table of the questions, counts by failure class, and commands.
+fn flip_blocks(flips: &FlipList) -> Vec<Block> {
+    let title = format!("flipped answers, {} vs {}", flips.b, flips.a);
+    if flips.gained.is_empty() && flips.lost.is_empty() {
+        let mut lines = vec![format!("none of {}", counted(flips.n, "question"))];
+        lines.extend(flips.editions.as_ref().map(|_| "stale gold: no flipped answers to check".to_owned()));
+        return vec![Block::Lines { title, lines }];
+    }
+    let header = ["id", "right in", "failure class", "divergence", "question"].map(Heading::words).to_vec();
+    let row = |(right, flip): (&String, &FlippedQuestion)| Row {
+        key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
+        cells: vec![
+            Cell::text(&flip.id),
+            Cell::text(right),
+            Cell::text(flip.class.map_or("–", FailureClass::name)),
+            divergence(flip.parted),
+            Cell::text(cut(&flip.question, QUESTION)),
+        ],
+    };
+    let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
+    let lost = flips.lost.iter().map(|flip| (&flips.a, flip));
+    let rows = gained.chain(lost).take(flips.most).map(row).collect();
+    let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
+    let mut lines = vec![
+        format!("right in {} only: {}", flips.b, by_class(&flips.gained, &flips.a)),
+        format!("right in {} only: {}", flips.a, by_class(&flips.lost, &flips.b)),
+    ];
+    let all = flips.gained.len() + flips.lost.len();
+    if all > flips.most {
+        lines.push(format!("{} of {} are listed; --flips=all lists all", flips.most, counted(all, "flipped answer")));
+    }
+    let listed = flips.gained.iter().chain(&flips.lost).take(flips.most);
+    lines.extend(listed.filter_map(|flip| flip.command.clone()));
+    blocks.push(Block::Lines {
+        title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
+        lines,
+    });
+    blocks.extend(flips.editions.as_ref().map(|editions| stale(flips, editions)));
+    blocks
+}
+
+/// Which flipped answers have stale gold, and for how many that cannot be told.
+fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -> Block {
+    let title = format!("stale gold, {} vs {}", flips.b, flips.a);
+    let [older, newer] = editions.each_ref().map(|edition| {
+        let facts = [&edition.wiki, &edition.as_of].into_iter().flatten().map(String::as_str);
+        format!("{} ({})", edition.variant, facts.collect::<Vec<_>>().join(", "))
+    });
+    if let Some(fault) = fault {
+        return Block::Lines { title, lines: vec![format!("cannot be told: {fault}")] };
+    }
+    let all = || flips.gained.iter().chain(&flips.lost).filter_map(|flip| Some((flip, flip.gold.as_ref()?)));
+    let pages: Vec<String> = all()
+        .filter_map(|(flip, gold)| match gold {
+            GoldState::Stale { page } => Some(format!("{}: {page}", flip.id)),
+            GoldState::Still | GoldState::Undecidable { .. } => None,
+        })
+        .collect();
+    let mut lines = vec![
+        format!("older {older}, newer {newer}"),
+        format!(
+            "{} of {}: the answer was in this gold page, and is in no gold page of the newer corpus",
+            pages.len(),
+            counted(all().count(), "flipped answer")
+        ),
+    ];
+    lines.extend(pages);
+    lines.push(format!(
+        "{} with the answer in a gold page of both",
+        all().filter(|(_, gold)| **gold == GoldState::Still).count()
+    ));
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for (_, gold) in all() {
+        let GoldState::Undecidable { reason } = gold else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    lines.extend(reasons.iter().map(|(reason, count)| format!("{count} cannot be told: {reason}")));
+    Block::Lines { title, lines }
+}
+
+fn divergence(parted: Option<Divergence>) -> Cell {
+    let Some(parted) = parted else { return Cell::nothing() };
+    Cell::figure("parted_at_step", float(parted.step as u64), format!("step {}, {}", parted.step, parted.part.name()))
+}
+
+/// `12 (act: 9 search, 3 reasoning)`
+fn by_class(flips: &[FlippedQuestion], wrong: &str) -> String {
+    let counts = FailureClass::ALL.map(|class| (class, flips.iter().filter(|flip| flip.class == Some(class)).count()));
+    let parts: Vec<String> =
+        counts.iter().filter(|(_, n)| *n > 0).map(|(class, n)| format!("{n} {}", class.name())).collect();
+    if parts.is_empty() { flips.len().to_string() } else { format!("{} ({wrong}: {})", flips.len(), parts.join(", ")) }
+}
+
+/// Means and differences by the values of a field.
+fn breakdown_tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
+    let unit = figure.figure.unit;
+    let interval = breakdown.groups.iter().flat_map(|group| &group.means).find_map(|mean| mean.interval);
+    let title = format!("{} by {}", figure.figure.label(), breakdown.by);
+    let mean = |mean: &GroupMean| {
+        let cell = estimate(unit, "mean", mean.mean, None, mean.interval);
+        (mean.variant.clone(), cell, None, [mean.variant.clone(), String::new()])
+    };
+    let pair = |pair: &GroupPair| {
+        let mut cell = change(unit, pair.difference, pair.se, pair.interval);
+        if pair.interval.is_some() && pair.stopped_by.is_some() {
+            mark_stopped(&mut cell);
+        }
+        (format!("{} − {}", pair.b, pair.a), cell, Some(pair.n), [pair.a.clone(), pair.b.clone()])
+    };
+    let header = ["variant", &headed(&figure.figure, interval)];
+    let means = table(breakdown, header, |group| group.means.iter().map(mean).collect());
+    let pairs = table(breakdown, ["b − a", "difference"], |group| group.pairs.iter().map(pair).collect());
+    [
+        Block::Table(Grid { id: "part_means", title: title.clone(), ..means }),
+        Block::Table(Grid { id: "part_pairs", title: format!("{title}, pairwise"), ..pairs }),
+    ]
+}
+
+/// What a row is about, its figure, the questions where they are not those of the group, and the variants in its key.
+type Line = (String, Cell, Option<usize>, [String; 2]);
+
+/// The lines of each group, under the headings of what they are about and of their figure.
+fn table(breakdown: &Breakdown, [about, figure]: [&str; 2], lines: impl Fn(&Group) -> Vec<Line>) -> Grid {
+    let mut header = vec![Heading::words(&breakdown.by)];
+    header.extend(headings(about, &[figure, "n"]));
+    let rows = breakdown.groups.iter().flat_map(|group| {
+        let metric = &breakdown.figure;
+        let value = group.value.as_deref();
+        lines(group).into_iter().map(move |(about, figure, n, [a, b])| {
+            let of_group = format!("{}={}", breakdown.by, value.unwrap_or_default());
+            let n = Cell::count("n", n.unwrap_or(group.n));
+            let cells = vec![Cell::text(value.unwrap_or("–")), Cell::text(about), figure, n];
+            Row { key: Key { metric: metric.clone(), group: of_group, a, b }, cells }
+        })
+    });
+    Grid { id: "", title: String::new(), header, rows: rows.collect() }
+}

@@ -1,0 +1,457 @@
+//! The data of the page: what it is about, the list of questions, and their episodes in chunks.
+
+use super::Live;
+use crate::analysis::annotations::Annotation;
+use crate::analysis::annotations::AnnotationClass;
+use crate::analysis::report::agreement::reading;
+use crate::analysis::report::trajectory::{
+    branch_edit, branch_parent, calls, is_written, repairs, source, step_origin, sum, votes,
+};
+use crate::analysis::results::{Episode, Results, Source};
+use crate::base::text::{cut, shell_word, visible};
+use crate::base::{Branch, Outcome, Step, Trajectory, sha256_hex};
+use crate::runner::RunError;
+use crate::scoring::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, is_same_page, marks, search_missed};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::io::Write as _;
+
+/// Questions of a chunk. All variants of a question are together, so that compression finds the pages that several read.
+const CHUNK: usize = 64;
+
+/// The episodes that the page has, and where each question's are.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    /// Each as base64 of gzip.
+    pub(super) texts: Vec<String>,
+    /// The chunk of each question; none for those that were left out.
+    places: Vec<Option<usize>>,
+}
+
+impl Chunks {
+    /// Reads and packs the episodes of these questions in this order, as far as they fit into `most` bytes.
+    pub(super) fn of(
+        results: &Results,
+        rows: &[QuestionRow<'_>],
+        order: &[usize],
+        most: u64,
+    ) -> Result<Self, RunError> {
+        let mut chunks = Self { texts: Vec::new(), places: vec![None; rows.len()] };
+        let mut size = 0;
+        for part in order.chunks(CHUNK) {
+            let mut questions = Map::new();
+            for &at in part {
+                let read = question_episodes(results, &rows[at])?;
+                questions.insert(at.to_string(), serde_json::to_value(read).map_err(RunError::unwritable)?);
+            }
+            let text = packed(&Value::Object(questions))?;
+            size += text.len() as u64;
+            if size > most {
+                break;
+            }
+            for &at in part {
+                chunks.places[at] = Some(chunks.texts.len());
+            }
+            chunks.texts.push(text);
+        }
+        Ok(chunks)
+    }
+
+    /// Questions whose episodes are not in the page.
+    pub(super) fn left_out(&self) -> usize {
+        self.places.iter().filter(|place| place.is_none()).count()
+    }
+}
+
+/// A value as base64 of gzip of JSON.
+fn packed(value: &Value) -> Result<String, RunError> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    let written = packed.write_all(value.to_string().as_bytes()).and_then(|()| packed.finish());
+    Ok(STANDARD.encode(written.map_err(RunError::from)?))
+}
+
+/// The list of questions, packed, and its digest.
+pub(super) fn question_table(
+    results: &Results,
+    rows: &[QuestionRow<'_>],
+    chunks: &Chunks,
+) -> Result<(String, String), RunError> {
+    let column = |of: &dyn Fn(&QuestionRow<'_>) -> Value| rows.iter().map(of).collect::<Vec<Value>>();
+    let variant = |(at, _): (usize, _)| {
+        let first = |of: &dyn Fn(&Episode) -> Value| column(&|row| row.first(at).map_or(Value::Null, of));
+        json!({
+            "right": column(&|row| json!(row.right(at).map(u8::from))),
+            "em": column(&|row| json!(row.em(at))),
+            "steps": column(&|row| json!(row.mean(at, 2))),
+            "class": column(&|row| json!(row.class(at).and_then(place_of))),
+            "outcome": first(&|episode| json!(episode.outcome.map(crate::base::Outcome::name))),
+            "answer": first(&|episode| json!(episode.answer.as_deref().map(safe))),
+        })
+    };
+    let value = json!({
+        "id": column(&|row| json!(row.id)),
+        "question": column(&|row| json!(safe(row.question))),
+        "gold": column(&|row| json!(row.gold.map(safe))),
+        "type": column(&|row| json!(row.kind.map(safe))),
+        "dataset": column(&|row| json!(row.group)),
+        "chunk": chunks.places,
+        "hard": column(&|row| json!(row.wrong())),
+        "variants": results.variants().enumerate().map(variant).collect::<Vec<_>>(),
+    });
+    let keys = value.to_string();
+    Ok((packed(&value)?, sha256_hex([keys.as_bytes()])))
+}
+
+fn place_of(class: FailureClass) -> Option<usize> {
+    FailureClass::ALL.iter().position(|known| *known == class)
+}
+
+/// What the page is about.
+pub(super) fn metadata(results: &Results, digest: &str, repeats: usize, chunks: &Chunks, live: Option<&Live>) -> Value {
+    let variants = results.groups.iter().enumerate().flat_map(|(group, members)| {
+        members.sources.iter().zip(&members.names).map(move |(source, name)| {
+            json!({
+                "name": safe(name),
+                "run": safe(&source.run.path.display().to_string()),
+                "target": shell_word(&source.typed()),
+                "variant": source.run.variant.as_deref().map(safe),
+                "model": source.origin.as_ref().map(|origin| safe(&origin.variant.model)),
+                "dataset": group,
+            })
+        })
+    });
+    let classes = FailureClass::ALL.map(FailureClass::name);
+    json!({
+        "v": 1,
+        "report": digest,
+        "variants": variants.collect::<Vec<_>>(),
+        "datasets": results.groups.iter().map(|group| safe(group.dataset())).collect::<Vec<_>>(),
+        "classes": classes,
+        "judgements": AnnotationClass::all().map(AnnotationClass::name).collect::<Vec<_>>(),
+        "repeats": repeats,
+        "chunk": CHUNK,
+        "left_out": chunks.left_out(),
+        "live": live,
+    })
+}
+
+/// One question.
+#[derive(Debug)]
+pub(super) struct QuestionRow<'a> {
+    /// The group of variants that share it.
+    pub(super) group: usize,
+    pub(super) id: &'a str,
+    pub(super) question: &'a str,
+    pub(super) gold: Option<&'a str>,
+    pub(super) kind: Option<&'a str>,
+    pub(super) level: Option<&'a str>,
+    /// Titles of its gold pages.
+    pub(super) pages: &'a [String],
+    /// Its episodes by variant, each with its repeats in order; none where that variant was not asked.
+    pub(super) episodes: Vec<Vec<&'a Episode>>,
+}
+
+/// The questions in the order of their datasets.
+pub(super) fn rows(results: &Results) -> Vec<QuestionRow<'_>> {
+    let variants = results.variants().count();
+    let (mut rows, mut first) = (Vec::new(), 0);
+    for (group, members) in results.groups.iter().enumerate() {
+        let mut at: HashMap<&str, usize> = HashMap::new();
+        for (variant, source) in members.sources.iter().enumerate() {
+            for episode in &*source.episodes {
+                let row = *at.entry(&episode.id).or_insert_with(|| {
+                    rows.push(QuestionRow::new(group, episode, variants));
+                    rows.len() - 1
+                });
+                rows[row].episodes[first + variant].push(episode);
+            }
+        }
+        first += members.sources.len();
+    }
+    rows
+}
+
+impl<'a> QuestionRow<'a> {
+    fn new(group: usize, episode: &'a Episode, variants: usize) -> Self {
+        let field = |at: usize| episode.groups.get(at).and_then(Option::as_deref);
+        Self {
+            group,
+            id: &episode.id,
+            question: &episode.question,
+            gold: episode.gold.as_deref(),
+            kind: field(0),
+            level: field(1),
+            pages: episode.evidence.as_ref().map_or(&[], |gold| &gold.pages),
+            episodes: vec![Vec::new(); variants],
+        }
+    }
+
+    /// Whether a variant is right, as flipped answers are counted: in more than half of its measured repeats.
+    pub(super) fn right(&self, variant: usize) -> Option<bool> {
+        self.em(variant).map(|em| em > 0.5)
+    }
+
+    /// Mean EM over the measured repeats.
+    pub(super) fn em(&self, variant: usize) -> Option<f64> {
+        self.mean(variant, 0)
+    }
+
+    /// The mean of the figure at that place over the measured repeats.
+    pub(super) fn mean(&self, variant: usize, figure: usize) -> Option<f64> {
+        let values = self.episodes[variant].iter().filter_map(|episode| episode.values.get(figure).copied().flatten());
+        let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+        (n > 0.0).then(|| sum / n)
+    }
+
+    /// The episode that represents a variant: the first that is as right as most of its repeats.
+    pub(super) fn first(&self, variant: usize) -> Option<&'a Episode> {
+        let episodes = &self.episodes[variant];
+        let right = self.right(variant);
+        episodes.iter().find(|episode| episode.right == right).or(episodes.first()).copied()
+    }
+
+    /// Why a variant is wrong.
+    pub(super) fn class(&self, variant: usize) -> Option<FailureClass> {
+        self.first(variant)?.class
+    }
+
+    /// Whether a variant is wrong and its steps ran out.
+    pub(super) fn ended_wrong_at_limit(&self, variant: usize) -> bool {
+        let ended = self.first(variant).is_some_and(|episode| episode.outcome == Some(Outcome::StepLimit));
+        ended && self.right(variant) == Some(false)
+    }
+
+    /// Whether one variant is right and another one wrong.
+    pub(super) fn differs(&self) -> bool {
+        let mut known = (0..self.episodes.len()).filter_map(|variant| self.right(variant));
+        known.next().is_some_and(|first| known.any(|other| other != first))
+    }
+
+    /// Variants that are wrong.
+    pub(super) fn wrong(&self) -> usize {
+        (0..self.episodes.len()).filter(|variant| self.right(*variant) == Some(false)).count()
+    }
+}
+
+/// Variants whose answers and verdicts are the same on every question of the group, as lists of their positions in it.
+pub(super) fn alike<'s>(sources: &'s [Source]) -> Vec<Vec<usize>> {
+    let answers = |source: &'s Source| {
+        let mut answers: Vec<_> = source
+            .episodes
+            .iter()
+            .map(|episode| (&episode.id, episode.repeat, episode.right, &episode.answer))
+            .collect();
+        answers.sort();
+        answers
+    };
+    let mut groups: Vec<(Vec<_>, Vec<usize>)> = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        let mine = answers(source);
+        match groups.iter_mut().find(|(known, _)| *known == mine) {
+            Some((_, members)) => members.push(at),
+            None => groups.push((mine, vec![at])),
+        }
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
+/// Steps of an episode that the page has; `show` prints all of them.
+const STEPS: usize = 300;
+
+/// Characters of a text that the page has: a bound for hostile records.
+const TEXT_CHARS: usize = 50_000;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Question<'a> {
+    gold: Vec<String>,
+    pages: &'a [String],
+    #[serde(rename = "type")]
+    kind: Option<&'a str>,
+    level: Option<&'a str>,
+    episodes: Vec<Vec<PageEpisode>>,
+    /// By repeat, then by pair of variants: where they diverge.
+    parted: Vec<Vec<Option<(usize, &'static str)>>>,
+}
+
+#[derive(Debug, Serialize)]
+struct PageEpisode {
+    key: String,
+    /// When it began, where that is known: judgements name it.
+    started_at: Option<String>,
+    right: Option<bool>,
+    outcome: &'static str,
+    detail: Option<String>,
+    answer: Option<String>,
+    em: Option<f64>,
+    f1: Option<f64>,
+    class: Option<&'static str>,
+    evidence: Option<String>,
+    /// Why models find that it failed.
+    readings: Vec<String>,
+    grounding: Option<&'static str>,
+    votes: Option<String>,
+    repairs: Option<String>,
+    sum: String,
+    branch: Option<PageBranch>,
+    steps: Vec<PageStep>,
+    /// Steps that the page does not have.
+    left_out: usize,
+}
+
+/// What an episode branches off.
+#[derive(Debug, Serialize)]
+struct PageBranch {
+    /// The key of the other episode: two with the same are a fork, where `at` is the same too.
+    key: String,
+    parent: String,
+    at: usize,
+    /// In words; absent for the control.
+    edited: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PageStep {
+    n: String,
+    /// `copied`, or what was edited there, in a branch.
+    origin: Option<String>,
+    thought: Option<String>,
+    action: Option<String>,
+    observation: Option<Vec<(String, &'static str)>>,
+    page: Option<String>,
+    gold: bool,
+    url: Option<String>,
+    rev: Option<String>,
+    source: Option<String>,
+    note: Option<String>,
+    discarded: Option<String>,
+    calls: Option<String>,
+    reasoning: Option<String>,
+}
+
+/// Reads the episodes of a question.
+fn question_episodes<'a>(results: &Results, row: &QuestionRow<'a>) -> Result<Question<'a>, RunError> {
+    let mut read: Vec<Vec<ScoredEpisode>> = Vec::with_capacity(row.episodes.len());
+    let (mut gold, mut shown) = (Vec::new(), Vec::new());
+    for ((source, _), episodes) in results.variants().zip(&row.episodes) {
+        let Some(origin) = &source.origin else { continue };
+        let graded = episodes.iter().map(|episode| origin.graded.episode(episode.at));
+        let graded = graded.collect::<Result<Vec<_>, _>>()?;
+        let evidence = origin.graded.evidence.get(row.id);
+        if let Some(first) = graded.first().filter(|_| gold.is_empty()) {
+            gold = first.trajectory.answers.iter().map(|answer| safe(answer)).collect();
+        }
+        shown.push(
+            graded.iter().map(|graded| PageEpisode::of(graded, origin.graded.readings(graded), evidence)).collect(),
+        );
+        read.push(graded);
+    }
+    Ok(Question { gold, pages: row.pages, kind: row.kind, level: row.level, episodes: shown, parted: parted(&read) })
+}
+
+/// Where each two variants diverge, repeat by repeat.
+fn parted(episodes: &[Vec<ScoredEpisode>]) -> Vec<Vec<Option<(usize, &'static str)>>> {
+    let repeats = episodes.iter().map(Vec::len).max().unwrap_or_default();
+    let of = |repeat: usize, a: usize, b: usize| {
+        let [a, b] = [a, b].map(|at| episodes[at].get(repeat).map(|graded| &graded.trajectory));
+        Divergence::of(a?, b?).map(|found| (found.step, found.part.name()))
+    };
+    let pairs = || (0..episodes.len()).flat_map(|a| (a + 1..episodes.len()).map(move |b| (a, b)));
+    (0..repeats).map(|repeat| pairs().map(|(a, b)| of(repeat, a, b)).collect()).collect()
+}
+
+/// A text without characters that turn the direction of writing, cut where nobody would read on.
+pub(super) fn safe(text: &str) -> String {
+    visible(&cut(text, TEXT_CHARS)).into_owned()
+}
+
+fn optional(text: Option<&String>) -> Option<String> {
+    text.map(|text| safe(text.trim())).filter(|text| !text.is_empty())
+}
+
+impl PageEpisode {
+    fn of(graded: &ScoredEpisode, readings: &[Annotation], evidence: Option<&GoldEvidence>) -> Self {
+        let ScoredEpisode { trajectory, score, assessment, .. } = graded;
+        let failure = graded.failure();
+        let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
+        Self {
+            key: trajectory.key.clone(),
+            started_at: optional(Some(&trajectory.started_at)),
+            right: graded.is_right(),
+            outcome: trajectory.outcome.name(),
+            detail: optional(trajectory.detail.as_ref()),
+            answer: trajectory.answer.as_deref().map(safe),
+            em: score.map(|score| score.em),
+            f1: score.map(|score| score.f1),
+            class: failure.map(|failure| failure.class.name()),
+            evidence: failure.map(|failure| safe(&failure.described())),
+            readings: readings.iter().map(|one| safe(&reading(one))).collect(),
+            grounding: grounding.map(crate::scoring::Grounding::name),
+            votes: votes(trajectory).map(|text| safe(&text)),
+            repairs: repairs(trajectory).map(|text| safe(&text)),
+            sum: sum(trajectory),
+            branch: trajectory.branch.as_ref().map(PageBranch::of),
+            steps: (1..)
+                .zip(trajectory.steps.iter().take(STEPS))
+                .map(|(at, step)| PageStep::of(step, at, trajectory, evidence))
+                .collect(),
+            left_out: trajectory.steps.len().saturating_sub(STEPS),
+        }
+    }
+}
+
+impl PageBranch {
+    fn of(branch: &Branch) -> Self {
+        Self { key: safe(&branch.key), parent: branch_parent(branch), at: branch.at, edited: branch_edit(branch) }
+    }
+}
+
+impl PageStep {
+    fn of(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Self {
+        let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
+        // The title of a search that missed is its query.
+        let read = step.provenance.as_ref().filter(|_| !search_missed(step));
+        let facts = || evidence.into_iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.facts);
+        let of_page = |page: &str| facts().any(|fact| is_same_page(&fact.page, page));
+        let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
+        let http = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
+        Self {
+            n: format!("{sample}step {}", step.n),
+            origin: step_origin(trajectory, at),
+            thought: optional(step.thought.as_ref()),
+            action: optional(step.action_text.as_ref()),
+            observation: step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),
+            page: read.map(|read| safe(&read.title)),
+            gold: read.is_some_and(|read| of_page(&read.title)),
+            url: step.provenance.as_ref().map(|read| &read.url).filter(http).map(|url| safe(url)),
+            rev: read.and_then(|read| read.revid).map(|revid| revid.to_string()),
+            source: step.provenance.as_ref().map(|read| safe(&source(read))),
+            note: optional(step.note.as_ref()),
+            discarded: optional(step.discarded.as_ref()),
+            calls: Some(calls(step, is_written(trajectory, at))).filter(|text| !text.is_empty()),
+            reasoning: Some(safe(&reasoning.join("\n\n"))).filter(|text| !text.is_empty()),
+        }
+    }
+}
+
+/// An observation in pieces: `s` marks a gold sentence, `a` a gold answer.
+fn pieces<'e, F: Iterator<Item = &'e crate::scoring::GoldFact>>(
+    text: &str,
+    facts: impl Fn() -> F,
+    answers: &[String],
+) -> Vec<(String, &'static str)> {
+    let sentences: Vec<String> = facts().flat_map(|fact| fact.texts.iter().cloned()).collect();
+    let text = cut(text.trim_end(), TEXT_CHARS);
+    let pieces = marks(&text, &sentences, answers);
+    let mark = |sentence: bool, answer: bool| match (sentence, answer) {
+        (false, false) => "",
+        (true, false) => "s",
+        (false, true) => "a",
+        (true, true) => "sa",
+    };
+    pieces.into_iter().map(|piece| (visible(piece.text).into_owned(), mark(piece.sentence, piece.answer))).collect()
+}

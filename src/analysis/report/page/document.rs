@@ -1,0 +1,365 @@
+//! The document of the page: its head and data, what the runs are, and their settings and notes.
+
+use super::data::{Chunks, QuestionRow};
+use super::html::{Attributes, Heading, Html};
+use super::sections::{self, Part, failures_section, flips_section};
+use super::{Episodes, Limits, parts};
+use crate::analysis::results::{Group, Origin, Results, Setting};
+use crate::base::Manifest;
+use crate::base::text::{counted, cut, shell_word, thousands};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+pub(super) const STYLE: &str = include_str!("page.css");
+
+/// Questions that a page without JavaScript lists.
+const LISTED: usize = 200;
+
+/// The scripts, each after those that it imports.
+const SCRIPTS: &[&str] = &[
+    include_str!("storage.js"),
+    include_str!("dom.js"),
+    include_str!("decode.js"),
+    include_str!("address.js"),
+    include_str!("filter.js"),
+    include_str!("theme.js"),
+    include_str!("keys.js"),
+    include_str!("help.js"),
+    include_str!("judgements.js"),
+    include_str!("judge_form.js"),
+    include_str!("controls.js"),
+    include_str!("rows.js"),
+    include_str!("table.js"),
+    include_str!("trail.js"),
+    include_str!("question.js"),
+    include_str!("live.js"),
+    include_str!("print.js"),
+    include_str!("main.js"),
+];
+
+/// What the document is made of.
+pub(super) struct Content<'a> {
+    pub(super) results: &'a Results,
+    pub(super) rows: &'a [QuestionRow<'a>],
+    pub(super) limits: &'a Limits,
+    pub(super) meta: &'a Value,
+    pub(super) table: &'a str,
+    pub(super) chunks: &'a Chunks,
+}
+
+/// The modules as one script: without `import` lines and comments, and nothing is exported.
+fn script() -> String {
+    let is_code = |line: &&str| {
+        !line.starts_with("import ") && !["//", "/**", "*"].iter().any(|mark| line.trim_start().starts_with(mark))
+    };
+    let lines = SCRIPTS.iter().flat_map(|module| module.lines()).filter(is_code);
+    lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).fold(String::new(), |text, line| text + line + "\n")
+}
+
+/// The digest by which a content security policy knows a text.
+pub(super) fn digest(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+impl Content<'_> {
+    pub(super) fn document(&self, live: bool) -> String {
+        let script = script();
+        let parts = parts(self.results, self.rows);
+        let mut html = Html { text: "<!doctype html>\n<html lang=\"en\">".to_owned() };
+        self.head(&mut html, &script, live);
+        html.element("body", &[], |html| {
+            html.leaf("a", &[("class", "skip"), ("href", "#questions")], "Skip to the questions");
+            bar(html, &parts);
+            html.element("main", &[], |html| {
+                html.element("div", &[("id", "overview")], |html| self.overview(html, &parts));
+                html.element("div", &[("id", "question"), ("hidden", "")], |_| {});
+            });
+            html.element("dialog", &[("id", "help"), ("aria-label", "Help")], |_| {});
+            self.data(html);
+            html.element("script", &[("type", "module")], |html| html.text.push_str(&script));
+        });
+        html.close("html");
+        html.text.push('\n');
+        html.text
+    }
+
+    fn head(&self, html: &mut Html, script: &str, live: bool) {
+        let connect = if live { "; connect-src 'self'" } else { "" };
+        let policy = format!(
+            "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'{connect}",
+            digest(script),
+            digest(STYLE)
+        );
+        html.element("head", &[], |html| {
+            for attributes in [
+                &[("charset", "utf-8")] as Attributes<'_>,
+                &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")],
+                &[("name", "color-scheme"), ("content", "light dark")],
+                &[("http-equiv", "Content-Security-Policy"), ("content", &policy)],
+                &[("name", "referrer"), ("content", "no-referrer")],
+            ] {
+                html.open("meta", attributes);
+            }
+            html.leaf("title", &[], &format!("{} – wikitrail", page_title(self.results)));
+            html.element("style", &[], |html| html.text.push_str(STYLE));
+        });
+    }
+
+    fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {
+        runs_table(html, self.results, self.rows.len());
+        for part in parts {
+            sections::verdict_section(html, part);
+        }
+        for part in parts {
+            sections::scores_section(html, part);
+            sections::differences_section(html, part);
+            flips_section(html, part);
+            failures_section(html, part);
+        }
+        html.section("questions", "Questions", |html| {
+            html.element("noscript", &[], |html| self.without_script(html));
+            html.element("div", &[("id", "list")], |_| {});
+        });
+        notes_section(html, self.results, self.limits, self.chunks.left_out());
+        settings_section(html, self.results, parts);
+        html.leaf("p", &[("class", "facts")], "This page makes no request: everything is in this file.");
+    }
+
+    /// The first questions as a table, for readers whose browser runs no script.
+    fn without_script(&self, html: &mut Html) {
+        let names: Vec<&String> = self.results.variants().map(|(_, name)| name).collect();
+        let all = counted(self.rows.len(), "question");
+        let caption = match self.rows.len() {
+            n if n > LISTED => format!("The first {LISTED} of {all}; with JavaScript all of them, and every step"),
+            _ => format!("{all}; with JavaScript every step of them"),
+        };
+        let mut headings = vec![Heading::Words("id"), Heading::Words("question"), Heading::Words("gold")];
+        headings.extend(names.iter().map(|name| Heading::Words(name)));
+        html.table(&caption, &headings, |html| {
+            for row in self.rows.iter().take(LISTED) {
+                html.row(row.id, |html| {
+                    html.leaf("td", &[], &cut(row.question, 300));
+                    html.leaf("td", &[], &cut(row.gold.unwrap_or("–"), 100));
+                    for at in 0..names.len() {
+                        html.leaf("td", &[], &answered(row, at));
+                    }
+                });
+            }
+        });
+    }
+
+    fn data(&self, html: &mut Html) {
+        let meta = self.meta.to_string().replace('<', "\\u003c");
+        html.element("script", &[("type", "application/json"), ("id", "wt-meta")], |html| html.text.push_str(&meta));
+        html.element("script", &[("type", "text/plain"), ("id", "wt-table")], |html| html.text.push_str(self.table));
+        for (number, text) in self.chunks.texts.iter().enumerate() {
+            let number = number.to_string();
+            html.element("script", &[("type", "text/plain"), ("data-chunk", &number)], |html| {
+                html.text.push_str(text);
+            });
+        }
+    }
+}
+
+/// Whether a variant is right, in a word, with its answer.
+fn answered(row: &QuestionRow<'_>, variant: usize) -> String {
+    let Some(first) = row.first(variant) else { return "not asked".to_owned() };
+    let verdict = match row.right(variant) {
+        Some(true) => "✓",
+        Some(false) => "✗",
+        None => "–",
+    };
+    let answer = first.answer.as_deref().map(|answer| cut(answer, 80).into_owned());
+    format!("{verdict} {}", answer.unwrap_or_else(|| first.outcome.map_or("", crate::base::Outcome::name).to_owned()))
+}
+
+/// The bar at the top.
+fn bar(html: &mut Html, parts: &[Part<'_>]) {
+    let several = parts.iter().any(|part| part.group.sources.len() > 1);
+    html.element("header", &[("class", "top")], |html| {
+        html.leaf("strong", &[], "wikitrail");
+        html.element("nav", &[("aria-label", "Sections")], |html| {
+            for (id, name) in [
+                ("scores", "Scores"),
+                ("differences", "Differences"),
+                ("flips", "Flipped answers"),
+                ("why", "Why wrong"),
+                ("questions", "Questions"),
+                ("settings", "Settings"),
+            ] {
+                if several || !["differences", "flips"].contains(&id) {
+                    html.leaf("a", &[("href", &format!("#{id}"))], name);
+                }
+            }
+        });
+        html.leaf("button", &[("id", "help-button"), ("type", "button")], "Help");
+        html.leaf("button", &[("id", "theme"), ("type", "button")], "Light / dark");
+    });
+}
+
+/// Characters of a digest that are shown.
+const DIGEST: usize = 12;
+
+fn origins(results: &Results) -> impl Iterator<Item = &Origin> {
+    results.variants().filter_map(|(source, _)| source.origin.as_ref())
+}
+
+/// Each run's manifest once, with its folder.
+fn manifests(results: &Results) -> Vec<(String, &Rc<Manifest>)> {
+    let mut found: Vec<(String, &Rc<Manifest>)> = Vec::new();
+    for (source, _) in results.variants() {
+        let path = source.run.path.display().to_string();
+        if let Some(origin) = source.origin.as_ref().filter(|_| found.iter().all(|(known, _)| *known != path)) {
+            found.push((path, &origin.manifest));
+        }
+    }
+    found
+}
+
+/// What the page is called.
+pub(super) fn page_title(results: &Results) -> String {
+    let runs = manifests(results);
+    match &runs[..] {
+        [(path, _)] => path.clone(),
+        _ => counted(runs.len(), "run"),
+    }
+}
+
+/// One line of what was run.
+fn runs_table(html: &mut Html, results: &Results, questions: usize) {
+    let variants = results.variants().count();
+    let what = format!("{}, {}", counted(variants, "variant"), counted(questions, "question"));
+    html.leaf("h1", &[], &format!("{}: {what}", page_title(results)));
+    let each = |of: &dyn Fn(&Origin) -> String| {
+        let values: BTreeSet<String> = origins(results).map(of).collect();
+        values.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
+    };
+    let dataset = |origin: &Origin| {
+        let dataset = &origin.manifest.dataset;
+        let digest: String = dataset.sha256.chars().take(DIGEST).collect();
+        format!("{} ({digest})", dataset.name)
+    };
+    let facts = [
+        ("dataset", each(&dataset)),
+        ("model", each(&|origin| origin.variant.model.clone())),
+        ("Wikipedia", each(&|origin| origin.variant.wiki.clone())),
+        ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
+        ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
+    ];
+    let facts: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    html.leaf("p", &[("class", "facts")], &facts.join(" · "));
+    for (path, manifest) in manifests(results) {
+        let recorded: usize = results
+            .variants()
+            .filter(|(source, _)| source.run.path.display().to_string() == path)
+            .map(|(source, _)| source.episodes.len())
+            .sum();
+        let planned = manifest.planned_in_all();
+        if recorded < planned && !is_decided(results, &path) {
+            let said = format!("{path}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
+            html.leaf("p", &[("class", "notice")], &said);
+        }
+    }
+}
+
+/// Whether a rule stopped the run: what was not run is not missing.
+fn is_decided(results: &Results, path: &str) -> bool {
+    let of_run = |group: &Group, names: &[String]| {
+        let mut members = group.sources.iter().zip(&group.names);
+        members.any(|(source, name)| source.run.path.display().to_string() == path && names.contains(name))
+    };
+    results.groups.iter().any(|group| {
+        let mut decided = group.stopped.iter().filter(|run| run.found.as_ref().is_some_and(|found| found.decided));
+        decided.any(|run| of_run(group, &run.variants))
+    })
+}
+
+/// What a reader should know, the comparison's own notes and what the page lacks included.
+fn notes_section(html: &mut Html, results: &Results, limits: &Limits, left_out: usize) {
+    let mut lines: Vec<String> = results.notes.iter().map(|note| sentence(note)).collect();
+    for group in &results.groups {
+        match &group.comparison {
+            Ok(comparison) => lines.extend(comparison.notes.iter().map(|note| sentence(note))),
+            Err(reason) => lines.push(sentence(&format!("no comparison: {reason}"))),
+        }
+    }
+    if left_out > 0 {
+        let rule = match limits.episodes {
+            Episodes::All => {
+                "the file has room for; questions on which variants differ come first, then wrong ones, then right ones drawn by the digest of their id"
+            }
+            Episodes::Wrong => "were asked for: those of questions that some variant does not get right",
+            Episodes::Flips => "were asked for: those of questions on which variants differ",
+            Episodes::None => "were asked for: none",
+        };
+        lines.push(format!(
+            "The steps of {} are not in this file, which has the episodes that {rule}. `wikitrail show RUN ID` prints \
+             each. The scores are those of all questions.",
+            counted(left_out, "question")
+        ));
+    }
+    lines.dedup();
+    if lines.is_empty() {
+        return;
+    }
+    html.section("notes", "Notes", |html| {
+        html.element("ul", &[("class", "notes")], |html| {
+            for line in &lines {
+                html.leaf("li", &[], line);
+            }
+        });
+    });
+}
+
+/// A note without the word before it, as a sentence.
+fn sentence(note: &str) -> String {
+    let note = note.strip_prefix("note: ").or_else(|| note.strip_prefix("warning: ")).unwrap_or(note);
+    let mut letters = note.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if note.ends_with('.') { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// Settings that differ, then those of each variant, then the commands.
+fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
+    html.section("settings", "Settings", |html| {
+        for part in parts.iter().filter(|part| !part.group.settings.is_empty()) {
+            differing(html, &part.group.settings, &part.group.names);
+        }
+        html.element("details", &[], |html| {
+            html.leaf("summary", &[], "All settings");
+            for (source, name) in results.variants() {
+                let Some(origin) = &source.origin else { continue };
+                html.leaf("h3", &[], name);
+                let text = serde_json::to_string_pretty(&origin.variant).unwrap_or_default();
+                html.leaf("pre", &[("tabindex", "0")], &text);
+            }
+        });
+        for (path, manifest) in manifests(results) {
+            html.element("p", &[("class", "facts")], |html| {
+                let words: Vec<String> = manifest.command_line.iter().map(|word| shell_word(word)).collect();
+                html.text(&format!("{path}: "));
+                html.leaf("code", &[], &words.join(" "));
+                html.text(&format!(" · dataset SHA-256 {}", manifest.dataset.sha256));
+            });
+        }
+    });
+}
+
+fn differing(html: &mut Html, settings: &[Setting], names: &[String]) {
+    let mut headings = vec![Heading::Words("variant")];
+    headings.extend(settings.iter().map(|setting| Heading::Words(&setting.name)));
+    html.table("Settings that differ", &headings, |html| {
+        for (at, name) in names.iter().enumerate() {
+            html.row(name, |html| {
+                for setting in settings {
+                    html.leaf("td", &[], setting.values.get(at).map_or("–", String::as_str));
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,131 @@
+//! HTML and SVG as text. Whatever comes from a run is escaped here and nowhere else.
+
+use crate::base::text::visible;
+
+/// A document or a piece of one.
+#[derive(Debug, Default)]
+pub(super) struct Html {
+    pub(super) text: String,
+}
+
+/// Names and values of attributes.
+pub(super) type Attributes<'a> = &'a [(&'a str, &'a str)];
+
+/// `th` or `td` and so on, with the class of a number.
+pub(super) const NUMBER: Attributes<'static> = &[("class", "n")];
+
+impl Html {
+    /// Text that is shown. Control characters, and marks that turn the direction of writing, are shown as `\u{202e}`.
+    pub(super) fn text(&mut self, text: &str) {
+        escape(&visible(text), &mut self.text);
+    }
+
+    /// An element with whatever `fill` writes.
+    pub(super) fn element(&mut self, tag: &str, attributes: Attributes<'_>, fill: impl FnOnce(&mut Self)) {
+        self.open(tag, attributes);
+        fill(self);
+        self.close(tag);
+    }
+
+    /// An element that holds a text.
+    pub(super) fn leaf(&mut self, tag: &str, attributes: Attributes<'_>, text: &str) {
+        self.element(tag, attributes, |html| html.text(text));
+    }
+
+    pub(super) fn open(&mut self, tag: &str, attributes: Attributes<'_>) {
+        self.text.push('<');
+        self.text.push_str(tag);
+        for (name, value) in attributes {
+            self.text.push(' ');
+            self.text.push_str(name);
+            self.text.push_str("=\"");
+            self.text(value);
+            self.text.push('"');
+        }
+        self.text.push('>');
+    }
+
+    pub(super) fn close(&mut self, tag: &str) {
+        self.text.push_str("</");
+        self.text.push_str(tag);
+        self.text.push('>');
+    }
+
+    /// A section of the page with its heading.
+    pub(super) fn section(&mut self, id: &str, heading: &str, fill: impl FnOnce(&mut Self)) {
+        self.element("section", &[("id", id)], |html| {
+            html.leaf("h2", &[], heading);
+            fill(html);
+        });
+        self.text.push('\n');
+    }
+
+    /// A table that scrolls inside its own region where it is too wide.
+    pub(super) fn table(&mut self, caption: &str, headings: &[Heading<'_>], rows: impl FnOnce(&mut Self)) {
+        // Not a region: two tables may have the same caption, and landmarks need names of their own.
+        let group: Attributes<'_> =
+            &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", caption)];
+        self.element("div", group, |html| {
+            html.element("table", &[], |html| {
+                html.leaf("caption", &[], caption);
+                html.element("thead", &[], |html| {
+                    html.element("tr", &[], |html| headings.iter().for_each(|heading| heading.write(html)));
+                });
+                html.element("tbody", &[], rows);
+            });
+        });
+    }
+
+    pub(super) fn row(&mut self, name: &str, cells: impl FnOnce(&mut Self)) {
+        self.element("tr", &[], |html| {
+            html.leaf("th", &[("scope", "row")], name);
+            cells(html);
+        });
+        self.text.push('\n');
+    }
+
+    /// A cell with a number.
+    pub(super) fn number(&mut self, text: &str) {
+        self.leaf("td", NUMBER, text);
+    }
+}
+
+/// The heading of a column.
+pub(super) enum Heading<'a> {
+    Words(&'a str),
+    Number(&'a str),
+}
+
+impl Heading<'_> {
+    fn write(&self, html: &mut Html) {
+        match self {
+            Self::Words(text) => html.leaf("th", &[("scope", "col")], text),
+            Self::Number(text) => html.leaf("th", &[("scope", "col"), ("class", "n")], text),
+        }
+    }
+}
+
+fn escape(text: &str, out: &mut String) {
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Html;
+
+    #[test]
+    fn texts_and_attributes_cannot_end() {
+        let mut html = Html::default();
+        html.leaf("b", &[("title", "a\"><i>'")], "</b>&\u{202e}\0");
+        assert_eq!(html.text, "<b title=\"a&quot;&gt;&lt;i&gt;&#39;\">&lt;/b&gt;&amp;\\u{202e}\\u{0}</b>");
+    }
+}

@@ -1,0 +1,428 @@
+//! The sections of a group of variants: verdict, scores, differences, flipped answers, and why answers are wrong.
+
+use super::charts;
+use super::data::{QuestionRow, alike};
+use super::html::{Heading, Html};
+use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
+use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
+use crate::analysis::report::comparison::{Compared, explained, sheet};
+use crate::analysis::report::sheet::{to_latex, to_markdown};
+use crate::analysis::results::{Group, Source};
+use crate::base::text::{counted, thousands};
+use crate::scoring::{FailureClass, figure};
+use std::collections::HashSet;
+
+/// The one group of a section: its variants are `first..` among those of the page.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) group: &'a Group,
+    pub(super) rows: &'a [QuestionRow<'a>],
+    pub(super) first: usize,
+    /// Which group it is, from 0.
+    pub(super) at: usize,
+    /// Whether there are others, so that headings name the dataset.
+    pub(super) named: bool,
+}
+
+impl Part<'_> {
+    /// The id of a section, and its heading.
+    pub(super) fn id(&self, name: &str) -> String {
+        if self.at == 0 { name.to_owned() } else { format!("{name}-{}", self.at) }
+    }
+
+    pub(super) fn heading(&self, words: &str) -> String {
+        if self.named { format!("{words}: {}", self.group.dataset()) } else { words.to_owned() }
+    }
+
+    pub(super) fn em(&self) -> Option<&FigureComparison> {
+        self.group.comparison.as_ref().ok()?.figure("em")
+    }
+
+    fn own_rows(&self) -> impl Iterator<Item = &QuestionRow<'_>> {
+        self.rows.iter().filter(|row| row.group == self.at)
+    }
+}
+
+/// Sentences of the verdict at most; the others are read from the differences.
+const SENTENCES: usize = 5;
+
+/// What the comparison says, one sentence for each pair that is not like another one.
+pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
+    let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
+    let names = &part.group.names;
+    let (mut pairs, _) = distinct(em, part);
+    // What is surest comes first.
+    pairs.sort_by_key(|pair| pair.verdict.word);
+    html.element("div", &[("class", "verdict")], |html| {
+        if part.named {
+            html.leaf("p", &[("class", "facts")], part.group.dataset());
+        }
+        for members in alike(&part.group.sources).iter().filter(|members| members.len() > 1) {
+            let questions = counted(part.own_rows().count(), "question");
+            let listed = joined_with_and(members.iter().map(|at| names[*at].as_str()));
+            html.leaf("p", &[], &format!("{listed} answered alike on all {questions}."));
+        }
+        for pair in pairs.iter().take(SENTENCES) {
+            html.leaf("p", &[], &format!("{}.", pair.verdict.sentence));
+        }
+        if pairs.len() > SENTENCES {
+            let more = counted(pairs.len() - SENTENCES, "more pair");
+            html.leaf("p", &[("class", "facts")], &format!("{more} below."));
+        }
+    });
+}
+
+/// The pairs without those that another one speaks for, as their variants answered alike, and how many these are.
+fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>, usize) {
+    let same = alike(&part.group.sources);
+    let class = |name: &str| {
+        let at = part.group.names.iter().position(|known| known == name);
+        at.and_then(|at| same.iter().position(|members| members.contains(&at)))
+    };
+    let mut said = HashSet::new();
+    let speaks = |pair: &&Pair| {
+        let (a, b) = (class(&pair.a), class(&pair.b));
+        a != b && said.insert((a.min(b), a.max(b)))
+    };
+    let pairs: Vec<&Pair> = figure.pairs.iter().filter(speaks).collect();
+    let others = figure.pairs.len() - pairs.len();
+    (pairs, others)
+}
+
+/// `a, b and c`
+fn joined_with_and<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
+    let Group { sources, names, standings, comparison, .. } = part.group;
+    let common = part.em().filter(|em| em.n > 0);
+    // Where the variants have no question in common, or one has more of its own, its own score is shown too.
+    let own = common.is_none_or(|em| standings.iter().any(|standing| standing.n != em.n));
+    let ranked = sources.len() > 2;
+    let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
+    let figures = figures(sources);
+    let mut headings = vec![Heading::Words("variant"), Heading::Words("0 to 100 %")];
+    headings.extend(["EM %", "95 %", "F1 %"].map(Heading::Number));
+    headings.extend(own.then_some(Heading::Number("own EM %")));
+    headings.extend(ranked.then_some(Heading::Number("rank")));
+    headings.extend(figures.iter().map(|figure| Heading::Number(figure.name)));
+    headings.extend(priced.then_some(Heading::Number("US $")));
+    headings.extend(["all hops %", "not measured"].map(Heading::Number));
+    html.section(&part.id("scores"), &part.heading("Scores"), |html| {
+        html.table(&scores_caption(common, !part.group.stopped.is_empty()), &headings, |html| {
+            for ((source, name), standing) in sources.iter().zip(names).zip(standings) {
+                let mean = common.and_then(|em| em.mean(name)).or(standing.own.as_ref());
+                let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")?.mean(name)?.mean);
+                html.row(name, |html| {
+                    html.element("td", &[], |html| mean.iter().for_each(|mean| charts::score(html, mean)));
+                    html.number(&share(mean.and_then(|mean| mean.mean)));
+                    html.number(&interval(mean.and_then(|mean| mean.interval)));
+                    html.number(&share(f1));
+                    if own {
+                        let of = counted(standing.n, "question");
+                        let em = standing.own.as_ref().and_then(|own| own.mean);
+                        html.number(&em.map_or_else(dash, |em| format!("{} ({of})", share(Some(em)))));
+                    }
+                    if ranked {
+                        html.number(&standing.rank.map_or_else(dash, |rank| rank.to_string()));
+                    }
+                    for figure in figures {
+                        html.number(&amount(source.mean(figure)));
+                    }
+                    if priced {
+                        html.number(&total_cost(source));
+                    }
+                    html.number(&share(source.mean(&figure::ALL_HOPS)));
+                    let unmeasured = source.episodes.iter().filter(|episode| !episode.measured).count();
+                    html.number(&thousands(unmeasured));
+                });
+            }
+        });
+        let cost = if priced { "; US $ is the whole cost" } else { "" };
+        html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
+        if ranked {
+            html.leaf("p", &[("class", "facts")], RANK);
+        }
+        copies(html, part);
+    });
+}
+
+/// Figures of which the scores have the mean: tokens only where a server counted them.
+fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
+    let counted = sources.iter().any(|source| source.mean(&figure::TOKENS) > Some(0.0));
+    if counted { &[&figure::STEPS, &figure::CALLS, &figure::TOKENS] } else { &[&figure::STEPS, &figure::CALLS] }
+}
+
+fn scores_caption(common: Option<&FigureComparison>, stopped: bool) -> String {
+    let Some(em) = common else {
+        return "Exact match of each variant's own questions, as they have none in common; bars are 95 % intervals, from 0 to 100 %".to_owned();
+    };
+    let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
+    let questions = counted(em.n, "question");
+    let stopped = if stopped { " (stopped)" } else { "" };
+    format!(
+        "Exact match on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, from 0 to 100 %"
+    )
+}
+
+const RANK: &str = "Rank: 1 + the number of variants that are distinguishably better, each two compared on the questions that both have.";
+
+fn kind(method: &str) -> &'static str {
+    match method {
+        "wilson" => " (Wilson)",
+        "cluster padded t" => " (padded t over clusters)",
+        _ => " (padded t)",
+    }
+}
+
+/// The tables of the comparison for a paper and for an issue.
+fn copies(html: &mut Html, part: &Part<'_>) {
+    let Ok(comparison) = &part.group.comparison else { return };
+    let Group { settings, corrected, .. } = part.group;
+    let compared =
+        Compared { comparison, settings, corrected, flips: &[], warnings: &[], holdout: &[], efforts: &[], mde: false };
+    let sheet = sheet(&compared);
+    html.element("div", &[("class", "buttons")], |html| {
+        for name in ["LaTeX", "Markdown"] {
+            let id = part.id(&name.to_ascii_lowercase());
+            html.leaf("button", &[("type", "button"), ("data-copy", &id)], &format!("Copy tables as {name}"));
+            html.text(" ");
+        }
+    });
+    html.leaf("pre", &[("hidden", ""), ("id", &part.id("latex"))], &to_latex(&sheet));
+    html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &to_markdown(&sheet));
+}
+
+/// Rows of the first table of differences at most; with more, it has those of the best variant.
+const PAIRS: usize = 10;
+
+pub(super) fn differences_section(html: &mut Html, part: &Part<'_>) {
+    let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
+    html.section(&part.id("differences"), &part.heading("Differences on the same questions"), |html| {
+        let (mut pairs, alike) = distinct(em, part);
+        if pairs.len() > PAIRS {
+            let best = em.means.iter().max_by(|a, b| a.mean.unwrap_or(-1.0).total_cmp(&b.mean.unwrap_or(-1.0)));
+            pairs.retain(|pair| best.is_some_and(|best| [&pair.a, &pair.b].contains(&&best.variant)));
+        }
+        if alike > 0 {
+            html.leaf("p", &[("class", "facts")], "Of variants that answered alike, the first speaks for all.");
+        }
+        if !pairs.is_empty() {
+            forest(html, em, &pairs);
+        }
+        let all: Vec<&Pair> = em.pairs.iter().collect();
+        if pairs.len() < all.len() {
+            folded(html, &format!("All {}", counted(all.len(), "pair")), |html| forest(html, em, &all));
+        }
+        let others = part.group.comparison.iter().flat_map(|comparison| &comparison.figures);
+        for figure in others.filter(|figure| figure.figure.name != em.figure.name) {
+            let pairs: Vec<&Pair> = figure.pairs.iter().collect();
+            folded(html, &format!("The same in {}", figure.figure.label()), |html| forest(html, figure, &pairs));
+        }
+    });
+}
+
+fn folded(html: &mut Html, summary: &str, fill: impl FnOnce(&mut Html)) {
+    html.element("details", &[], |html| {
+        html.leaf("summary", &[], summary);
+        fill(html);
+    });
+}
+
+fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
+    let scale = charts::difference_scale(figure);
+    let axis = signed(figure.figure.unit, charts::reach(figure));
+    let questions = if figure.has_own_questions() {
+        "the questions that both measured".to_owned()
+    } else {
+        format!("the same {}", counted(figure.n, "question"))
+    };
+    let caption = format!(
+        "Differences in points {} on {questions}, 95 % intervals, from −{axis} to {axis}; hollow: {}not distinguishable{}",
+        figure.figure.label(),
+        if pairs.iter().any(|pair| pair.verdict.word == Word::Undecided) { "undecided or " } else { "" },
+        if figure.pairs.len() > 1 { " after Holm's correction" } else { "" },
+        axis = axis.trim_start_matches('+'),
+    );
+    let mut headings = vec![Heading::Words("b − a"), Heading::Words("difference")];
+    headings.extend(["points", "95 %", "n", "p Holm"].map(Heading::Number));
+    let (binary, bounded) = (figure.has_mcnemar(), figure.has_bounds());
+    if binary {
+        headings.extend(["only a right", "only b right"].map(Heading::Number));
+    }
+    headings.extend(bounded.then_some(Heading::Number("bounds")));
+    headings.push(Heading::Words("verdict"));
+    html.table(&caption, &headings, |html| {
+        for pair in pairs {
+            html.row(&format!("{} − {}", pair.b, pair.a), |html| {
+                html.element("td", &[], |html| charts::pair(html, pair, &scale));
+                html.number(&pair.difference.map_or_else(dash, |found| signed(Unit::Share, found)));
+                html.number(&ends(pair));
+                html.number(&thousands(pair.n));
+                let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
+                let stopped = if pair.stopped_by.is_some() { " (stopped)" } else { "" };
+                html.number(&rule.unwrap_or_else(|| pair.p_holm.map_or_else(dash, |p| p_value(p) + stopped)));
+                if binary {
+                    let counts = pair.tests.mcnemar.map(|test| [test.only_a, test.only_b]);
+                    for at in [0, 1] {
+                        html.number(&counts.map_or_else(dash, |counts| thousands(counts[at])));
+                    }
+                }
+                if bounded {
+                    let shown = |at| signed(Unit::Share, at);
+                    html.number(
+                        &pair.bounds.map_or_else(dash, |of| format!("{} to {}", shown(of.low), shown(of.high))),
+                    );
+                }
+                let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is better"));
+                html.leaf("td", &[], &winner.unwrap_or_else(|| pair.verdict.word.name().to_owned()));
+            });
+        }
+    });
+    for line in explained(figure) {
+        html.leaf("p", &[("class", "facts")], &format!("{line}."));
+    }
+}
+
+fn share(value_: Option<f64>) -> String {
+    value_.map_or_else(dash, |share| value(Unit::Share, share))
+}
+
+fn amount(value_: Option<f64>) -> String {
+    value_.map_or_else(dash, |mean| if mean < 1000.0 { format!("{mean:.2}") } else { format!("{mean:.0}") })
+}
+
+/// What all its measured episodes cost.
+fn total_cost(source: &Source) -> String {
+    let costs = source.values(&figure::COST_USD);
+    source.mean(&figure::COST_USD).map_or_else(dash, |_| format!("{:.4}", costs.sum::<f64>()))
+}
+
+fn interval(interval: Option<MethodInterval>) -> String {
+    interval.map_or_else(dash, |of| format!("{} to {}", value(Unit::Share, of.low), value(Unit::Share, of.high)))
+}
+
+/// The ends of a difference. The rule of a run has a level of its own.
+fn ends(pair: &Pair) -> String {
+    let shown = |at: f64| signed(Unit::Share, shown_end(Unit::Share, at));
+    pair.interval.map_or_else(dash, |of| {
+        let ends =
+            if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() };
+        charts::own_level(pair).map_or_else(|| ends.clone(), |level| format!("{ends} at {level} %"))
+    })
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {
+    // Of variants that answered alike, the first speaks for all.
+    let same = alike(&part.group.sources);
+    if same.len() < 2 {
+        return;
+    }
+    let name = |members: &Vec<usize>| part.group.names[members[0]].as_str();
+    let more = |members: &Vec<usize>| match members.len() {
+        1 => name(members).to_owned(),
+        n => format!("{} (+{})", name(members), n - 1),
+    };
+    let count = |right: &[usize], wrong: &[usize]| {
+        let is = |row: &&QuestionRow<'_>| {
+            row.right(part.first + right[0]) == Some(true) && row.right(part.first + wrong[0]) == Some(false)
+        };
+        part.own_rows().filter(is).count()
+    };
+    let counts: Vec<Vec<usize>> =
+        same.iter().map(|right| same.iter().map(|wrong| count(right, wrong)).collect()).collect();
+    let most = counts.iter().flatten().copied().max().unwrap_or_default();
+    html.section(&part.id("flips"), &part.heading("Flipped answers"), |html| {
+        let names: Vec<String> = same.iter().map(more).collect();
+        let mut headings = vec![Heading::Words("right ↓ wrong →")];
+        headings.extend(names.iter().map(|name| Heading::Number(name)));
+        html.table("Questions that the row has right and the column wrong; a number lists them", &headings, |html| {
+            for (right, counts) in same.iter().zip(&counts) {
+                html.row(&more(right), |html| {
+                    for (wrong, count) in same.iter().zip(counts) {
+                        let data = [("data-show", "flip"), ("data-a", name(right)), ("data-b", name(wrong))];
+                        let noun = if *count == 1 { "question" } else { "questions" };
+                        let about = format!(" {noun} that {} has right and {} wrong", name(right), name(wrong));
+                        heat_cell(html, *count, most, &data, &about);
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// A number that lists its questions, on a ground that is darker the larger it is.
+fn heat_cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], about: &str) {
+    if count == 0 {
+        html.number("·");
+        return;
+    }
+    let heat = (4 * count).div_ceil(most.max(1)).min(4);
+    html.element("td", &[("class", &format!("n h{heat}"))], |html| {
+        let attributes = [&[("type", "button"), ("class", "cell")], data].concat();
+        html.element("button", &attributes, |html| {
+            html.text(&thousands(count));
+            html.leaf("span", &[("class", "unseen")], about);
+        });
+    });
+}
+
+pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
+    html.section(&part.id("why"), &part.heading("Why wrong, and at what cost"), |html| {
+        let names = &part.group.names;
+        let of = |at: usize, class: FailureClass| {
+            let wrong = |row: &&QuestionRow<'_>| row.right(at) == Some(false) && row.class(at) == Some(class);
+            part.own_rows().filter(wrong).count()
+        };
+        let counts: Vec<Vec<usize>> = (0..names.len())
+            .map(|at| FailureClass::ALL.iter().map(|class| of(part.first + at, *class)).collect())
+            .collect();
+        let most = counts.iter().flatten().copied().max().unwrap_or_default();
+        let mut headings = vec![Heading::Words("variant")];
+        headings.extend(FailureClass::ALL.iter().map(|class| Heading::Number(class.name())));
+        headings.push(Heading::Number("wrong"));
+        headings.push(Heading::Number("ended at the step limit"));
+        html.table("Wrong questions by failure class; a number lists them", &headings, |html| {
+            for ((name, counts), at) in names.iter().zip(&counts).zip(part.first..) {
+                html.row(name, |html| {
+                    for (class, count) in FailureClass::ALL.iter().zip(counts) {
+                        let data =
+                            [("data-show", "wrong"), ("data-variant", name.as_str()), ("data-class", class.name())];
+                        heat_cell(html, *count, most, &data, &format!(" wrong answers of {name}: {}", class.name()));
+                    }
+                    html.number(&thousands(counts.iter().sum::<usize>()));
+                    html.number(&thousands(part.own_rows().filter(|row| row.ended_wrong_at_limit(at)).count()));
+                });
+            }
+        });
+        html.element("div", &[("class", "side-by-side")], |html| {
+            if let Some(em) = part.em() {
+                html.element("figure", &[], |html| {
+                    html.leaf("figcaption", &[], "Accuracy against cost");
+                    charts::cost(html, em, &part.group.sources);
+                });
+            }
+        });
+        html.element("details", &[("class", "steps")], |html| {
+            html.leaf("summary", &[], "Steps of each variant's episodes (filled: right)");
+            html.element("div", &[("class", "small-multiples")], |html| {
+                for (name, source) in names.iter().zip(&part.group.sources) {
+                    html.element("figure", &[], |html| {
+                        html.leaf("figcaption", &[], name);
+                        charts::steps(html, name, source);
+                    });
+                }
+            });
+        });
+    });
+}

@@ -1,0 +1,131 @@
+//! The tables of a plan: the variants, and what each is expected to cost.
+
+use super::console::dash;
+use super::sheet::{Heading, headings, table};
+use crate::base::text::{thousands, visible_line};
+
+/// The variants by the settings in which they differ.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Cells {
+    pub settings: Vec<String>,
+    /// The name of each variant, and its values of these settings; none where a setting does not apply to it.
+    pub rows: Vec<(String, Vec<Option<String>>)>,
+    /// The settings that are the same in all of them, with their values.
+    pub same: Vec<(String, String)>,
+}
+
+/// An expected amount and the largest possible one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounded {
+    pub expected: u64,
+    pub most: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Costs {
+    pub variant: String,
+    pub episodes: u64,
+    pub calls: Bounded,
+    /// Tokens, in and out.
+    pub tokens: Bounded,
+    /// US dollars, expected and at most, where the price is known.
+    pub usd: Option<(f64, f64)>,
+}
+
+/// A table of the variants, and below it what they have in common, ending in a line break.
+pub(crate) fn cells(cells: &Cells, width: usize) -> String {
+    let mut header = vec![Heading::words("variant")];
+    header.extend(cells.settings.iter().map(Heading::words));
+    let row = |(variant, values): &(String, Vec<Option<String>>)| {
+        let values = values.iter().map(|value| value.as_deref().map_or_else(dash, name));
+        std::iter::once(name(variant)).chain(values).collect()
+    };
+    let mut text = table(&header, &cells.rows.iter().map(row).collect::<Vec<_>>(), width) + "\n";
+    let same: Vec<String> = cells.same.iter().map(|(setting, value)| format!("{setting} {}", name(value))).collect();
+    if !same.is_empty() {
+        text = text + "in all of them: " + &same.join(", ") + "\n";
+    }
+    text
+}
+
+fn name(text: &str) -> String {
+    visible_line(text, 100)
+}
+
+/// A table of the expected and the largest costs of the variants (`n` episodes), below a title, ending in a line break.
+/// US dollars are shown if at least one price is known.
+pub(crate) fn costs(title: &str, rows: &[Costs], width: usize) -> String {
+    let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
+    let priced = rows.iter().any(|row| row.usd.is_some());
+    if priced {
+        header.extend(["USD", "at most"].map(Heading::numbers));
+    }
+    let row = |Costs { variant, episodes, calls, tokens, usd }: &Costs| {
+        let mut cells = vec![name(variant)];
+        cells.extend([*episodes, calls.expected, calls.most].map(thousands));
+        cells.extend([tokens.expected, tokens.most].map(short));
+        if priced {
+            let usd = usd.map(|(expected, most)| [expected, most].map(|usd| format!("{usd:.4}")));
+            cells.extend(usd.unwrap_or_else(|| [dash(), dash()]));
+        }
+        cells
+    };
+    let table = table(&header, &rows.iter().map(row).collect::<Vec<_>>(), width);
+    format!("{}\n{table}\n", visible_line(title, 200))
+}
+
+/// A large count with about three digits: an estimate is not more precise than that.
+fn short(n: u64) -> String {
+    match n {
+        0..10_000 => thousands(n),
+        10_000..1_000_000 => format!("{}k", n / 1_000),
+        1_000_000..1_000_000_000 => format!("{}.{}M", n / 1_000_000, n / 100_000 % 10),
+        _ => format!("{}M", thousands(n / 1_000_000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounded, Cells, Costs, cells, costs};
+
+    #[test]
+    fn a_plan_fits_the_narrowest_terminal_and_shows_no_price_that_is_not_known() {
+        let values = |model: Option<&str>| vec![Some("react->cot-sc".to_owned()), model.map(str::to_owned)];
+        let variants = Cells {
+            settings: vec!["method".to_owned(), "model".to_owned()],
+            rows: vec![
+                ("hotpotqa/react-paper/react->cot-sc".to_owned(), values(Some("openai:gpt-4o-mini\u{1b}[31m"))),
+                ("plain".to_owned(), values(None)),
+            ],
+            same: vec![("prompt".to_owned(), "hotpotqa".to_owned())],
+        };
+        for width in [60, 80, 120] {
+            let text = cells(&variants, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+        }
+        let text = cells(&variants, 80);
+        assert!(
+            text.contains(" hotpotqa/react-paper/react->cot-sc  react->cot-sc  openai:") && text.contains('–'),
+            "{text}"
+        );
+        assert!(text.ends_with("\nin all of them: prompt hotpotqa\n"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+        let row = |usd| Costs {
+            variant: "hotpotqa/react-paper/react->cot-sc".to_owned(),
+            episodes: 7_405,
+            calls: Bounded { expected: 29_620, most: 103_670 },
+            tokens: Bounded { expected: 59_240_000, most: 1_200_000_000 },
+            usd,
+        };
+        for width in [60, 80, 120] {
+            let text = costs("title", &[row(Some((12.5, 300.25))), row(None)], width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            assert!(width < 120 || text.contains(" hotpotqa/react-paper/react->cot-sc "), "{width}: {text}");
+        }
+        let priced = costs("title", &[row(Some((12.5, 300.25))), row(None)], 80);
+        let figures = ["7,405", "59.2M", "1,200M", "300.2500"];
+        assert!(figures.iter().all(|figure| priced.contains(figure)), "{priced}");
+        assert!(priced.lines().all(|line| line.chars().count() <= 80), "{priced}");
+        assert!(!costs("title", &[row(None)], 80).contains("USD"));
+    }
+}

@@ -1,0 +1,107 @@
+use super::{Progress, Shown};
+use crate::base::{Outcome, RunEvent, Trajectory, Usage, Wait, WaitReason};
+use crate::scoring::fixtures;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink {
+    fn lines(&self) -> Vec<String> {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap().lines().map(str::to_owned).collect()
+    }
+}
+
+fn recorded(answer: &str) -> RunEvent {
+    let trajectory = Trajectory {
+        usage: Usage::new(500, 10),
+        cost_usd: Some(0.01),
+        ..fixtures::episode(Vec::new(), Some(answer), &["yes"], Outcome::Finished)
+    };
+    RunEvent::Recorded(Arc::new(trajectory))
+}
+
+fn watched(total: usize) -> (Progress, Sink) {
+    let sink = Sink::default();
+    let mut progress = Progress::new(total, true);
+    progress.shown = Shown::Lines { out: Box::new(sink.clone()), last: progress.started, tenths: 0 };
+    (progress, sink)
+}
+
+#[test]
+fn without_a_terminal_there_is_a_line_for_each_tenth() {
+    let (mut progress, sink) = watched(40);
+    // As if nothing took time, so that only tenths count.
+    for i in 0..40 {
+        progress.event(&recorded(if i % 4 == 0 { "yes" } else { "no" }));
+    }
+    progress.finish();
+    let lines = sink.lines();
+    assert_eq!(lines.len(), 10, "{lines:?}");
+    assert!(lines[0].starts_with("4 of 40 episodes, "), "{}", lines[0]);
+    assert!(lines[0].contains(", EM 25.0 %, 2,040 tokens, 0.0400 USD, "), "{}", lines[0]);
+    assert!(lines[0].contains(", ETA "), "{}", lines[0]);
+    assert!(lines[9].starts_with("40 of 40 episodes, ") && lines[9].contains(", took "), "{}", lines[9]);
+}
+
+#[test]
+fn a_slow_run_writes_a_line_every_ten_seconds() {
+    let (mut progress, sink) = watched(1000);
+    for _ in 0..3 {
+        progress.event(&recorded("yes"));
+    }
+    assert_eq!(sink.lines().len(), 0);
+    progress.show(progress.started + Duration::from_mins(1));
+    assert_eq!(sink.lines().len(), 1);
+    assert!(sink.lines()[0].starts_with("3 of 1,000 episodes, 3.0/min, "), "{:?}", sink.lines());
+}
+
+#[test]
+fn quiet_shows_nothing_and_nothing_to_run_is_no_error() {
+    for (total, quiet) in [(2, true), (0, false)] {
+        let mut progress = Progress::new(total, quiet);
+        progress.event(&RunEvent::Stopping);
+        progress.event(&recorded("yes"));
+        assert!(matches!(progress.shown, Shown::Nothing));
+        progress.finish();
+    }
+}
+
+#[test]
+fn a_wait_of_the_whole_run_is_told_once() {
+    let (mut progress, sink) = watched(40);
+    let wait = |server: &str, left, reason| {
+        let whole = Duration::from_mins(1);
+        Some(Wait { server: server.to_owned(), whole, left: Duration::from_millis(left), reason })
+    };
+    let begun = progress.started;
+    let server = "https://api.example.com/v1";
+    for (at, told) in [
+        (0, wait(server, 57_500, WaitReason::Asked)),
+        (500, wait(server, 57_000, WaitReason::Asked)),
+        (900, None),
+        (1_000, wait(server, 56_500, WaitReason::Asked)),
+        (2_000, wait(server, 59_000, WaitReason::Pace)),
+        (60_000, wait("http://127.0.0.1:8000/\u{1b}[2J", 30_000, WaitReason::Retry)),
+    ] {
+        progress.waits(told.as_ref(), begun + Duration::from_millis(at));
+    }
+    let lines = [
+        "waiting 58 s for api.example.com, as it asks",
+        "waiting 30 s for 127.0.0.1:8000, which refuses requests at the moment",
+    ];
+    assert_eq!(sink.lines(), lines);
+}

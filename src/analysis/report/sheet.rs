@@ -1,0 +1,432 @@
+//! A report as blocks of tables and lines, and its layout for a terminal, in Markdown and in LaTeX.
+//!
+//! A cell holds its text and the figures in it. The terminal, Markdown and LaTeX print the text; CSV prints the
+//! figures.
+
+use super::wrapped;
+use crate::base::text::visible_line;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Tables and lines, in reading order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sheet {
+    pub title: String,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Block {
+    Table(Grid),
+    /// Sentences, one per line.
+    Lines {
+        /// Their title; may be empty.
+        title: String,
+        lines: Vec<String>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Grid {
+    /// Name of the table in CSV.
+    pub id: &'static str,
+    pub title: String,
+    pub header: Vec<Heading>,
+    /// Its rows, each with one cell per column.
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Heading {
+    pub text: String,
+    /// Whether the column holds numbers, which are aligned right and never wrapped.
+    pub right: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Row {
+    pub key: Key,
+    pub cells: Vec<Cell>,
+}
+
+/// What a figure describes; fields that do not apply are empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Key {
+    pub metric: String,
+    /// The group of questions, such as `type=bridge`.
+    pub group: String,
+    /// The variant, or the first of two.
+    pub a: String,
+    /// The second of two.
+    pub b: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Cell {
+    pub text: String,
+    /// The figures in it by name, in full precision.
+    pub figures: Vec<(&'static str, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Figure<'a> {
+    pub table: &'static str,
+    pub key: &'a Key,
+    pub name: &'static str,
+    pub value: f64,
+}
+
+impl Heading {
+    /// A column of text.
+    pub(crate) fn words(text: impl Into<String>) -> Self {
+        Self { text: text.into(), right: false }
+    }
+
+    /// A column of numbers.
+    pub(crate) fn numbers(text: impl Into<String>) -> Self {
+        Self { text: text.into(), right: true }
+    }
+}
+
+impl Cell {
+    /// Text without figures.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), figures: Vec::new() }
+    }
+
+    pub(crate) fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
+        Self { text: text.into(), figures: vec![(name, value)] }
+    }
+
+    /// A count, written without separators.
+    pub(crate) fn count(name: &'static str, n: impl TryInto<u64>) -> Self {
+        let n = n.try_into().unwrap_or(u64::MAX);
+        Self::figure(name, float(n), n.to_string())
+    }
+
+    /// A dash, in place of a figure that does not exist.
+    pub(crate) fn nothing() -> Self {
+        Self::text("–")
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn float(n: u64) -> f64 {
+    n as f64
+}
+
+impl Sheet {
+    /// Every figure, in the order of the tables.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
+        let grids = self.blocks.iter().filter_map(|block| match block {
+            Block::Table(grid) => Some(grid),
+            Block::Lines { .. } => None,
+        });
+        grids.flat_map(|grid| {
+            grid.rows.iter().flat_map(|row| {
+                let figures = row.cells.iter().flat_map(|cell| &cell.figures);
+                figures.map(|&(name, value)| Figure { table: grid.id, key: &row.key, name, value })
+            })
+        })
+    }
+}
+
+/// Rules above, below and under the header. One after every row would make long tables twice as long.
+const STYLE: TableStyle = {
+    let line = LineStyle::none().fill('─').junction('─');
+    TableStyle::new().top_border(line).header_separator(line).bottom_border(line)
+};
+
+/// A place where a line of text may end. It takes no room, and is not printed: comfy-table breaks lines at one
+/// character only, and drops it there.
+const BREAK: char = '\u{200b}';
+
+/// A table of these rows, without a line break at its end. If it is too wide for the terminal, headings and text wrap.
+/// Figures and words stay whole, so where even that is too wide, the last columns become a table of their own below, under
+/// the same names in front.
+pub(super) fn table(header: &[Heading], rows: &[Vec<String>], width: usize) -> String {
+    // A space before each column, and another one between two.
+    let column = |at: usize| usize::from(least(&header[at], rows.iter().filter_map(|row| row.get(at)))) + 2;
+    let needed: Vec<usize> = (0..header.len()).map(column).collect();
+    let names = needed.first().copied().unwrap_or_default();
+    // Names that fill half a line would stand before one column each.
+    if needed.iter().sum::<usize>() <= width + 1 || needed.len() < 3 || names > width / 2 {
+        return one_table(header, rows, width);
+    }
+    let (mut sum, mut fit) = (names, 1);
+    while fit < needed.len() && sum + needed[fit] <= width + 1 {
+        sum += needed[fit];
+        fit += 1;
+    }
+    let fit = fit.clamp(2, needed.len() - 1);
+    let columns = |keep: &dyn Fn(usize) -> bool| {
+        let cells = |row: &Vec<String>| {
+            row.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, cell)| cell.clone()).collect()
+        };
+        let header: Vec<Heading> =
+            header.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, cell)| cell.clone()).collect();
+        (header, rows.iter().map(cells).collect::<Vec<Vec<String>>>())
+    };
+    let (first, last) = (columns(&|at| at < fit), columns(&|at| at == 0 || at >= fit));
+    format!("{}\n{}", one_table(&first.0, &first.1, width), table(&last.0, &last.1, width))
+}
+
+fn one_table(header: &[Heading], rows: &[Vec<String>], width: usize) -> String {
+    let shown = |text: &str, heading: &Heading| if heading.right { text.to_owned() } else { breakable(text) };
+    let mut table = Table::new();
+    table.load_style(STYLE);
+    table.set_header(header.iter().map(|heading| shown(&heading.text, heading)));
+    for row in rows {
+        table.add_row(row.iter().zip(header).map(|(text, heading)| shown(text, heading)));
+    }
+    for (column, heading) in table.column_iter_mut().zip(header) {
+        if heading.right {
+            column.set_cell_alignment(CellAlignment::Right);
+        } else {
+            column.set_delimiter(BREAK);
+        }
+    }
+    // A space before and after each column, and another one between two.
+    let whole = table.column_max_content_widths().iter().map(|width| usize::from(*width) + 3).sum::<usize>();
+    if whole > width + 1 {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::try_from(width).unwrap_or(u16::MAX));
+        for (at, (column, heading)) in table.column_iter_mut().zip(header).enumerate() {
+            let least = least(heading, rows.iter().filter_map(|row| row.get(at)));
+            let least = Width::Fixed(least.saturating_add(1));
+            // The width of figures is set aside first; columns of text share the rest.
+            let constraint = if heading.right { ColumnConstraint::Absolute } else { ColumnConstraint::LowerBoundary };
+            column.set_padding((1, 0)).set_constraint(constraint(least));
+        }
+    }
+    table.trim_fmt().replace(BREAK, "")
+}
+
+/// The headings of a column of names and of columns of figures.
+pub(super) fn headings(names: &str, figures: &[&str]) -> Vec<Heading> {
+    let figures = figures.iter().copied().map(Heading::numbers);
+    std::iter::once(Heading::words(names)).chain(figures).collect()
+}
+
+/// The width of the widest part of a column that stays whole: a figure, or a word of a text or of the heading.
+fn least<'a>(heading: &Heading, cells: impl Iterator<Item = &'a String>) -> u16 {
+    let widest = |text: &str, breaks: &[char]| text.split(breaks).map(str::width).max().unwrap_or_default();
+    let word = |text: &str| widest(&breakable(text), &[BREAK, '\n']);
+    let (head, cells): (_, Option<usize>) = if heading.right {
+        (widest(&heading.text, &[' ', '\n']), cells.map(|figure| widest(figure, &['\n'])).max())
+    } else {
+        (word(&heading.text), cells.map(|text| word(text)).max())
+    };
+    u16::try_from(cells.map_or(head, |cells| cells.max(head))).unwrap_or(u16::MAX)
+}
+
+/// The text with marks where a line may end: after a space, and after the punctuation of names such as
+/// `react-paper/react->cot-sc` and `decoding.max_tokens`.
+fn breakable(text: &str) -> String {
+    let mut marked = String::with_capacity(text.len() + 8);
+    let mut characters = text.chars().filter(|c| *c != BREAK).peekable();
+    while let Some(c) = characters.next() {
+        marked.push(c);
+        let ends = characters.peek().is_some_and(|next| match c {
+            ' ' => true,
+            ',' | '/' | '>' => *next != ' ',
+            // Neither inside the arrow of `react->cot-sc`, nor inside numbers, dates and ids such as `sample-003`.
+            '-' | '.' => next.is_alphabetic(),
+            _ => false,
+        });
+        if ends {
+            marked.push(BREAK);
+        }
+    }
+    marked
+}
+
+/// A longer cell is cut after this many characters; the other formats show it whole.
+const MAX_CELL_CHARS: usize = 60;
+
+/// A narrower terminal is treated as one of this width.
+const MIN_WIDTH: usize = 60;
+
+/// The report for a terminal of that width, ending in a line break. Control characters in its texts are escaped.
+pub(crate) fn to_terminal(sheet: &Sheet, width: usize) -> String {
+    let width = width.clamp(MIN_WIDTH, 200);
+    let mut text = wrapped(&sheet.title, width, "");
+    for block in &sheet.blocks {
+        text.push('\n');
+        match block {
+            Block::Table(grid) => text.push_str(&terminal_table(grid, width)),
+            Block::Lines { title, lines } => {
+                if !title.is_empty() {
+                    let _ = writeln!(text, "{}:", visible_line(title, 200));
+                }
+                for line in lines {
+                    text.push_str(&wrapped(line, width, if title.is_empty() { "" } else { "  " }));
+                }
+            }
+        }
+    }
+    text
+}
+
+fn terminal_table(grid: &Grid, width: usize) -> String {
+    let row = |row: &Row| row.cells.iter().map(|cell| visible_line(&cell.text, MAX_CELL_CHARS)).collect();
+    let rows: Vec<Vec<String>> = grid.rows.iter().map(row).collect();
+    let title = if grid.title.is_empty() { String::new() } else { wrapped(&format!("{}:", grid.title), width, "") };
+    format!("{title}{}\n", table(&grid.header, &rows, width))
+}
+
+/// The report, ending in a line break. Names and ids are escaped, for Markdown and for HTML.
+pub(crate) fn to_markdown(sheet: &Sheet) -> String {
+    let mut text = format!("## {}\n", markdown_escaped(&sheet.title));
+    for block in &sheet.blocks {
+        text.push('\n');
+        match block {
+            Block::Table(grid) => text.push_str(&markdown_table(grid)),
+            Block::Lines { title, lines } => {
+                if !title.is_empty() {
+                    text = text + "**" + &markdown_escaped(title) + "**\n\n";
+                }
+                for line in lines {
+                    text = text + "- " + &markdown_escaped(line) + "\n";
+                }
+            }
+        }
+    }
+    text
+}
+
+fn markdown_table(grid: &Grid) -> String {
+    let mut text = String::new();
+    if !grid.title.is_empty() {
+        text = format!("**{}**\n\n", markdown_escaped(&grid.title));
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    text += &row(grid.header.iter().map(|heading| markdown_escaped(&heading.text)).collect());
+    text += &row(grid.header.iter().map(|heading| if heading.right { "---:" } else { "---" }.to_owned()).collect());
+    for line in &grid.rows {
+        text += &row(line.cells.iter().map(|cell| markdown_escaped(&cell.text)).collect());
+    }
+    text
+}
+
+/// The text on one line: a backslash before Markdown's marks, character references for those of HTML.
+fn markdown_escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in visible_line(text, 2000).chars() {
+        match c {
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '&' => shown.push_str("&amp;"),
+            // An address would become a link.
+            ':' => shown.push_str("&#58;"),
+            '@' => shown.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '$' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// The report, ending in a line break. Titles and sentences are comments, so that the tables can be copied into a
+/// document as they are.
+///
+/// Names and ids are escaped. A character that is neither ASCII nor a letter of any script is written as its number,
+/// because few fonts have it.
+pub(crate) fn to_latex(sheet: &Sheet) -> String {
+    let mut text = String::from("% \\usepackage{booktabs}\n");
+    comment(&mut text, &sheet.title);
+    for block in &sheet.blocks {
+        text.push('\n');
+        match block {
+            Block::Table(grid) => latex_table(&mut text, grid),
+            Block::Lines { title, lines } => {
+                comment(&mut text, title);
+                for line in lines {
+                    comment(&mut text, line);
+                }
+            }
+        }
+    }
+    text
+}
+
+fn comment(text: &mut String, line: &str) {
+    if !line.is_empty() {
+        // A line end would end the comment, and `^^M` is one for TeX.
+        let line = visible_line(line, 2000).replace('^', " ");
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "% {line}");
+    }
+}
+
+fn latex_table(text: &mut String, grid: &Grid) {
+    comment(text, &grid.title);
+    let columns: String = grid.header.iter().map(|heading| if heading.right { 'r' } else { 'l' }).collect();
+    let row = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
+    let _ = write!(text, "\\begin{{tabular}}{{{columns}}}\n\\toprule\n");
+    text.push_str(&row(grid.header.iter().map(|heading| latex_escaped(&heading.text)).collect()));
+    text.push_str("\\midrule\n");
+    for line in &grid.rows {
+        text.push_str(&row(line.cells.iter().map(shown).collect()));
+    }
+    text.push_str("\\bottomrule\n\\end{tabular}\n");
+}
+
+/// A cell. If it has figures, a hyphen before a number becomes a minus sign; names keep their hyphens.
+fn shown(cell: &Cell) -> String {
+    if cell.figures.is_empty() {
+        return latex_escaped(&cell.text);
+    }
+    let (mut text, mut before) = (String::with_capacity(cell.text.len()), [' '; 2]);
+    let mut characters = cell.text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let begins = !before[1].is_alphanumeric() || (before[0].is_ascii_digit() && before[1] == 'e');
+        let number = begins && characters.peek().is_some_and(char::is_ascii_digit);
+        text.push(if c == '-' && number { '−' } else { c });
+        before = [before[1], c];
+    }
+    latex_escaped(&text)
+}
+
+/// The text with TeX's special characters escaped.
+fn latex_escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 8);
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '\\' => shown.push_str("\\textbackslash{}"),
+            '{' | '}' | '$' | '&' | '%' | '#' | '_' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            '~' => shown.push_str("\\textasciitilde{}"),
+            '^' => shown.push_str("\\textasciicircum{}"),
+            '<' => shown.push_str("\\textless{}"),
+            '>' => shown.push_str("\\textgreater{}"),
+            '|' => shown.push_str("\\textbar{}"),
+            '"' => shown.push_str("{\\char34}"),
+            // After the end of a row, `[` and `*` would be read as arguments; the others make ligatures.
+            '[' | ']' | '*' | '`' | '\'' | ',' if c != ',' || before == ',' => {
+                let _ = write!(shown, "{{{c}}}");
+            }
+            '-' if before == '-' => shown.push_str("{}-"),
+            '–' => shown.push_str("--"),
+            '−' => shown.push_str("$-$"),
+            '…' => shown.push_str("\\ldots{}"),
+            '∞' => shown.push_str("$\\infty$"),
+            c if c.is_control() || c.is_whitespace() => shown.push(' '),
+            c if c.is_ascii() || c.is_alphanumeric() => shown.push(c),
+            c => {
+                let _ = write!(shown, "(U+{:04X})", u32::from(c));
+            }
+        }
+        before = c;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,431 @@
+//! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
+
+use super::console::{dash, duration, percent};
+use super::sheet::{Heading, headings, table};
+use crate::analysis::results::Correction;
+use crate::base::stats::{Interval, Moments, Sums, wilson};
+use crate::base::text::{counted, thousands, visible_line};
+use crate::base::{Outcome, Usage};
+use crate::scoring::{PaperCounts, RunAssessment, RunScore, Share, Unit};
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
+
+/// A longer variant name is cut after this many characters.
+const NAME: usize = 80;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RunSummary {
+    /// Line above the table, such as the run's folder.
+    pub title: String,
+    /// Whether EM is an accuracy and F1 says the same.
+    pub accuracy: bool,
+    pub rows: Vec<SummaryRow>,
+    /// Metrics from files.
+    pub joined: Vec<JoinedRow>,
+    /// Time of the run's parts together, in milliseconds, where it is known.
+    pub wall_ms: Option<u64>,
+    /// Other remarks, one a line below the tables.
+    pub notes: Vec<String>,
+    /// Further tables below the remarks; empty, or ending in a line break.
+    pub below: String,
+    /// Commands to try next, one a line at the end.
+    pub next: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SummaryRow {
+    pub variant: String,
+    pub score: RunScore,
+    pub assessment: RunAssessment,
+    /// Mean time of an episode, in milliseconds; variants share the time of the run.
+    pub episode_ms: Option<u64>,
+}
+
+impl RunSummary {
+    /// The summary as text for a terminal of that width, ending in a line break.
+    ///
+    /// EM and F1 come with their 95 % intervals and a line that names the method. Episodes that were not measured count
+    /// in neither; a note below the tables gives the bounds they leave.
+    pub(crate) fn render(&self, width: usize) -> String {
+        let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
+        let mut text = format!(
+            "{}\n{}\n{}\n{}\n{}\n",
+            visible_line(&self.title, 200),
+            self.scores(&names, width),
+            caption(self.rows.iter().map(|row| &row.score), self.accuracy),
+            self.costs(&names, width),
+            self.times(),
+        );
+        let assessments = self.rows.iter().map(|row| &row.assessment);
+        text += &assessment_tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width);
+        text += &joined_table(&self.joined, width).unwrap_or_default();
+        for note in self.rows.iter().flat_map(|row| [missing(row), details_of(row)].concat()) {
+            text = text + &note + "\n";
+        }
+        for note in &self.notes {
+            text = text + &visible_line(note, 500) + "\n";
+        }
+        text.push_str(&self.below);
+        if !self.next.is_empty() {
+            text.push_str("next:\n");
+        }
+        for command in &self.next {
+            text = text + "  " + &visible_line(command, 500) + "\n";
+        }
+        text
+    }
+
+    fn scores(&self, names: &[String], width: usize) -> String {
+        let figures: &[&str] =
+            if self.accuracy { &["n", "accuracy % [95 %]"] } else { &["n", "EM % [95 %]", "F1 % [95 %]"] };
+        let mut header = headings("variant", figures);
+        header.push(Heading::words("outcomes"));
+        let row = |(name, SummaryRow { score, .. }): (&String, &SummaryRow)| {
+            let mut cells = vec![name.clone(), thousands(score.scored), estimate(score.em, em_interval(score))];
+            cells.extend((!self.accuracy).then(|| estimate(score.f1, f1_interval(score))));
+            cells.push(outcomes(score));
+            cells
+        };
+        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
+    }
+
+    /// A line for each variant: `react  EM 65.0 [52.4, 75.8]  F1 65.5  n 60`.
+    pub(crate) fn lines(&self) -> String {
+        let name = |row: &SummaryRow| visible_line(&row.variant, NAME);
+        let longest = self.rows.iter().map(|row| name(row).width()).max().unwrap_or_default();
+        let line = |row: &SummaryRow| {
+            let (name, score) = (name(row), &row.score);
+            let space = " ".repeat(longest - name.width());
+            let em = estimate(score.em, em_interval(score));
+            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined_line);
+            let joined: String = joined.collect();
+            let figures = if self.accuracy {
+                format!("accuracy {em}")
+            } else {
+                format!("EM {em}  F1 {}", score.f1.map_or_else(dash, percent))
+            };
+            format!("{name}{space}  {figures}{joined}  n {}\n", thousands(score.scored))
+        };
+        self.rows.iter().map(line).collect()
+    }
+
+    /// What a reader of [`Self::lines`] should know.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter().map(|note| visible_line(note, 500));
+        self.rows.iter().flat_map(missing).chain(notes)
+    }
+
+    /// What the column of times is: variants run side by side, so that the time of the run does not belong to any of them.
+    fn times(&self) -> String {
+        let whole = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
+        format!("time: the mean of an episode{whole}")
+    }
+
+    fn costs(&self, names: &[String], width: usize) -> String {
+        let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
+        let row = |(name, SummaryRow { score, episode_ms, .. }): (&String, &SummaryRow)| {
+            vec![
+                name.clone(),
+                score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
+                score.calls.map_or_else(dash, thousands),
+                score.bad_calls.map_or_else(dash, thousands),
+                score.counted_usage().map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
+                score.counted_usage().map_or_else(dash, |usage| thousands(usage.completion_tokens)),
+                score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
+                episode_ms.map_or_else(dash, duration),
+            ]
+        };
+        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
+    }
+}
+
+/// Episodes that are in no figure.
+fn missing(row: &SummaryRow) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+    let mut notes = Vec::new();
+    if score.not_measured > 0 {
+        let bounds = score.em_bounds.map_or_else(String::new, |[low, high]| {
+            format!("; counting them, EM is between {} and {} %", percent(low), percent(high))
+        });
+        notes.push(format!(
+            "{variant}: {} not measured, left out of all means{bounds}",
+            counted(score.not_measured, "episode")
+        ));
+    }
+    if score.budget > 0 {
+        notes.push(format!(
+            "{variant}: {} stopped by the budget, left out of all means; --resume runs them again",
+            counted(score.budget, "episode")
+        ));
+    }
+    if score.hidden > 0 {
+        notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
+    }
+    notes
+}
+
+/// What the tables leave out.
+fn details_of(row: &SummaryRow) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+    prices(&variant, score).into_iter().chain(details(&variant, score.usage)).collect()
+}
+
+/// What only some providers count, a sentence each.
+fn details(variant: &str, usage: Usage) -> Vec<String> {
+    [
+        (usage.cached_tokens, "prompt tokens came from the provider's cache"),
+        (usage.cache_write_tokens, "prompt tokens were written to the provider's cache"),
+        (usage.reasoning_tokens, "completion tokens were reasoning"),
+    ]
+    .into_iter()
+    .filter(|(tokens, _)| *tokens > 0)
+    .map(|(tokens, what)| format!("{variant}: {} {what}", thousands(tokens)))
+    .collect()
+}
+
+/// What a question and a correct answer cost; nothing if no tokens were counted.
+fn prices(variant: &str, score: &RunScore) -> Option<String> {
+    let amount = |tokens: Option<f64>, cost: Option<f64>, of: &str| {
+        let cost = cost.map_or_else(String::new, |cost| format!(" ({cost:.6} USD)"));
+        tokens.map(|tokens| format!("{} tokens{cost} per {of}", grouped(tokens)))
+    };
+    let question = amount(score.tokens_per_question(), score.cost_per_question(), "question")?;
+    let correct = amount(score.tokens_per_correct(), score.cost_per_correct(), "correct answer");
+    let correct = correct.unwrap_or_else(|| "no correct answer".to_owned());
+    let unpriced = if score.cost_usd.is_none() { "; price unknown" } else { "" };
+    (score.usage.total() > 0).then(|| format!("{variant}: {question}; {correct}{unpriced}"))
+}
+
+/// A whole number with a comma between thousands.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of counts, which is 0 or more")]
+fn grouped(number: f64) -> String {
+    thousands(number.round() as u64)
+}
+
+fn outcomes(score: &RunScore) -> String {
+    let parts: Vec<String> = Outcome::ALL
+        .iter()
+        .filter_map(|outcome| {
+            let count = score.outcomes.get(outcome.name()).copied().filter(|count| *count > 0)?;
+            Some(format!("{} {}", thousands(count), outcome.name()))
+        })
+        .collect();
+    if parts.is_empty() { dash() } else { parts.join(", ") }
+}
+
+/// A share in per cent with its interval.
+fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
+    let Some(value) = value else { return dash() };
+    match interval {
+        Some(Interval { low, high }) => format!("{} [{}, {}]", percent(value), percent(low), percent(high)),
+        None => percent(value),
+    }
+}
+
+/// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
+fn assessment_tables(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+    let failures = failures(variants, width);
+    let why = failures.map_or_else(String::new, |table| format!("{table}\n{}\n", paper(variants, width)));
+    format!("{}\n{why}", shares(variants, width))
+}
+
+type Of = fn(&RunAssessment) -> Share;
+
+/// Shares in per cent; a dash where there is nothing to take a share of.
+fn shares(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+    let columns: [(&str, Of); 8] = [
+        ("gold\npages", |of| of.gold_pages),
+        ("all\nhops", |of| of.all_hops),
+        ("facts\nseen", |of| of.sentences),
+        ("missed\nsearch", |of| of.missed_searches),
+        ("empty\nlookup", |of| of.empty_lookups),
+        ("grounded", |of| of.grounded),
+        ("lucky", |of| of.lucky),
+        ("un-\ngrounded", |of| of.ungrounded),
+    ];
+    let header = headings("% of", &columns.map(|(heading, _)| heading));
+    let row = |(name, of): &(&str, &RunAssessment)| {
+        let shares = columns.map(|(_, share)| share(of).value().map_or_else(dash, percent));
+        std::iter::once((*name).to_owned()).chain(shares).collect()
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+type Count = fn(&PaperCounts) -> u64;
+
+/// The rows of Table 2 of the `ReAct` paper as columns: shares of the right answers that have a text, and of the wrong.
+fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
+    let columns: [(&str, Count); 7] = [
+        ("true\npositive", |of| of.true_positive),
+        ("false\npositive", |of| of.false_positive),
+        ("reason-\ning", |of| of.reasoning_error),
+        ("search\nresult", |of| of.search_result_error),
+        ("halluci-\nnation", |of| of.hallucination),
+        ("label\nambig.", |of| of.label_ambiguity),
+        ("other\nfailure", |of| of.other),
+    ];
+    let header = headings("% as in\nReAct, Table 2", &columns.map(|(heading, _)| heading));
+    let row = |(name, assessment): &(&str, &RunAssessment)| {
+        let of = &assessment.paper;
+        let [right, wrong] = [of.true_positive + of.false_positive, assessment.wrong];
+        let totals = std::iter::repeat_n(right, 2).chain(std::iter::repeat(wrong));
+        let shares =
+            columns.iter().zip(totals).map(|((_, count), total)| Share { count: count(of), of: total }.value());
+        std::iter::once((*name).to_owned()).chain(shares.map(|share| share.map_or_else(dash, percent))).collect()
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+fn failures(variants: &[(&str, &RunAssessment)], width: usize) -> Option<String> {
+    let row = |(name, of): &(&str, &RunAssessment)| {
+        let classes = of.failures.iter().filter(|(_, count)| *count > 0);
+        let classes = classes.map(|(class, count)| format!("{} {}", thousands(count), class.name()));
+        let classes = classes.collect::<Vec<_>>().join(", ");
+        let ended = match of.step_limit {
+            0 => String::new(),
+            count => format!("; {} ended at the step limit", thousands(count)),
+        };
+        vec![(*name).to_owned(), thousands(of.wrong), classes + &ended]
+    };
+    let rows: Vec<_> = variants.iter().filter(|(_, of)| of.wrong > 0).map(row).collect();
+    let header = [Heading::words("variant"), Heading::numbers("wrong"), Heading::words("failure classes")];
+    (!rows.is_empty()).then(|| table(&header, &rows, width))
+}
+
+/// A metric from a file over the episodes of a variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct JoinedRow {
+    pub variant: String,
+    pub metric: String,
+    pub unit: Unit,
+    /// Episodes with a value.
+    pub episodes: usize,
+    /// Questions with a value; the mean is over their means.
+    pub questions: usize,
+    pub mean: Option<f64>,
+    /// Over the questions: Wilson's or the padded t of shares, Student's of amounts.
+    pub interval: Option<Interval>,
+    /// Of a judge: the same held against what people said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Correction>,
+}
+
+/// The table, ending in a line break; shares are in per cent. Nothing without rows.
+fn joined_table(rows: &[JoinedRow], width: usize) -> Option<String> {
+    let mut header = vec![
+        Heading::words("variant"),
+        Heading::words("metric"),
+        Heading::numbers("episodes"),
+        Heading::numbers("mean [95 %]"),
+    ];
+    let judged = rows.iter().any(|row| row.correction.is_some());
+    if judged {
+        header.push(Heading::numbers("corrected [95 %]"));
+    }
+    let cells = |row: &JoinedRow| {
+        let sign = if row.unit == Unit::Share { " %" } else { "" };
+        let mut cells = vec![
+            visible_line(&row.variant, 80),
+            visible_line(&row.metric, 60) + sign,
+            thousands(row.episodes),
+            joined_estimate(row),
+        ];
+        if judged {
+            cells.push(row.correction.as_ref().map_or_else(dash, corrected));
+        }
+        cells
+    };
+    (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
+}
+
+/// The metric for a line of figures.
+fn joined_line(row: &JoinedRow) -> String {
+    let corrected = row.correction.as_ref().map(|correction| match correction.corrected {
+        Some(_) => format!(" corrected {}", corrected(correction)),
+        None => " (uncorrected)".to_owned(),
+    });
+    format!("  {} {}{}", visible_line(&row.metric, 60), joined_estimate(row), corrected.unwrap_or_default())
+}
+
+/// The corrected share, or that there is none.
+pub(crate) fn corrected(correction: &Correction) -> String {
+    match (correction.corrected, correction.interval) {
+        (Some(found), Some(Interval { low, high })) => {
+            format!("{} [{}, {}]", percent(found.mean), percent(low), percent(high))
+        }
+        _ if correction.labels > 0 => format!("uncorrected ({})", counted(correction.labels, "label")),
+        _ => "uncorrected".to_owned(),
+    }
+}
+
+fn joined_estimate(row: &JoinedRow) -> String {
+    let number = if row.unit == Unit::Share { percent } else { amount };
+    let interval = row.interval.map(|Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
+    row.mean.map_or_else(dash, |mean| number(mean) + &interval.unwrap_or_default())
+}
+
+fn amount(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// Coverage of every interval of a run.
+pub(crate) const LEVEL: f64 = 0.95;
+
+/// The interval of the mean EM: Wilson's if each question was run once, else the padded t over the means of the questions.
+pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
+    match score.questions {
+        None => (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL)),
+        Some(questions) => padded(score.em?, questions.em_variance?, questions.n),
+    }
+}
+
+/// The interval of the mean F1: the padded t, over episodes if each question was run once, else over the means of the
+/// questions. Wilson's where every F1 is 0 or 1, as `compare` has it.
+pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
+    match (score.questions, right_by_f1(score)) {
+        (Some(questions), _) => padded(score.f1?, questions.f1_variance?, questions.n),
+        (None, Some(right)) => Some(wilson(right, score.scored, LEVEL)),
+        (None, None) => padded(score.f1?, score.f1_variance?, score.scored),
+    }
+}
+
+/// How many episodes have an F1 of 1, where all have 0 or 1: only then is the sum of the squares the sum.
+fn right_by_f1(score: &RunScore) -> Option<u64> {
+    let (mean, variance) = (score.f1?, score.f1_variance.unwrap_or_default());
+    #[expect(clippy::cast_precision_loss, reason = "a number of episodes")]
+    let n = score.scored as f64;
+    let (sum, squares) = (n * mean, (n - 1.0) * variance + n * mean * mean);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of episodes")]
+    let right = sum.round() as u64;
+    (score.scored > 0 && (squares - sum).abs() < 1e-9 * n).then_some(right)
+}
+
+/// The interval of the mean of these shares; Wilson's where all are 0 or 1 and each question was run once.
+pub(crate) fn shares_interval(values: &[f64], once: bool) -> Option<Interval> {
+    let right = values.iter().filter(|value| **value >= 1.0).count();
+    if once && !values.is_empty() && values.iter().all(|value| *value <= 0.0 || *value >= 1.0) {
+        return Some(wilson(u64::try_from(right).ok()?, u64::try_from(values.len()).ok()?, LEVEL));
+    }
+    Moments::of(&Sums::alone(values)).padded_interval(Interval::SHARES, LEVEL).filter(|_| !values.is_empty())
+}
+
+fn padded(mean: f64, variance: f64, n: u64) -> Option<Interval> {
+    Moments::of_mean(mean, variance, n).padded_interval(Interval::SHARES, LEVEL)
+}
+
+/// The names of these scores' intervals, on one line.
+pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore> + Clone, accuracy: bool) -> &'static str {
+    let of_right = |score: &RunScore| right_by_f1(score).is_some();
+    if scores.clone().any(|score| score.questions.is_some()) {
+        "intervals: padded t over the means of each question's repeats, 95 %"
+    } else if accuracy || scores.clone().all(|score| score.scored == 0 || of_right(score)) {
+        "intervals: Wilson's, 95 %"
+    } else if scores.any(of_right) {
+        "intervals: Wilson's for EM, and for F1 of 0 and 1 alone, else padded t for F1, 95 %"
+    } else {
+        "intervals: Wilson's for EM, padded t for F1, 95 %"
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+use super::{RunSummary, SummaryRow};
+use crate::base::{Outcome, Usage};
+use crate::scoring::{
+    Assessment, Failure, FailureClass, GoldRetrieval, Grounding, QuestionMeans, Retrieval, RunAssessment, RunScore,
+};
+use unicode_width::UnicodeWidthStr as _;
+
+fn score() -> RunScore {
+    let mut outcomes: std::collections::BTreeMap<_, _> = Outcome::ALL.iter().map(|o| (o.name(), 0)).collect();
+    outcomes.insert("finished", 480);
+    outcomes.insert("step_limit", 20);
+    outcomes.insert("not_measured", 3);
+    RunScore {
+        uncounted: 0,
+        episodes: 503,
+        measured: 500,
+        scored: 499,
+        hidden: 1,
+        not_measured: 3,
+        budget: 2,
+        correct: 137,
+        em: Some(137.0 / 499.0),
+        f1: Some(0.35),
+        f1_variance: Some(0.16),
+        questions: None,
+        em_bounds: Some([0.2729, 0.2789]),
+        outcomes,
+        steps: Some(1625),
+        calls: Some(1800),
+        bad_calls: Some(12),
+        usage: Usage::new(3_500_000, 98_765),
+        cost_usd: Some(1.5),
+    }
+}
+
+/// Three episodes: a grounded right answer, a wrong one out of nowhere, and one that never came.
+fn assessment() -> RunAssessment {
+    let gold = GoldRetrieval { pages: 2, pages_opened: 1, sentences: 3, sentences_seen: 2, ..GoldRetrieval::default() };
+    let retrieval = Retrieval { searches: 4, missed_searches: 1, lookups: 2, empty_lookups: 2, gold: Some(gold) };
+    let failure = |class| Some(Failure { class, evidence: "e".into(), step_limit: false });
+    let mut sum = RunAssessment::default();
+    for (grounding, failure) in [
+        (Some(Grounding::Grounded), None),
+        (Some(Grounding::Ungrounded), failure(FailureClass::Search)),
+        (None, failure(FailureClass::Limit)),
+    ] {
+        sum.add(&Assessment { retrieval, grounding, failure });
+    }
+    sum
+}
+
+fn summary(variants: &[&str]) -> RunSummary {
+    let row = |name: &&str| SummaryRow {
+        variant: (*name).to_owned(),
+        score: score(),
+        assessment: assessment(),
+        episode_ms: Some(185_000),
+    };
+    RunSummary {
+        title: "results/first".into(),
+        accuracy: false,
+        rows: variants.iter().map(row).collect(),
+        joined: Vec::new(),
+        wall_ms: Some(7_620_000),
+        notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
+        below: String::new(),
+        next: vec!["wikitrail show results/first ID".into()],
+    }
+}
+
+#[test]
+fn the_table_has_figures_and_intervals() {
+    let text = summary(&["main"]).render(80);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let said = words.join(" ");
+    // Wilson's interval of 137 of 499 at 95 %; the padded t of 0.35 with variance 0.16: 501 values with 0 and 1.
+    assert!(said.contains("27.5 [23.7, 31.5]"), "{text}");
+    assert!(said.contains("35.0 [31.5, 38.6]"), "{text}");
+    assert!(said.contains("intervals: Wilson's for EM, padded t for F1, 95 %"), "{text}");
+    for part in [
+        "3.25",
+        "1,800",
+        "12",
+        "3,500,000",
+        "98,765",
+        "1.5000",
+        "3 min 5 s",
+        "the mean of an episode; the run took 2 h 7 min",
+        "480 finished",
+    ] {
+        assert!(said.contains(part), "`{part}` is missing:\n{text}");
+    }
+    // Gold pages, all hops, sentences, missed searches, empty lookups, grounded, lucky, ungrounded.
+    assert!(said.contains("50.0 0.0 66.7 25.0 100.0 50.0 0.0 50.0"), "{text}");
+    assert!(said.contains("main 2 1 search, 1 limit"), "{text}");
+    assert!(
+        text.ends_with(
+            "main: 3 episodes not measured, left out of all means; counting them, EM is between 27.3 and 27.9 %\n\
+         main: 2 episodes stopped by the budget, left out of all means; --resume runs them again\n\
+         main: 1 episode without a gold answer, not scored\n\
+         main: 7,198 tokens (0.003000 USD) per question; 26,268 tokens (0.010949 USD) per correct answer\n3 of 9 planned episodes are not recorded yet\nnext:\n  wikitrail show results/first ID\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn repeated_questions_have_the_interval_of_their_means() {
+    let mut summary = summary(&["main"]);
+    let questions = QuestionMeans { n: 50, em_variance: Some(0.16), f1_variance: Some(0.09) };
+    summary.rows[0].score.questions = Some(questions);
+    let text = summary.render(80);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // t(0.975, 49) = 2.0096, times the standard errors of 52 values, the 50 with 0 and 1: 0.0564 and 0.0432.
+    assert!(said.contains("27.5 [17.0, 39.7]") && said.contains("35.0 [26.9, 44.3]"), "{text}");
+    assert!(said.contains("intervals: padded t over the means of each question's repeats, 95 %"), "{text}");
+    assert!(!said.contains("Wilson"), "{text}");
+}
+
+#[test]
+fn eighty_columns_are_enough() {
+    let text = summary(&["a", "a-variant-with-quite-a-long-name-\u{1b}[31m-and-more-of-it", "东京"]).render(80);
+    assert!(
+        text.lines().take_while(|line| !line.contains("left out of all means")).all(|line| line.width() <= 80),
+        "{text}"
+    );
+    assert!(!text.contains('\u{1b}'));
+}
+
+#[test]
+fn an_accuracy_is_said_once() {
+    let accuracy = RunSummary { accuracy: true, ..summary(&["main"]) };
+    let text = accuracy.render(80);
+    assert!(text.contains("accuracy % [95 %]") && !text.contains("F1"), "{text}");
+    assert!(accuracy.lines().starts_with("main  accuracy 27.5 [23.7, 31.5]  n "), "{}", accuracy.lines());
+}
+
+#[test]
+fn an_empty_run_has_no_numbers() {
+    let row = SummaryRow {
+        variant: "main".into(),
+        score: RunScore::default(),
+        assessment: RunAssessment::default(),
+        episode_ms: None,
+    };
+    let text = RunSummary {
+        title: "t".into(),
+        accuracy: false,
+        rows: vec![row],
+        joined: Vec::new(),
+        wall_ms: None,
+        notes: vec![],
+        below: String::new(),
+        next: Vec::new(),
+    }
+    .render(80);
+    assert!(!text.contains("failure classes"), "{text}");
+    assert!(!text.contains("NaN") && text.contains('–'), "{text}");
+}

@@ -1,0 +1,635 @@
+//! One episode for reading: question, steps, outcome.
+
+use super::console::{View, duration};
+use crate::base::text::{counted, is_chinese, visible, visible_line};
+use crate::base::{Branch, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
+use crate::scoring::{AnswerScore, Assessment, Divergence, Part, ScoredEpisode};
+use anstyle::{AnsiColor, Style};
+use std::fmt::Write as _;
+use textwrap::core::display_width;
+use textwrap::{Options, WordSplitter, WrapAlgorithm};
+
+/// The trajectory as text, ending in a line break, with the verdict on its answer if there is one. Control characters in
+/// its texts are escaped.
+pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
+    let mut page = Page::about(&trajectory.question, *view);
+    head(&mut page, trajectory);
+    if let Some(known) = verdict {
+        show_verdict(&mut page, trajectory, known);
+    }
+    for (step, at) in trajectory.steps.iter().zip(1..) {
+        page.blank();
+        let origin = step_origin(trajectory, at);
+        show_step(&mut page, step, origin.as_deref(), is_written(trajectory, at));
+    }
+    page.blank();
+    end(&mut page, trajectory);
+    page.text
+}
+
+/// The line above one of several trajectories: its name.
+pub(crate) fn heading(name: &str, view: &View) -> String {
+    let mut page = Page::new(*view);
+    page.marked_rule(&visible_line(name, 200));
+    page.text
+}
+
+fn head(page: &mut Page, trajectory: &Trajectory) {
+    let Trajectory { id, variant, repeat, compat, .. } = trajectory;
+    page.field("id", &format!("{id} (variant {variant}, repeat {repeat}{})", semantics(*compat)), BOLD);
+    page.field("question", &trajectory.question, BOLD);
+    gold(page, trajectory);
+    answer(page, trajectory);
+}
+
+fn answer(page: &mut Page, trajectory: &Trajectory) {
+    let (text, style) = trajectory.answer.as_deref().map_or(("none", RED), |answer| (answer, GREEN));
+    page.field("answer", text, style);
+    page.optional("branch", trajectory.branch.as_ref().map(branch_line).as_deref(), YELLOW);
+}
+
+fn gold(page: &mut Page, trajectory: &Trajectory) {
+    match trajectory.answers.split_first() {
+        Some((gold, [])) => page.field("gold", gold, PLAIN),
+        Some((gold, aliases)) => page.field("gold", &format!("{gold} (or: {})", aliases.join("; ")), PLAIN),
+        None => page.field("gold", "hidden", DIM),
+    }
+}
+
+/// `is_written` says whether an edit wrote the copied replies.
+fn show_step(page: &mut Page, step: &Step, origin: Option<&str>, is_written: bool) {
+    let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
+    let origin = origin.map(|origin| format!(", {origin}")).unwrap_or_default();
+    page.rule(&format!("{sample}step {}{origin}", step.n));
+    step_fields(page, step, is_written);
+}
+
+fn step_fields(page: &mut Page, step: &Step, is_written: bool) {
+    page.optional("thought", step.thought.as_deref(), PLAIN);
+    page.optional("action", step.action_text.as_deref().map(str::trim), CYAN);
+    after_action(page, step, step.observation.as_deref());
+    if !step.calls.is_empty() {
+        page.field("calls", &calls(step, is_written), DIM);
+    }
+}
+
+/// The observation, and what belongs to it.
+fn after_action(page: &mut Page, step: &Step, observation: Option<&str>) {
+    page.optional("observation", observation.map(str::trim_end), PLAIN);
+    page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
+    page.optional("note", step.note.as_deref(), YELLOW);
+    page.optional("set aside", step.discarded.as_deref(), DIM);
+}
+
+/// Where an observation came from.
+pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
+    let Provenance { source, url, title, revid, status, .. } = provenance;
+    let revision = revid.map(|revid| format!(", revision {revid}")).unwrap_or_default();
+    let status = if *status == 200 { String::new() } else { format!(", status {status}") };
+    match url.strip_prefix("corpus:") {
+        // The titles of a search, or that there are none: no page was read.
+        Some(corpus) if !corpus.contains('#') => url.clone(),
+        Some(_) => format!("{title}{revision}{status}, {url}"),
+        None => format!("{title}{revision}{status}, {source} {url}"),
+    }
+}
+
+/// Duration, tokens and end of each model call of a step. `is_written` says whether an edit wrote the copied replies.
+pub(in crate::analysis::report) fn calls(step: &Step, is_written: bool) -> String {
+    let parts: Vec<String> = step
+        .calls
+        .iter()
+        .map(|call| {
+            let mut text = duration(call.latency_ms);
+            if let Some(usage) = call.usage {
+                let _ = write!(text, ", {}", tokens(usage));
+            }
+            if let Some(reason) = &call.finish_reason {
+                let _ = write!(text, ", {reason}");
+            }
+            if call.is_reasoning_only() {
+                text.push_str(", reasoning only");
+            }
+            if call.did_not_fit() {
+                text.push_str(", did not fit into the model's context");
+            }
+            if call.attempts > 1 {
+                let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
+            }
+            if call.copied {
+                text.push_str(if is_written { ", written by the edit" } else { ", copied" });
+            }
+            if call.cached {
+                text.push_str(", cached");
+            }
+            text
+        })
+        .collect();
+    parts.join("; ")
+}
+
+/// Tokens of prompts and completions, and what only some providers count of them.
+fn tokens(usage: Usage) -> String {
+    let details = usage.details().map(|details| format!(" ({details})")).unwrap_or_default();
+    format!("{} + {} tokens{details}", usage.prompt_tokens, usage.completion_tokens)
+}
+
+fn end(page: &mut Page, trajectory: &Trajectory) {
+    let style = if trajectory.outcome == Outcome::Finished { GREEN } else { RED };
+    page.field("outcome", trajectory.outcome.name(), style);
+    page.optional("detail", trajectory.detail.as_deref(), PLAIN);
+    page.optional("votes", votes(trajectory).as_deref(), PLAIN);
+    page.optional("repairs", repairs(trajectory).as_deref(), YELLOW);
+    // Imported episodes do not say when they began.
+    let from =
+        if trajectory.started_at.is_empty() { String::new() } else { format!(" from {}", trajectory.started_at) };
+    page.field("sum", &format!("{}{from}", sum(trajectory)), DIM);
+}
+
+/// The semantics of the tool behind a comma, where they are known.
+fn semantics(compat: Option<Compat>) -> String {
+    compat.map(|compat| format!(", {}", compat.name())).unwrap_or_default()
+}
+
+/// The votes of a majority.
+pub(in crate::analysis::report) fn votes(trajectory: &Trajectory) -> Option<String> {
+    let votes: Vec<String> =
+        trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)).collect();
+    (!votes.is_empty()).then(|| votes.join("; "))
+}
+
+/// Deviations from the protocol that were mended.
+pub(in crate::analysis::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
+    let repairs: Vec<String> =
+        trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
+    (!repairs.is_empty()).then(|| repairs.join("; "))
+}
+
+/// Steps, calls, tokens, cost and duration.
+pub(in crate::analysis::report) fn sum(trajectory: &Trajectory) -> String {
+    let mut parts = if trajectory.has_steps() {
+        vec![counted(trajectory.agent_steps().count(), "step"), counted(trajectory.call_count(), "call")]
+    } else {
+        vec!["steps not recorded".to_owned()]
+    };
+    parts.extend(trajectory.counted_usage().map(tokens));
+    parts.extend(trajectory.cost_usd.map(|cost| format!("{cost:.4} USD")));
+    parts.extend(trajectory.timed_ms().map(duration));
+    parts.join(", ")
+}
+
+/// Right or wrong, by which metric, with the trajectory metrics.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Verdict<'a> {
+    pub metric: &'static str,
+    /// The score; absent if the episode was not measured or the gold answer is hidden.
+    pub score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent if it was not measured.
+    pub assessment: Option<&'a Assessment>,
+}
+
+impl<'a> From<&'a ScoredEpisode> for Verdict<'a> {
+    fn from(graded: &'a ScoredEpisode) -> Self {
+        Self { metric: graded.metric.name(), score: graded.score, assessment: graded.assessment.as_ref() }
+    }
+}
+
+/// `right`, `wrong`, or why there is no verdict.
+pub(super) fn verdict_word(outcome: Outcome, score: Option<AnswerScore>) -> &'static str {
+    match score {
+        Some(score) if score.em > 0.0 => "right",
+        Some(_) => "wrong",
+        None if matches!(outcome, Outcome::NotMeasured | Outcome::Budget) => "not measured",
+        None => "hidden",
+    }
+}
+
+fn show_verdict(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
+    match (verdict_word(trajectory.outcome, verdict.score), verdict.score) {
+        (word, Some(score)) => {
+            let style = if score.em > 0.0 { GREEN } else { RED };
+            let figures = format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, verdict.metric);
+            page.field("verdict", &figures, style);
+        }
+        ("hidden", None) => page.field("verdict", "none: the gold answer is hidden", DIM),
+        (_, None) => page.field("verdict", "none: the episode was not measured", DIM),
+    }
+    let Some(assessment) = verdict.assessment else { return };
+    if let Some(failure) = &assessment.failure {
+        page.field("failure", &format!("{}: {}", failure.class.name(), failure.described()), PLAIN);
+    }
+    page.optional("grounding", assessment.grounding.map(crate::scoring::Grounding::name), DIM);
+}
+
+/// Characters of an edit that a line shows; the step has the whole.
+const EDIT_CHARS: usize = 300;
+
+/// The branch of both, where two episodes go on from the same step of the same episode.
+fn common_fork<'a>(a: &'a Trajectory, b: &Trajectory) -> Option<&'a Branch> {
+    let (one, other) = (a.branch.as_ref()?, b.branch.as_ref()?);
+    (one.key == other.key && one.at == other.at).then_some(one)
+}
+
+/// `r@main:q-1, repeat 0`: the episode that a branch goes off.
+pub(super) fn branch_parent(branch: &Branch) -> String {
+    let Branch { run, variant, id, repeat, .. } = branch;
+    format!("{}, repeat {repeat}", visible_line(&format!("{run}@{variant}:{id}"), 200))
+}
+
+/// `action edited: search[Quokka]`; nothing for the control.
+pub(super) fn branch_edit(branch: &Branch) -> Option<String> {
+    let edit = branch.edit.as_ref()?;
+    Some(visible_line(&format!("{}: {}", edited_parts(branch)?, edit.text), EDIT_CHARS))
+}
+
+/// What a branch says of the step at this place, from 1: that it is copied, or what was edited from there on.
+pub(super) fn step_origin(trajectory: &Trajectory, at: usize) -> Option<String> {
+    let branch = trajectory.branch.as_ref()?;
+    match at.cmp(&branch.at) {
+        std::cmp::Ordering::Less => Some("copied".to_owned()),
+        std::cmp::Ordering::Equal => edited_parts(branch),
+        std::cmp::Ordering::Greater => None,
+    }
+}
+
+/// Whether nobody was ever asked for the copied replies of the step at this place: an edit of thought or action writes those
+/// of its step, and another protocol those of all copied ones.
+pub(super) fn is_written(trajectory: &Trajectory, at: usize) -> bool {
+    let edited = trajectory.branch.as_ref().and_then(|branch| Some((branch.at, branch.edit.as_ref()?)));
+    edited.is_some_and(|(edited, edit)| {
+        let has = |part| edit.part.split('+').any(|own| own == part);
+        has("protocol") || at == edited && (has("thought") || has("action"))
+    })
+}
+
+/// The parts of an edit: what a step says is edited, what goes on from it is another one. Nothing for the control.
+fn edited_parts(branch: &Branch) -> Option<String> {
+    let edit = branch.edit.as_ref()?;
+    let (others, parts): (Vec<&str>, Vec<&str>) =
+        edit.part.split('+').partition(|part| ["model", "prompt", "protocol", "formatting"].contains(part));
+    let mut words: Vec<String> = others.iter().map(|part| format!("another {part}")).collect();
+    if !parts.is_empty() {
+        words.insert(0, format!("{} edited", parts.join(" and ")));
+    }
+    if branch.by == "placebo" {
+        words.insert(0, "placebo".to_owned());
+    }
+    Some(visible_line(&words.join(", "), 80))
+}
+
+/// The whole, as a line.
+fn branch_line(branch: &Branch) -> String {
+    let edit = branch_edit(branch).unwrap_or_else(|| "the unedited control".to_owned());
+    format!("off {}, at step {}, {edit}", branch_parent(branch), branch.at)
+}
+
+/// On narrower terminals one episode is shown above the other: half the width is too little for prose.
+const SIDE_BY_SIDE: usize = 100;
+
+const GUTTER: &str = " │ ";
+
+/// One of the two episodes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side<'a> {
+    /// Its name, such as `results/a:q-1`.
+    pub name: &'a str,
+    pub trajectory: &'a Trajectory,
+    /// The verdict on its answer, if there is one.
+    pub verdict: Option<Verdict<'a>>,
+}
+
+impl<'a> Side<'a> {
+    pub(crate) fn of(name: &'a str, graded: &'a ScoredEpisode) -> Self {
+        Self { name, trajectory: &graded.trajectory, verdict: Some(graded.into()) }
+    }
+}
+
+/// Both as text, ending in a line break. Control characters in their texts are escaped.
+///
+/// Steps that are the same are shown once. The first step that differs is marked with what differs: thought, action or
+/// observation.
+pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
+    let mut page = Page::about(&a.trajectory.question, *view);
+    page.field("question", &a.trajectory.question, BOLD);
+    gold(&mut page, a.trajectory);
+    let diverged = Divergence::of(a.trajectory, b.trajectory);
+    page.field("divergence", &divergence(diverged), if diverged.is_some() { YELLOW } else { DIM });
+    let fork = common_fork(a.trajectory, b.trajectory);
+    page.optional("fork", fork.map(forked).as_deref(), YELLOW);
+    page.blank();
+    page.both(|page, side| pair_head(page, side), a, b);
+    let (first, second) = (&a.trajectory.steps, &b.trajectory.steps);
+    for at in 0..first.len().max(second.len()) {
+        page.blank();
+        let number = at + 1;
+        let here = diverged.filter(|at| at.step == number && at.part != Part::Answer);
+        match (first.get(at), second.get(at)) {
+            (Some(step), Some(other))
+                if Part::of(step, other).is_none() && fork.is_none_or(|fork| number < fork.at) =>
+            {
+                let same = if fork.is_some() { "copied by both" } else { "the same in both" };
+                page.rule(&format!("step {number}, {same}"));
+                step_fields(&mut page, step, is_written(a.trajectory, number));
+            }
+            (step, other) => {
+                match here {
+                    Some(here) => page.marked_rule(&format!("step {number}: divergence in {}", part_name(here.part))),
+                    None => page.rule(&format!("step {number}")),
+                }
+                let shown = |page: &mut Page, side: Side<'_>| {
+                    let step = if std::ptr::eq(side.trajectory, a.trajectory) { step } else { other };
+                    let origin = step_origin(side.trajectory, number).filter(|_| step.is_some());
+                    page.optional("", origin.as_deref(), YELLOW);
+                    match step {
+                        Some(step) => step_fields(page, step, is_written(side.trajectory, number)),
+                        None => page.field("", "(already ended)", DIM),
+                    }
+                };
+                page.both(shown, a, b);
+            }
+        }
+    }
+    page.blank();
+    if diverged.is_some_and(|at| at.part == Part::Answer) {
+        page.marked_rule("end: divergence in the answer");
+    }
+    page.both(|page, side| end(page, side.trajectory), a, b);
+    page.text
+}
+
+fn divergence(at: Option<Divergence>) -> String {
+    match at {
+        None => "none: same steps, same answer".to_owned(),
+        Some(Divergence { part: Part::Answer, .. }) => "in the answer: all steps are the same".to_owned(),
+        Some(Divergence { step, part }) => format!("at step {step}, in {}", part_name(part)),
+    }
+}
+
+/// Where two branches of one episode begin.
+fn forked(branch: &Branch) -> String {
+    format!("both branch off {}, at step {}", branch_parent(branch), branch.at)
+}
+
+fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Thought => "the thought",
+        Part::Action => "the action",
+        Part::Observation => "the observation",
+        Part::End => "the number of steps",
+        Part::Answer => "the answer",
+    }
+}
+
+fn pair_head(page: &mut Page, side: Side<'_>) {
+    let Trajectory { variant, repeat, compat, .. } = side.trajectory;
+    page.field("episode", side.name, BOLD);
+    page.field("variant", &format!("{variant} (repeat {repeat}{})", semantics(*compat)), DIM);
+    answer(page, side.trajectory);
+    if let Some(known) = &side.verdict {
+        show_verdict(page, side.trajectory, known);
+    }
+}
+
+impl Page {
+    /// What `show` writes for each side, side by side or one above the other.
+    fn both<'a>(&mut self, show: impl Fn(&mut Self, Side<'a>), a: Side<'a>, b: Side<'a>) {
+        if self.view.width < SIDE_BY_SIDE {
+            for (letter, side) in [("A", a), ("B", b)] {
+                self.styled(&format!("{letter}: {}", visible_line(side.name, 60)), DIM);
+                self.blank();
+                show(self, side);
+            }
+            return;
+        }
+        let half = (self.view.width - GUTTER.chars().count()) / 2;
+        let column = |side| {
+            let view = View { width: half, ..self.view };
+            let mut page = Self { text: String::new(), view, chinese: self.chinese };
+            show(&mut page, side);
+            page.text
+        };
+        let (left, right) = (column(a), column(b));
+        let (mut left, mut right) = (left.lines(), right.lines());
+        loop {
+            let (first, second) = (left.next(), right.next());
+            if first.is_none() && second.is_none() {
+                return;
+            }
+            let first = first.unwrap_or_default();
+            let room = " ".repeat(half.saturating_sub(display_width(first)));
+            let line = format!("{first}{room}{GUTTER}{}", second.unwrap_or_default());
+            // Writing to a String cannot fail.
+            let _ = writeln!(self.text, "{}", line.trim_end());
+        }
+    }
+}
+
+/// A field longer than this many characters is cut; `show --json` has it whole.
+const MAX_FIELD_CHARS: usize = 20_000;
+
+/// Width of the column of labels.
+const LABELS: usize = 13;
+
+const PLAIN: Style = Style::new();
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const GREEN: Style = AnsiColor::Green.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Labels of what question, model and tool say, in English and Chinese. The others are the program's and stay English.
+const CHINESE: [(&str, &str); 7] = [
+    ("question", "问题"),
+    ("gold", "标准答案"),
+    ("answer", "最终答案"),
+    ("thought", "思考"),
+    ("action", "行动"),
+    ("observation", "观察"),
+    ("reply", "回复"),
+];
+
+struct Page {
+    text: String,
+    view: View,
+    chinese: bool,
+}
+
+impl Page {
+    /// A page about a question, whose language some labels have.
+    fn about(question: &str, view: View) -> Self {
+        Self { text: String::new(), view, chinese: is_chinese(question) }
+    }
+
+    fn new(view: View) -> Self {
+        Self { text: String::new(), view, chinese: false }
+    }
+
+    fn blank(&mut self) {
+        self.text.push('\n');
+    }
+
+    fn rule(&mut self, title: &str) {
+        self.line("─", title, DIM);
+    }
+
+    fn marked_rule(&mut self, title: &str) {
+        self.line("━", title, YELLOW);
+    }
+
+    fn line(&mut self, mark: &str, title: &str, style: Style) {
+        let line = format!("{mark}{mark} {title} ");
+        let rest = self.view.width.clamp(40, 200).saturating_sub(line.chars().count());
+        self.styled(&format!("{line}{}", mark.repeat(rest)), style);
+        self.blank();
+    }
+
+    fn optional(&mut self, label: &str, text: Option<&str>, style: Style) {
+        if let Some(text) = text {
+            self.field(label, text, style);
+        }
+    }
+
+    /// A label and its text, wrapped beside it.
+    fn field(&mut self, label: &str, text: &str, style: Style) {
+        let chinese = CHINESE.iter().find(|(english, _)| self.chinese && *english == label);
+        let label = chinese.map_or(label, |(_, chinese)| chinese);
+        let cut: String = text.chars().take(MAX_FIELD_CHARS).collect();
+        let more = text.chars().count().saturating_sub(MAX_FIELD_CHARS);
+        let mut shown = visible(&cut).into_owned();
+        if more > 0 {
+            let _ = write!(shown, "… ({})", counted(more, "more character"));
+        }
+        // First fit takes linear time. The optimal algorithm takes more, on text that a model may make very long.
+        let options = Options::new(self.view.width.max(40) - LABELS)
+            .wrap_algorithm(WrapAlgorithm::FirstFit)
+            .word_splitter(WordSplitter::NoHyphenation)
+            .break_words(true);
+        let lines = textwrap::wrap(&shown, options);
+        for (i, line) in lines.iter().enumerate() {
+            let label = if i == 0 { visible_line(label, LABELS) } else { String::new() };
+            let room = " ".repeat(LABELS.saturating_sub(display_width(&label)));
+            self.styled(&format!("{label}{room}"), BOLD);
+            self.styled(line, style);
+            let trimmed = self.text.trim_end_matches(' ').len();
+            self.text.truncate(trimmed);
+            self.blank();
+        }
+    }
+
+    fn styled(&mut self, text: &str, style: Style) {
+        // Writing to a String cannot fail.
+        let _ = if self.view.colour && !text.trim().is_empty() {
+            write!(self.text, "{style}{text}{style:#}")
+        } else {
+            write!(self.text, "{text}")
+        };
+    }
+}
+
+/// Turns the events of an episode into text to print at once. Control characters in its texts are escaped.
+#[derive(Debug)]
+pub(crate) struct Live {
+    view: View,
+    question: String,
+    step: usize,
+    /// Whether text of this step was shown.
+    said: bool,
+    /// Whether text of this reply was shown.
+    replying: bool,
+    /// White space that is shown only when more text follows.
+    held: String,
+}
+
+impl Live {
+    pub(crate) fn new(question: &str, view: View) -> Self {
+        Self { view, question: question.to_owned(), step: 1, said: false, replying: false, held: String::new() }
+    }
+
+    /// More of a reply.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let text = if self.replying { text } else { text.trim_start() };
+        let end = text.trim_end().len();
+        if end == 0 {
+            if self.replying {
+                self.held.push_str(text);
+            }
+            return String::new();
+        }
+        let mut page = self.page();
+        if !self.said {
+            page.blank();
+            page.rule(&format!("step {}", self.step));
+        }
+        (self.said, self.replying) = (true, true);
+        page.text.push_str(&visible(&self.held));
+        page.text.push_str(&visible(&text[..end]));
+        self.held.replace_range(.., &text[end..]);
+        page.text
+    }
+
+    /// The reply was interrupted; the request is sent again.
+    pub(crate) fn again(&mut self) -> String {
+        let mut page = self.page();
+        if self.replying {
+            page.blank();
+            page.styled("(the reply was interrupted; asking again)", YELLOW);
+            page.blank();
+        }
+        self.close();
+        page.text
+    }
+
+    pub(crate) fn call_ended(&mut self) -> String {
+        let replied = self.replying;
+        self.close();
+        if replied { "\n".to_owned() } else { String::new() }
+    }
+
+    /// A step is complete. Text that was not shown as it arrived is shown now.
+    pub(crate) fn step(&mut self, step: &Step) -> String {
+        let mut page = self.page();
+        if self.said {
+            // The tool's observation after an answer matters only in the record.
+            let observation = step.observation.as_deref().filter(|_| step.tool != Some(Tool::Finish));
+            after_action(&mut page, step, observation);
+        } else {
+            page.blank();
+            show_step(&mut page, step, None, false);
+            if step.tool.is_none() {
+                step.calls.iter().for_each(|call| page.field("reply", call.completion.trim(), PLAIN));
+            }
+        }
+        self.close();
+        self.said = false;
+        self.step = step.n + 1;
+        page.text
+    }
+
+    /// The episode is over: its outcome, and the answer last.
+    pub(crate) fn end(&mut self, trajectory: &Trajectory) -> String {
+        let mut page = self.page();
+        if self.replying {
+            page.blank();
+        }
+        self.close();
+        page.blank();
+        end(&mut page, trajectory);
+        if trajectory.answer.is_some() || trajectory.measured() {
+            answer(&mut page, trajectory);
+        }
+        page.text
+    }
+
+    fn close(&mut self) {
+        self.replying = false;
+        self.held.clear();
+    }
+
+    fn page(&self) -> Page {
+        Page::about(&self.question, self.view)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! Settings in which the compared variants differ, and warnings about mismatches.
+
+use super::{Origin, Source};
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::base::{DatasetRecord, Method, Variant};
+use crate::runner::experiment::{Differing, FACTS, OfVariant};
+use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashSet};
+
+/// A setting in which variants differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub name: String,
+    /// Its values, in the order of the variants.
+    pub values: Vec<String>,
+}
+
+type OfRun = fn(&Origin) -> String;
+
+/// Characters of a digest that are shown.
+const DIGEST: usize = 12;
+
+/// The settings in which the variants differ, and what else differs between their runs.
+pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
+    let origins: Vec<&Origin> = sources.iter().filter_map(|source| source.origin.as_ref()).collect();
+    let Differing { settings, rows, .. } = Differing::of(origins.iter().map(|origin| &origin.variant));
+    let value = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
+    let of_setting = |(at, name): (usize, String)| {
+        let values = rows.iter().map(|(_, values)| value(values[at].clone())).collect();
+        Setting { name, values }
+    };
+    let of_run: [(&str, OfRun); 4] = [
+        ("dataset", |origin| origin.manifest.dataset.name.clone()),
+        ("dataset.sha256", |origin| origin.manifest.dataset.sha256.clone()),
+        ("repeats", |origin| origin.manifest.repeats.to_string()),
+        ("wikitrail", |origin| origin.manifest.wikitrail.clone()),
+    ];
+    // Options that servers refused are neither settings nor part of a variant's identity.
+    let not_sent: OfVariant = |variant| Some(variant.not_sent.join(", ")).filter(|names| !names.is_empty());
+    // Nor does a protocol differ in its version from another protocol, or from none.
+    let speaks = |variant: &&Variant| Method::parse(&variant.method).is_some_and(|method| method.agent().is_some());
+    let speaking = origins.iter().map(|origin| &origin.variant).filter(speaks);
+    let versions: BTreeSet<_> = speaking.map(|variant| (&variant.protocol, variant.protocol_version)).collect();
+    let protocols: BTreeSet<_> = versions.iter().map(|(protocol, _)| protocol).collect();
+    let known = FACTS.into_iter().filter(|(name, _)| *name != "protocol_version" || versions.len() > protocols.len());
+    let facts = known.chain([("not_sent", not_sent)]).map(|(name, of)| {
+        let values = origins.iter().map(|origin| value(of(&origin.variant))).collect();
+        Setting { name: name.to_owned(), values }
+    });
+    let of_run = of_run.into_iter().map(|(name, of)| {
+        let values = origins.iter().map(|origin| of(origin)).collect();
+        Setting { name: name.to_owned(), values }
+    });
+    let others = facts.chain(of_run).filter(|setting| setting.values.windows(2).any(|pair| pair[0] != pair[1]));
+    settings.into_iter().enumerate().map(of_setting).chain(others).map(shortened).collect()
+}
+
+/// Shortens digests if their beginnings differ.
+fn shortened(setting: Setting) -> Setting {
+    if !setting.name.ends_with("sha256") && setting.name != "wiki_origin" {
+        return setting;
+    }
+    let hexadecimal = |value: &String| value.len() == 64 && value.chars().all(|c| c.is_ascii_hexdigit());
+    let short = |value: &String| value.chars().take(if hexadecimal(value) { DIGEST } else { 64 }).collect();
+    let values: Vec<String> = setting.values.iter().map(short).collect();
+    if values.windows(2).any(|pair| pair[0] != pair[1]) { Setting { values, ..setting } } else { setting }
+}
+
+/// A warning about an unfinished run, whose first episodes need not be like the rest.
+fn unfinished(source: &Source, name: &str) -> Option<String> {
+    let origin = source.origin.as_ref()?;
+    let planned = origin.manifest.planned(&origin.variant);
+    let recorded = source.episodes.len();
+    // A rule that cannot be read is said elsewhere.
+    let decided = || origin.graded.stopping().ok().flatten().is_some_and(|found| found.decided);
+    (recorded < planned && !decided()).then(|| {
+        let resume = if origin.manifest.is_imported() { "" } else { "; continue with --resume" };
+        format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded{resume}")
+    })
+}
+
+/// A hint for variants without a shared question, mostly of different datasets.
+pub(crate) fn nothing_shared(sources: &[Source]) -> String {
+    let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
+    for source in sources {
+        let Some(dataset) = source.origin.as_ref().map(|origin| &origin.manifest.dataset) else { continue };
+        match datasets.iter_mut().find(|(known, _)| known.sha256 == dataset.sha256) {
+            Some((_, of_it)) => of_it.push(source),
+            None => datasets.push((dataset, vec![source])),
+        }
+    }
+    if datasets.len() < 2 {
+        let lists: HashSet<_> =
+            sources.iter().filter_map(|source| Some(&source.origin.as_ref()?.manifest.dataset.ids_file)).collect();
+        if lists.len() > 1 {
+            return "variants are paired by question id; the two parts of a split are never one comparison: wikitrail compare \
+                    HOLDOUT_RUN --dev DEVELOPMENT_RUN".to_owned();
+        }
+        return "variants are paired by question id; did they run the same questions?".to_owned();
+    }
+    let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();
+    let what = format!("the variants are from {} datasets ({})", datasets.len(), names.join(", "));
+    match datasets.iter().find(|(_, of_it)| of_it.len() > 1) {
+        Some((_, of_it)) => format!("{what}; compare one dataset at a time: wikitrail compare {}", typed(of_it)),
+        None => format!("{what}; name another run of one of them"),
+    }
+}
+
+/// The variants as typed: a run if all of its variants are among them.
+fn typed(sources: &[&Source]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for source in sources {
+        let of_run: HashSet<_> =
+            sources.iter().filter(|other| other.run.path == source.run.path).map(|other| &other.run.variant).collect();
+        let whole = source.origin.as_ref().is_some_and(|origin| origin.manifest.variants.len() == of_run.len());
+        let word = if whole { source.run.path.display().to_string() } else { source.run.typed() };
+        let word = shell_word(&visible_line(&word, 300));
+        // A variant that was named twice stays twice.
+        if !whole || !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(" ")
+}
+
+/// The official gold answer and the text of each question, by its id.
+fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
+    source.episodes.iter().map(|episode| (&*episode.id, (episode.gold.as_deref(), &*episode.question))).collect()
+}
+
+/// Warnings about unfinished runs, and about shared ids with different questions.
+pub(crate) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
+    let mut warnings: Vec<String> =
+        sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
+    let Some((first, others)) = sources.split_first() else { return warnings };
+    let known = golds(first);
+    for (other, name) in others.iter().zip(&names[1..]) {
+        let digests = [first, other].map(|source| source.origin.as_ref().map(|origin| &origin.manifest.dataset.sha256));
+        if digests[0].is_some() && digests[1].is_some() && digests[0] != digests[1] {
+            warnings.push(format!("`{}` and `{name}` read different dataset files (their SHA-256 differ)", names[0]));
+        }
+        let other = golds(other);
+        let shared = || known.iter().filter_map(|(id, one)| Some((id, one, other.get(id)?)));
+        for (what, differing) in [
+            ("gold answers", shared().filter(|(_, a, b)| a.0 != b.0).map(|(id, ..)| id).collect::<Vec<_>>()),
+            ("texts", shared().filter(|(_, a, b)| a.1 != b.1).map(|(id, ..)| id).collect()),
+        ] {
+            if let Some(id) = differing.first() {
+                warnings.push(format!(
+                    "`{}` and `{name}` have different {what} for {}, such as `{}`",
+                    names[0],
+                    counted(differing.len(), "shared question"),
+                    visible_line(id, 80)
+                ));
+            }
+        }
+    }
+    warnings
+}

@@ -1,0 +1,274 @@
+//! Several runs together: the variants that answered the same questions, compared.
+
+use super::{
+    CorrectedFigure, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences, load, names,
+    planned, stopped,
+};
+use crate::analysis::compare::{Comparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs};
+use crate::base::stats::holm;
+use crate::base::text::visible_line;
+use crate::runner::RunError;
+use crate::scoring::{Figure, figure};
+use std::collections::HashSet;
+
+/// Figures that are compared, and after them those of which only the means are shown.
+const FIGURES: [&Figure; 8] = [
+    &figure::EM,
+    &figure::F1,
+    &figure::STEPS,
+    &figure::CALLS,
+    &figure::TOKENS,
+    &figure::COST_USD,
+    &figure::WALL_MS,
+    &figure::ALL_HOPS,
+];
+
+/// How many of these are compared.
+const COMPARED: usize = 2;
+
+/// The variants of several runs.
+#[derive(Debug)]
+pub(crate) struct Results {
+    /// Variants that share questions, in the order in which their runs were named.
+    pub(crate) groups: Vec<Group>,
+    /// What a reader should know of them, a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Variants that share questions.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) sources: Vec<Source>,
+    /// Their names, unique among all variants of the results.
+    pub(crate) names: Vec<String>,
+    /// Their comparison, or why they cannot be compared.
+    pub(crate) comparison: Result<Comparison, String>,
+    /// Judges' figures, held against labels.
+    pub(crate) corrected: Vec<CorrectedFigure>,
+    /// Their runs that a rule could stop.
+    pub(crate) stopped: Vec<StoppedRun>,
+    /// How each of them stands, in their order.
+    pub(crate) standings: Vec<Standing>,
+    /// Settings in which they differ.
+    pub(crate) settings: Vec<Setting>,
+}
+
+/// A variant and its name.
+type Member = (Source, String);
+
+/// Questions, and whether any of their answers could be scored.
+type Ids = HashSet<(bool, String)>;
+
+impl Results {
+    /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
+    /// runs, one that cannot be read is left out with a note.
+    pub(crate) fn of(runs: &[RunRef], compared: bool) -> Result<Self, RunError> {
+        let (judged, joined, said) = if compared { judged(runs) } else { Default::default() };
+        let (sources, mut notes) = read(runs, &joined)?;
+        notes.extend(said);
+        let (sources, begun): (Vec<Source>, Vec<Source>) =
+            sources.into_iter().partition(|source| !source.episodes.is_empty());
+        notes.extend(begun.iter().map(|source| format!("note: `{}` has no finished episode yet", source.run.typed())));
+        let names = names(&sources);
+        let groups = grouped(sources.into_iter().zip(names).collect());
+        let groups =
+            groups.into_iter().map(|members| Group::of(members, compared, (&judged, &joined), &mut notes)).collect();
+        Ok(Self { groups, notes })
+    }
+
+    /// All variants, in order.
+    pub(crate) fn variants(&self) -> impl Iterator<Item = (&Source, &String)> {
+        self.groups.iter().flat_map(|group| group.sources.iter().zip(&group.names))
+    }
+}
+
+/// The verdicts of these runs, the metric of all judges, and what a reader should know of them. What cannot be read is left
+/// out: a page of the other figures is worth having.
+fn judged(runs: &[RunRef]) -> (JudgedRuns, Vec<JoinedMetric>, Vec<String>) {
+    let read = JudgedRuns::read(runs.iter().map(|run| run.path.as_path()));
+    match read.and_then(|judged| Ok((judged.metrics()?, judged))) {
+        Ok((mut metrics, judged)) => {
+            metrics.truncate(1);
+            let notes = judged.notes();
+            (judged, metrics, notes)
+        }
+        Err(error) => {
+            let note = format!("warning: verdicts are left out: {}", visible_line(&error.to_string(), 500));
+            (JudgedRuns::default(), Vec::new(), vec![note])
+        }
+    }
+}
+
+/// The variants of runs that can be read, and what a reader should know of them.
+fn read(runs: &[RunRef], joined: &[JoinedMetric]) -> Result<(Vec<Source>, Vec<String>), RunError> {
+    let wanted = Wanted {
+        figures: &FIGURES,
+        joined,
+        cluster: Some(&Field::Cluster),
+        by: &[Field::Type, Field::Level],
+        gold_pages: true,
+    };
+    let (mut sources, mut notes) = (Vec::new(), Vec::new());
+    let mut failed = None;
+    // The variants of a run that is named several times are read once.
+    for of_run in runs.chunk_by(|a, b| a.path == b.path) {
+        match load(of_run, &wanted) {
+            Ok((found, said)) => {
+                sources.extend(found);
+                notes.extend(said);
+            }
+            Err(error) => {
+                let path = visible_line(&of_run[0].path.display().to_string(), 200);
+                notes.push(format!("warning: `{path}` is left out: {}", visible_line(&error.to_string(), 500)));
+                failed = Some(error);
+            }
+        }
+    }
+    match failed {
+        Some(error) if sources.is_empty() => Err(error),
+        _ => Ok((sources, notes)),
+    }
+}
+
+/// Variants that share questions, directly or by others. Those that nobody could score are by themselves, as they would
+/// leave nothing to compare.
+fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
+    let mut groups: Vec<(Ids, Vec<Member>)> = Vec::new();
+    for (source, name) in members {
+        let scored = source.values(&figure::EM).next().is_some();
+        let mut ids: Ids = source.episodes.iter().map(|episode| (scored, episode.id.clone())).collect();
+        let (sharing, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(known, _)| !known.is_disjoint(&ids));
+        let mut of_it = Vec::new();
+        for (known, members) in sharing {
+            ids.extend(known);
+            of_it.extend(members);
+        }
+        of_it.push((source, name));
+        groups = others;
+        groups.push((ids, of_it));
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
+impl Group {
+    fn of(
+        members: Vec<Member>,
+        compared: bool,
+        (judged, joined): (&JudgedRuns, &[JoinedMetric]),
+        notes: &mut Vec<String>,
+    ) -> Self {
+        let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+        notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));
+        let figures = FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name));
+        // A judge that nobody asked about these variants has nothing to compare.
+        let place = |source: &Source, at: usize| {
+            source.episodes.iter().any(|one| one.values.get(at).is_some_and(Option::is_some))
+        };
+        let has = |at: usize| sources.iter().all(|source| place(source, FIGURES.len() + at));
+        let asked = joined.iter().enumerate().filter(|(at, _)| has(*at));
+        let asked = asked.map(|(_, metric)| NamedFigure::joined(&metric.name, metric.unit, true));
+        let figures: Vec<NamedFigure> = figures.chain(asked).collect();
+        let read = FIGURES.iter().map(|figure| figure.name.to_owned());
+        let all: Vec<String> = read.chain(joined.iter().map(|metric| metric.name.clone())).collect();
+        let columns: Vec<_> = sources.iter().zip(&names).map(|(source, name)| source.column(name, &all, &[])).collect();
+        let stopped = stopped(&sources, &names).unwrap_or_else(|error| {
+            notes.push(format!("warning: rules for stopping are left out: {}", visible_line(&error.to_string(), 500)));
+            Vec::new()
+        });
+        let mut group = Self {
+            corrected: Vec::new(),
+            settings: differences::of(&sources),
+            standings: standings(&columns, &stopped),
+            stopped,
+            comparison: Err("it was not asked for".to_owned()),
+            sources,
+            names,
+        };
+        if compared {
+            let (pairs, absent) = planned(&group.sources.iter().map(Source::pairs).collect::<Vec<_>>(), &group.names);
+            notes.extend(absent.map(|absent| format!("warning: {absent}")));
+            let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
+            group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
+            if let Ok(comparison) = &group.comparison {
+                group.corrected = judged.corrected(comparison, &group.sources, &group.names, settings.level);
+            }
+        }
+        group
+    }
+
+    /// The dataset's name.
+    pub(crate) fn dataset(&self) -> &str {
+        let first = self.sources.first().and_then(|source| source.origin.as_ref());
+        first.map_or("", |origin| &origin.manifest.dataset.name)
+    }
+}
+
+impl Source {
+    /// The values of a figure in the episodes that have one; none if it was not read.
+    pub(crate) fn values(&self, figure: &Figure) -> impl Iterator<Item = f64> + Clone {
+        let at = FIGURES.iter().position(|known| known.name == figure.name);
+        self.episodes.iter().filter_map(move |episode| episode.values.get(at?).copied().flatten())
+    }
+
+    /// Their mean.
+    pub(crate) fn mean(&self, figure: &Figure) -> Option<f64> {
+        let (sum, n) = self.values(figure).fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+        (n > 0.0).then(|| sum / n)
+    }
+}
+
+/// Resamples where an exact test does not apply: `compare` has the figures of each pair.
+const RESAMPLES: usize = 1000;
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Standing {
+    /// EM over its own questions, and their number.
+    pub(crate) own: Option<VariantMean>,
+    pub(crate) n: usize,
+    /// 1 + the number of variants that are distinguishably better; absent if it was compared with none.
+    pub(crate) rank: Option<usize>,
+    /// Variants that are not distinguishable from it.
+    pub(crate) tied_with: Vec<String>,
+}
+
+/// The standings of these variants, in their order. Each two are compared on the questions that both have, so that a run of few
+/// questions takes nothing from the others. Holm's correction covers all pairs.
+pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Standing> {
+    let figures = vec![NamedFigure::new("em")];
+    let settings = Settings { figures, resamples: RESAMPLES, stopped: stopped.to_vec(), ..Settings::default() };
+    let em = |of: &[Variant]| means_and_pairs(of, &settings).ok().and_then(|mut found| found.figures.pop());
+    let mut standings: Vec<Standing> = variants
+        .iter()
+        .map(|variant| {
+            let own = em(std::slice::from_ref(variant)).filter(|em| em.n > 0);
+            let n = own.as_ref().map_or(0, |em| em.n);
+            Standing { own: own.and_then(|mut em| em.means.pop()), n, ..Standing::default() }
+        })
+        .collect();
+    let mut pairs = Vec::new();
+    for a in 0..variants.len() {
+        for b in a + 1..variants.len() {
+            let found = em(&[variants[a].clone(), variants[b].clone()]).and_then(|mut em| em.pairs.pop());
+            pairs.extend(found.and_then(|pair| {
+                // A rule has decided, or it has not.
+                let ruled = pair.stopping.as_ref().map(|found| if found.decided { 0.0 } else { 1.0 });
+                Some((a, b, ruled.or(pair.p.map(|p| p.value))?, pair))
+            }));
+        }
+    }
+    let corrected = holm(&pairs.iter().map(|(_, _, p, _)| *p).collect::<Vec<_>>());
+    for ((a, b, _, pair), p) in pairs.iter().zip(corrected) {
+        for at in [*a, *b] {
+            standings[at].rank.get_or_insert(1);
+        }
+        let better = pair.verdict.winner.as_ref().filter(|_| p < settings.alpha);
+        if let Some(winner) = better {
+            let beaten = if *winner == variants[*a].name { *b } else { *a };
+            standings[beaten].rank = standings[beaten].rank.map(|rank| rank + 1);
+        } else {
+            standings[*a].tied_with.push(variants[*b].name.clone());
+            standings[*b].tied_with.push(variants[*a].name.clone());
+        }
+    }
+    standings
+}

@@ -1,0 +1,501 @@
+//! The verdicts of a run's judges as metrics, corrected by what people said.
+
+use super::{GradedRun, JoinedMetric, Source, folder_name};
+use crate::analysis::annotations::Annotations;
+use crate::analysis::compare::Comparison;
+use crate::analysis::judges::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
+use crate::base::Trajectory;
+use crate::base::stats::{
+    Agreement, Corrected, Interval, JudgedItem, LabelledPart, corrected, corrected_at_odds, corrected_difference,
+};
+use crate::base::text::{counted, excerpt};
+use crate::dataset::{ValueRow, ValueTable};
+use crate::runner::RunError;
+use crate::runner::store::RunFolder;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// The metric of all judges together.
+pub(crate) const JUDGE: &str = "judge";
+
+/// An episode with what judges and people say of it.
+#[derive(Debug)]
+struct Episode {
+    id: String,
+    variant: String,
+    repeat: u32,
+    /// The answer in the form in which equal answers are one.
+    answer: String,
+    /// By exact match.
+    right: bool,
+    /// What each judge said of its answer, where it was asked.
+    said: Vec<Option<Verdict>>,
+    /// Each metric's value.
+    values: Vec<Option<f64>>,
+    /// What people say.
+    label: Option<f64>,
+}
+
+/// The verdicts of a run.
+#[derive(Debug)]
+pub(crate) struct JudgedRun {
+    /// `judge`, and where there are several judges one for each.
+    pub(crate) names: Vec<String>,
+    pub(crate) judges: Vec<KnownJudge>,
+    /// Lines that cannot be read, a sentence each.
+    pub(crate) notes: Vec<String>,
+    verdicts: Verdicts,
+    run: String,
+    episodes: Vec<Episode>,
+}
+
+/// A figure of a judge held against labels.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Correction {
+    /// Judged episodes that people have judged too.
+    pub(crate) labels: usize,
+    /// Absent where there are too few labels.
+    pub(crate) corrected: Option<Corrected>,
+    pub(crate) interval: Option<Interval>,
+    /// Of a mean: whether its labels look drawn at random.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(crate) drawn: Option<Drawn>,
+}
+
+/// What shows whether the labels of a mean were drawn at random.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Drawn {
+    /// Questions with a label.
+    pub(crate) labelled_questions: usize,
+    pub(crate) wrong_by_em: LabelledPart,
+    pub(crate) right_by_em: LabelledPart,
+    /// The corrected mean if right answers were labelled twice as often as wrong ones, and half as often.
+    pub(crate) at_odds: Option<[f64; 2]>,
+}
+
+impl Drawn {
+    fn of(items: &[JudgedItem], found: Option<Corrected>) -> Self {
+        let labelled = items.iter().filter(|item| item.label.is_some());
+        let at_odds = |found: Corrected| [2.0, 0.5].map(|odds| corrected_at_odds(items, found.lambda, odds));
+        Self {
+            labelled_questions: labelled.map(|item| item.cluster).collect::<HashSet<_>>().len(),
+            wrong_by_em: LabelledPart::of(items, 0),
+            right_by_em: LabelledPart::of(items, 1),
+            at_odds: found.map(at_odds),
+        }
+    }
+}
+
+/// What one judge said, beside exact match.
+#[derive(Debug, Serialize)]
+pub(crate) struct JudgeFigures {
+    pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) known: KnownJudge,
+    /// Verdicts in the file: correct, incorrect, not attempted, unreadable.
+    pub(crate) verdicts: [usize; 4],
+    /// Absent where the price of a verdict is not known.
+    pub(crate) cost_usd: Option<f64>,
+    /// Distinct answers by exact match (wrong, right) and by verdict.
+    pub(crate) em: [[u64; 4]; 2],
+    /// How many distinct answers exact match calls right.
+    pub(crate) right: u64,
+    /// Agreement of right and wrong on the judged answers.
+    pub(crate) agreement: Agreement,
+}
+
+/// Two judges on the answers that both judged.
+#[derive(Debug, Serialize)]
+pub(crate) struct TwoJudges {
+    pub(crate) judges: [String; 2],
+    pub(crate) agreement: Agreement,
+}
+
+/// The distinct answers of a run that a judge can be asked about are among these: measured, with golds, and not blank.
+pub(crate) fn answers(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
+    let mut answers = Vec::new();
+    for scored in run.episodes() {
+        let scored = scored?;
+        let Trajectory { id, question, answers: golds, answer, .. } = scored.trajectory;
+        if let (Some(score), Some(answer)) = (scored.score, answer)
+            && Answer::is_there(Some(&answer))
+        {
+            answers.push(Answer { id, question, golds, text: answer, right: score.em > 0.0, episode: None });
+        }
+    }
+    Ok(answers)
+}
+
+impl JudgedRun {
+    /// Reads the verdicts of a run's folder; nothing where nothing was judged.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, RunError> {
+        if path.is_file() {
+            return Ok(None);
+        }
+        let folder = RunFolder::open(path)?;
+        let verdicts = Verdicts::read(&folder)?;
+        if verdicts.judges.is_empty() {
+            return Ok(None);
+        }
+        let labels = labels(&Annotations::read(&folder)?);
+        let judges = verdicts.judges.clone();
+        let several = judges.len() > 1;
+        let of_each = if several { verdicts.names() } else { Vec::new() };
+        let names = std::iter::once(JUDGE.to_owned()).chain(of_each).collect();
+        let notes = verdicts.notes().collect();
+        let mut of_run = Self { names, judges, notes, verdicts, run: folder_name(path), episodes: Vec::new() };
+        for scored in GradedRun::open(path)?.episodes() {
+            let scored = scored?;
+            if let Some(right) = scored.is_right() {
+                let label = labels.get(&scored.trajectory.key).copied();
+                let episode = of_run.episode(scored.trajectory, right, label);
+                of_run.episodes.push(episode);
+            }
+        }
+        Ok(Some(of_run))
+    }
+
+    fn episode(&self, trajectory: Trajectory, right: bool, label: Option<f64>) -> Episode {
+        let Trajectory { id, variant, repeat, question, answers, answer, .. } = trajectory;
+        let answer = answer.unwrap_or_default();
+        let there = Answer::is_there(Some(&answer));
+        let asked = Answer { id, question, golds: answers, text: answer, right, episode: None };
+        let say = |known: &KnownJudge| self.verdicts.of(&known.judge, &asked).map(|one| one.verdict).filter(|_| there);
+        let said: Vec<Option<Verdict>> = self.judges.iter().map(say).collect();
+        let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {
+            // Nothing was answered, or exact match decides.
+            _ if !there => Some(right),
+            _ if right && known.rule.judged == Chosen::WrongByEm => Some(true),
+            said => (*said)?.right(),
+        };
+        let each: Vec<Option<bool>> = self.judges.iter().zip(&said).map(value).collect();
+        let number = |right: Option<bool>| right.map(|right| f64::from(u8::from(right)));
+        let mut values = vec![number(majority(each.iter().flatten().copied()))];
+        if each.len() > 1 {
+            values.extend(each.into_iter().map(number));
+        }
+        Episode { answer: normalised(&asked.text), id: asked.id, variant, repeat, right, said, values, label }
+    }
+
+    /// The values of a metric.
+    fn rows(&self, at: usize) -> impl Iterator<Item = ValueRow> {
+        self.episodes.iter().filter_map(move |episode| {
+            Some(ValueRow {
+                id: episode.id.clone(),
+                run: Some(self.run.clone()),
+                variant: Some(episode.variant.clone()),
+                repeat: Some(episode.repeat),
+                value: episode.values[at]?,
+                line: 0,
+            })
+        })
+    }
+
+    /// How many episodes have no majority of several judges, which leaves them out of the mean.
+    pub(crate) fn split(&self) -> Option<String> {
+        let of_all =
+            |episode: &&Episode| episode.values[0].is_none() && episode.values[1..].iter().all(Option::is_some);
+        let several = self.judges.len() > 1;
+        several.then(|| self.episodes.iter().filter(of_all).count()).filter(|split| *split > 0).map(|split| {
+            format!(
+                "the judges are split on {}: `{JUDGE}` and its interval are of the others only, a selected part",
+                counted(split, "episode")
+            )
+        })
+    }
+
+    /// The place of a metric of this name.
+    fn place(&self, metric: &str) -> Option<usize> {
+        self.names.iter().position(|name| name == metric)
+    }
+
+    /// A variant's mean held against labels.
+    pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
+        let items = self.items(metric, variant, &mut Clusters::default(), |_| true)?;
+        let found = corrected(&items);
+        Some(Correction {
+            labels: labelled(&items),
+            corrected: found,
+            interval: found.and_then(|found| found.interval(level)),
+            drawn: Some(Drawn::of(&items, found)),
+        })
+    }
+
+    /// The judged episodes of a variant, as far as their questions are wanted.
+    fn items(
+        &self,
+        metric: &str,
+        variant: &str,
+        clusters: &mut Clusters,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Option<Vec<JudgedItem>> {
+        let at = self.place(metric)?;
+        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant && wanted(&episode.id));
+        let item = |episode: &Episode| {
+            let (cluster, stratum) = (clusters.of(&episode.id), usize::from(episode.right));
+            Some(JudgedItem { cluster, stratum, judge: episode.values[at]?, label: episode.label })
+        };
+        Some(of_it.filter_map(item).collect())
+    }
+
+    fn measured(&self, metric: &str, variant: &str) -> HashSet<&str> {
+        let at = self.place(metric);
+        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant);
+        of_it.filter(|episode| at.is_some_and(|at| episode.values[at].is_some())).map(|episode| &*episode.id).collect()
+    }
+
+    /// Episodes of a variant without a value, and the least and greatest mean that they leave; nothing where there are none.
+    pub(crate) fn bounds(&self, metric: &str, variant: &str) -> Option<(usize, [f64; 2])> {
+        let at = self.place(metric)?;
+        let of_it = || self.episodes.iter().filter(|episode| episode.variant == variant);
+        let known: Vec<f64> = of_it().filter_map(|episode| episode.values[at]).collect();
+        let (all, sum) = (of_it().count(), known.iter().sum::<f64>());
+        let missing = all - known.len();
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        let share = |sum: f64| sum / all as f64;
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        let most = sum + missing as f64;
+        (missing > 0).then(|| (missing, [share(sum), share(most)]))
+    }
+
+    /// What each judge said, beside exact match.
+    pub(crate) fn figures(&self, level: f64) -> Vec<JudgeFigures> {
+        let names = self.verdicts.names();
+        let of = |(at, known): (usize, &KnownJudge)| {
+            let distinct = self.distinct();
+            let mut em = [[0; 4]; 2];
+            let (mut pairs, mut ids) = (Vec::new(), Vec::new());
+            for episode in &distinct {
+                let Some(verdict) = episode.said[at] else { continue };
+                let column = Verdict::ALL.iter().position(|known| *known == verdict).unwrap_or_default();
+                em[usize::from(episode.right)][column] += 1;
+                if let Some(right) = verdict.right() {
+                    pairs.push((usize::from(episode.right), usize::from(right)));
+                    ids.push(episode.id.as_str());
+                }
+            }
+            JudgeFigures {
+                name: names[at].clone(),
+                known: known.clone(),
+                verdicts: self.verdicts.counts(&known.judge),
+                // The sum of no numbers is -0.
+                cost_usd: self.verdicts.by(&known.judge).try_fold(0.0, |sum, one| Some(sum + one.cost_usd?)),
+                em,
+                right: distinct.iter().filter(|episode| episode.right && !episode.answer.is_empty()).count() as u64,
+                agreement: Agreement::of(&pairs, &clusters(&ids), 2, level),
+            }
+        };
+        self.judges.iter().enumerate().map(of).collect()
+    }
+
+    /// How each two judges agree.
+    pub(crate) fn pairs(&self, level: f64) -> Vec<TwoJudges> {
+        let names = self.verdicts.names();
+        let of = |a: usize, b: usize| {
+            let both = |episode: &&Episode| {
+                episode.said[a].and_then(Verdict::right).is_some() && episode.said[b].and_then(Verdict::right).is_some()
+            };
+            let distinct: Vec<&Episode> = self.distinct().into_iter().filter(both).collect();
+            let number = |episode: &Episode, at: usize| {
+                Verdict::ALL.iter().position(|known| Some(*known) == episode.said[at]).unwrap_or_default()
+            };
+            let pairs: Vec<_> = distinct.iter().map(|episode| (number(episode, a), number(episode, b))).collect();
+            let ids: Vec<&str> = distinct.iter().map(|episode| episode.id.as_str()).collect();
+            TwoJudges {
+                judges: [names[a].clone(), names[b].clone()],
+                agreement: Agreement::of(&pairs, &clusters(&ids), 3, level),
+            }
+        };
+        let all = self.judges.len();
+        (0..all).flat_map(|a| (a + 1..all).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
+    }
+
+    /// An episode for each answer to each question.
+    fn distinct(&self) -> Vec<&Episode> {
+        let mut known = HashSet::new();
+        self.episodes.iter().filter(|episode| known.insert((&episode.id, &episode.answer))).collect()
+    }
+}
+
+/// The metrics of the judges of these runs, as those of a file.
+pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) -> Result<Vec<JoinedMetric>, RunError> {
+    let mut tables: Vec<ValueTable> = Vec::new();
+    let mut known = HashSet::new();
+    for run in runs {
+        if !known.insert(&run.run) {
+            return Err(RunError::usage(
+                format!(
+                    "two runs with verdicts are called `{}`, and metrics are found by that name",
+                    excerpt(&run.run)
+                ),
+                "rename one of the folders, or name one of the runs at a time",
+            ));
+        }
+        for (at, name) in run.names.iter().enumerate() {
+            let table = tables.iter().position(|table| table.name == *name).unwrap_or_else(|| {
+                tables.push(ValueTable { name: name.clone(), rows: Vec::new() });
+                tables.len() - 1
+            });
+            tables[table].rows.extend(run.rows(at));
+        }
+    }
+    Ok(tables.into_iter().map(JoinedMetric::judged).collect())
+}
+
+/// The difference of two variants, `b` less `a`, on the questions that were measured of both, held against labels.
+fn correction_of_pair([(a, of_a), (b, of_b)]: [(&JudgedRun, &str); 2], metric: &str, level: f64) -> Option<Correction> {
+    let (ids_a, ids_b) = (a.measured(metric, of_a), b.measured(metric, of_b));
+    let both = |id: &str| ids_a.contains(id) && ids_b.contains(id);
+    let mut clusters = Clusters::default();
+    let first = a.items(metric, of_a, &mut clusters, both)?;
+    let second = b.items(metric, of_b, &mut clusters, both)?;
+    let found = corrected_difference(&first, &second);
+    let labels = labelled(&first) + labelled(&second);
+    Some(Correction { labels, corrected: found, interval: found.and_then(|found| found.interval(level)), drawn: None })
+}
+
+fn labelled(items: &[JudgedItem]) -> usize {
+    items.iter().filter(|item| item.label.is_some()).count()
+}
+
+/// Numbers of questions.
+#[derive(Default)]
+struct Clusters(HashMap<String, usize>);
+
+impl Clusters {
+    fn of(&mut self, id: &str) -> usize {
+        let next = self.0.len();
+        *self.0.entry(id.to_owned()).or_insert(next)
+    }
+}
+
+fn clusters(ids: &[&str]) -> Vec<usize> {
+    let mut clusters = Clusters::default();
+    ids.iter().map(|id| clusters.of(id)).collect()
+}
+
+/// What more than half of them say; nothing where as many say the one as the other.
+fn majority(said: impl Iterator<Item = bool>) -> Option<bool> {
+    let (mut yes, mut no) = (0, 0);
+    said.for_each(|right| if right { yes += 1 } else { no += 1 });
+    (yes != no).then_some(yes > no)
+}
+
+/// What most people say of each episode, by its key.
+fn labels(annotations: &Annotations) -> HashMap<String, f64> {
+    let by_key = annotations.by_key();
+    let of = |(key, said): (&&str, &Vec<&crate::analysis::annotations::Annotation>)| {
+        let right = majority(said.iter().filter_map(|one| one.correct))?;
+        Some(((*key).to_owned(), f64::from(u8::from(right))))
+    };
+    by_key.iter().filter_map(of).collect()
+}
+
+/// The verdicts of several runs.
+#[derive(Debug, Default)]
+pub(crate) struct JudgedRuns(Vec<(PathBuf, JudgedRun)>);
+
+/// A judge's figure with what labels make of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct CorrectedFigure {
+    pub(crate) metric: String,
+    pub(crate) means: Vec<CorrectedMean>,
+    pub(crate) pairs: Vec<CorrectedPair>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct CorrectedMean {
+    pub(crate) variant: String,
+    #[serde(flatten)]
+    pub(crate) correction: Correction,
+}
+
+/// `b` less `a`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct CorrectedPair {
+    pub(crate) a: String,
+    pub(crate) b: String,
+    #[serde(flatten)]
+    pub(crate) correction: Correction,
+}
+
+impl CorrectedFigure {
+    /// Whether any of it has been held against enough labels.
+    pub(crate) fn is_any(&self) -> bool {
+        let means = self.means.iter().map(|mean| mean.correction);
+        means.chain(self.pairs.iter().map(|pair| pair.correction)).any(|correction| correction.corrected.is_some())
+    }
+}
+
+impl JudgedRuns {
+    /// Reads the verdicts of these folders, as far as there are any.
+    pub(crate) fn read<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Self, RunError> {
+        let mut runs: Vec<(PathBuf, JudgedRun)> = Vec::new();
+        for path in paths {
+            if runs.iter().any(|(known, _)| known == path) {
+                continue;
+            }
+            if let Some(judged) = JudgedRun::read(path)? {
+                runs.push((path.to_owned(), judged));
+            }
+        }
+        Ok(Self(runs))
+    }
+
+    /// Lines that cannot be read, and where the judges of the runs are not the same.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let of_run = |(_, run): &(PathBuf, JudgedRun)| run.notes.iter().cloned().chain(run.split()).collect::<Vec<_>>();
+        let mut notes: Vec<String> = self.0.iter().flat_map(of_run).collect();
+        let judges = |run: &JudgedRun| run.judges.iter().map(|known| known.judge.clone()).collect::<Vec<_>>();
+        if let Some((_, first)) = self.0.first()
+            && self.0.iter().any(|(_, other)| judges(other) != judges(first))
+        {
+            notes.push("warning: these runs were judged by different judges".to_owned());
+        }
+        notes
+    }
+
+    /// The metrics of all judges.
+    pub(crate) fn metrics(&self) -> Result<Vec<JoinedMetric>, RunError> {
+        judged_metrics(self.0.iter().map(|(_, run)| run))
+    }
+
+    fn of<'a>(&'a self, source: &'a Source) -> Option<(&'a JudgedRun, &'a str)> {
+        let (_, judged) = self.0.iter().find(|(path, _)| *path == source.run.path)?;
+        Some((judged, source.origin.as_ref().map(|origin| origin.variant.name.as_str())?))
+    }
+
+    /// The judges' figures of a comparison; `names` are those of the sources.
+    pub(crate) fn corrected(
+        &self,
+        comparison: &Comparison,
+        sources: &[Source],
+        names: &[String],
+        level: f64,
+    ) -> Vec<CorrectedFigure> {
+        let source = |name: &str| {
+            let (source, _) = sources.iter().zip(names).find(|(_, known)| *known == name)?;
+            self.of(source)
+        };
+        let mut figures = Vec::new();
+        for figure in &comparison.figures {
+            let metric = &figure.figure.name;
+            let mean = |variant: &String| {
+                let (judged, of_run) = source(variant)?;
+                let correction = judged.correction(metric, of_run, level)?;
+                Some(CorrectedMean { variant: variant.clone(), correction })
+            };
+            let pair = |a: &String, b: &String| {
+                let correction = correction_of_pair([source(a)?, source(b)?], metric, level)?;
+                Some(CorrectedPair { a: a.clone(), b: b.clone(), correction })
+            };
+            let means: Vec<_> = figure.means.iter().filter_map(|known| mean(&known.variant)).collect();
+            if !means.is_empty() {
+                let pairs = figure.pairs.iter().filter_map(|known| pair(&known.a, &known.b)).collect();
+                figures.push(CorrectedFigure { metric: metric.clone(), means, pairs });
+            }
+        }
+        figures
+    }
+}

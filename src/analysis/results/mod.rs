@@ -1,0 +1,39 @@
+//! Runs read back with their scores: what `compare`, `show`, `report` and `export` look at.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `run_ref.rs` | [`RunRef`], a run as it is named on the command line, and the runs in a folder |
+//! | `run.rs` | [`GradedRun`], the episodes of a run with their scores, one at a time |
+//! | `source.rs` | [`Source`], one variant with the figures of its episodes: what is compared |
+//! | `results.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
+//! | `question_fields.rs` | [`Field`]s of questions by which results are broken down; questions shared by runs |
+//! | `metric.rs` | [`JoinedMetric`], a metric of a file, joined to episodes |
+//! | `judged.rs` | verdicts of judges as metrics, and their correction by what people said |
+//! | `differences.rs` | settings in which variants differ, and warnings |
+//! | `holdout.rs` | [`Looks`] at the holdout of a split, and the development runs of its variants |
+//! | `follow.rs` | a run that is still going |
+
+pub(crate) mod differences;
+#[cfg(feature = "serve")]
+pub(crate) mod follow;
+mod holdout;
+mod joined;
+mod judged;
+mod metric;
+mod question_fields;
+mod run;
+mod run_ref;
+mod source;
+
+pub(crate) use differences::Setting;
+pub(crate) use holdout::{ExportedRun, Holdout, Looks, counterparts};
+pub(crate) use joined::{Group, Results, Standing};
+pub(crate) use judged::{
+    CorrectedFigure, CorrectedMean, CorrectedPair, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns,
+    TwoJudges, answers, judged_metrics,
+};
+pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
+pub(crate) use question_fields::{Field, QuestionCache};
+pub(crate) use run::{GradedRun, failed_episodes, judgements_of};
+pub(crate) use run_ref::{NamedRun, RunRef, check_one, named_runs, runs, runs_at, runs_in};
+pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped};

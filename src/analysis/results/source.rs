@@ -1,0 +1,310 @@
+//! Variants of runs with the figures of their episodes: what is compared.
+
+use super::{EpisodeName, Field, GradedRun, JoinedMetric, RunRef, folder_name};
+use crate::analysis::compare::{self, Gold, Item, NamedFigure, StoppedRun};
+use crate::base::stats::Interval;
+use crate::base::{Manifest, Outcome, Pairs, Question, Variant};
+use crate::runner::RunError;
+use crate::scoring::{FailureClass, Figure, GoldEvidence, ScoredEpisode, figure};
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// One variant of one run.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// The run, and the variant's name in it.
+    pub(crate) run: RunRef,
+    /// Where it comes from; absent for a table of figures.
+    pub(crate) origin: Option<Origin>,
+    /// Its episodes, repeat by repeat; none of a run that was killed before any ended.
+    pub(crate) episodes: Rc<[Episode]>,
+}
+
+/// What a column was made with.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    pub(crate) variant: Variant,
+    /// The manifest of its run.
+    pub(crate) manifest: Rc<Manifest>,
+    /// The records of its run, to read whole episodes.
+    pub(crate) graded: Rc<GradedRun>,
+}
+
+/// One question under one variant, once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Episode {
+    pub(crate) id: String,
+    pub(crate) repeat: u32,
+    /// Its place among the run's records.
+    pub(crate) at: usize,
+    /// Whether there is a measurement at all.
+    pub(crate) measured: bool,
+    /// Value of each figure that is compared, in their order; absent where it was not measured.
+    pub(crate) values: Vec<Option<f64>>,
+    /// Positions of figures that were not measured though the episode was.
+    pub(crate) missing: Vec<usize>,
+    /// Whether the answer is right; absent where that is not known.
+    pub(crate) right: Option<bool>,
+    pub(crate) class: Option<FailureClass>,
+    /// The official gold answer.
+    pub(crate) gold: Option<String>,
+    /// What the dataset says of it, where that is asked for.
+    pub(crate) evidence: Option<Rc<Gold>>,
+    pub(crate) question: String,
+    pub(crate) answer: Option<String>,
+    /// How it ended; absent for a table of figures.
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) cluster: Option<String>,
+    /// Fields by which results are broken down, in the order in which they were asked for.
+    pub(crate) groups: Vec<Option<String>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) figures: &'a [&'static Figure],
+    /// Metrics from files, whose values come behind those of the figures.
+    pub(crate) joined: &'a [JoinedMetric],
+    pub(crate) cluster: Option<&'a Field>,
+    pub(crate) by: &'a [Field],
+    /// Whether the gold pages are asked for.
+    pub(crate) gold_pages: bool,
+}
+
+impl Source {
+    /// The run as `show` takes it.
+    pub(crate) fn typed(&self) -> String {
+        let alone = self.origin.as_ref().is_some_and(|origin| origin.manifest.variants.len() == 1);
+        if alone { self.run.path.display().to_string() } else { self.run.typed() }
+    }
+
+    /// The pairs that its experiment compares, all where it names none; absent for a table of figures.
+    pub(crate) fn pairs(&self) -> Option<Pairs> {
+        let experiment =
+            |origin: &Origin| origin.manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone());
+        self.origin.as_ref().map(|origin| experiment(origin).unwrap_or_default())
+    }
+
+    /// The figures alone, under that name.
+    pub(crate) fn column(&self, name: &str, figures: &[String], fields: &[Field]) -> compare::Variant {
+        let fields = fields.iter().map(|field| field.name().to_owned()).collect();
+        let mut column = compare::Variant::new(name, figures.to_vec(), fields);
+        column.items = self.episodes.iter().map(Episode::item).collect();
+        column.resume = self.origin.as_ref().and_then(|origin| origin.manifest.resume_command(&self.run.path));
+        column
+    }
+}
+
+/// Gives figures that the settings of these sources limit their bounds: each step of an episode is one of at most `--max-steps`.
+/// `names` are those of the episodes' values.
+pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[Source]) {
+    const COUNTS_OF_STEPS: [&Figure; 4] =
+        [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
+    let most = |source: &Source| source.origin.as_ref()?.variant.max_steps;
+    let Some(most) = sources.iter().map(most).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) else {
+        return;
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a number of steps")]
+    let range = Interval { low: 0.0, high: most as f64 };
+    for figure in figures.iter_mut().filter(|figure| figure.range.is_none()) {
+        let Some(at) = names.iter().position(|name| *name == figure.name) else { continue };
+        let values =
+            || sources.iter().flat_map(|source| source.episodes.iter()).filter_map(|episode| episode.values[at]);
+        // A back-off or a vote may take more steps than one agent.
+        let counts_steps = most > 0 && COUNTS_OF_STEPS.iter().any(|counts| counts.name == figure.name);
+        if counts_steps && values().all(|value| range.contains(value)) {
+            figure.range = Some(range);
+        }
+    }
+}
+
+/// The named variants of runs, in the order of their names; a run without a variant means all of its own.
+///
+/// The second list holds what a reader should know of them, a sentence each.
+pub(crate) fn load(runs: &[RunRef], wanted: &Wanted<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
+    let mut read: HashMap<&Path, Vec<Source>> = HashMap::new();
+    let (mut sources, mut notes) = (Vec::new(), Vec::new());
+    for run in runs {
+        let is_named = |source: &&Source| run.variant.is_none() || run.variant == source.run.variant;
+        // Variants of one run share a file, which is read once.
+        if !read.contains_key(run.path.as_path()) {
+            let named = runs.iter().filter(|other| other.path == run.path).map(|other| other.variant.as_deref());
+            read.insert(&run.path, load_run(&run.path, &named.collect::<Vec<_>>(), wanted, &mut notes)?);
+        }
+        sources.extend(read[run.path.as_path()].iter().filter(is_named).cloned());
+    }
+    Ok((sources, notes))
+}
+
+/// The named variants of one run; all where one of the names is absent.
+fn load_run(
+    path: &Path,
+    named: &[Option<&str>],
+    wanted: &Wanted<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Source>, RunError> {
+    let mut fields: HashMap<String, Fields> = HashMap::new();
+    let graded = GradedRun::open_with(path, |question| {
+        fields.insert(question.id.clone(), Fields::of(question, wanted));
+    })?;
+    notes.extend_from_slice(&graded.notes);
+    if graded.evidence.missing.is_some() {
+        fields.clear();
+    }
+    let Some(manifest) = graded.manifest.clone().map(Rc::new) else {
+        return Err(RunError::input(
+            format!("`{}` is a file, not a run's folder", path.display()),
+            "compare takes run folders; use --from-csv for tables of figures",
+        ));
+    };
+    let is_named = |variant: &str| named.iter().any(|name| name.is_none_or(|name| name == variant));
+    let mut read: HashMap<&str, Vec<Episode>> = manifest
+        .variants
+        .iter()
+        .filter(|variant| is_named(&variant.name))
+        .map(|variant| (variant.name.as_str(), Vec::new()))
+        .collect();
+    let run = folder_name(path);
+    for (at, episode) in graded.counted_episodes() {
+        let episode = episode?;
+        if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
+            let fields = fields.get(&episode.trajectory.id);
+            episodes.push(Episode { at, ..Episode::of(&run, episode, fields, wanted) });
+        }
+    }
+    let graded = Rc::new(graded);
+    let mut sources = Vec::new();
+    for variant in &manifest.variants {
+        let Some(episodes) = read.remove(variant.name.as_str()) else { continue };
+        let run = RunRef { path: path.to_owned(), variant: Some(variant.name.clone()) };
+        let origin = Origin { variant: variant.clone(), manifest: Rc::clone(&manifest), graded: Rc::clone(&graded) };
+        sources.push(Source { run, origin: Some(origin), episodes: episodes.into() });
+    }
+    Ok(sources)
+}
+
+/// What of a question results are clustered and broken down by.
+struct Fields {
+    cluster: Option<String>,
+    groups: Vec<Option<String>>,
+    evidence: Option<Rc<Gold>>,
+}
+
+impl Fields {
+    fn of(question: &Question, wanted: &Wanted<'_>) -> Self {
+        Self {
+            cluster: wanted.cluster.and_then(|field| field.of(question)),
+            groups: wanted.by.iter().map(|field| field.of(question)).collect(),
+            evidence: wanted.gold_pages.then(|| gold(question)),
+        }
+    }
+}
+
+fn gold(question: &Question) -> Rc<Gold> {
+    let mut pages: Vec<String> = Vec::new();
+    for page in GoldEvidence::of(question).iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages) {
+        if !pages.contains(page) {
+            pages.push(page.clone());
+        }
+    }
+    Rc::new(Gold { pages, answers: question.answers.clone(), kind: question.answer_kind })
+}
+
+impl Episode {
+    fn of(run: &str, scored: ScoredEpisode, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+        let measured = scored.trajectory.measured();
+        let name = EpisodeName::of(run, &scored.trajectory);
+        let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
+        let missing = wanted
+            .joined
+            .iter()
+            .zip(wanted.figures.len()..)
+            .filter(|(metric, _)| metric.lacks(name, scored.score.is_some()));
+        Self {
+            measured,
+            missing: missing.map(|(_, at)| at).collect(),
+            values: wanted.figures.iter().map(|figure| figure.value(&scored)).chain(joined).collect(),
+            right: scored.is_right(),
+            class: scored.class(),
+            gold: scored.trajectory.answers.first().cloned(),
+            evidence: fields.and_then(|fields| fields.evidence.clone()),
+            cluster: fields.and_then(|fields| fields.cluster.clone()),
+            groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
+            id: scored.trajectory.id,
+            repeat: scored.trajectory.repeat,
+            question: scored.trajectory.question,
+            answer: scored.trajectory.answer,
+            outcome: Some(scored.trajectory.outcome),
+            at: 0,
+        }
+    }
+
+    fn item(&self) -> Item {
+        Item {
+            question: self.id.clone(),
+            repeat: self.repeat,
+            cluster: self.cluster.clone(),
+            measured: self.measured,
+            values: self.values.clone(),
+            missing: self.missing.clone(),
+            groups: self.groups.clone(),
+        }
+    }
+}
+
+/// The pairs that the experiment compares, as far as their variants are among these, and a warning of those that are not.
+/// All pairs if the runs do not have the same ones.
+/// `pairs` is what [`Source::pairs`] says of each.
+pub(crate) fn planned(pairs: &[Option<Pairs>], names: &[String]) -> (Pairs, Option<String>) {
+    let first = pairs.first().filter(|first| pairs.iter().all(|other| other == *first));
+    let Pairs { baseline, contrasts } = first.cloned().flatten().unwrap_or_default();
+    let (contrasts, absent): (Vec<_>, Vec<_>) =
+        contrasts.into_iter().partition(|pair| pair.iter().all(|name| names.contains(name)));
+    let absent: Vec<String> = absent.into_iter().map(|[a, b]| format!("{b} - {a}")).collect();
+    let warning = (!absent.is_empty())
+        .then(|| format!("contrasts of the experiment without their variants are left out: {}", absent.join(", ")));
+    (Pairs { baseline: baseline.filter(|name| names.contains(name)), contrasts }, warning)
+}
+
+/// Short names of the variants: with the run's name in front unless unique.
+pub(crate) fn names(sources: &[Source]) -> Vec<String> {
+    let variant = |source: &Source| source.run.variant.clone().unwrap_or_default();
+    let folder = |source: &Source| {
+        let name = source.run.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        format!("{}/{}", name.unwrap_or_else(|| source.run.path.display().to_string()), variant(source))
+    };
+    let whole = |source: &Source| format!("{}/{}", source.run.path.display(), variant(source));
+    let forms: [&dyn Fn(&Source) -> String; 3] = [&variant, &folder, &whole];
+    let mut names: Vec<String> = Vec::with_capacity(sources.len());
+    for source in sources {
+        let unique = |form: &&&dyn Fn(&Source) -> String| {
+            sources.iter().filter(|other| form(other) == form(source)).count() == 1
+        };
+        let name = forms.iter().find(unique).map_or_else(|| folder(source), |form| form(source));
+        // A variant may be compared with itself.
+        let same = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name}#"))).count();
+        names.push(if same == 0 { name } else { format!("{name}#{}", same + 1) });
+    }
+    names
+}
+
+/// The runs among these variants that a rule could stop, and what it found. `names` are the variants' names in the comparison.
+pub(crate) fn stopped(sources: &[Source], names: &[String]) -> Result<Vec<StoppedRun>, RunError> {
+    let (mut read, mut runs): (Vec<&Path>, Vec<StoppedRun>) = (Vec::new(), Vec::new());
+    for source in sources {
+        let (path, Some(origin)) = (source.run.path.as_path(), &source.origin) else { continue };
+        let Some(rule) = origin.manifest.stop_when.clone().filter(|_| !read.contains(&path)) else { continue };
+        read.push(path);
+        let of_run = || sources.iter().zip(names).filter(|(other, _)| other.run.path == path);
+        let name_of = |variant: &str| {
+            of_run().find(|(other, _)| other.run.variant.as_deref() == Some(variant)).map(|(_, name)| name.clone())
+        };
+        runs.push(StoppedRun {
+            variants: of_run().map(|(_, name)| name.clone()).collect(),
+            pair: name_of(&rule.a).zip(name_of(&rule.b)).map(|(a, b)| [a, b]),
+            found: origin.graded.stopping()?,
+            rule,
+        });
+    }
+    Ok(runs)
+}

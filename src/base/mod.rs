@@ -1,0 +1,60 @@
+//! Plain data that flows through the house: questions, requests, tool calls, trajectories, manifests, events.
+//!
+//! Nothing here opens a file or knows another module; everything but `bounded` and `text` can be stored as JSON. In reading
+//! order:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `question` | one question of a dataset, in the form that every format is read into |
+//! | `method` | prompting methods, how a vote is held, the language of the tool |
+//! | `request` | prompts, messages, completions, tokens |
+//! | `decoding` | how a model chooses its words: temperature, reasoning, options of a request |
+//! | `tool` | the tools, one use of them, native function calls |
+//! | `finish` | why a completion or an episode ended as it did |
+//! | `trajectory` | one episode with its steps and calls; branches, journal events, what was paid |
+//! | `manifest` | what a run was: variants, dataset, selection, versions; pairs to compare; notes |
+//! | `shard` | a part of a run for one of several processes |
+//! | `stop_rule` | when a run stops by itself |
+//! | `event` | what a run reports while it goes on |
+//! | `bounded`, `digest`, `json_error`, `python`, `text` | helpers: reading with a limit, SHA-256, errors of JSON, Python's strings, text for people |
+//!
+//! Most names are imported from here (`types::Question`), functions from their file (`types::text::counted`).
+
+pub mod bounded;
+pub mod decoding;
+pub mod digest;
+pub mod event;
+pub mod finish;
+pub(crate) mod json_error;
+pub mod manifest;
+pub mod method;
+pub mod python;
+pub mod question;
+pub mod request;
+pub mod shard;
+pub mod stats;
+pub mod stop_rule;
+pub mod text;
+pub mod tool;
+pub mod trajectory;
+
+pub use decoding::{Decoding, Reasoning, RequestOption, RequestOptions};
+pub(crate) use digest::Digester;
+pub use digest::sha256_hex;
+pub use event::{RunEvent, Wait, WaitReason};
+pub use finish::{Cause, Ending, Failure, FinishReason, Service};
+pub use manifest::{
+    DatasetRecord, DecodingRecord, ExperimentRecord, LimitChange, LimitHistory, LogRecord, Manifest, Notes, Pairs,
+    PriceRecord, Selection, Variant, WikiKind, WikiName, has_prefill,
+};
+pub use method::{Method, Voting, Wording};
+pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
+pub use request::{Completion, Message, Prefix, Prompt, Request, Role, Usage};
+pub use shard::{Shard, ShardRecord};
+pub use stop_rule::{StopRule, Stopping};
+pub use text::excerpt;
+pub use tool::{Function, FunctionCall, Functions, Reply, Tool, ToolCall, Verbatim};
+pub use trajectory::{
+    Branch, BranchEdit, Call, Compat, Event, Fork, Outcome, Paid, Provenance, RebuiltPrompt, Repair, Step, ToolAnswer,
+    Trajectory, Vote,
+};

@@ -1,0 +1,413 @@
+//! What a dialogue asks of a model, the part of the prompt that all questions share, and what comes back.
+
+use super::Decoding;
+use super::digest::{Digester, sha256_hex};
+use super::finish::{Cause, Ending, FinishReason};
+use super::text::thousands;
+use super::tool::{FunctionCall, Functions, Verbatim};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+/// One request to a model: the prompt, where to stop, and how to decode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    pub prompt: Prompt,
+    /// Texts before which the completion ends; they are not part of it.
+    pub stop: Vec<String>,
+    pub decoding: Decoding,
+    /// Functions that the model may call; absent in protocols of text.
+    pub functions: Option<Arc<Functions>>,
+}
+
+impl Request {
+    /// A request that offers no functions.
+    pub fn new(prompt: Prompt, stop: Vec<String>, decoding: Decoding) -> Self {
+        Self { prompt, stop, decoding, functions: None }
+    }
+}
+
+/// What a model is shown: one text, or messages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Prompt {
+    /// A text to continue. The few-shot prefix is shared between all requests of a run.
+    Text {
+        /// Instruction and exemplars, the same for every question.
+        prefix: Prefix,
+        /// The question and what has happened since.
+        rest: String,
+    },
+    Messages(Vec<Message>),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Message {
+    pub role: Role,
+    /// What is said. Shared, because a conversation is sent again at every step.
+    pub content: Arc<str>,
+    /// The functions that the model calls in this message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<FunctionCall>,
+    /// The id of the call that this message of a tool's answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+    /// The message as the model's provider wrote it. It is what the other fields say, and so not part of any digest.
+    #[serde(skip)]
+    pub verbatim: Option<Arc<Verbatim>>,
+    /// Whether it ends what all questions share: the instructions and exemplars at the start of the messages. It says
+    /// nothing to the model, and so is not part of any digest.
+    #[serde(skip)]
+    pub ends_shared: bool,
+}
+
+/// Messages are equal that say the same.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.role == other.role
+            && self.content == other.content
+            && self.answers == other.answers
+            && self.calls == other.calls
+            && self.verbatim == other.verbatim
+    }
+}
+
+impl Eq for Message {}
+
+impl Message {
+    pub fn new(role: Role, content: impl Into<Arc<str>>) -> Self {
+        Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None, ends_shared: false }
+    }
+
+    /// A message of the instructions above the conversation.
+    pub fn system(content: impl Into<Arc<str>>) -> Self {
+        Self::new(Role::System, content)
+    }
+
+    /// A message of the user's, or of a tool's in protocols of text.
+    pub fn user(content: impl Into<Arc<str>>) -> Self {
+        Self::new(Role::User, content)
+    }
+
+    pub fn assistant(content: impl Into<Arc<str>>) -> Self {
+        Self::new(Role::Assistant, content)
+    }
+
+    /// The result of the call with this id.
+    pub fn result(id: impl Into<String>, content: impl Into<Arc<str>>) -> Self {
+        Self { answers: Some(id.into()), ..Self::new(Role::Tool, content) }
+    }
+
+    /// Length in bytes: the content, and the calls with their arguments.
+    fn bytes(&self) -> usize {
+        self.content.len() + self.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
+    }
+}
+
+/// Who speaks in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Instructions that stand above the conversation.
+    System,
+    /// The user, and in protocols of text the tools.
+    User,
+    Assistant,
+    /// The result of a function that the model called.
+    Tool,
+}
+
+/// A model's answer to one request.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Completion {
+    /// The text, cut before the first stop.
+    pub text: String,
+    /// The reasoning before the text, at most 64 KiB of it; empty if the server reasoned and does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// Why the server stopped (`stop`, `length`, …), where it says so.
+    pub finish_reason: Option<String>,
+    /// Tokens used, where the server counts them.
+    pub usage: Option<Usage>,
+    /// Time from the first attempt's start to the last one's end, waiting included, in milliseconds.
+    pub latency_ms: u64,
+    /// How often the request was sent, 1 or more; 0 when it never left this process.
+    pub attempts: u32,
+    /// Whether the answer came from a store instead of a server.
+    pub cached: bool,
+    /// The functions that the model calls, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<FunctionCall>,
+    /// The reply as its provider wrote it, where that has to be sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verbatim: Option<Verbatim>,
+    /// Whether it has as many tokens as the limit allows, although the server says that it ended by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_limit: bool,
+    /// Whether the model wrote a function call that its provider could not read. Completions of earlier versions never say so,
+    /// whatever their reason for the end: they are read as before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub malformed: bool,
+}
+
+impl Completion {
+    /// Why it is less than the model's whole answer, if it is.
+    pub fn shortfall(&self) -> Option<Cause> {
+        match &self.finish_reason {
+            Some(reason) => Cause::of_finish(reason).filter(|cause| self.malformed || *cause != Cause::MalformedCall),
+            None => (self.text.trim().is_empty() && self.calls.is_empty()).then_some(Cause::Empty),
+        }
+    }
+
+    /// Whether it ended by a failure of the server, as only recordings and caches of earlier versions have completions.
+    pub fn is_failure(&self) -> bool {
+        self.finish_reason.as_deref().and_then(FinishReason::ending) == Some(Ending::Failed)
+    }
+}
+
+/// Counted use of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// How many of the prompt's tokens the provider had kept from earlier requests.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// How many of the prompt's tokens the provider kept for later requests, where it asks another price for that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
+    /// How many of the completion's tokens were reasoning.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
+}
+
+/// Bytes that a token has on average, where nobody counts tokens: a rule of thumb for English, and about right for other
+/// scripts with the tokenizers of newer models.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+impl Usage {
+    /// The counts that only some providers make, in words; nothing where none was made.
+    pub fn details(self) -> Option<String> {
+        let part = |tokens: u64, what: &str| (tokens > 0).then(|| format!("{} {what}", thousands(tokens)));
+        let parts = [
+            part(self.cached_tokens, "cached"),
+            part(self.cache_write_tokens, "into the cache"),
+            part(self.reasoning_tokens, "of reasoning"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
+        Self { prompt_tokens, completion_tokens, ..Self::default() }
+    }
+
+    /// Tokens of texts of that many bytes, by [`BYTES_PER_TOKEN`].
+    pub fn estimated(prompt_bytes: usize, completion_bytes: usize) -> Self {
+        let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+        Self::new(tokens(prompt_bytes), tokens(completion_bytes))
+    }
+
+    /// Tokens of prompt and completion together.
+    pub fn total(self) -> u64 {
+        self.prompt_tokens + self.completion_tokens
+    }
+
+    /// The tokens beyond `other`; none where `other` has more.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            prompt_tokens: self.prompt_tokens.saturating_sub(other.prompt_tokens),
+            completion_tokens: self.completion_tokens.saturating_sub(other.completion_tokens),
+            cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_sub(other.cache_write_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_sub(other.reasoning_tokens),
+        }
+    }
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+    }
+}
+
+impl Prompt {
+    pub fn text(prefix: Prefix, rest: impl Into<String>) -> Self {
+        Self::Text { prefix, rest: rest.into() }
+    }
+
+    /// SHA-256 of the exact UTF-8 text sent; for messages, of their JSON array of `{"role", "content"}`, with
+    /// `calls` and `answers` in messages that have them.
+    pub fn sha256(&self) -> String {
+        match self {
+            Self::Text { prefix, rest } => prefix.sha256_with(rest),
+            Self::Messages(messages) => sha256_hex([messages_json(messages).as_bytes()]),
+        }
+    }
+
+    /// Length in characters (Unicode scalar values), contents only.
+    pub fn chars(&self) -> usize {
+        match self {
+            Self::Text { prefix, rest } => prefix.chars() + rest.chars().count(),
+            Self::Messages(messages) => messages.iter().map(|m| m.content.chars().count()).sum(),
+        }
+    }
+
+    /// Length in bytes, contents and calls only.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text { prefix, rest } => prefix.len() + rest.len(),
+            Self::Messages(messages) => messages.iter().map(Message::bytes).sum(),
+        }
+    }
+
+    /// The prompt as `text`, or its `messages`.
+    pub fn to_json(&self) -> (&'static str, serde_json::Value) {
+        match self {
+            Self::Text { .. } => ("text", serde_json::json!(self.to_text())),
+            Self::Messages(messages) => ("messages", serde_json::json!(messages)),
+        }
+    }
+
+    /// The whole as one text: a text prompt as it is, messages as the JSON that [`Prompt::sha256`] digests.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text { prefix, rest } => [prefix, rest.as_str()].concat(),
+            Self::Messages(messages) => messages_json(messages),
+        }
+    }
+}
+
+fn messages_json(messages: &[Message]) -> String {
+    // Strings and a plain enum always serialise.
+    serde_json::to_string(messages).unwrap_or_default()
+}
+
+/// Instruction and exemplars as one text, several times as long as what follows it.
+///
+/// It is sent with every request of a run, so it is shared, and what is made of it for a request is made once.
+#[derive(Clone)]
+pub struct Prefix(Arc<Shared>);
+
+struct Shared {
+    text: Box<str>,
+    chars: OnceLock<usize>,
+    digester: OnceLock<Digester>,
+    json: OnceLock<Box<str>>,
+}
+
+impl Prefix {
+    /// Length in characters (Unicode scalar values).
+    pub fn chars(&self) -> usize {
+        *self.0.chars.get_or_init(|| self.0.text.chars().count())
+    }
+
+    /// SHA-256 of the prefix and what follows it, as 64 lower-case hexadecimal digits.
+    pub fn sha256_with(&self, rest: &str) -> String {
+        self.0
+            .digester
+            .get_or_init(|| Digester::default().and(self.0.text.as_bytes()))
+            .clone()
+            .and(rest.as_bytes())
+            .hex()
+    }
+
+    /// The text as it stands inside a JSON string, quotes left away.
+    pub fn json(&self) -> &str {
+        self.0.json.get_or_init(|| {
+            // Strings always serialise, into quotes.
+            let quoted = serde_json::to_string(&self.0.text).unwrap_or_default();
+            quoted.get(1..quoted.len() - 1).unwrap_or_default().into()
+        })
+    }
+}
+
+impl Deref for Prefix {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0.text
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Prefix {
+    fn from(text: T) -> Self {
+        let (chars, digester, json) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Shared { text: text.into(), chars, digester, json }))
+    }
+}
+
+impl Default for Prefix {
+    fn default() -> Self {
+        Self::from("")
+    }
+}
+
+impl PartialEq for Prefix {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
+    }
+}
+
+impl Eq for Prefix {}
+
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self)
+    }
+}
+
+impl Serialize for Prefix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<str>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prefix;
+    use crate::base::sha256_hex;
+
+    #[test]
+    fn what_is_made_once_is_what_would_be_made_each_time() {
+        let prefix = Prefix::from("Q: \"é\"\n\u{1}");
+        for rest in ["", "a", "ü\n"] {
+            assert_eq!(prefix.sha256_with(rest), sha256_hex([prefix.as_bytes(), rest.as_bytes()]));
+        }
+        assert_eq!(prefix.chars(), 8);
+        assert_eq!(format!("\"{}\"", prefix.json()), serde_json::to_string(&prefix).expect("a string"));
+        assert_eq!(serde_json::from_str::<Prefix>("\"a\\n\"").expect("a string"), Prefix::from("a\n"));
+        assert_eq!((Prefix::default().json(), Prefix::default().chars()), ("", 0));
+    }
+}

@@ -1,0 +1,323 @@
+//! The address, its connections, and the end of both.
+
+use super::guard::{Clients, Hosts};
+use super::reply::{self, Refusal};
+use super::routes::router;
+use crate::base::Compat;
+use crate::base::text::printable;
+use crate::wikipedia::Corpus;
+use crate::wikipedia::handlers::CorpusService;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+/// Connections at once; further ones wait to be accepted.
+const CONNECTIONS: usize = 512;
+/// The longest wait for the head of a request, and so for the next request of a connection.
+const HEAD: Duration = Duration::from_mins(1);
+/// The longest time for a request's body and its answer.
+const ANSWER: Duration = Duration::from_secs(30);
+/// The longest head of a request, in bytes.
+const LONGEST_HEAD: usize = 64 << 10;
+/// How long answers may take to be sent after the server was told to end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+/// The wait after a connection that could not be accepted: there are too many open files, and none is free at once.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A part of the server that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The Action API, pages and REST.
+    MediaWiki,
+    /// Search-R1's `/retrieve`.
+    Retrieve,
+    /// The tool, over the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
+}
+
+pub(crate) struct Settings {
+    pub(crate) bind: SocketAddr,
+    pub(crate) hosts: Hosts,
+    pub(crate) parts: Vec<Part>,
+    /// What the tool of MCP answers with.
+    pub(crate) compat: Compat,
+    pub(crate) log: Option<Log>,
+    /// Whether a line of the log has what was asked.
+    pub(crate) log_queries: bool,
+    /// Requests a second that one client may send.
+    pub(crate) per_client: Option<NonZeroU32>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    #[error("`{0}` is an address that other machines can reach")]
+    Remote(SocketAddr),
+    #[error("cannot listen at `{address}`")]
+    Bind { address: SocketAddr, source: io::Error },
+}
+
+impl ServeError {
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Remote(_) => {
+                "anyone who reaches it can read the corpus and keep this machine busy: add --allow-remote if that is wanted"
+            }
+            Self::Bind { .. } => "is another program using the port? `--bind 127.0.0.1:0` takes a free one",
+        }
+    }
+}
+
+/// A server that listens.
+pub(crate) struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+}
+
+#[derive(Clone)]
+struct Gate {
+    hosts: Arc<Hosts>,
+    log: Option<Log>,
+    log_queries: bool,
+    clients: Option<Arc<Clients>>,
+}
+
+/// Who sent a request.
+#[derive(Clone, Copy)]
+struct Client(IpAddr);
+
+/// The router for one connection.
+#[derive(Clone)]
+struct Connected(TowerToHyperService<Router>, Client);
+
+impl Service<hyper::Request<Incoming>> for Connected {
+    type Response = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.1);
+        self.0.call(request)
+    }
+}
+
+impl Server {
+    pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
+        let Settings { bind, hosts, parts, compat, log, log_queries, per_client } = settings;
+        let service = CorpusService::new(Arc::new(corpus), compat);
+        let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
+        let gate = Gate { hosts: Arc::new(hosts), log, log_queries, clients };
+        Self::listen(bind, router(&parts, service), gate).await
+    }
+
+    /// A server of somebody's own pages, for this machine alone.
+    pub(super) async fn of(router: Router, bind: SocketAddr) -> Result<Self, ServeError> {
+        let gate = Gate { hosts: Arc::new(Hosts::default()), log: None, log_queries: false, clients: None };
+        Self::listen(bind, router, gate).await
+    }
+
+    async fn listen(bind: SocketAddr, router: Router, gate: Gate) -> Result<Self, ServeError> {
+        if !bind.ip().is_loopback() && !gate.hosts.remote {
+            return Err(ServeError::Remote(bind));
+        }
+        let cannot = |source| ServeError::Bind { address: bind, source };
+        let listener = TcpListener::bind(bind).await.map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        let router = router.layer(middleware::from_fn_with_state(gate, answered));
+        Ok(Self { listener, address, router })
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Answers until `stop`; then connections that wait are closed, and those with a request are waited for, but not beyond
+    /// another `stop`.
+    pub(crate) async fn run(self, mut stop: impl AsyncFnMut()) {
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let connections = GracefulShutdown::new();
+        {
+            let mut stopped = pin!(stop());
+            loop {
+                let accepted = async {
+                    let place = Arc::clone(&places).acquire_owned().await.ok();
+                    (self.listener.accept().await, place)
+                };
+                let (accepted, place) = tokio::select! {
+                    accepted = accepted => accepted,
+                    () = &mut stopped => break,
+                };
+                let Ok((stream, address)) = accepted else {
+                    sleep(PAUSE).await;
+                    continue;
+                };
+                let connection = connections.watch(connection(stream, address, self.router.clone()));
+                tokio::spawn(async move {
+                    let _place = place;
+                    // A client that goes away, or sends no request, is its own affair.
+                    let _ = connection.await;
+                });
+            }
+        }
+        drop(self.listener);
+        tokio::select! {
+            () = connections.shutdown() => {}
+            () = sleep(SHUTDOWN_TIMEOUT) => {}
+            () = stop() => {}
+        }
+    }
+}
+
+/// One connection, with time limits that `axum` has none of.
+fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    router: Router,
+) -> http1::Connection<TokioIo<TcpStream>, Connected> {
+    // Answers are written whole, and clients wait for each.
+    let _ = stream.set_nodelay(true);
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+    http.serve_connection(TokioIo::new(stream), Connected(TowerToHyperService::new(router), Client(address.ip())))
+}
+
+impl Gate {
+    /// Why a request is not answered.
+    fn refused(&self, request: &mut Request) -> Option<Response> {
+        let client = request.extensions().get::<Client>().copied();
+        let too_often =
+            self.clients.as_ref().zip(client).and_then(|(clients, Client(address))| clients.refused(address));
+        too_often.or_else(|| Some(self.hosts.check(request).err()?.into_response()))
+    }
+}
+
+/// Checks a request, has it answered in time, and writes its line.
+async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut texts = None;
+    let answer = async {
+        if let Some(refused) = gate.refused(&mut request) {
+            return refused;
+        }
+        if gate.log_queries && gate.log.is_some() {
+            match request_texts(&mut request).await {
+                Ok(asked) => texts = Some(asked),
+                Err(refusal) => return refusal.into_response(),
+            }
+        }
+        next.run(request).await
+    };
+    let answer = match timeout(ANSWER, answer).await {
+        Ok(answer) => answer,
+        Err(_) => reply::text(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
+    };
+    if let Some(log) = &gate.log {
+        let (status, took) = (answer.status().as_u16(), began.elapsed());
+        let entry = LogEntry { method: &method, path: &path, status, took, texts };
+        log(&entry.to_string());
+    }
+    answer
+}
+
+/// Takes one line for each request, without its texts, neither queries nor the titles in paths, unless they are asked for.
+pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Characters of a target and of a body that a line shows.
+const MAX_LOGGED: usize = 1_000;
+
+/// What is said of a request.
+struct LogEntry<'a> {
+    method: &'a Method,
+    path: &'a str,
+    status: u16,
+    took: Duration,
+    /// What was asked, where that is to be said.
+    texts: Option<String>,
+}
+
+/// Everything that a request says: its target and its body, which is read for that and put back.
+async fn request_texts(request: &mut Request) -> Result<String, Refusal> {
+    let body = reply::body(std::mem::take(request.body_mut())).await?;
+    let mut texts = printable(&request.uri().to_string(), MAX_LOGGED);
+    if !body.is_empty() {
+        texts.push(' ');
+        texts.push_str(&printable(&String::from_utf8_lossy(&body), MAX_LOGGED));
+    }
+    *request.body_mut() = Body::from(body);
+    Ok(texts)
+}
+
+impl fmt::Display for LogEntry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { method, path, status, took, texts } = self;
+        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ");
+        // A client may invent methods, too.
+        let method = match method.as_str() {
+            known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "CONNECT" | "PATCH" | "TRACE") => known,
+            _ => "OTHER",
+        };
+        write!(f, "{now} {method} {} {status} {} us", known_path(path), took.as_micros())?;
+        texts.iter().try_for_each(|texts| write!(f, " {texts}"))
+    }
+}
+
+/// The path as far as this server gives it its name.
+fn known_path(path: &str) -> &'static str {
+    const WHOLE: [&str; 9] = [
+        "/",
+        "/healthz",
+        "/corpus.json",
+        "/retrieve",
+        "/mcp",
+        "/w/api.php",
+        "/w/index.php",
+        "/w/rest.php/v1/search/page",
+        "/w/rest.php/v1/search/title",
+    ];
+    const BEGUN: [(&str, &str); 2] =
+        [("/wiki/", "/wiki/*"), ("/api/rest_v1/page/summary/", "/api/rest_v1/page/summary/*")];
+    let whole = WHOLE.into_iter().find(|known| *known == path);
+    let begun = || BEGUN.into_iter().find(|(known, _)| path.starts_with(known)).map(|(_, shown)| shown);
+    whole.or_else(begun).unwrap_or("(other)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LogEntry;
+    use axum::http::Method;
+    use std::time::Duration;
+
+    #[test]
+    fn lines_have_no_texts() {
+        let line = |method: &str, path: &str| {
+            let method = Method::from_bytes(method.as_bytes()).expect("a method");
+            let entry = LogEntry { method: &method, path, status: 200, took: Duration::from_micros(7), texts: None };
+            entry.to_string().split_once(' ').expect("a time").1.to_owned()
+        };
+        assert_eq!(line("GET", "/w/api.php"), "GET /w/api.php 200 7 us");
+        assert_eq!(line("GET", "/wiki/Secret"), "GET /wiki/* 200 7 us");
+        assert_eq!(line("SECRET", "/secret"), "OTHER (other) 200 7 us");
+    }
+}

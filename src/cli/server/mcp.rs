@@ -1,0 +1,117 @@
+//! The tool over the Model Context Protocol. The protocol has no sessions any more, so over HTTP the state
+//! of a client is in the handle that it gets with each answer and sends back. Over stdio there is one client, and its last handle is
+//! kept.
+
+use super::batch;
+use super::reply::MAX_BODY;
+use crate::base::Compat;
+use crate::wikipedia::Corpus;
+use crate::wikipedia::handlers::CorpusService;
+use crate::wikipedia::handlers::tools::{self, ToolAnswer, ToolDescription, ToolError};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, InitializeResult,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, Tool, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::json;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a client is told of the tool as a whole.
+const INSTRUCTIONS: &str = "A frozen Wikipedia. `search` opens a page by its title and shows its first sentences, or lists similar \
+     titles; `lookup` finds the next sentence with a keyword in the open page: give it the `session` of the last result.";
+
+/// One client, or one request of it.
+#[derive(Clone)]
+pub(super) struct Handler {
+    service: CorpusService,
+    /// The last handle, where one client has the server to itself.
+    last: Option<Arc<Mutex<Option<String>>>>,
+}
+
+/// The service below `/mcp`. Host and origin are checked for all of the server.
+pub(super) fn over_http(service: &CorpusService) -> StreamableHttpService<Handler, LocalSessionManager> {
+    let handler = Handler { service: service.clone(), last: None };
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_BODY);
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config)
+}
+
+/// Serves one client over standard input and output, until it hangs up.
+pub(crate) async fn over_stdio(corpus: Corpus, compat: Compat) -> io::Result<()> {
+    let handler = Handler { service: CorpusService::new(Arc::new(corpus), compat), last: Some(Arc::default()) };
+    let (stdin, stdout) = rmcp::transport::stdio();
+    let (input, output, ended) = batch::between(stdin, stdout);
+    let served = match rmcp::serve_server(handler, (input, output)).await {
+        Ok(service) => service.waiting().await.map(|_| ()).map_err(io::Error::other),
+        Err(error) => Err(io::Error::other(error)),
+    };
+    ended.await;
+    served
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> InitializeResult {
+        let program = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+        InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(program)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::offered().map(described).into()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let result = match self.called(&request.name, request.arguments.unwrap_or_default()).await? {
+            Ok(ToolAnswer { observation, structured, handle }) => {
+                if let (Some(last), Some(handle)) = (&self.last, handle) {
+                    *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.to_string());
+                }
+                let mut result = CallToolResult::success(vec![ContentBlock::text(observation)]);
+                result.structured_content = Some(structured);
+                result
+            }
+            Err(ToolError(words)) => CallToolResult::error(vec![ContentBlock::text(words)]),
+        };
+        Ok(result.into())
+    }
+}
+
+impl Handler {
+    async fn called(&self, name: &str, mut input: JsonObject) -> Result<Result<ToolAnswer, ToolError>, ErrorData> {
+        if matches!(name, "search" | "lookup")
+            && !input.contains_key("session")
+            && let Some(last) = &self.last
+        {
+            let last = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            input.insert("session".to_owned(), json!(last));
+        }
+        let called = tools::call(&self.service, name, input).await;
+        called.map_err(|bad| ErrorData::invalid_params(bad.0, None))
+    }
+}
+
+/// A tool as the SDK describes it; all of ours only read.
+fn described(tool: ToolDescription) -> Tool {
+    let ToolDescription { name, description, input, output } = tool;
+    let mut described = Tool::new(name, description, Arc::new(input));
+    described.annotations =
+        Some(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false));
+    described.output_schema = Some(Arc::new(output));
+    described
+}

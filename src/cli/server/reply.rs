@@ -1,0 +1,58 @@
+//! Answers as HTTP sends them, and refusals.
+
+use crate::wikipedia::handlers::Answer;
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+/// The longest body of a request, in bytes.
+pub(super) const MAX_BODY: usize = 1 << 20;
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let Self { status, content_type, headers, body } = self;
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = typed(status, content_type, body);
+        for (name, value) in headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response
+    }
+}
+
+/// A request that is not answered, and why, in one sentence.
+#[derive(Debug)]
+pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        text(self.0, &self.1)
+    }
+}
+
+/// One sentence for the client.
+pub(super) fn text(status: StatusCode, sentence: &str) -> Response {
+    typed(status, "text/plain; charset=UTF-8", format!("{sentence}\n"))
+}
+
+pub(super) fn typed(status: StatusCode, content_type: &'static str, body: String) -> Response {
+    let mut answer = Response::new(Body::from(body));
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // Nothing in an answer is loaded or started, whatever a title or a text says.
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'"));
+    answer
+}
+
+/// The body of a request, up to the limit.
+pub(super) async fn body(body: Body) -> Result<Vec<u8>, Refusal> {
+    let read = axum::body::to_bytes(body, MAX_BODY).await;
+    read.map(Vec::from).map_err(|_| {
+        let sentence = format!("the body of a request is whole and has at most {MAX_BODY} bytes");
+        Refusal(StatusCode::PAYLOAD_TOO_LARGE, sentence)
+    })
+}

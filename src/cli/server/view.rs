@@ -1,0 +1,391 @@
+//! Runs in a browser: the list of a folder, the page of each run, how far a run is, and judgements for its folder.
+//!
+//! Only this machine is answered, and only at addresses that begin with a random word, so that neither pages of other
+//! sites nor other users of the machine read a run or write to it.
+
+use super::listener::{ServeError, Server};
+use super::reply::{self, Refusal, body};
+use crate::analysis::annotations::{self, Annotation};
+use crate::analysis::report::leaderboard::entries;
+use crate::analysis::report::page::{Episodes, Limits, Live, index, page};
+use crate::analysis::results::follow::Follower;
+use crate::analysis::results::{Results, RunRef, Source, runs};
+use crate::base::Trajectory;
+use crate::base::json_error;
+use crate::runner::RunError;
+use crate::runner::store::RunFolder;
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use futures_util::stream::unfold;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+/// Runs that are followed at once.
+const STREAMS: usize = 16;
+
+/// How often a run that is going is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Pages that are kept; one has up to 50 MB.
+const MAX_PAGES: usize = 8;
+
+/// The age from which on a file's time tells it from a later version.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// How much a page has that is read from this machine.
+const LIMITS: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
+
+/// What is served.
+#[derive(Debug, Clone)]
+pub(crate) struct Viewing {
+    /// Run folders, or folders that contain them.
+    pub(crate) folders: Vec<String>,
+    pub(crate) bind: SocketAddr,
+    /// Whether judgements are written to the runs' folders.
+    pub(crate) annotate: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Viewer {
+    settings: Arc<Viewing>,
+    token: Arc<str>,
+    /// Becomes true when the server ends, so that streams end too.
+    ended: watch::Receiver<bool>,
+    /// Places for streams.
+    streams: Arc<Semaphore>,
+    /// Held by the request whose judgement is written. Others wait in line; the file's own lock would be tried again and
+    /// again, and refuse some of many.
+    writing: Arc<Mutex<()>>,
+    pages: Arc<Mutex<Pages>>,
+}
+
+/// Pages by the name of their run, and the index under an empty name; each with the state of the folders that it shows.
+type Pages = HashMap<String, (FolderState, Bytes)>;
+
+/// Length and time of change of each file, by which a page is computed once for a state of its folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct FolderState(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
+
+impl FolderState {
+    fn of(runs: &[RunRef]) -> Self {
+        let mut state = Self::default();
+        let mut paths: Vec<PathBuf> = runs.iter().map(|run| run.path.clone()).collect();
+        while let Some(path) = paths.pop() {
+            if let Ok(entries) = fs::read_dir(&path) {
+                // A link to a folder may lead in a circle.
+                let entries = entries
+                    .flatten()
+                    .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink() || entry.path().is_file()));
+                paths.extend(entries.map(|entry| entry.path()));
+            } else if let Ok(found) = path.metadata() {
+                state.0.insert(path, (found.len(), found.modified().ok()));
+            }
+        }
+        state
+    }
+
+    /// Whether a later change would have another time: file systems round times.
+    fn is_settled(&self) -> bool {
+        let old = |time: &SystemTime| time.elapsed().is_ok_and(|age| age >= SETTLED);
+        !self.0.is_empty() && self.0.values().all(|(_, time)| time.as_ref().is_some_and(old))
+    }
+}
+
+/// A server of runs, its address with the random word, and what ends its streams.
+pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Sender<bool>), ServeError> {
+    let bind = settings.bind;
+    let token = token().map_err(|source| ServeError::Bind { address: bind, source })?;
+    let (end, ended) = watch::channel(false);
+    let viewer = Viewer {
+        settings: Arc::new(settings),
+        token: token.clone().into(),
+        ended,
+        streams: Arc::new(Semaphore::new(STREAMS)),
+        writing: Arc::default(),
+        pages: Arc::default(),
+    };
+    let nothing = "use the address that `wikitrail view` printed";
+    let router = Router::new()
+        .route(&format!("/{token}/"), get(listed))
+        .route(&format!("/{token}/run/{{run}}"), get(shown))
+        .route(&format!("/{token}/run/{{run}}/events"), get(events))
+        .route(&format!("/{token}/run/{{run}}/annotations"), post(annotated))
+        .fallback(async move || reply::text(StatusCode::NOT_FOUND, nothing))
+        .with_state(viewer);
+    let server = Server::of(router, bind).await?;
+    let url = format!("{}/{token}/", server.url());
+    Ok((server, url, end))
+}
+
+/// Random 128-bit URL token.
+fn token() -> io::Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
+}
+
+impl Viewer {
+    /// The runs that are served now.
+    fn runs(&self) -> Vec<RunRef> {
+        // A folder may get its first run later.
+        self.settings.folders.iter().flat_map(|folder| runs(std::slice::from_ref(folder)).unwrap_or_default()).collect()
+    }
+
+    /// The run of this name, if it is served: nothing else of the disk is read.
+    fn run(&self, name: &str) -> Result<RunRef, Refusal> {
+        let found = self.runs().into_iter().find(|run| run.path.display().to_string() == name);
+        found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "no run of this name is served".to_owned()))
+    }
+
+    /// A page that is computed unless the folders of its runs are as they were the last time.
+    fn once(
+        &self,
+        name: &str,
+        runs: &[RunRef],
+        compute: impl FnOnce() -> Result<String, Refusal>,
+    ) -> Result<Bytes, Refusal> {
+        let pages = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken before the page is computed, so that what is written meanwhile makes a new one.
+        let state = FolderState::of(runs);
+        if let Some((_, page)) = pages().get(name).filter(|(known, _)| *known == state) {
+            return Ok(page.clone());
+        }
+        let page = Bytes::from(compute()?);
+        let mut pages = pages();
+        if pages.len() >= MAX_PAGES {
+            pages.clear();
+        }
+        if state.is_settled() {
+            pages.insert(name.to_owned(), (state, page.clone()));
+        }
+        Ok(page)
+    }
+
+    fn index(&self) -> Result<Bytes, Refusal> {
+        let runs = self.runs();
+        self.once("", &runs, || self.compute_index(&runs))
+    }
+
+    fn compute_index(&self, runs: &[RunRef]) -> Result<String, Refusal> {
+        let results = Results::of(runs, false).map_err(failed)?;
+        let notes = |source: &Source| RunFolder::at(&source.run.path).notes().unwrap_or_default();
+        let mut groups = entries(&results, notes);
+        for entries in &mut groups {
+            entries.sort_by(|a, b| b.em.unwrap_or(-1.0).total_cmp(&a.em.unwrap_or(-1.0)));
+        }
+        let link = |entry: &crate::analysis::report::leaderboard::Entry| format!("run/{}", encoded(&entry.path));
+        let title = self.settings.folders.join(", ");
+        Ok(index(&groups, &results.notes, &title, link))
+    }
+
+    fn page(&self, name: &str) -> Result<Bytes, Refusal> {
+        let run = self.run(name)?;
+        self.once(name, std::slice::from_ref(&run), || self.compute_page(name, &run))
+    }
+
+    fn compute_page(&self, name: &str, run: &RunRef) -> Result<String, Refusal> {
+        let manifest = RunFolder::at(&run.path).manifest().map_err(|error| failed(error.into()))?;
+        let results = Results::of(std::slice::from_ref(run), true).map_err(failed)?;
+        let live = Live {
+            token: if self.settings.annotate { self.token.to_string() } else { String::new() },
+            annotations: format!("{}/annotations", encoded(name)),
+            events: format!("{}/events", encoded(name)),
+            ended: manifest.has_ended(),
+        };
+        Ok(page(&results, &LIMITS, Some(&live)).map_err(failed)?.html)
+    }
+
+    fn annotate(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        let bad = |sentence: String| Refusal(StatusCode::BAD_REQUEST, sentence);
+        let run = self.run(name)?;
+        let annotation: Annotation = serde_json::from_slice(bytes)
+            .map_err(|error| bad(format!("not a judgement: {}", json_error::in_line(&error))))?;
+        if let Some(fault) = annotation.fault() {
+            return Err(bad(fault));
+        }
+        let folder = RunFolder::at(&run.path);
+        let records = folder.records().map_err(|error| failed(error.into()))?;
+        let at = records.keys().position(|(key, ..)| key == annotation.key);
+        let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
+        // The record identifies the episode; the request that carries a judgement does not.
+        let Trajectory { id, variant, repeat, steps, started_at, .. } =
+            records.trajectory(at).map_err(|error| failed(error.into()))?;
+        if annotation.step.is_some_and(|step| step as usize > steps.len()) {
+            return Err(bad(format!("the episode has {} steps", steps.len())));
+        }
+        if annotation.started_at.as_ref().is_some_and(|judged| *judged != started_at) {
+            return Err(bad("the episode was run again since the page was read: load it again".to_owned()));
+        }
+        let started_at = Some(started_at).filter(|at| !at.is_empty());
+        let annotation = Annotation { id, variant, repeat, started_at, ..annotation };
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        annotations::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
+fn failed(error: RunError) -> Refusal {
+    Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+fn encoded(name: &str) -> String {
+    utf8_percent_encode(name, NON_ALPHANUMERIC).to_string()
+}
+
+/// Runs are read on a thread that may wait.
+async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Refusal> {
+    let lost = |_| Refusal(StatusCode::INTERNAL_SERVER_ERROR, "the run could not be read".to_owned());
+    spawn_blocking(work).await.map_err(lost)?
+}
+
+async fn listed(State(viewer): State<Viewer>) -> Response {
+    answer(read(move || viewer.index()).await)
+}
+
+async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Response {
+    answer(read(move || viewer.page(&run)).await)
+}
+
+/// A page; what it may load and run is in its own policy.
+fn answer(page: Result<Bytes, Refusal>) -> Response {
+    let mut answer = match page {
+        Ok(page) => Response::new(Body::from(page)),
+        Err(refusal) => return refusal.into_response(),
+    };
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=UTF-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("frame-ancestors 'none'"));
+    answer
+}
+
+/// How far the run is, once a second while it changes, until the server ends or the run does.
+async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Response {
+    let run = match read({
+        let viewer = viewer.clone();
+        move || viewer.run(&run)
+    })
+    .await
+    {
+        Ok(run) => run,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let Ok(place) = viewer.streams.try_acquire_owned() else {
+        return reply::text(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some");
+    };
+    let stream = unfold(Some(Events::new(&run.path, viewer.ended, place)), async |events| events?.next().await);
+    let mut answer = Response::new(Body::from_stream(stream));
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// The messages of one connection.
+struct Events {
+    follower: Follower,
+    ended: watch::Receiver<bool>,
+    /// Episodes at the first look, which the page has, and at the last one.
+    first: Option<usize>,
+    last: Option<usize>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Events {
+    fn new(run: &std::path::Path, ended: watch::Receiver<bool>, place: OwnedSemaphorePermit) -> Self {
+        Self { follower: Follower::new(run), ended, first: None, last: None, _place: place }
+    }
+
+    /// The next message, when something has changed. The stream ends with the server, and if the run cannot be read.
+    async fn next(mut self) -> Option<(Result<String, io::Error>, Option<Self>)> {
+        loop {
+            if *self.ended.borrow() {
+                return None;
+            }
+            let (follower, progress) = spawn_blocking(move || {
+                let progress = self.follower.look();
+                (self.follower, progress)
+            })
+            .await
+            .ok()?;
+            self.follower = follower;
+            let progress = progress.ok()?;
+            let first = *self.first.get_or_insert(progress.done);
+            if self.last != Some(progress.done) {
+                self.last = Some(progress.done);
+                let mut message = serde_json::to_value(&progress).ok()?;
+                message["changed"] = (progress.done != first).into();
+                return Some((Ok(format!("data: {message}\n\n")), Some(self)));
+            }
+            tokio::select! {
+                () = sleep(LOOK) => {}
+                _ = self.ended.changed() => return None,
+            }
+        }
+    }
+}
+
+async fn annotated(State(viewer): State<Viewer>, Path(run): Path<String>, request: Request) -> Response {
+    let (head, content) = request.into_parts();
+    if !viewer.settings.annotate {
+        return reply::text(StatusCode::FORBIDDEN, "this server writes nothing: start it with --annotate");
+    }
+    let named = head.headers.get("x-wikitrail-token").is_some_and(|token| token.as_bytes() == viewer.token.as_bytes());
+    let is_json =
+        head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !named || !is_json {
+        return reply::text(StatusCode::FORBIDDEN, "a judgement is JSON with the token of the page");
+    }
+    let bytes = match body(content).await {
+        Ok(bytes) => bytes,
+        Err(refusal) => return refusal.into_response(),
+    };
+    match read(move || viewer.annotate(&run, &bytes)).await {
+        Ok(()) => reply::text(StatusCode::OK, "written"),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FolderState;
+    use crate::analysis::results::RunRef;
+    use std::fs::{self, File};
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn a_folder_that_is_written_to_has_another_state() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = [RunRef { path: dir.path().to_owned(), variant: None }];
+        let file = dir.path().join("part").join("lines");
+        fs::create_dir(dir.path().join("part")).expect("a folder");
+        let write = |text: &str, age: u64| {
+            fs::write(&file, text).expect("written");
+            let time = SystemTime::now() - Duration::from_secs(age);
+            File::options().write(true).open(&file).and_then(|file| file.set_modified(time)).expect("a time");
+        };
+        write("a", 60);
+        let first = FolderState::of(&run);
+        assert!(first == FolderState::of(&run) && first.is_settled());
+        write("ab", 60);
+        assert!(first != FolderState::of(&run), "longer");
+        write("b", 0);
+        let last = FolderState::of(&run);
+        assert!(first != last && !last.is_settled(), "just written");
+    }
+}

@@ -1,0 +1,220 @@
+//! What a run may spend, checked before every call: calls, tokens, US dollars.
+//!
+//! All variants of a run share one [`Budget`]. A call starts only while the amount spent plus the estimated cost of the
+//! prompts in flight is below every limit, so a budget is exceeded by at most the calls in flight. Where a server does
+//! not count tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::base::request::BYTES_PER_TOKEN) bytes each.
+
+use super::prices::Price;
+use super::{Model, ModelError, OnEvent, ask};
+use crate::base::{Completion, Decoding, Request, Usage};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The most that may be spent; `None` means no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    /// Model calls; the attempts of one call count once.
+    pub calls: Option<u64>,
+    /// Tokens of prompts and completions.
+    pub tokens: Option<u64>,
+    pub usd: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Spent {
+    pub calls: u64,
+    /// Calls for which the server did not count tokens, so that they are estimated.
+    pub estimated: u64,
+    /// Tokens, including estimated ones.
+    pub usage: Usage,
+    /// US dollars, for models with a known price.
+    pub usd: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetKind {
+    Calls,
+    Tokens,
+    Usd,
+}
+
+impl BudgetKind {
+    /// The unit, as messages name it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Calls => "model calls",
+            Self::Tokens => "tokens",
+            Self::Usd => "US $",
+        }
+    }
+}
+
+/// The budget of a run, shared by all its models.
+#[derive(Debug, Default)]
+pub struct Budget {
+    limits: Limits,
+    ledger: Mutex<Ledger>,
+    /// Whether the rest does not pay for another episode.
+    exhausted: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Ledger {
+    spent: Spent,
+    /// Estimates of the prompts in flight.
+    pending: Spent,
+}
+
+impl Limits {
+    pub fn is_any(&self) -> bool {
+        self.calls.is_some() || self.tokens.is_some() || self.usd.is_some()
+    }
+}
+
+impl Spent {
+    /// So many calls and tokens, at this price.
+    pub fn of(calls: u64, usage: Usage, price: Option<Price>) -> Self {
+        Self { calls, estimated: 0, usage, usd: price.map_or(0.0, |price| price.of(usage)) }
+    }
+
+    pub fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.estimated += other.estimated;
+        self.usage += other.usage;
+        self.usd += other.usd;
+    }
+}
+
+impl Budget {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Charges what earlier parts of the run spent.
+    pub fn charge(&self, spent: Spent) {
+        self.ledger().spent.add(spent);
+    }
+
+    /// What was spent so far, without the calls in flight.
+    pub fn spent(&self) -> Spent {
+        self.ledger().spent
+    }
+
+    /// Why no further call may be made, once a limit is reached.
+    pub fn refusal(&self) -> Option<ModelError> {
+        self.ledger().refusal(&self.limits)
+    }
+
+    /// Notes that the rest does not pay for another episode.
+    pub fn exhaust(&self) {
+        self.exhausted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a limit is reached, or the rest does not pay for another episode.
+    pub fn is_spent(&self) -> bool {
+        self.exhausted.load(Ordering::Relaxed) || self.refusal().is_some()
+    }
+
+    /// Reserves the estimate of a call, or refuses the call.
+    fn begin(self: &Arc<Self>, request: &Request, price: Option<Price>) -> Result<Pending, ModelError> {
+        let usage = Usage::estimated(request.prompt.bytes(), 0);
+        let mut ledger = self.ledger();
+        if let Some(refusal) = ledger.refusal(&self.limits) {
+            return Err(refusal);
+        }
+        let estimate = Spent::of(1, usage, price);
+        ledger.pending.add(estimate);
+        Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(1, Usage::default(), None) })
+    }
+
+    /// A panic in another thread cannot leave the counts half updated.
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ledger {
+    fn refusal(&self, limits: &Limits) -> Option<ModelError> {
+        let (spent, pending) = (self.spent, self.pending);
+        let refused = |which, spent, limit| Some(ModelError::Budget { which, spent, limit });
+        let calls = spent.calls + pending.calls;
+        if let Some(limit) = limits.calls.filter(|limit| calls >= *limit) {
+            return refused(BudgetKind::Calls, calls.to_string(), limit.to_string());
+        }
+        let tokens = spent.usage.total() + pending.usage.total();
+        if let Some(limit) = limits.tokens.filter(|limit| tokens >= *limit) {
+            return refused(BudgetKind::Tokens, tokens.to_string(), limit.to_string());
+        }
+        let usd = spent.usd + pending.usd;
+        if let Some(limit) = limits.usd.filter(|limit| usd >= *limit) {
+            return refused(BudgetKind::Usd, format!("{usd:.4}"), format!("{limit:.4}"));
+        }
+        None
+    }
+}
+
+/// A call in flight. However it ends, its reservation is released and its known cost is charged.
+struct Pending {
+    budget: Arc<Budget>,
+    estimate: Spent,
+    price: Option<Price>,
+    /// A failed call counts as a call; whether the server charged its tokens is unknown.
+    paid: Spent,
+}
+
+impl Pending {
+    fn settle(mut self, request: &Request, completion: &Completion) {
+        if completion.cached {
+            self.paid = Spent::default();
+            return;
+        }
+        let estimated = || Usage::estimated(request.prompt.bytes(), completion.text.len());
+        let usage = completion.usage.unwrap_or_else(estimated);
+        let paid = Spent::of(1, usage, self.price);
+        self.paid = Spent { estimated: u64::from(completion.usage.is_none()), ..paid };
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let mut ledger = self.budget.ledger();
+        let pending = &mut ledger.pending;
+        pending.calls -= self.estimate.calls;
+        pending.usage.prompt_tokens -= self.estimate.usage.prompt_tokens;
+        // Floating-point sums do not cancel exactly.
+        pending.usd = if pending.calls == 0 { 0.0 } else { pending.usd - self.estimate.usd };
+        ledger.spent.add(self.paid);
+    }
+}
+
+/// A model that answers while the budget lasts. What comes from a cache costs nothing.
+pub struct Budgeted {
+    inner: Arc<dyn Model>,
+    budget: Arc<Budget>,
+    price: Option<Price>,
+}
+
+impl Budgeted {
+    /// Spends from `budget` at this price; without one, nothing counts towards a budget in dollars.
+    pub fn new(inner: Arc<dyn Model>, budget: Arc<Budget>, price: Option<Price>) -> Self {
+        Self { inner, budget, price }
+    }
+
+    async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
+        let pending = self.budget.begin(request, self.price)?;
+        let completion = ask(&*self.inner, request, on_event).await?;
+        pending.settle(request, &completion);
+        Ok(completion)
+    }
+}
+
+super::model!(Budgeted, inner);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,372 @@
+//! Gemini's `generateContent` API.
+//!
+//! | in a request | how it is sent |
+//! |---|---|
+//! | the prompt | a system instruction and turns of `user` and `model` (see `remote/turns.rs`) |
+//! | stops | as `stopSequences`, at most five; the client applies all of them |
+//! | functions | as `functionDeclarations`; `toolConfig` only where one must be called |
+//! | calls and results | with the call's `id` where the server gave one |
+//! | calls that no model of Gemini's has signed | where it refuses them, with the text that is documented for this |
+//! | how much to reason | as `thinkingConfig`: by a name `thinkingLevel`, by a number of tokens or `off` `thinkingBudget` |
+//! | a seed above 2,147,483,647 | an error |
+//!
+//! Sources: <https://ai.google.dev/api/generate-content>; five stops:
+//! <https://github.com/continuedev/continue/issues/2702>; reasoning: <https://ai.google.dev/gemini-api/docs/thinking>,
+//! <https://github.com/spring-projects/spring-ai/issues/4983>; that it counts against the limit of tokens:
+//! <https://github.com/googleapis/python-genai/issues/2062>; signatures:
+//! <https://ai.google.dev/gemini-api/docs/thought-signatures>.
+
+use super::remote::answer::{Decoded, Fault, MAX_MALFORMED, Progress, count, is_error, parse, read, string};
+use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
+use super::remote::refusal::Refusal;
+use super::remote::turns::{Part, Turn, Turns};
+use super::{ModelError, Remote, RemoteSettings, Unsupported};
+use crate::base::{
+    Cause, Decoding, FinishReason, Function, FunctionCall, Functions, Reasoning, Request, RequestOption,
+    RequestOptions, Usage, Verbatim,
+};
+use crate::net::{Answer, Credential};
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
+
+/// The API version, unless the base URL names another one.
+const VERSION: &str = "v1beta";
+const MAX_STOPS: usize = 5;
+const ENDPOINT: &str = "generateContent";
+const CALL: &str = "functionCall";
+const SIGNATURE: &str = "thoughtSignature";
+/// What the API takes for the signature of a call that comes from elsewhere.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// A model behind such a server. Sends nothing yet.
+pub fn model(settings: RemoteSettings) -> Result<Remote, ModelError> {
+    Remote::new(settings, Box::new(Gemini))
+}
+
+#[derive(Debug)]
+struct Gemini;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content>,
+    contents: Vec<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<Value>,
+    generation_config: Config<'a>,
+}
+
+#[derive(Serialize)]
+struct Content {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: Vec<Value>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Config<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "thinkingConfig")]
+    thinking: Option<Value>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop_sequences: &'a [String],
+}
+
+impl Content {
+    fn system(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self { role: None, parts: vec![json!({ "text": text })] })
+    }
+
+    /// The first call of a turn, which is the one that is signed.
+    fn first_call(&mut self) -> Option<&mut Value> {
+        self.parts.iter_mut().find(|part| part.get(CALL).is_some())
+    }
+
+    fn is_unsigned(&self) -> bool {
+        let mut calls = self.parts.iter().filter(|part| part.get(CALL).is_some());
+        calls.next().is_some_and(|call| call.get(SIGNATURE).is_none())
+    }
+}
+
+/// The turns; `signed` if each turn with calls must have a signature.
+fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
+    let verbatim = turns.list.iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
+        Part::Verbatim(content) => content.as_array(),
+        Part::Text(_) | Part::Call(_) | Part::Result { .. } => None,
+    });
+    let given: HashSet<&str> = verbatim.flatten().filter_map(|part| part[CALL]["id"].as_str()).collect();
+    let content = |turn: &Turn| {
+        let role = if turn.own { "model" } else { "user" };
+        let mut content =
+            Content { role: Some(role), parts: turn.parts.iter().flat_map(|part| parts(part, &given)).collect() };
+        if signed
+            && content.is_unsigned()
+            && let Some(call) = content.first_call()
+        {
+            call[SIGNATURE] = json!(NO_SIGNATURE);
+        }
+        content
+    };
+    turns.list.iter().map(content).collect()
+}
+
+/// A part of a turn as parts of its content; `given` are the ids of calls that the server gave.
+fn parts(part: &Part, given: &HashSet<&str>) -> Vec<Value> {
+    match part {
+        Part::Text(text) => vec![json!({ "text": text })],
+        Part::Call(call) => vec![json!({ "functionCall": { "name": call.name, "args": call.object() } })],
+        Part::Result { id, name, text } => {
+            let mut response = json!({ "name": name, "response": { "result": text } });
+            if given.contains(id.as_str()) {
+                response["id"] = json!(id);
+            }
+            vec![json!({ "functionResponse": response })]
+        }
+        Part::Verbatim(content) => content.as_array().cloned().unwrap_or_default(),
+    }
+}
+
+/// The functions as `tools`, and `toolConfig`. There is neither a switch for several calls nor for strict arguments, and
+/// `parameters` has no `additionalProperties`.
+fn tools(functions: &Functions) -> (Value, Option<Value>) {
+    let declaration = |function: &Function| {
+        let Function { name, description, parameters } = function;
+        let mut parameters = parameters.clone();
+        if let Some(parameters) = parameters.as_object_mut() {
+            parameters.remove("additionalProperties");
+        }
+        json!({ "name": name, "description": description, "parameters": parameters })
+    };
+    let declarations: Vec<Value> = functions.list.iter().map(declaration).collect();
+    let any = functions.required.then(|| json!({ "functionCallingConfig": { "mode": "ANY" } }));
+    (json!([{ "functionDeclarations": declarations }]), any)
+}
+
+/// How much to reason, and that the reasoning is to be shown. Levels are of Gemini 3 and later, numbers of tokens of 2.5.
+fn thinking(reasoning: Reasoning) -> Value {
+    match (reasoning.budget(), reasoning.name()) {
+        (None, Some(name)) if reasoning.is_on() => {
+            json!({ "includeThoughts": true, "thinkingLevel": name.to_ascii_uppercase() })
+        }
+        (None, _) => json!({ "thinkingBudget": 0 }),
+        (Some(budget), _) => json!({ "includeThoughts": true, "thinkingBudget": budget }),
+    }
+}
+
+impl Interface for Gemini {
+    fn endpoint(&self) -> &'static str {
+        ENDPOINT
+    }
+
+    fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k> {
+        Credential::Header("x-goog-api-key", key)
+    }
+
+    fn address(&self, base: &str, model: &str, stream: bool) -> String {
+        let path = base.split('?').next().unwrap_or_default().trim().trim_end_matches('/');
+        let versioned = ["/v1", "/v1beta", "/v1alpha"].iter().any(|version| path.ends_with(version));
+        let version = if versioned { String::new() } else { format!("{VERSION}/") };
+        let folder = if model.contains('/') { "" } else { "models/" };
+        let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        join(base, &[], &format!("{version}{folder}{}:{method}", escaped(model)))
+    }
+
+    fn unsupported(&self, decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
+        let seed = decoding.seed.filter(|seed| i32::try_from(*seed).is_err())?;
+        Some(Unsupported {
+            reason: format!("the seed {seed} is above {}, the maximum that Gemini supports", i32::MAX),
+            hint: "set it lower with --seed".to_owned(),
+        })
+    }
+
+    fn encode(
+        &self,
+        _model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest> {
+        let decoding = &request.decoding;
+        let turns = Turns::of(&request.prompt, ENDPOINT, false, refused);
+        let contents = contents(&turns, refused.contains(RequestOption::Unsigned));
+        let (tools, tool_config) = request.functions.as_deref().map(tools).unzip();
+        let most = if refused.contains(RequestOption::Stop) { 0 } else { MAX_STOPS };
+        let stops = request.stop.len().min(most);
+        let body = Body {
+            system_instruction: Content::system(&turns.system),
+            contents,
+            tools,
+            tool_config: tool_config.flatten(),
+            generation_config: Config {
+                temperature: temperature(decoding, refused),
+                // What is usual differs between models.
+                top_p: top_p(decoding, None, refused),
+                max_output_tokens: decoding.max_total_tokens(),
+                seed: seed(decoding, refused),
+                thinking: decoding.reasoning.map(thinking),
+                stop_sequences: &request.stop[..stops],
+            },
+        };
+        let config = &body.generation_config;
+        let sent = [
+            (RequestOption::Temperature, config.temperature.is_some()),
+            (RequestOption::TopP, config.top_p.is_some()),
+            (RequestOption::Seed, config.seed.is_some()),
+            (RequestOption::Stop, stops > 0),
+            (RequestOption::Stream, streams(watched, stops, request, refused)),
+            (RequestOption::Unsigned, body.contents.iter().any(Content::is_unsigned)),
+        ];
+        Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: String::new() })
+    }
+
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
+        decode(answer)
+    }
+
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+        event(data, progress)
+    }
+
+    fn limit_name(&self, _refused: RequestOptions) -> &'static str {
+        "maxOutputTokens"
+    }
+}
+
+/// A model's name as part of a path.
+fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+// Decodes Gemini's answers. An event of a stream has the same format as a whole answer.
+//
+// | in an answer | in the completion |
+// |---|---|
+// | parts with `text` | the text, joined |
+// | parts with `thought` | left out of the text, and kept apart |
+// | parts with `functionCall` | calls; all parts are kept as they were written, as they may be signed |
+// | `finishReason` | as the table of [`FinishReason`] has it; others as they are, in small letters |
+// | `finishMessage` with a call that cannot be read | the text, where there is no other |
+// | `promptFeedback` with `blockReason` | an error that is not retried |
+// | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
+
+/// Longest words of the provider before a call that it could not read, in bytes.
+const MAX_REPEATED: usize = 40;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerBody {
+    candidates: Option<Vec<Value>>,
+    #[serde(default)]
+    prompt_feedback: Value,
+    #[serde(default)]
+    usage_metadata: Value,
+    #[serde(default)]
+    model_version: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+fn decode(answer: &Answer) -> Result<Decoded, Fault> {
+    let body: AnswerBody = read(answer)?;
+    if is_error(&body.error) {
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
+    }
+    let mut decoded = Decoded::default();
+    if take(&body, &mut decoded)? {
+        return Ok(decoded);
+    }
+    Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
+}
+
+fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    let body: AnswerBody = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
+    if is_error(&body.error) {
+        return Err(Fault::Reported(Refusal::read(data)));
+    }
+    progress.started |= take(&body, &mut progress.rest)?;
+    Ok(std::mem::take(&mut progress.rest.text))
+}
+
+/// Adds what the body says to `known`. Returns whether it has a candidate.
+fn take(body: &AnswerBody, known: &mut Decoded) -> Result<bool, Fault> {
+    known.usage = used(&body.usage_metadata).or(known.usage);
+    known.counted_reasoning(&body.usage_metadata, "thoughtsTokenCount");
+    known.model = known.model.take().or_else(|| string(&body.model_version));
+    let Some(candidate) = body.candidates.as_ref().and_then(|all| all.first()) else {
+        let blocked = string(&body.prompt_feedback["blockReason"]);
+        return blocked.map_or(Ok(false), |reason| Err(Fault::Withheld(format!("the prompt was blocked: {reason}"))));
+    };
+    for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+        let text = part["text"].as_str().unwrap_or_default();
+        let verbatim =
+            known.verbatim.get_or_insert_with(|| Verbatim { endpoint: ENDPOINT.to_owned(), content: json!([]) });
+        if let Some(parts) = verbatim.content.as_array_mut() {
+            parts.push(part.clone());
+        }
+        if let Some(call) = part.get("functionCall") {
+            let text = |name: &str| call[name].as_str().unwrap_or_default().to_owned();
+            let arguments = call.get("args").map_or_else(String::new, Value::to_string);
+            known.calls.push(FunctionCall { id: text("id"), name: text("name"), arguments });
+        } else if part["thought"] == true {
+            known.reasoned("thought", text);
+        } else {
+            known.text.push_str(text);
+        }
+    }
+    if known.text.is_empty() && known.calls.is_empty() {
+        known.text.push_str(malformed(candidate).unwrap_or_default());
+    }
+    known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());
+    Ok(true)
+}
+
+fn reason(value: &Value) -> Option<String> {
+    FinishReason::recorded(&string(value)?)
+}
+
+/// The call that the model wrote and the provider could not read: what follows the provider's own words in
+/// `Malformed function call: print(…)`.
+fn malformed(candidate: &Value) -> Option<&str> {
+    let cause = Cause::of_finish(candidate["finishReason"].as_str()?)?;
+    let (words, written) = candidate["finishMessage"].as_str()?.split_once(": ")?;
+    let is_told = words.len() <= MAX_REPEATED && words.to_ascii_lowercase().ends_with("call");
+    let written = written.trim();
+    (cause == Cause::MalformedCall && is_told).then(|| &written[..written.floor_char_boundary(MAX_MALFORMED)])
+}
+
+fn used(usage: &Value) -> Option<Usage> {
+    let prompt = count(usage, "promptTokenCount");
+    let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
+    let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
+    prompt.or(completion)?;
+    Some(Usage {
+        cached_tokens: count(usage, "cachedContentTokenCount").unwrap_or(0),
+        reasoning_tokens: count(usage, "thoughtsTokenCount").unwrap_or(0),
+        ..Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0))
+    })
+}

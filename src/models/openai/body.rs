@@ -1,0 +1,320 @@
+//! Encodes a request as JSON.
+//!
+//! Messages for a text endpoint are joined without role names, each on a new line, with a newline after the last message
+//! unless it is the model's own, which is then continued. Protocols write labels such as `Question:` into their messages,
+//! so the text reads like a few-shot prompt.
+//!
+//! With prefill, a text prompt for a chat whose last line is a label is sent as two messages: everything before the label
+//! is the user's, the label is the beginning of the model's own, and the server is told to continue it. A conversation
+//! that ends in a message of the model is continued the same way.
+//!
+//! What a server wants of the conversation that others refuse is learned from its refusals: fields of earlier reasoning are
+//! left out, `reasoning_content` is added to messages of the model's that have none, and a message of the model's is put
+//! between the result of a call and a message of the user's.
+//!
+//! Functions are `tools`. `tool_choice` and `parallel_tool_calls` are sent only where they are not what servers do anyway.
+
+use super::{ENDPOINT, Endpoint};
+use crate::base::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
+use crate::models::capability::{Control, Prefill};
+use crate::models::remote::interface::lines;
+use crate::models::remote::turns::BRIDGE;
+use crate::models::remote::turns::label_start;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BodyOptions {
+    pub(super) endpoint: Endpoint,
+    pub(super) stops: usize,
+    /// The options to send.
+    pub(super) sent: RequestOptions,
+    /// The options that the server refuses.
+    pub(super) refused: RequestOptions,
+    /// How the server is told to continue the last message, if it should.
+    pub(super) prefill: Option<Prefill>,
+    /// How the server is told how much to reason.
+    pub(super) control: Control,
+}
+
+/// What follows the prompt.
+#[derive(Serialize)]
+struct Settings<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    add_generation_prompt: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continue_final_message: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(flatten)]
+    reasoning: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+/// The JSON to send. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
+/// only escaped once.
+pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<Vec<u8>> {
+    use RequestOption::{MaxTokens, ParallelCalls, Seed, Stream, StreamUsage, Temperature, TopP};
+    let decoding = &request.decoding;
+    let sends = |option| options.sent.contains(option);
+    let messages = Messages::new(&request.prompt, options);
+    let flags = messages.continued == Some(Prefill::Flags);
+    let functions = request.functions.as_deref();
+    let limit = decoding.max_total_tokens();
+    let settings = Settings {
+        tools: functions.map(Functions::openai),
+        tool_choice: functions.filter(|functions| functions.required).map(|_| "required"),
+        parallel_tool_calls: sends(ParallelCalls).then_some(false),
+        add_generation_prompt: flags.then_some(false),
+        continue_final_message: flags.then_some(true),
+        temperature: sends(Temperature).then_some(decoding.temperature),
+        top_p: sends(TopP).then_some(decoding.top_p),
+        max_tokens: sends(MaxTokens).then_some(limit),
+        max_completion_tokens: (!sends(MaxTokens)).then_some(limit),
+        reasoning: decoding
+            .reasoning
+            .and_then(|asked| super::reasoning_fields(options.control, asked))
+            .unwrap_or_default(),
+        seed: decoding.seed.filter(|_| sends(Seed)),
+        stop: &request.stop[..options.stops.min(request.stop.len())],
+        stream: sends(Stream),
+        stream_options: sends(StreamUsage).then_some(StreamOptions { include_usage: true }),
+    };
+    let mut body = Body::begin(model, &request.prompt)?;
+    match options.endpoint {
+        Endpoint::Completions => write_text(&request.prompt, body.raw(",\"prompt\":"))?,
+        _ => messages.write(body.raw(",\"messages\":"))?,
+    }
+    body.end(&settings)
+}
+
+/// A body that is assembled: the model, the prompt, and an object of settings.
+pub(super) struct Body(Vec<u8>);
+
+impl Body {
+    pub(super) fn begin(model: &str, prompt: &Prompt) -> serde_json::Result<Self> {
+        let mut body = Self(Vec::with_capacity(prompt.bytes() * 9 / 8 + 512));
+        body.raw("{\"model\":").value(model)?;
+        Ok(body)
+    }
+
+    pub(super) fn end<T: Serialize>(mut self, settings: &T) -> serde_json::Result<Vec<u8>> {
+        let settings_at = self.0.len();
+        self.value(settings)?;
+        // The settings continue the open object.
+        self.0[settings_at] = b',';
+        Ok(self.0)
+    }
+
+    pub(super) fn raw(&mut self, json: &str) -> &mut Self {
+        self.0.extend_from_slice(json.as_bytes());
+        self
+    }
+
+    pub(super) fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> serde_json::Result<&mut Self> {
+        serde_json::to_writer(&mut self.0, value)?;
+        Ok(self)
+    }
+
+    /// A prefix and what follows it, as one string.
+    pub(super) fn string(&mut self, prefix: &Prefix, rest: &str) -> serde_json::Result<()> {
+        self.raw("\"").raw(prefix.json());
+        let quote = self.0.len();
+        self.value(rest)?;
+        // Drop the opening quote of the rest.
+        self.0.remove(quote);
+        Ok(())
+    }
+}
+
+/// The label that the model continues, or empty.
+pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
+    match (prompt, Messages::new(prompt, options).label) {
+        (Prompt::Text { rest, .. }, Some(at)) => &rest[at..],
+        _ => "",
+    }
+}
+
+/// The fields of a message with reasoning, and the option that each of them is.
+const THOUGHTS: [(&str, RequestOption); 3] = [
+    ("reasoning", RequestOption::Thoughts),
+    (CONTENT, RequestOption::ThoughtsContent),
+    ("reasoning_details", RequestOption::ThoughtsDetails),
+];
+const CONTENT: &str = "reasoning_content";
+/// What stands for the reasoning of a message that has none: some servers refuse an empty text.
+const NO_THOUGHT: &str = " ";
+
+/// What of a conversation servers may refuse, as far as it is sent. `demanded`: the server wants to see reasoning.
+pub(super) fn thought_options(prompt: &Prompt, refused: RequestOptions, demanded: bool) -> RequestOptions {
+    use RequestOption::{Thoughtless, ThoughtsContent, UserAfterTool};
+    let Prompt::Messages(messages) = prompt else { return RequestOptions::default() };
+    let mut sent: RequestOptions = messages.iter().flat_map(thoughts).map(|(_, _, option)| option).collect();
+    let thoughtless = messages.iter().any(is_thoughtless);
+    let filled = thoughtless && (demanded || refused.contains(Thoughtless));
+    if filled {
+        sent.insert(ThoughtsContent);
+    } else if thoughtless {
+        sent.insert(Thoughtless);
+    }
+    if messages.windows(2).any(|pair| answers_before_user(&pair[0], &pair[1])) {
+        sent.insert(UserAfterTool);
+    }
+    sent.without(refused)
+}
+
+/// The fields of reasoning of a message, with the option that each of them is.
+fn thoughts(message: &Message) -> impl Iterator<Item = (&str, &Value, RequestOption)> {
+    let verbatim = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT);
+    let fields = verbatim.and_then(|verbatim| verbatim.content.as_object()).into_iter().flatten();
+    fields.filter_map(|(name, value)| {
+        let (_, option) = THOUGHTS.iter().find(|(known, _)| known == name)?;
+        Some((name.as_str(), value, *option))
+    })
+}
+
+fn is_thoughtless(message: &Message) -> bool {
+    message.role == Role::Assistant && thoughts(message).all(|(name, ..)| name != CONTENT)
+}
+
+fn answers_before_user(message: &Message, next: &Message) -> bool {
+    message.role == Role::Tool && next.role == Role::User
+}
+
+struct Messages<'a> {
+    prompt: &'a Prompt,
+    options: BodyOptions,
+    /// Where in the rest of a text prompt the label to continue begins.
+    label: Option<usize>,
+    /// How the server is told to continue the last message, if that is the model's own.
+    continued: Option<Prefill>,
+}
+
+impl<'a> Messages<'a> {
+    fn new(prompt: &'a Prompt, options: BodyOptions) -> Self {
+        let (label, own) = match prompt {
+            Prompt::Text { prefix, rest } => {
+                let label = options.prefill.and_then(|_| label_start(prefix, rest));
+                (label, label.is_some())
+            }
+            Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),
+        };
+        Self { prompt, options, label, continued: options.prefill.filter(|_| own) }
+    }
+
+    fn write(&self, body: &mut Body) -> serde_json::Result<()> {
+        body.raw("[");
+        match self.prompt {
+            Prompt::Messages(messages) => {
+                for (at, message) in messages.iter().enumerate() {
+                    body.raw(if at > 0 { "," } else { "" });
+                    if at > 0 && self.is_bridged(&messages[at - 1], message) {
+                        self.whole(&Message::assistant(BRIDGE), body)?.raw("},");
+                    }
+                    self.whole(message, body)?;
+                    self.close(at + 1 == messages.len(), body)?;
+                }
+            }
+            Prompt::Text { prefix, rest } => {
+                let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
+                open(Role::User, body)?.string(prefix, before)?;
+                self.close(self.label.is_none(), body)?;
+                if self.label.is_some() {
+                    open(Role::Assistant, body.raw(","))?.value(label)?;
+                    self.close(true, body)?;
+                }
+            }
+        }
+        body.raw("]");
+        Ok(())
+    }
+
+    /// Whether the server wants the model to say something between these two messages.
+    fn is_bridged(&self, message: &Message, next: &Message) -> bool {
+        self.options.refused.contains(RequestOption::UserAfterTool) && answers_before_user(message, next)
+    }
+
+    /// A message up to its last field.
+    fn whole<'b>(&self, message: &Message, body: &'b mut Body) -> serde_json::Result<&'b mut Body> {
+        open(message.role, body)?.value(&message.content)?;
+        write_calls(message, body)?;
+        for (name, value, _) in thoughts(message).filter(|(.., option)| self.options.sent.contains(*option)) {
+            body.raw(",").value(name)?.raw(":").value(value)?;
+        }
+        let fills = !self.options.sent.contains(RequestOption::Thoughtless)
+            && self.options.sent.contains(RequestOption::ThoughtsContent);
+        if fills && is_thoughtless(message) {
+            let thought = Some(&*message.content).filter(|text| !text.trim().is_empty()).unwrap_or(NO_THOUGHT);
+            body.raw(",").value(CONTENT)?.raw(":").value(thought)?;
+        }
+        Ok(body)
+    }
+
+    /// Ends a message; the last one with the field that asks to continue it, if there is one.
+    fn close(&self, last: bool, body: &mut Body) -> serde_json::Result<()> {
+        if let (true, Some(Prefill::Field(name))) = (last, self.continued) {
+            body.raw(",").value(name)?.raw(":true");
+        }
+        body.raw("}");
+        Ok(())
+    }
+}
+
+/// Begins a message, up to its content.
+fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
+    Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
+}
+
+/// The fields of a message with calls, or with the result of one.
+fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
+    if let Some(id) = &message.answers {
+        body.raw(",\"tool_call_id\":").value(id)?;
+    }
+    if !message.calls.is_empty() {
+        let calls: Vec<Value> = message.calls.iter().map(FunctionCall::openai).collect();
+        body.raw(",\"tool_calls\":").value(&calls)?;
+    }
+    Ok(())
+}
+
+fn write_text(prompt: &Prompt, body: &mut Body) -> serde_json::Result<()> {
+    match prompt {
+        Prompt::Text { prefix, rest } => body.string(prefix, rest),
+        Prompt::Messages(messages) => body.value(&joined(messages)).map(|_| ()),
+    }
+}
+
+fn joined(messages: &[Message]) -> String {
+    let mut text = lines(messages);
+    if messages.last().is_some_and(|last| last.role != Role::Assistant) && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,707 @@
+//! A decoded answer, whatever the provider, and helpers that read its JSON.
+
+use super::interface::Interface;
+use super::redactor::StreamRedactor;
+use super::refusal::Refusal;
+use crate::base::{Cause, Ending, FinishReason, FunctionCall, Usage, Verbatim};
+use crate::models::capability::IN_TEXT;
+use crate::models::{OnEvent, StreamEvent};
+use crate::net::{Answer, Events, Heard, Listener};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Larger token counts are capped, so that sums cannot overflow.
+const MAX_TOKENS: u64 = 1 << 40;
+
+/// How much of a call that a provider cannot read is kept, in bytes.
+pub(in crate::models) const MAX_MALFORMED: usize = 64 << 10;
+
+/// How much of a model's reasoning is kept, in bytes.
+const MAX_REASONING: usize = 64 << 10;
+
+/// A completion as the server sent it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(in crate::models) struct Decoded {
+    /// The text, not yet cut at stops.
+    pub(in crate::models) text: String,
+    /// The functions that the model calls, in order.
+    pub(in crate::models) calls: Vec<FunctionCall>,
+    /// The reply as it was written, where that has to be sent back.
+    pub(in crate::models) verbatim: Option<Verbatim>,
+    pub(in crate::models) finish_reason: Option<String>,
+    pub(in crate::models) usage: Option<Usage>,
+    /// The model that the server says it used.
+    pub(in crate::models) model: Option<String>,
+    /// The model's reasoning, which is not part of the text.
+    pub(in crate::models) reasoning: Option<Reasoning>,
+}
+
+/// Reasoning that came with a completion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::models) struct Reasoning {
+    /// Where it was: a field's name, or `<think>`.
+    pub(in crate::models) place: &'static str,
+    /// As much of it as is kept; empty if the server does not show it.
+    pub(in crate::models) text: String,
+}
+
+impl Reasoning {
+    pub(in crate::models) fn new(place: &'static str) -> Self {
+        Self { place, text: String::new() }
+    }
+
+    /// Adds a piece, up to the most that is kept.
+    pub(in crate::models) fn push(&mut self, piece: &str) {
+        let room = MAX_REASONING.saturating_sub(self.text.len());
+        self.text.push_str(&piece[..piece.floor_char_boundary(room)]);
+    }
+}
+
+impl Decoded {
+    /// Notes that the model reasoned, and a piece of what it thought.
+    pub(in crate::models) fn reasoned(&mut self, place: &'static str, piece: &str) {
+        let reasoning = self.reasoning.get_or_insert_with(|| Reasoning::new(place));
+        if reasoning.text.is_empty() {
+            reasoning.place = if piece.is_empty() { reasoning.place } else { place };
+        }
+        reasoning.push(piece);
+    }
+
+    /// Notes that the model reasoned if the server counts tokens of that in `usage`.
+    pub(in crate::models) fn counted_reasoning(&mut self, usage: &Value, name: &'static str) {
+        if count(usage, name).is_some_and(|tokens| tokens > 0) {
+            self.reasoned(name, "");
+        }
+    }
+}
+
+/// What is known so far about a streamed answer.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is noted by another event, in any order")]
+pub(in crate::models) struct Progress {
+    /// Whether a piece of a completion has arrived, even an empty one.
+    pub(in crate::models) started: bool,
+    pub(in crate::models) ended: bool,
+    /// Whether the model declined to answer.
+    pub(in crate::models) refused: bool,
+    /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.
+    pub(in crate::models) has_text: bool,
+    /// What was counted of the prompt, from servers that count it first.
+    pub(in crate::models) prompt: Option<Usage>,
+    /// The blocks of the content so far, from servers that send them in pieces.
+    pub(in crate::models) blocks: Vec<Value>,
+    /// The server's index of each call so far, if it gives any.
+    pub(in crate::models) indices: Vec<Option<u64>>,
+    /// Everything except the text.
+    pub(in crate::models) rest: Decoded,
+}
+
+impl Progress {
+    pub(in crate::models) fn whole(&self) -> bool {
+        self.ended || self.rest.finish_reason.is_some()
+    }
+}
+
+/// Why a 2xx answer is not a completion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::models) enum Fault {
+    /// It is malformed; another attempt may succeed.
+    Broken(String),
+    /// The provider withholds the answer to this request.
+    Withheld(String),
+    /// It reports an error in place of a completion.
+    Reported(Refusal),
+    /// It is empty, and its reason for that is not known; another attempt may say more.
+    Unexplained(String),
+}
+
+impl From<String> for Fault {
+    fn from(reason: String) -> Self {
+        Self::Broken(reason)
+    }
+}
+
+impl From<&str> for Fault {
+    fn from(reason: &str) -> Self {
+        Self::Broken(reason.to_owned())
+    }
+}
+
+/// Parses a whole answer; the error says why it is not a completion.
+pub(in crate::models) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, String> {
+    parse(&answer.body).map_err(|e| {
+        if answer.body.trim_ascii().is_empty() {
+            return "the body is empty".to_owned();
+        }
+        if is_html(answer) {
+            return format!("it is a web page: {}", Refusal::read(&answer.body).message);
+        }
+        format!("it is not a completion in JSON: {e}")
+    })
+}
+
+fn is_html(answer: &Answer) -> bool {
+    answer.content_type.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().contains("html"))
+        || answer.body.trim_ascii_start().starts_with(b"<")
+}
+
+/// Parses JSON; invalid characters are replaced.
+pub(in crate::models) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+    serde_json::from_slice(body).or_else(|error| {
+        let text = String::from_utf8_lossy(body);
+        let repaired = replace_unpaired_surrogates(&text);
+        if repaired == text && matches!(text, std::borrow::Cow::Borrowed(_)) {
+            Err(error)
+        } else {
+            serde_json::from_str(&repaired)
+        }
+    })
+}
+
+/// Replaces unpaired surrogates such as `\ud83d`: servers write them where a text is cut inside a character, and JSON
+/// parsers refuse them.
+fn replace_unpaired_surrogates(text: &str) -> String {
+    let unit = |at: usize| -> Option<u16> {
+        let escape = text.get(at..at + 6)?;
+        u16::from_str_radix(escape.strip_prefix("\\u")?, 16).ok()
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(found) = text[at..].find('\\') {
+        out.push_str(&text[at..at + found]);
+        at += found;
+        let (keep, length) = match unit(at) {
+            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => (true, 12),
+            Some(0xd800..=0xdfff) => (false, 6),
+            // Skip an escaped backslash as a whole, so that what follows it is not read as an escape.
+            _ => (true, 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8)),
+        };
+        out.push_str(if keep { &text[at..at + length] } else { "\\ufffd" });
+        at += length;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+/// Whether the value of a field `error` says that there is one: some servers send an empty one with every answer.
+pub(in crate::models) fn is_error(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is_error) => *is_error,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Number(_) => true,
+    }
+}
+
+/// A non-empty string, cut to 200 characters.
+pub(in crate::models) fn string(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(|text| text.chars().take(200).collect())
+}
+
+/// The counts in these two fields; `None` if neither is a number.
+pub(in crate::models) fn usage(value: &Value, prompt: &str, completion: &str) -> Option<Usage> {
+    let (prompt, completion) = (count(value, prompt), count(value, completion));
+    let both = prompt.or(completion).is_some();
+    both.then(|| Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
+}
+
+/// The count in this field, if it is a number.
+pub(in crate::models) fn count(value: &Value, name: &str) -> Option<u64> {
+    value.get(name).and_then(Value::as_u64).map(|n| n.min(MAX_TOKENS))
+}
+
+// An answer as it arrives: whole, or as a stream of events.
+//
+// | in the stream | what happens |
+// |---|---|
+// | a piece of the text | reported as far as it is certain |
+// | a finish reason, or the end of the stream | the completion is complete |
+// | a complete stop | the connection is closed, so that the model does not generate on |
+// | invalid JSON, a premature end | retried, then an error |
+// | an error, even after the finish reason | as if the answer had its status: retried if that may help, then an error |
+// | a refusal by the provider | an error, without a retry |
+// | a reason for the end that is a failure of the server | as status 503: retried, then an error |
+// | no text, no call, and no reason or one that is not known | retried once, then an error |
+
+/// Finish reason where the client stopped the stream.
+const STOPPED: &str = "stop";
+
+/// Listens to the answers to one request until one of them is a completion.
+pub(super) struct Incoming<'a> {
+    interface: &'a dyn Interface,
+    on_event: Option<OnEvent<'a>>,
+    redactor: StreamRedactor<'a>,
+    wanted: bool,
+    label: String,
+    estimate: u64,
+    /// Whether text was reported that a new attempt makes void.
+    shown: bool,
+    stripper: ReasoningStripper,
+    /// Whether an empty answer for an unknown reason was asked for again.
+    asked_again: bool,
+    attempt: Attempt,
+}
+
+#[derive(Default)]
+struct Attempt {
+    /// Whether it is read event by event.
+    streamed: bool,
+    progress: Progress,
+    /// Why the stream is not a completion.
+    fault: Option<Fault>,
+    /// Whether the text reached a stop, at which it is cut on this side.
+    stopped: bool,
+    /// The result, if the status was 2xx.
+    result: Option<Result<Decoded, Fault>>,
+}
+
+impl Attempt {
+    fn heard(&self) -> Heard {
+        match (self.progress.ended, self.progress.whole()) {
+            (true, _) => Heard::Enough,
+            (false, true) => Heard::Whole,
+            (false, false) => Heard::More,
+        }
+    }
+
+    /// The streamed completion, without its text.
+    fn decoded(&mut self) -> Result<Decoded, Fault> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        if !self.progress.whole() {
+            return Err("the stream ended before the completion did".into());
+        }
+        if !self.progress.started {
+            return Err("the stream has no completion".into());
+        }
+        Ok(std::mem::take(&mut self.progress.rest))
+    }
+}
+
+impl<'a> Incoming<'a> {
+    /// Nothing has arrived yet. With `on_event`, text is reported as it arrives.
+    pub(super) fn new(
+        interface: &'a dyn Interface,
+        on_event: Option<OnEvent<'a>>,
+        redactor: StreamRedactor<'a>,
+    ) -> Self {
+        let (stripper, attempt) = (ReasoningStripper::new(false, ""), Attempt::default());
+        let (wanted, shown, asked_again, label, estimate) = (false, false, false, String::new(), 0);
+        Self { interface, on_event, redactor, wanted, label, estimate, shown, stripper, asked_again, attempt }
+    }
+
+    /// Describes the next request: whether it asks for a stream, the label that the model continues, and how many tokens
+    /// it may cost.
+    pub(super) fn expect(&mut self, stream: bool, label: String, estimate: u64) {
+        self.wanted = stream;
+        self.label = label;
+        self.estimate = estimate;
+    }
+
+    /// The result of the last answer; `None` unless its status was 2xx.
+    pub(super) fn take(&mut self) -> Option<Result<Decoded, Fault>> {
+        self.attempt.result.take()
+    }
+
+    /// Whether the text of the last answer was cut at a stop on this side.
+    pub(super) fn stopped(&self) -> bool {
+        self.attempt.stopped
+    }
+
+    /// Puts what the model wrote in the place of the text, where the server could not read it.
+    pub(super) fn replaced(&mut self, written: &str) -> String {
+        if let Some(on_event) = self.on_event
+            && std::mem::take(&mut self.shown)
+        {
+            on_event(StreamEvent::Restarted);
+        }
+        self.redactor.clear();
+        self.stripper = ReasoningStripper::new(false, "");
+        self.push(written);
+        self.finish();
+        self.redactor.text().to_owned()
+    }
+
+    /// The completion, unless its reason for the end says that it is none.
+    fn ended(decoded: Decoded) -> Result<Decoded, Fault> {
+        let reason = decoded.finish_reason.as_deref().unwrap_or_default();
+        let is_empty = decoded.text.trim().is_empty() && decoded.calls.is_empty();
+        match FinishReason::ending(reason) {
+            Some(Ending::Failed) => Err(Fault::Reported(Refusal::of_finish(reason))),
+            None | Some(Ending::Unclear) if is_empty => Err(Fault::Unexplained(reason.to_owned())),
+            _ => Ok(decoded),
+        }
+    }
+
+    /// Adds a piece to the text. Returns whether the text has ended.
+    fn push(&mut self, piece: &str) -> bool {
+        let Self { on_event, redactor, shown, stripper, .. } = self;
+        redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
+    }
+
+    fn finish(&mut self) {
+        let Self { on_event, redactor, shown, stripper, .. } = self;
+        let mut show = |text: &str| show(*on_event, shown, text);
+        redactor.push(&stripper.finish(), &mut show);
+        redactor.finish(&mut show);
+    }
+
+    /// Puts the final text into the completion.
+    fn complete(&mut self, mut decoded: Decoded) -> Decoded {
+        self.finish();
+        self.redactor.text().clone_into(&mut decoded.text);
+        if let Some(thought) = self.stripper.thought() {
+            decoded.reasoned(IN_TEXT, thought);
+        }
+        decoded
+    }
+
+    fn piece(&mut self, data: &[u8]) -> Result<Heard, Fault> {
+        let piece = self.interface.decode_event(data, &mut self.attempt.progress)?;
+        if self.push(&piece) {
+            self.attempt.progress.rest.finish_reason = Some(STOPPED.to_owned());
+            self.attempt.stopped = true;
+            return Ok(Heard::Enough);
+        }
+        Ok(self.attempt.heard())
+    }
+
+    /// Reads a stream that was not announced or not requested, all at once.
+    fn replay(&mut self, body: &[u8]) -> Result<Decoded, Fault> {
+        let mut events = Events::default();
+        let mut enough = false;
+        let mut each = |data: &[u8]| {
+            enough = self.event(data) == Heard::Enough;
+            !enough
+        };
+        events.push(body, &mut each);
+        if !enough {
+            events.finish(&mut |data| self.event(data) != Heard::Enough);
+        }
+        self.attempt.decoded()
+    }
+}
+
+fn show(on_event: Option<OnEvent<'_>>, shown: &mut bool, text: &str) {
+    if let Some(on_event) = on_event {
+        *shown = true;
+        on_event(StreamEvent::Text(text));
+    }
+}
+
+/// Whether a body is a stream, whatever its content type.
+fn is_stream(body: &[u8]) -> bool {
+    let body = body.trim_ascii_start();
+    // A stream may start with a comment.
+    [&b"data:"[..], b"event:", b":"].iter().any(|start| body.starts_with(start))
+}
+
+/// The first event of a body that is a stream, which errors may be in too; else the body.
+pub(super) fn first_event(body: &[u8]) -> Cow<'_, [u8]> {
+    let mut first = None;
+    if is_stream(body) {
+        let mut events = Events::default();
+        let mut take = |data: &[u8]| {
+            first = Some(data.to_vec());
+            false
+        };
+        events.push(body, &mut take);
+        if first.is_none() {
+            events.finish(&mut |data| {
+                first = Some(data.to_vec());
+                false
+            });
+        }
+    }
+    first.map_or(Cow::Borrowed(body), Cow::Owned)
+}
+
+impl Listener for Incoming<'_> {
+    fn begin(&mut self, head: &Answer) -> bool {
+        if let Some(on_event) = self.on_event
+            && std::mem::take(&mut self.shown)
+        {
+            on_event(StreamEvent::Restarted);
+        }
+        self.redactor.clear();
+        self.stripper = ReasoningStripper::new(self.interface.thinks_in_text(), &self.label);
+        let kind = head.content_type.as_deref().unwrap_or_default().trim_start().to_ascii_lowercase();
+        let streamed = self.wanted && head.ok() && kind.starts_with("text/event-stream");
+        self.attempt = Attempt { streamed, ..Attempt::default() };
+        streamed
+    }
+
+    fn event(&mut self, data: &[u8]) -> Heard {
+        let data = data.trim_ascii();
+        if data == b"[DONE]" {
+            self.attempt.progress.ended |= self.interface.ends_with_done(&self.attempt.progress);
+            return Heard::Enough;
+        }
+        match self.piece(data) {
+            Ok(heard) => heard,
+            // After a complete completion, only an error that the server reports invalidates it.
+            Err(Fault::Broken(_) | Fault::Withheld(_)) if self.attempt.progress.whole() => Heard::Whole,
+            Err(fault) => {
+                self.attempt.fault = Some(fault);
+                Heard::Enough
+            }
+        }
+    }
+
+    fn end(&mut self, answer: &Answer) -> bool {
+        if !answer.ok() {
+            return true;
+        }
+        let result = if self.attempt.streamed {
+            self.attempt.decoded()
+        } else if is_stream(&answer.body) {
+            self.replay(&answer.body)
+        } else {
+            let mut decoded = self.interface.decode(answer);
+            if let Ok(decoded) = &mut decoded
+                && self.push(&decoded.text)
+            {
+                decoded.finish_reason = Some(STOPPED.to_owned());
+                self.attempt.stopped = true;
+            }
+            decoded
+        };
+        let result = result.map(|decoded| self.complete(decoded)).and_then(Self::ended);
+        let usable = match &result {
+            Ok(_) | Err(Fault::Withheld(_)) => true,
+            Err(Fault::Broken(_)) => false,
+            Err(Fault::Unexplained(_)) => std::mem::replace(&mut self.asked_again, true),
+            Err(Fault::Reported(refusal)) => {
+                refusal.malformed(answer.status).is_some() || !refusal.cause(refusal.status()).is_passing()
+            }
+        };
+        self.attempt.result = Some(result);
+        usable
+    }
+
+    fn is_final(&self, answer: &Answer) -> bool {
+        let body = first_event(&answer.body);
+        let refusal = Refusal::read(&body);
+        // Servers report a spent account and a full context like a failure that passes. A call that cannot be read is the
+        // model's answer.
+        refusal.malformed(answer.status).is_some()
+            || matches!(refusal.cause(answer.status), Cause::Quota | Cause::ContextOverflow)
+    }
+
+    fn reported(&self) -> Option<(u16, &str)> {
+        let Some(Err(Fault::Reported(refusal))) = &self.attempt.result else { return None };
+        Some((refusal.status(), &refusal.message))
+    }
+
+    fn estimate(&self) -> u64 {
+        self.estimate
+    }
+
+    fn tokens(&self) -> Option<u64> {
+        let Some(Ok(decoded)) = &self.attempt.result else { return None };
+        decoded.usage.filter(|usage| usage.prompt_tokens > 0).map(Usage::total)
+    }
+}
+
+// Removes from the start of an answer what is not part of it.
+//
+// | at the start | what happens |
+// |---|---|
+// | `<think>` … `</think>` and the white space after it | removed and kept apart: some servers send reasoning this way |
+// | `<think>` without an end | all of the text is reasoning: nothing is left |
+// | the label that the model continues | removed: some servers and models repeat it |
+//
+// The text arrives in pieces that end anywhere; what may still become one of these is held back.
+
+const CLOSE: &str = "</think>";
+
+/// Strips reasoning and a repeated label from the start of a text.
+#[derive(Debug)]
+pub(super) struct ReasoningStripper {
+    state: State,
+    label: String,
+    thought: Option<Reasoning>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Reasoning may begin; holds the text so far.
+    Before(String),
+    /// Inside the reasoning; holds what may be the start of `</think>`.
+    Thinking(String),
+    /// After the reasoning, before any text.
+    After,
+    /// The label may follow; holds the text so far.
+    Label(String),
+    /// Everything from here on is text.
+    Text,
+}
+
+impl ReasoningStripper {
+    /// Before the first piece. `thinks`: whether there may be reasoning; `label`: what the model continues, or empty.
+    pub(super) fn new(thinks: bool, label: &str) -> Self {
+        let state = if thinks { State::Before(String::new()) } else { State::Label(String::new()) };
+        Self { state, label: label.trim().to_owned(), thought: None }
+    }
+
+    /// The reasoning so far, if there is any.
+    pub(super) fn thought(&self) -> Option<&str> {
+        self.thought.as_ref().map(|thought| thought.text.trim())
+    }
+
+    /// Takes the next piece, and returns what is certainly text.
+    pub(super) fn push(&mut self, piece: &str) -> String {
+        let mut piece = piece.to_owned();
+        loop {
+            let (state, rest) = match std::mem::replace(&mut self.state, State::Text) {
+                State::Before(held) => before(held + &piece),
+                State::Thinking(held) => self.thinking(&(held + &piece)),
+                State::After => match piece.trim_start() {
+                    "" => (State::After, None),
+                    text => (State::Label(String::new()), Some(text.to_owned())),
+                },
+                State::Label(held) => self.after_label(held + &piece),
+                State::Text => return piece,
+            };
+            self.state = state;
+            match rest {
+                Some(rest) => piece = rest,
+                None => return String::new(),
+            }
+        }
+    }
+
+    /// After the last piece: returns the text that was held back.
+    pub(super) fn finish(&mut self) -> String {
+        match std::mem::replace(&mut self.state, State::Text) {
+            State::Before(held) | State::Label(held) => held,
+            State::Thinking(held) => self.think(&held),
+            State::After | State::Text => String::new(),
+        }
+    }
+
+    fn think(&mut self, piece: &str) -> String {
+        self.thought.get_or_insert_with(|| Reasoning::new(IN_TEXT)).push(piece);
+        String::new()
+    }
+
+    fn thinking(&mut self, held: &str) -> (State, Option<String>) {
+        if let Some((thought, rest)) = held.split_once(CLOSE) {
+            self.think(thought);
+            return (State::After, Some(rest.to_owned()));
+        }
+        let end = held.rfind('<').filter(|at| CLOSE.starts_with(&held[*at..])).unwrap_or(held.len());
+        self.think(&held[..end]);
+        (State::Thinking(held[end..].to_owned()), None)
+    }
+
+    fn after_label(&self, held: String) -> (State, Option<String>) {
+        let text = held.trim_start();
+        if self.label.is_empty() {
+            return (State::Text, Some(held));
+        }
+        if let Some(rest) = text.strip_prefix(self.label.as_str()) {
+            return (State::Text, Some(rest.to_owned()));
+        }
+        if self.label.starts_with(text) { (State::Label(held), None) } else { (State::Text, Some(held)) }
+    }
+}
+
+fn before(held: String) -> (State, Option<String>) {
+    let text = held.trim_start();
+    if let Some(rest) = text.strip_prefix(IN_TEXT) {
+        return (State::Thinking(String::new()), Some(rest.to_owned()));
+    }
+    if IN_TEXT.starts_with(text) { (State::Before(held), None) } else { (State::Label(String::new()), Some(held)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReasoningStripper, first_event};
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_error_may_come_as_an_event() {
+        for (body, first) in [
+            ("data: {\"error\": 1}\n\ndata: [DONE]\n\n", "{\"error\": 1}"),
+            (": hello\n\ndata: {\"error\": 2}", "{\"error\": 2}"),
+            ("{\"error\": 3}", "{\"error\": 3}"),
+            ("data", "data"),
+            ("", ""),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&first_event(body.as_bytes())), first, "{body}");
+        }
+    }
+
+    fn text(pieces: &[&str], label: &str) -> String {
+        let mut stripper = ReasoningStripper::new(true, label);
+        let text: String = pieces.iter().map(|piece| stripper.push(piece)).collect();
+        text + &stripper.finish()
+    }
+
+    #[test]
+    fn thinking_and_an_echo_are_taken_from_the_beginning_only() {
+        for (sent, label, left) in [
+            ("<think>a < b</think>\n\nIt is.", "", "It is."),
+            (" \n<think>\n</think> Thought 1: It is.", "Thought 1:", " It is."),
+            ("<think>never ends, Thought 1: x", "Thought 1:", ""),
+            ("<think>a</thin</think>b", "", "b"),
+            ("Thought 1: It is. Thought 1: x", "Thought 1: ", " It is. Thought 1: x"),
+            (" It is. <think>a</think>", "Thought 1:", " It is. <think>a</think>"),
+            ("<thinking> is hard", "", "<thinking> is hard"),
+            ("<thi", "", "<thi"),
+            ("Thou", "Thought 1:", "Thou"),
+            ("\u{3000}é", "Thought 1:", "\u{3000}é"),
+            (" ", "Thought 1:", " "),
+            ("", "", ""),
+            ("</think>x", "", "</think>x"),
+        ] {
+            assert_eq!(text(&[sent], label), left, "{sent:?}");
+            let single: Vec<String> = sent.chars().map(String::from).collect();
+            assert_eq!(
+                text(&single.iter().map(String::as_str).collect::<Vec<_>>(), label),
+                left,
+                "{sent:?} by character"
+            );
+        }
+        let mut stripper = ReasoningStripper::new(false, "");
+        assert_eq!((stripper.push("<think>a</think>b"), stripper.thought()), ("<think>a</think>b".to_owned(), None));
+    }
+
+    #[test]
+    fn what_was_thought_is_kept_up_to_a_limit() {
+        for (pieces, thought) in [
+            (&["<think>\na < b</th", "in</think>", "\nIt"][..], Some("a < b</thin")),
+            (&["<think>never", " ends</thi"], Some("never ends</thi")),
+            (&["<think>", "</think>x"], Some("")),
+            (&["<thi"], None),
+        ] {
+            let mut stripper = ReasoningStripper::new(true, "");
+            for piece in pieces {
+                stripper.push(piece);
+            }
+            stripper.finish();
+            assert_eq!(stripper.thought(), thought, "{pieces:?}");
+        }
+        let mut stripper = ReasoningStripper::new(true, "");
+        stripper.push("<think>");
+        for _ in 0..3 {
+            stripper.push(&"\u{6771}".repeat(10_000));
+        }
+        assert_eq!(stripper.thought().map(str::len), Some(65_535));
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_where_the_pieces_end(
+            pieces in prop::collection::vec("(<think>|</think>|<|/t|T:|[ ab\u{e9}\n]){0,3}", 0..8),
+        ) {
+            let parts: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            prop_assert_eq!(text(&parts, "T:"), text(&[&pieces.concat()], "T:"));
+        }
+    }
+}

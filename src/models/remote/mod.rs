@@ -1,0 +1,307 @@
+//! Models behind servers: what all providers share.
+//!
+//! A [`Remote`] encodes a request for its provider, reads the answer, cuts it at the first stop, masks the key, and turns
+//! failures into a [`ModelError`]. An answer is streamed if somebody listens, or if the server does not support all
+//! stops: the connection is then closed at the first stop, so that the model does not generate on.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `interface` | what differs between providers, and fields that are added to a body |
+//! | `answer` | an answer as it arrives, whole or streamed, decoded, without the reasoning inside its text |
+//! | `turns` | a prompt as alternating turns; its last label, which a chat model may continue |
+//! | `redactor` | masks secrets in texts, calls, replies and streams |
+//! | `refusal` | the error message of a server, and which options it refuses |
+//! | `check` | what a server supports |
+
+pub(super) mod answer;
+mod check;
+pub(super) mod interface;
+mod redactor;
+pub(super) mod refusal;
+pub(super) mod turns;
+
+pub use check::{Check, Verdict};
+pub use refusal::LearnedOptions;
+
+use super::{ModelError, OnEvent};
+use crate::base::finish::TOOL_USE_FAILED;
+use crate::base::request::BYTES_PER_TOKEN;
+use crate::base::{Cause, Completion, Decoding, Ending, FinishReason, Request, RequestOption};
+use crate::net::limit::{Limiter, Settings};
+use crate::net::{Answer, Balance, Client, ClientSettings, Credential, RetrySettings, redact};
+use answer::{Decoded, Fault, Incoming};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use interface::{EncodedRequest, Interface};
+use redactor::{Secrets, StreamRedactor, masked};
+use refusal::Refusal;
+use secrecy::SecretString;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[derive(Clone)]
+pub struct RemoteSettings {
+    pub model: String,
+    /// Base URLs of the API, such as `http://127.0.0.1:8000/v1`; a query is kept, and masked in what servers say, as it
+    /// may hold a key. Of several servers, each request goes to the one with the fewest requests in flight.
+    pub base_urls: Vec<String>,
+    pub key: Option<SecretString>,
+    /// Headers that are added to each request, by name.
+    pub headers: Vec<(String, String)>,
+    /// The same with values that must appear nowhere, as the key.
+    pub secret_headers: Vec<(String, SecretString)>,
+    /// Limits the requests at once. Models of one provider and key share it.
+    pub limiter: Arc<Limiter>,
+    /// Time limit of one attempt, from sending to the last byte, streamed or not.
+    pub timeout: Duration,
+    /// Largest answer, in bytes after decompression.
+    pub max_body: usize,
+    pub retry: RetrySettings,
+}
+
+impl Default for RemoteSettings {
+    /// No model, server or key; 16 requests at once, 120 s, 8 MiB, five attempts.
+    fn default() -> Self {
+        Self {
+            model: String::new(),
+            base_urls: Vec::new(),
+            key: None,
+            headers: Vec::new(),
+            secret_headers: Vec::new(),
+            limiter: Arc::new(Limiter::new(&Settings::fixed(16))),
+            timeout: Duration::from_mins(2),
+            max_body: 8 << 20,
+            retry: RetrySettings::default(),
+        }
+    }
+}
+
+impl fmt::Debug for RemoteSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteSettings")
+            .field("model", &self.model)
+            .field("base_urls", &shown_urls(&self.base_urls))
+            .field("key", &self.key.is_some())
+            .field("headers", &self.headers)
+            .field("secret_headers", &self.secret_headers.len())
+            .field("limiter", &self.limiter)
+            .field("timeout", &self.timeout)
+            .field("max_body", &self.max_body)
+            .field("retry", &self.retry)
+            .finish()
+    }
+}
+
+/// URLs as records and errors name them: joined by `,`, without user part and query.
+pub fn shown_urls<S: AsRef<str>>(urls: &[S]) -> String {
+    urls.iter().map(|url| redact::url(url.as_ref())).collect::<Vec<_>>().join(",")
+}
+
+/// A model behind one or several equivalent servers.
+pub struct Remote {
+    client: Client,
+    balance: Balance,
+    whole_urls: Vec<String>,
+    stream_urls: Vec<String>,
+    model: String,
+    secrets: Secrets,
+    headers: Vec<(String, String)>,
+    secret_headers: Vec<(String, SecretString)>,
+    learned: LearnedOptions,
+    interface: Box<dyn Interface>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("url", &self.address()).field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// A completion before it is cut.
+#[derive(Debug)]
+struct Raw {
+    decoded: Decoded,
+    attempts: u32,
+    elapsed: Duration,
+    /// Whether it has as many tokens as the limit allows, although the server says that it ended by itself.
+    at_limit: bool,
+}
+
+/// Whether a text has as many tokens as the limit allows, although the server says that it ended by itself.
+fn is_at_limit(decoded: &Decoded, limit: Option<u32>) -> bool {
+    let is_answer = decoded.finish_reason.as_deref().and_then(FinishReason::ending) == Some(Ending::Answer);
+    let reached = decoded.usage.zip(limit).is_some_and(|(usage, limit)| usage.completion_tokens >= u64::from(limit));
+    is_answer && reached && decoded.calls.is_empty()
+}
+
+impl Remote {
+    /// Prepares a model. Sends nothing.
+    pub(super) fn new(settings: RemoteSettings, interface: Box<dyn Interface>) -> Result<Self, ModelError> {
+        let client = Client::new(ClientSettings {
+            timeout: settings.timeout,
+            max_body: settings.max_body,
+            retry: settings.retry,
+            limiter: settings.limiter,
+            ..ClientSettings::default()
+        })?;
+        let urls = |streamed| {
+            let address = |base: &String| interface.address(base, &settings.model, streamed);
+            settings.base_urls.iter().map(address).collect()
+        };
+        let (whole_urls, stream_urls): (Vec<_>, Vec<_>) = (urls(false), urls(true));
+        Ok(Self {
+            client,
+            balance: Balance::new(whole_urls.len()),
+            whole_urls,
+            stream_urls,
+            model: settings.model,
+            secrets: Secrets::new(settings.key, &settings.secret_headers, &settings.base_urls),
+            headers: settings.headers,
+            secret_headers: settings.secret_headers,
+            learned: LearnedOptions::new(interface.known_refusals()),
+            interface,
+        })
+    }
+
+    /// The URLs that requests go to, joined by `,`, without user part and query.
+    pub fn address(&self) -> String {
+        shown_urls(&self.whole_urls)
+    }
+
+    /// The API's name, as it is stored: `chat`, `chat+prefill`, `completions`, `messages`, …
+    pub fn endpoint(&self) -> &'static str {
+        self.interface.endpoint()
+    }
+
+    /// Which options the server has refused so far, or is known to refuse.
+    pub fn learned(&self) -> &LearnedOptions {
+        &self.learned
+    }
+
+    async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
+        let Raw { decoded, attempts, elapsed, at_limit } = self.ask(request, on_event).await?;
+        let cause = decoded.finish_reason.as_deref().and_then(Cause::of_finish);
+        let secrets = self.secrets.hidden.all();
+        Ok(Completion {
+            text: redactor::redacted(decoded.text, &request.stop, &secrets),
+            reasoning: decoded.reasoning.map(|reasoning| redactor::redacted(reasoning.text, &[], &secrets)),
+            finish_reason: decoded.finish_reason,
+            usage: decoded.usage,
+            // Only a reply with calls is followed by another one to the same question.
+            verbatim: decoded.verbatim.filter(|_| !decoded.calls.is_empty()).and_then(|reply| masked(&reply, &secrets)),
+            calls: decoded.calls.iter().filter_map(|call| masked(call, &secrets)).collect(),
+            latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            attempts,
+            cached: false,
+            at_limit,
+            malformed: cause == Some(Cause::MalformedCall),
+        })
+    }
+
+    /// Sends the request; again without an option that the server refuses.
+    async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
+        self.refuse_unsupported(request)?;
+        let interface = self.interface.as_ref();
+        let required = request.decoding.required();
+        self.learned.know(interface.left_out(&request.decoding));
+        let mut incoming =
+            Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden.all()));
+        let mut attempts = 0;
+        let mut elapsed = Duration::ZERO;
+        loop {
+            let refused = self.learned.refused().without(required);
+            let encoded = interface.encode(&self.model, request, refused, on_event.is_some());
+            let unencoded =
+                |error: serde_json::Error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}"));
+            let EncodedRequest { body, sent, label } = encoded.map_err(unencoded)?;
+            let body = interface::with_extra_fields(body, &request.decoding.extra_body).map_err(unencoded)?;
+            let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_total_tokens());
+            let stream = sent.contains(RequestOption::Stream);
+            incoming.expect(stream, label, estimate);
+            let answer = self.post(body, stream, &mut incoming).await?;
+            attempts += answer.attempts;
+            elapsed += answer.elapsed;
+            let (status, refusal) = match incoming.take() {
+                Some(Ok(mut decoded)) => {
+                    // No prompt has no tokens: the server did not count.
+                    decoded.usage = decoded.usage.filter(|usage| usage.prompt_tokens > 0);
+                    for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
+                        *text = self.secrets.hidden.out_of(text);
+                    }
+                    let limit = interface.limit(&request.decoding, refused);
+                    let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
+                    return Ok(Raw { decoded, attempts, elapsed, at_limit });
+                }
+                Some(Err(Fault::Unexplained(reason))) => {
+                    return Err(ModelError::Unexplained { attempts, reason: self.shown(&reason) });
+                }
+                Some(Err(Fault::Broken(reason))) => {
+                    return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
+                }
+                Some(Err(Fault::Withheld(reason))) => {
+                    let (status, message) = (answer.status, self.shown(&reason));
+                    return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
+                }
+                Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
+                None => (answer.status, Refusal::read(&answer::first_event(&answer.body))),
+            };
+            if let Some(written) = refusal.malformed(answer.status) {
+                let text = incoming.replaced(written);
+                let decoded = Decoded { text, finish_reason: Some(TOOL_USE_FAILED.to_owned()), ..Decoded::default() };
+                return Ok(Raw { decoded, attempts, elapsed, at_limit: false });
+            }
+            if !self.learned.learn(sent, required, status, &refusal) {
+                return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
+            }
+        }
+    }
+
+    /// Refuses what the API does not have, before anything is sent.
+    fn refuse_unsupported(&self, request: &Request) -> Result<(), ModelError> {
+        let forced = request.functions.as_ref().is_some_and(|functions| functions.required);
+        if let Some(unsupported) = self.interface.unsupported(&request.decoding, forced) {
+            return Err(ModelError::Other(unsupported.reason));
+        }
+        if request.functions.is_some() && !self.interface.takes_functions() {
+            return Err(ModelError::Other("text completions cannot call functions: use the chat endpoint".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Posts once, with retries.
+    async fn post(&self, body: Vec<u8>, stream: bool, incoming: &mut Incoming<'_>) -> Result<Answer, ModelError> {
+        let accept = if stream { "text/event-stream, application/json" } else { "application/json" };
+        let mut headers = vec![("accept", accept)];
+        headers.extend(self.interface.headers());
+        headers.extend(self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let urls = if stream { &self.stream_urls } else { &self.whole_urls };
+        let key = self.secrets.key.as_ref().map(|key| self.interface.credential(key));
+        let others = self.secret_headers.iter().map(|(name, value)| Credential::Header(name, value));
+        let credentials: Vec<Credential<'_>> = key.into_iter().chain(others).collect();
+        let answer = self.client.post_json(urls, &self.balance, &headers, &credentials, body, incoming).await;
+        answer.map_err(|error| self.secrets.hidden.out_of_error(error).into())
+    }
+
+    fn refused(&self, status: u16, cause: Cause, attempts: u32, refusal: &Refusal) -> ModelError {
+        let message = self.shown(&refusal.message);
+        if !cause.is_passing() {
+            return ModelError::Refused { status, message, cause };
+        }
+        let reason = match status {
+            200..=299 => format!("an error in its answer: {message}"),
+            status => format!("status {status}: {message}"),
+        };
+        ModelError::Exhausted { attempts, reason, cause }
+    }
+
+    /// A server's message, for an error: on one line, short, without secrets.
+    fn shown(&self, text: &str) -> String {
+        crate::base::text::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
+    }
+}
+
+super::model!(Remote, interface);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! The lines of a recording: a request in canonical form with its key, and the episode that makes it.
+//!
+//! The scope of a request is task-local rather than an argument of every function between an episode and its requests:
+//! nothing but a recording or a cache may depend on it.
+
+use super::TapeError;
+use crate::base::json_error;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::{self, Write as _};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// Version of the format; readers accept older ones and refuse newer ones.
+const VERSION: u32 = 1;
+/// The value of `tape` in the first line.
+const NAME: &str = "wikitrail";
+/// Longest first line; other files may have no line end at all.
+pub(super) const MAX_HEADER_BYTES: u64 = 1 << 12;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header<'a> {
+    v: u32,
+    tape: Cow<'a, str>,
+}
+
+/// Only the version: a newer line may lack fields that this program expects.
+#[derive(Deserialize)]
+struct Version {
+    v: u64,
+}
+
+/// An entry as it is written.
+#[derive(Serialize)]
+struct Written<'a, A> {
+    v: u32,
+    kind: Kind,
+    key: String,
+    request: &'a RawValue,
+    n: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'a str>,
+    answer: &'a A,
+}
+
+/// An entry as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Entry<'a> {
+    #[serde(rename = "v")]
+    _version: u32,
+    pub(super) kind: Kind,
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    /// The key, computed from the request.
+    #[serde(skip)]
+    pub(super) digest: Digest,
+    #[serde(borrow)]
+    pub(super) request: &'a RawValue,
+    pub(super) n: u32,
+    #[serde(borrow, default)]
+    pub(super) scope: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) answer: &'a RawValue,
+}
+
+/// The first line of a new recording, with its line end.
+pub(super) fn header_line() -> String {
+    format!("{{\"v\":{VERSION},\"tape\":\"{NAME}\"}}\n")
+}
+
+/// The beginning of a file.
+pub(super) enum Head {
+    /// Empty, or an incomplete first line.
+    Empty,
+    /// A recording's first line, of this many bytes.
+    Recording(usize),
+}
+
+/// Parses the beginning of a file: its first [`MAX_HEADER_BYTES`] bytes, or all of it.
+pub(super) fn read_head(bytes: &[u8], path: &Path) -> Result<Head, TapeError> {
+    let foreign = || TapeError::Foreign { path: path.to_owned(), reason: "its first line is not that of a recording" };
+    let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
+        let begun = header_line().as_bytes().starts_with(bytes);
+        return if begun { Ok(Head::Empty) } else { Err(foreign()) };
+    };
+    let first = &bytes[..end];
+    let parsed = serde_json::from_slice::<Header<'_>>(first);
+    match parsed {
+        Ok(header) if header.tape == NAME && header.v == VERSION => Ok(Head::Recording(end + 1)),
+        _ => match serde_json::from_slice::<Version>(first) {
+            Ok(Version { v }) if v > u64::from(VERSION) && names_a_recording(first) => Err(newer_version(path, v)),
+            _ => Err(foreign()),
+        },
+    }
+}
+
+fn names_a_recording(line: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        tape: Cow<'a, str>,
+    }
+    serde_json::from_slice::<Named<'_>>(line).is_ok_and(|named| named.tape == NAME)
+}
+
+pub(super) fn newer_version(path: &Path, found: u64) -> TapeError {
+    TapeError::Newer { path: path.to_owned(), found, known: VERSION }
+}
+
+/// Why a line is not an entry.
+pub(super) enum BadEntry {
+    /// Of a newer version.
+    Newer(u64),
+    /// Anything else.
+    Bad(String),
+}
+
+impl<'a> Entry<'a> {
+    /// Reads a line, with or without its line end.
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, BadEntry> {
+        let bad = |error: serde_json::Error| BadEntry::Bad(format!("not an entry: {}", json_error::in_line(&error)));
+        match serde_json::from_slice::<Version>(line).map_err(bad)? {
+            Version { v } if v > u64::from(VERSION) => return Err(BadEntry::Newer(v)),
+            Version { v } if v != u64::from(VERSION) => {
+                return Err(BadEntry::Bad(format!("not an entry: unknown version {v}")));
+            }
+            Version { .. } => {}
+        }
+        let mut entry: Self = serde_json::from_slice(line).map_err(bad)?;
+        entry.digest = digest(entry.kind, entry.request.get());
+        if hex(&entry.digest) == entry.key {
+            Ok(entry)
+        } else {
+            Err(BadEntry::Bad("the key does not match the request, which was changed".to_owned()))
+        }
+    }
+}
+
+/// A request with its answer as a line, with its line end.
+pub(super) fn entry_line<A: Serialize>(
+    asked: &CanonicalRequest,
+    n: u32,
+    scope: Option<&str>,
+    answer: &A,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let written =
+        Written { v: VERSION, kind: asked.kind, key: hex(&asked.digest), request: &asked.request, n, scope, answer };
+    let mut line = serde_json::to_vec(&written)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Model,
+    Wiki,
+}
+
+impl Kind {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Wiki => "wiki",
+        }
+    }
+}
+
+pub(super) type Digest = [u8; 32];
+
+/// A request as recordings store it: its JSON text and the digest of that.
+#[derive(Debug, Clone)]
+pub struct CanonicalRequest {
+    pub(super) kind: Kind,
+    pub(super) request: Box<RawValue>,
+    pub(super) digest: Digest,
+}
+
+impl CanonicalRequest {
+    /// Equal requests must serialise to the same text. The fields that differ most should come first: the nearest
+    /// recorded request is the one with the longest common prefix.
+    pub fn new<R: Serialize>(kind: Kind, request: &R) -> Self {
+        // Plain data with string keys always serialises.
+        let request = to_raw_value(request).unwrap_or_default();
+        let digest = digest(kind, request.get());
+        Self { kind, request, digest }
+    }
+}
+
+/// The key of a request.
+pub(super) fn digest(kind: Kind, request: &str) -> Digest {
+    sha256([kind.name().as_bytes(), b"\n", request.as_bytes()])
+}
+
+/// SHA-256 of the concatenated `parts`.
+pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// A digest as lower-case hexadecimal text.
+fn hex(digest: &Digest) -> String {
+    digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+tokio::task_local! {
+    static SCOPE: Scope;
+}
+
+/// An episode, or one sample of its vote.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Scope {
+    episode: String,
+    /// Which repeat of the question the episode is, from 0.
+    pub(super) repeat: u32,
+    /// Which sample of a vote, from 0.
+    pub(super) sample: Option<u32>,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} repeat {}", self.episode, self.repeat)?;
+        self.sample.map_or(Ok(()), |sample| write!(f, " sample {sample}"))
+    }
+}
+
+/// Runs `future` as an episode, whose requests are counted separately.
+///
+/// `episode` names variant and question, and must be the same in a replay.
+pub fn in_episode<F: Future>(episode: String, repeat: u32, future: F) -> impl Future<Output = F::Output> {
+    SCOPE.scope(Scope { episode, repeat, sample: None }, future)
+}
+
+/// Runs `future` as a sample (from 0) of the current episode.
+pub fn in_sample<F: Future>(sample: u32, future: F) -> impl Future<Output = F::Output> {
+    SCOPE.scope(Scope { sample: Some(sample), ..current_scope().unwrap_or_default() }, future)
+}
+
+/// The scope of the current task.
+pub(super) fn current_scope() -> Option<Scope> {
+    SCOPE.try_with(Clone::clone).ok()
+}
+
+/// Counts the occurrences of each request in each scope.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    /// By half a digest of scope and request, which is enough to distinguish them.
+    asked: Mutex<HashMap<[u8; 16], u32>>,
+}
+
+impl Counter {
+    /// How often this was requested before: 0 the first time.
+    pub(super) fn next(&self, digest: &Digest, scope: &str) -> u32 {
+        let whole = sha256([digest.as_slice(), scope.as_bytes()]);
+        let mut half = [0; 16];
+        half.copy_from_slice(&whole[..16]);
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = asked.entry(half).or_default();
+        let before = *count;
+        *count = count.saturating_add(1);
+        before
+    }
+}

@@ -1,0 +1,39 @@
+//! Prompt files, exemplars and their rendering.
+//!
+//! A prompt is a TOML file with instructions and structured exemplars ([`PromptFile`]), or a finished text
+//! ([`FinishedText`]): under a key of the paper's JSON files, or a plain one. [`load()`] reads and checks either, [`texts::load`] reads the protocol's own texts, and
+//! [`render()`] turns both into the frame around the question of every request.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `load` | from the name of a prompt to its checked source, and what can be wrong with it |
+//! | `file` | a prompt file in TOML |
+//! | `exemplar` | the exemplars of a prompt file |
+//! | `plain` | finished texts: plain files, and keys of the paper's JSON files |
+//! | `texts` | a protocol's own texts, and their slots |
+//! | `render` | the frame of every layout: instruction, tools, exemplars |
+//! | `new` | a copy of a prompt to edit |
+//! | `reader` | a TOML tree with lines, read with all problems at once; also for experiment and settings files |
+
+mod exemplar;
+mod file;
+mod load;
+mod new;
+mod plain;
+pub mod protocol;
+mod reader;
+mod render;
+pub mod texts;
+
+pub use exemplar::{Exemplar, ExemplarStep};
+pub use file::{METHODS, PromptFile, QUESTION_LABELS, Texts};
+pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptError, PromptSource, check, file_of, load, source};
+pub use new::{NewPrompt, new};
+pub use plain::FinishedText;
+pub(crate) use reader::{Entry, Fault, Reader, Table, quoted};
+pub use reader::{Problem, Problems};
+pub use render::{ExemplarOrder, RenderSettings, Rendered, ToolTexts, render};
+pub use texts::{ProtocolTexts, TextsFile};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! The text of a protocol around a question: rendered once per variant, the same for every question.
+
+use super::{Layout, ToolSpec};
+use crate::base::{Message, Prefix};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The fixed part of every request of a variant, and the texts for particular occasions.
+///
+/// The protocol's [`Layout`] determines which fields are used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frame {
+    /// Text before the question.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub prefix: Prefix,
+    /// Text after the question, before the first reply.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub suffix: Arc<str>,
+    /// Whether the question itself stands between the two, in place of the protocol's line with its label.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub around: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<Arc<str>>,
+    /// Solved examples as turns of a conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Message>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
+    /// Texts by occasion, such as `feedback` and `force_stop`; slots in braces are filled in by the dialogue.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, Arc<str>>,
+}
+
+/// What marks the place of the question in a stored text.
+const QUESTION: &str = "{question}";
+
+impl Frame {
+    /// A frame that is one text before the question.
+    pub fn text(prefix: impl Into<Prefix>) -> Self {
+        Self { prefix: prefix.into(), ..Self::default() }
+    }
+
+    /// A frame with a text on both sides of the question.
+    pub fn around(prefix: impl Into<Prefix>, suffix: impl Into<Arc<str>>) -> Self {
+        Self { prefix: prefix.into(), suffix: suffix.into(), around: true, ..Self::default() }
+    }
+
+    /// What follows the prefix to put a question: the question with the text behind it, or else the protocol's `line`.
+    pub(super) fn question_text(&self, question: &str, line: impl FnOnce() -> String) -> String {
+        if self.around { format!("{question}{}", self.suffix) } else { line() }
+    }
+
+    /// The message that puts a question: with the text on both sides of it, or else the protocol's `message`.
+    pub(super) fn question_message(&self, question: &str, message: impl FnOnce() -> String) -> String {
+        if self.around { format!("{}{question}{}", &*self.prefix, self.suffix) } else { message() }
+    }
+
+    /// The text for an occasion; empty where there is none.
+    pub fn text_for(&self, occasion: &str) -> &str {
+        self.texts.get(occasion).map_or("", |text| text)
+    }
+
+    /// A sentence for the model, in the frame's words or else in `ours`, with its slots filled in. Text of the model's
+    /// may look like a slot, so it comes last.
+    pub(super) fn sentence(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
+        let words = self.texts.get(key).map_or(ours, |text| text).to_owned();
+        slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))
+    }
+
+    /// The form that is stored and hashed: the text for [`Layout::Text`], with `{question}` where the question stands between
+    /// two parts of it; otherwise indented JSON, also of a text that would be read as another one.
+    pub fn stored(&self, layout: Layout) -> String {
+        if layout == Layout::Text {
+            let place = if self.around { QUESTION } else { "" };
+            let text = format!("{}{place}{}", &*self.prefix, self.suffix);
+            if Self::of_text(&text) == *self {
+                return text;
+            }
+        }
+        // Strings and lists of strings always serialise.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    /// Reads the form that [`stored`](Self::stored) writes.
+    pub fn read(stored: &str, layout: Layout) -> Result<Self, serde_json::Error> {
+        if layout == Layout::Text { Ok(Self::of_text(stored)) } else { serde_json::from_str(stored) }
+    }
+
+    fn of_text(stored: &str) -> Self {
+        let json =
+            || serde_json::from_str::<Self>(stored).ok().filter(|frame| !frame.prefix.is_empty() || frame.around);
+        if let Some(frame) = Some(stored).filter(|text| text.starts_with('{')).and_then(|_| json()) {
+            return frame;
+        }
+        match stored.split_once(QUESTION) {
+            Some((prefix, suffix)) => Self::around(prefix, suffix),
+            None => Self::text(stored),
+        }
+    }
+}
+
+// Prompts that say the same with other white space.
+
+/// What is written otherwise: its name, what is replaced, and by what.
+const WAYS: [(&str, &str, &str); 3] = [
+    ("two spaces after a full stop", ". ", ".  "),
+    ("two blank lines for one", "\n\n", "\n\n\n"),
+    ("a space at the ends of lines", "\n", " \n"),
+];
+const IN_FRONT: &str = "a line break in front";
+
+/// Ways to write white space otherwise, as bits: those of `WAYS`, then `IN_FRONT`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spacing(u8);
+
+impl Spacing {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (1..1 << (WAYS.len() + 1)).map(Self)
+    }
+
+    /// Its name, such as `two blank lines for one and a line break in front`.
+    pub fn name(self) -> String {
+        let names = WAYS.iter().map(|way| way.0).chain([IN_FRONT]).enumerate();
+        let used: Vec<&str> = names.filter(|(bit, _)| self.has(*bit)).map(|(_, name)| name).collect();
+        used.join(" and ")
+    }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|spacing| spacing.name() == name)
+    }
+
+    fn has(self, bit: usize) -> bool {
+        self.0 >> bit & 1 == 1
+    }
+
+    fn text(self, text: &str) -> String {
+        if text.is_empty() {
+            return String::new();
+        }
+        let front = if self.has(WAYS.len()) { "\n" } else { "" };
+        let used = WAYS.iter().enumerate().filter(|(bit, _)| self.has(*bit));
+        used.fold(format!("{front}{text}"), |text, (_, (_, from, to))| text.replace(from, to))
+    }
+}
+
+impl Frame {
+    /// The same with other white space in what stands before and after the question.
+    #[must_use]
+    pub fn spaced(&self, spacing: Spacing) -> Self {
+        let said = |text: &str| spacing.text(text);
+        let message =
+            |message: &Message| Message { content: said(&message.content).into(), verbatim: None, ..message.clone() };
+        Self {
+            prefix: said(&self.prefix).into(),
+            suffix: said(&self.suffix).into(),
+            system: self.system.as_ref().map(|text| said(text).into()),
+            examples: self.examples.iter().map(message).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, Layout, Spacing};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn stored_texts_are_read_as_what_they_were() {
+        for (frame, stored) in [
+            (Frame::text("One\n"), "One\n"),
+            (Frame::around("Q: ", "\nGo on.\n"), "Q: {question}\nGo on.\n"),
+            (Frame::around("", ""), "{question}"),
+            // A mark behind the place is a text.
+            (Frame::around("Q: ", " {question}"), "Q: {question} {question}"),
+            (Frame::text("{\"a\": 1}"), "{\"a\": 1}"),
+        ] {
+            assert_eq!(frame.stored(Layout::Text), stored);
+            assert_eq!(Frame::read(stored, Layout::Text).expect("sound"), frame);
+        }
+        // These would be read as something else.
+        for frame in
+            [Frame::text("a {question} b"), Frame::around("{question} ", ""), Frame::text("{\"prefix\":\"x\"}")]
+        {
+            let stored = frame.stored(Layout::Text);
+            assert!(stored.starts_with("{\n"), "{stored}");
+            assert_eq!(Frame::read(&stored, Layout::Text).expect("sound"), frame);
+        }
+    }
+
+    #[test]
+    fn a_question_stands_in_the_text_or_on_the_protocols_line() {
+        let line = || "Question: Who?\n".to_owned();
+        assert_eq!(Frame::text("x").question_text("Who?", line), "Question: Who?\n");
+        assert_eq!(Frame::text("x").question_message("Who?", line), "Question: Who?\n");
+        let around = Frame::around("Say: ", " Now.");
+        assert_eq!(around.question_text("Who?", line), "Who? Now.");
+        assert_eq!(around.question_message("Who?", line), "Say: Who? Now.");
+    }
+
+    #[test]
+    fn spacings_differ_in_white_space_alone_and_are_found_by_name() {
+        let frame = Frame::text("Answer. Be short.\n\nQuestion: Who?\n");
+        let mut texts = BTreeSet::new();
+        for spacing in Spacing::all() {
+            let text = frame.spaced(spacing).prefix.to_string();
+            assert!(text.split_whitespace().eq(frame.prefix.split_whitespace()), "{text:?}");
+            assert_eq!(Spacing::named(&spacing.name()), Some(spacing));
+            texts.insert(text);
+        }
+        assert_eq!(texts.len(), 15);
+        assert!(!texts.contains(&*frame.prefix));
+        assert_eq!(Spacing::named("none"), None);
+    }
+}

@@ -1,0 +1,362 @@
+//! `go-blog`: the agent of an article on `ReAct` in Go, whose model is told of its errors.
+//!
+//! A reply with `Action:` is a tool call, one with `Answer:` alone is the answer; what is neither, names no tool or
+//! has arguments that do not fit is answered with `Error: …`, and the model tries again. Of a reply that goes on
+//! after its first call, thought, action and input are kept and the rest is set aside, so that invented observations
+//! and answers are never shown to the model again. The article gives no limit; ours counts the model's replies.
+//!
+//! | option | values |
+//! |---|---|
+//! | `arguments` | `mend`: misnamed arguments are repaired, which the article asks for; `strict`: answered with an error |
+//! | `unknown_tool` | the article's three treatments. `feedback`: the model is told which tools exist; `abort`: the episode ends; `default`: `Search` gets the arguments |
+
+use super::episode::Episode;
+use super::model_json::{Dict, first_object};
+use super::python::{dumps, strip};
+use super::tools::{self, Misfit};
+use super::{
+    Arguments, Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
+};
+use crate::base::python::is_python_space;
+use crate::base::{Message, Outcome, Prompt, Question, Tool};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+pub const ID: &str = "go-blog";
+
+/// Kind of a [repair](crate::base::Repair): the first tool was used for one that does not exist.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+/// The article's answer to a call of an unknown tool, for frames that were stored before they had one.
+const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类型,......";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GoBlog {
+    /// Whether misnamed arguments are mended.
+    mend: bool,
+    unknown: Unknown,
+}
+
+/// What becomes of a call of an unknown tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    Feedback,
+    Abort,
+    Default,
+}
+
+impl GoBlog {
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, &["arguments=mend|strict", "unknown_tool=feedback|abort|default"])?;
+        let unknown = [("feedback", Unknown::Feedback), ("abort", Unknown::Abort), ("default", Unknown::Default)];
+        let unknown = options.choice(ID, "unknown_tool", &unknown, "`feedback`, `abort` or `default`")?;
+        Ok(Self { mend: options.mends(ID)?, unknown })
+    }
+}
+
+impl Protocol for GoBlog {
+    // The article gives no limit.
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::System)
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(GoBlogDialogue {
+            go: *self,
+            episode: Episode::new(setup),
+            inner: Vec::new(),
+            from_system: false,
+            memory: setup.history.clone(),
+        })
+    }
+
+    fn parse(&self, output: &str, _step: usize) -> Parsed {
+        match read_reply(output) {
+            Reply::Answer { thought, answer } => Parsed::finish(Some(stripped(thought)), stripped(answer)),
+            Reply::Neither(_) => Parsed::new(Kind::Invalid),
+            Reply::Call(call) => {
+                let (thought, tool) = (Some(stripped(call.thought)), Some(call.tool.to_owned()));
+                match call.arguments {
+                    Some(args) => {
+                        let input = Some(args.text.to_owned());
+                        let args = Some(Arguments::of(&args.object));
+                        Parsed { thought, tool, input, args, ..Parsed::new(Kind::Act) }
+                    }
+                    None => Parsed { thought, tool, ..Parsed::new(Kind::Invalid) },
+                }
+            }
+        }
+    }
+
+    fn question(&self, _label: &str, question: &str) -> String {
+        format!("Question: {question}")
+    }
+
+    fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        let thought = thought.unwrap_or_default();
+        match tools::signature(tool) {
+            Some((name, parameter)) => call_text(thought, name, &dumps(&json!({ parameter: input }))),
+            None => format!("Thought: {thought}\nAnswer: {input}"),
+        }
+    }
+
+    fn observation(&self, _n: usize, text: &str) -> String {
+        format!("Observation: {text}")
+    }
+
+    fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        vec![("ToolDesc", tools::descriptions(tools)), ("ToolNames", tools::names(tools))]
+    }
+}
+
+fn stripped(text: &str) -> String {
+    text.trim_matches(is_python_space).to_owned()
+}
+
+/// A call as it should be written.
+fn call_text(thought: &str, tool: &str, input: &str) -> String {
+    format!("Thought: {thought}\nAction: {tool}\nAction Input: {input}")
+}
+
+#[derive(Debug)]
+struct GoBlogDialogue {
+    go: GoBlog,
+    episode: Episode,
+    /// The question and what has happened since.
+    inner: Vec<Message>,
+    /// Whether the next observation is the system's own error.
+    from_system: bool,
+    /// Earlier questions and answers, with this one once it is answered.
+    memory: Vec<Message>,
+}
+
+impl GoBlogDialogue {
+    fn next(&mut self) -> Turn {
+        let limit = self.episode.setup.max_steps;
+        if self.episode.step > limit {
+            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} replies"));
+        }
+        let messages = [self.episode.before_question(), self.inner.clone()].concat();
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+
+    fn call(&mut self, text: &str, call: Call<'_>) -> Turn {
+        let thought = stripped(call.thought);
+        let Some(arguments) = call.arguments else {
+            self.inner.push(Message::assistant(text));
+            let action_text = call.tool.to_owned();
+            return match self.episode.tool(call.tool) {
+                Some(_) => self.error(Some(thought), action_text, &Reason::NotJson),
+                None => self.unknown(thought, action_text, call.tool, &Map::new()),
+            };
+        };
+        let rest = strip(arguments.rest);
+        if rest.is_empty() {
+            self.inner.push(Message::assistant(text));
+        } else {
+            self.episode.repaired("discarded_text");
+            self.episode.set_aside(Some(rest.to_owned()));
+            self.inner.push(Message::assistant(call_text(&thought, call.tool, arguments.text)));
+        }
+        let action_text = format!("{} {}", call.tool, arguments.text);
+        let arguments = arguments.object.to_json();
+        match self.episode.tool(call.tool).map(|tool| tool.resolve(&arguments, self.go.mend)) {
+            Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
+            Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
+            None => self.unknown(thought, action_text, call.tool, &arguments),
+        }
+    }
+
+    fn unknown(&mut self, thought: String, action_text: String, name: &str, arguments: &Map<String, Value>) -> Turn {
+        match self.go.unknown {
+            Unknown::Feedback => {
+                let frame = &self.episode.setup.frame;
+                let names = tools::names(&frame.tools);
+                let words = frame.sentence("unknown_tool", NO_SUCH_TOOL, &[("tools", &names), ("tool", name)]);
+                self.answer_itself(Some(thought), action_text, words)
+            }
+            Unknown::Abort => {
+                let detail = format!("the model called the tool `{name}`, which does not exist");
+                self.episode.stop(Outcome::FormatFailure, detail)
+            }
+            Unknown::Default => {
+                self.episode.repaired(UNKNOWN_TOOL);
+                // Its arguments were meant for another tool, so their names cannot count.
+                match self.episode.setup.frame.tools.first().map(|tool| tool.resolve(arguments, true)) {
+                    Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
+                    Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
+                    None => self.episode.stop(Outcome::FormatFailure, "there are no tools"),
+                }
+            }
+        }
+    }
+
+    /// Feedback in the frame's words.
+    fn error(&mut self, thought: Option<String>, action_text: String, reason: &Reason) -> Turn {
+        let frame = &self.episode.setup.frame;
+        let error = reason.sentence(frame);
+        let feedback = match frame.text_for("feedback") {
+            "" => error,
+            feedback => feedback.replace("{error}", &error),
+        };
+        self.answer_itself(thought, action_text, format!("Error: {feedback}"))
+    }
+
+    fn answer_itself(&mut self, thought: Option<String>, action_text: String, text: String) -> Turn {
+        self.from_system = true;
+        self.episode.answer_itself(thought, action_text, text)
+    }
+}
+
+/// What is wrong with a reply.
+enum Reason {
+    Form(Fault),
+    NotJson,
+    Misfit(Misfit),
+}
+
+impl Reason {
+    /// In the frame's words, or else in English.
+    fn sentence(&self, frame: &Frame) -> String {
+        let (key, ours) = match self {
+            Self::Form(Fault::BadCall) => (
+                "bad_call",
+                "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
+                 `Action Input: ` with a JSON object",
+            ),
+            Self::Form(Fault::BadAnswer) => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
+            Self::Form(Fault::NeitherLabel) => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
+            Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
+            Self::Misfit(Misfit::Unknown(_)) => ("unknown_argument", "the tool has no argument `{argument}`"),
+            Self::Misfit(Misfit::Missing(_)) => ("missing_argument", "the argument `{argument}` is missing"),
+        };
+        let argument = match self {
+            Self::Misfit(Misfit::Unknown(names)) => names.join("`, `"),
+            Self::Misfit(Misfit::Missing(name)) => name.clone(),
+            Self::Form(_) | Self::NotJson => String::new(),
+        };
+        frame.sentence(key, ours, &[("argument", &argument)])
+    }
+}
+
+impl Dialogue for GoBlogDialogue {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.inner = vec![Message::user(format!("Question: {}", question.question))];
+        self.next()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        self.from_system = false;
+        match read_reply(text) {
+            Reply::Call(call) => self.call(text, call),
+            Reply::Answer { thought, answer } => {
+                let (thought, answer) = (stripped(thought), stripped(answer));
+                self.memory.extend(self.inner.first().cloned());
+                self.memory.push(Message::assistant(format!("Thought: {thought}\nAnswer: {answer}")));
+                self.episode.finish(Some(thought), format!("Answer: {answer}"), answer)
+            }
+            Reply::Neither(reason) => {
+                self.inner.push(Message::assistant(text));
+                self.error(None, text.to_owned(), &Reason::Form(reason))
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        self.inner.push(Message::user(if self.from_system { text.to_owned() } else { format!("Observation: {text}") }));
+        self.next()
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        self.memory.clone()
+    }
+}
+
+// A reply read as the article's two regular expressions read it, with a dot that takes newlines.
+//
+// | | |
+// |---|---|
+// | call | `(?s)^\s*Thought: (.*?)\n+Action: ([a-zA-Z0-9_]+).*?\n+Action Input: .*?(\{.*\})` |
+// | answer | `(?s)\s*Thought:(.*?)\n+Answer:.*?(.*)` |
+//
+// Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
+// the left in one pass.
+
+#[derive(Debug, PartialEq)]
+enum Reply<'t> {
+    Call(Call<'t>),
+    Answer { thought: &'t str, answer: &'t str },
+    Neither(Fault),
+}
+
+#[derive(Debug, PartialEq)]
+struct Call<'t> {
+    thought: &'t str,
+    tool: &'t str,
+    /// Nothing when they are not a JSON object.
+    arguments: Option<CallArguments<'t>>,
+}
+
+/// The first JSON object after the input's label.
+#[derive(Debug, PartialEq)]
+struct CallArguments<'t> {
+    text: &'t str,
+    object: Dict,
+    /// What follows in the reply.
+    rest: &'t str,
+}
+
+/// Why a reply is neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    BadCall,
+    BadAnswer,
+    NeitherLabel,
+}
+
+/// Reads a reply. The label of an action decides, wherever it stands.
+fn read_reply(text: &str) -> Reply<'_> {
+    if text.contains("Action:") {
+        call(text).map_or(Reply::Neither(Fault::BadCall), Reply::Call)
+    } else if text.contains("Answer:") {
+        answer(text).unwrap_or(Reply::Neither(Fault::BadAnswer))
+    } else {
+        Reply::Neither(Fault::NeitherLabel)
+    }
+}
+
+fn call(text: &str) -> Option<Call<'_>> {
+    let body = text.trim_start_matches(is_go_space).strip_prefix("Thought: ")?;
+    let label = "\nAction: ";
+    let (at, tool) = body.match_indices(label).find_map(|(at, _)| {
+        let after = &body[at + label.len()..];
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+        (end > 0).then(|| (at, &after[..end]))
+    })?;
+    let (_, input) = body[at + label.len() + tool.len()..].split_once("\nAction Input: ")?;
+    let object = &input[input.find('{')?..];
+    let to_last_brace = &object[..=object.rfind('}')?];
+    let arguments = first_object(to_last_brace).map(|(dict, end)| CallArguments {
+        text: &to_last_brace[..end],
+        object: dict,
+        rest: &object[end..],
+    });
+    // The newlines before a label belong to it.
+    Some(Call { thought: body[..at].trim_end_matches('\n'), tool, arguments })
+}
+
+fn answer(text: &str) -> Option<Reply<'_>> {
+    let (_, body) = text.split_once("Thought:")?;
+    let (thought, answer) = body.split_once("\nAnswer:")?;
+    Some(Reply::Answer { thought: thought.trim_end_matches('\n'), answer })
+}
+
+/// `\s` of Go's regular expressions.
+fn is_go_space(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\x0c' | '\r' | ' ')
+}
+
+#[cfg(test)]
+mod tests;

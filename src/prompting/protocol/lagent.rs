@@ -1,0 +1,710 @@
+//! `lagent`: lagent's `ReAct`, quirks included.
+//!
+//! Every turn is one request: the system message with the call protocol, the conversation so far, and on the last
+//! turn a system message that asks for a result. A reply is read by labels that may stand anywhere in it; the final
+//! answer counts above all, the last action is paired with everything after the first input label, and what the
+//! tool says comes back as a system message `Response:…`.
+//!
+//! In the JSON form a reply is an object with a thought and either an action or a conclusion; what an action gives
+//! comes back as the user's message, bare, and the whole conversation is remembered. Any other reply
+//! ends the run, and so does the word `conclusion` anywhere in a reply.
+//!
+//! `docs/protocols.md` lists the options. `labels=v0.1` changes more than the labels: a tool takes its input as plain
+//! text, names with dots do not address toolkits, the model is never asked to come to an end (the flag for it was set
+//! after the last turn), and questions and answers are remembered.
+//!
+//! Upstream uses labels as regular expressions; here they are plain text.
+
+use super::episode::Episode;
+use super::model_json::{self, Dict, Item};
+use super::python::{dumps, dumps_ascii, repr_value, set_repr, strip};
+use super::tools::{Misfit, Resolved, signature};
+use super::{
+    Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
+};
+use crate::base::python::{is_python_space, repr};
+use crate::base::{Message, Outcome, Prompt, Question, Role, Tool};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+pub const ID: &str = "lagent";
+
+/// The options, as they are named in messages.
+const OPTIONS: &[&str] = &[
+    "labels=v0.2|v0.1",
+    "thought=TEXT",
+    "action=TEXT",
+    "action_input=TEXT",
+    "response=TEXT",
+    "finish=TEXT",
+    "response_end=[TEXT]",
+    "variant=labels|json",
+    "language=en|zh",
+    "arguments=mend|strict",
+];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lagent {
+    form: Form,
+    labels: Arc<Labels>,
+    release: Release,
+    /// The answer to a question that was given up.
+    given_up: &'static str,
+    /// Whether misnamed arguments are mended.
+    mend: bool,
+}
+
+/// How a reply is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Labels,
+    Json,
+}
+
+/// Whose behaviour is kept where releases differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Release {
+    V01,
+    V02,
+}
+
+/// What the parts of a reply begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Labels {
+    thought: String,
+    action: String,
+    action_input: String,
+    response: String,
+    finish: String,
+    /// What follows a tool's answer.
+    response_end: String,
+}
+
+impl Labels {
+    fn new(options: &Options, release: Release) -> Result<Self, OptionError> {
+        let (action_input, finish) = match release {
+            Release::V02 => ("Action Input:", "Final Answer:"),
+            Release::V01 => ("ActionInput:", "FinalAnswer:"),
+        };
+        let label = |name: &str, default: &str| match options.get(name) {
+            Some("") => Err(OptionError::value(ID, name, "", "any text that is not empty")),
+            given => Ok(given.unwrap_or(default).to_owned()),
+        };
+        Ok(Self {
+            thought: label("thought", "Thought:")?,
+            action: label("action", "Action:")?,
+            action_input: label("action_input", action_input)?,
+            response: label("response", "Response:")?,
+            finish: label("finish", finish)?,
+            response_end: options.get("response_end").unwrap_or("\n").to_owned(),
+        })
+    }
+}
+
+impl Lagent {
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, OPTIONS)?;
+        let form =
+            options.choice(ID, "variant", &[("labels", Form::Labels), ("json", Form::Json)], "`labels` or `json`")?;
+        let release =
+            options.choice(ID, "labels", &[("v0.2", Release::V02), ("v0.1", Release::V01)], "`v0.2` or `v0.1`")?;
+        if form == Form::Json {
+            refuse_labels(options)?;
+        }
+        let given_up = [("en", "Sorry that I cannot answer your question."), ("zh", "对不起，我无法回答你的问题")];
+        Ok(Self {
+            form,
+            labels: Arc::new(Labels::new(options, release)?),
+            release,
+            given_up: options.choice(ID, "language", &given_up, "`en` or `zh`")?,
+            mend: options.mends(ID)?,
+        })
+    }
+
+    /// The message that shows what an action gave.
+    fn response(&self, text: &str) -> String {
+        format!("{}{text}{}", self.labels.response, self.labels.response_end)
+    }
+}
+
+/// The JSON form has no labels.
+fn refuse_labels(options: &Options) -> Result<(), OptionError> {
+    let names = ["labels", "thought", "action", "action_input", "response", "finish", "response_end"];
+    match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
+        None => Ok(()),
+        Some((name, value)) => Err(OptionError::value(ID, name, value, "set with `variant=labels` only")),
+    }
+}
+
+impl Protocol for Lagent {
+    fn profile(&self) -> Profile {
+        let max_steps = match (self.form, self.release) {
+            (Form::Json, _) => 5,
+            (Form::Labels, Release::V02) => 4,
+            (Form::Labels, Release::V01) => 2,
+        };
+        Profile::new(ID, max_steps, Layout::System)
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        match self.form {
+            Form::Labels => Box::new(LabelledDialogue::new(self, setup)),
+            Form::Json => Box::new(JsonDialogue::new(self, setup)),
+        }
+    }
+
+    fn parse(&self, output: &str, _step: usize) -> Parsed {
+        if self.form == Form::Json {
+            return json_parsed(output);
+        }
+        let reply = labelled_reply(output, &self.labels);
+        let thought = Some(reply.thought.to_owned());
+        match reply.action {
+            FINISH => Parsed::finish(thought, reply.input),
+            NO_ACTION => Parsed { thought, ..Parsed::invalid(FORMAT) },
+            action => Parsed::act(thought, action, reply.input),
+        }
+    }
+
+    fn question(&self, _label: &str, question: &str) -> String {
+        question.to_owned()
+    }
+
+    fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        match self.form {
+            Form::Labels => labelled_step(self, thought, tool, input),
+            Form::Json => json_step(thought, tool, input),
+        }
+    }
+
+    fn observation(&self, _n: usize, text: &str) -> String {
+        match self.form {
+            Form::Labels => self.response(text),
+            Form::Json => text.to_owned(),
+        }
+    }
+
+    fn observation_role(&self) -> Role {
+        match self.form {
+            Form::Labels => Role::System,
+            Form::Json => Role::User,
+        }
+    }
+
+    fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        match self.form {
+            Form::Labels => labelled_slots(self, tools),
+            Form::Json => json_slots(tools),
+        }
+    }
+}
+
+// Tools and steps as written for the model.
+
+/// Upstream adds this sentence to every tool whose arguments are JSON; it is part of the list's form.
+const PARAMETERS: &str = "If you call this tool, you must pass arguments in the JSON format {key: value}, where the key is the parameter name.";
+
+/// Values of the slots in a call protocol. The lists are written as Python writes them.
+fn labelled_slots(lagent: &Lagent, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+    let labels = &lagent.labels;
+    let description = match lagent.release {
+        Release::V02 => descriptions(tools),
+        Release::V01 => {
+            tools.iter().map(|tool| (tool.name.clone(), tool.description.clone().into())).collect::<Map<_, _>>().into()
+        }
+    };
+    vec![
+        ("tool_description", repr_value(&description)),
+        ("action_names", tool_names(tools)),
+        ("thought", labels.thought.clone()),
+        ("action", labels.action.clone()),
+        ("action_input", labels.action_input.clone()),
+        ("response", labels.response.clone()),
+        ("finish", labels.finish.clone()),
+    ]
+}
+
+/// Values of the slots in the template of the JSON form, whose list is JSON, in ASCII.
+fn json_slots(tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+    vec![("tool_description", dumps_ascii(&descriptions(tools))), ("action_names", tool_names(tools))]
+}
+
+fn tool_names(tools: &[ToolSpec]) -> String {
+    repr_value(&tools.iter().map(|tool| tool.name.clone()).collect())
+}
+
+fn descriptions(tools: &[ToolSpec]) -> Value {
+    let description = |tool: &ToolSpec| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": [
+                { "name": tool.parameter, "type": "STRING", "description": tool.parameter_description },
+            ],
+            "required": [tool.parameter],
+            "parameter_description": PARAMETERS,
+        })
+    };
+    tools.iter().map(description).collect()
+}
+
+fn labelled_step(lagent: &Lagent, thought: Option<&str>, tool: Tool, input: &str) -> String {
+    let labels = &lagent.labels;
+    let thought = thought.map(|thought| format!("{} {thought}\n", labels.thought)).unwrap_or_default();
+    let Some((name, parameter)) = signature(tool) else {
+        return format!("{thought}{} {input}", if tool == Tool::Finish { &labels.finish } else { &labels.action });
+    };
+    let argument = match lagent.release {
+        Release::V02 => dumps(&json!({ parameter: input })),
+        Release::V01 => input.to_owned(),
+    };
+    format!("{thought}{} {name}\n{} {argument}", labels.action, labels.action_input)
+}
+
+fn json_step(thought: Option<&str>, tool: Tool, input: &str) -> String {
+    let thought = thought.unwrap_or_default();
+    dumps(&match signature(tool) {
+        Some((name, parameter)) => {
+            json!({ "thought_process": thought, "action": { "name": name, "parameters": { parameter: input } } })
+        }
+        None => json!({ "thought_process": thought, "conclusion": input }),
+    })
+}
+
+// The conversation by labels.
+
+#[derive(Debug)]
+struct LabelledDialogue {
+    lagent: Lagent,
+    episode: Episode,
+    /// The question and what has happened since.
+    inner: Vec<Message>,
+    /// What the system gives back in the end, white space and all.
+    response: Option<String>,
+}
+
+impl LabelledDialogue {
+    fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
+        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new(), response: None }
+    }
+
+    fn next(&mut self) -> Turn {
+        let limit = self.episode.setup.max_steps;
+        if self.episode.step > limit {
+            self.response = Some(self.lagent.given_up.to_owned());
+            return self.episode.stop(Outcome::StepLimit, self.lagent.given_up);
+        }
+        let mut messages = [self.episode.before_question(), self.inner.clone()].concat();
+        // The first releases raise the flag for it after the last turn.
+        if self.episode.step == limit && self.lagent.release != Release::V01 {
+            messages.extend(self.episode.force_stop());
+        }
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+}
+
+impl Dialogue for LabelledDialogue {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.inner = vec![Message::user(question.question.as_str())];
+        self.next()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        self.inner.push(Message::assistant(text));
+        let setup = Arc::clone(&self.episode.setup);
+        let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
+        let reply = labelled_reply(text, &self.lagent.labels);
+        let effect = executor.run(self.lagent.release, reply.action, reply.input);
+        let thought = Some(reply.thought.to_owned());
+        let action_text = match reply.action {
+            FINISH => format!("{}{}", self.lagent.labels.finish, reply.input),
+            NO_ACTION => text.to_owned(),
+            action => format!("{action} {}", reply.input),
+        };
+        if let Effect::Finish(answer) = &effect {
+            self.response = Some(answer.clone());
+        }
+        effect.turn(&mut self.episode, thought, action_text)
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        self.inner.push(Message::system(self.lagent.response(text)));
+        self.next()
+    }
+
+    /// The first releases keep what was asked and what was given back. (v0.1.0 returns before it keeps an answer,
+    /// and so remembers only what it could not answer; the release after it kept both.)
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.episode.setup.history.clone();
+        match (self.lagent.release, &self.response, self.inner.first()) {
+            (Release::V02, ..) => return Vec::new(),
+            (Release::V01, Some(response), Some(question)) => {
+                memory.extend([question.clone(), Message::assistant(response.as_str())]);
+            }
+            (Release::V01, ..) => {}
+        }
+        memory
+    }
+}
+
+// The conversation in JSON.
+
+/// One question's conversation. It is remembered whole, with all steps.
+#[derive(Debug)]
+struct JsonDialogue {
+    lagent: Lagent,
+    episode: Episode,
+    /// The question and what has happened since.
+    inner: Vec<Message>,
+}
+
+impl JsonDialogue {
+    fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
+        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new() }
+    }
+
+    fn ask(&self) -> Turn {
+        let mut messages = Vec::new();
+        for message in self.episode.before_question().iter().chain(&self.inner) {
+            push(&mut messages, message);
+        }
+        if self.episode.step == self.episode.setup.max_steps {
+            // Upstream has none; a frame may.
+            messages.extend(self.episode.force_stop());
+        }
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+
+    fn exhausted(&mut self) -> Turn {
+        let detail = format!(
+            "no conclusion within {} steps; the original gives the last action's result",
+            self.episode.setup.max_steps
+        );
+        self.episode.stop(Outcome::StepLimit, detail)
+    }
+}
+
+/// Two messages of the user's in a row become one, with nothing between them.
+fn push(messages: &mut Vec<Message>, message: &Message) {
+    match messages.last_mut() {
+        Some(last) if last.role == Role::User && message.role == Role::User => {
+            *last = Message::user(format!("{}{}", last.content, message.content));
+        }
+        _ => messages.push(message.clone()),
+    }
+}
+
+impl Dialogue for JsonDialogue {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.inner = vec![Message::user(question.question.as_str())];
+        if self.episode.setup.max_steps == 0 { self.exhausted() } else { self.ask() }
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        let reply = match json_reply(text) {
+            Ok(reply) => reply,
+            Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
+        };
+        self.inner.push(Message::assistant(text));
+        let (thought, action_text) = (Some(reply.thought), text.to_owned());
+        let (name, parameters) = match reply.body {
+            JsonBody::Conclusion(answer) => return self.episode.finish(thought, action_text, answer.trim().to_owned()),
+            // The end came by the word alone, and nothing was concluded.
+            JsonBody::Action { .. } if reply.last => return self.episode.finish(thought, action_text, String::new()),
+            JsonBody::Action { name, parameters } => (name, parameters),
+        };
+        let setup = Arc::clone(&self.episode.setup);
+        let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
+        executor.run_decoded(&name, &parameters.to_json()).turn(&mut self.episode, thought, action_text)
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        if self.episode.step > self.episode.setup.max_steps {
+            return self.exhausted();
+        }
+        self.inner.push(Message::user(text));
+        self.ask()
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.episode.setup.history.clone();
+        memory.extend_from_slice(&self.inner);
+        memory
+    }
+}
+
+// A reply read by its labels.
+
+/// The content of a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LabelledReply<'t> {
+    /// White space stays.
+    thought: &'t str,
+    action: &'t str,
+    /// The answer, white space and all, or the action's trimmed input.
+    input: &'t str,
+}
+
+/// Reads a reply. Labels count wherever they stand, in the middle of a word too.
+fn labelled_reply<'t>(text: &'t str, labels: &Labels) -> LabelledReply<'t> {
+    let thought = thought(text, labels);
+    if let Some(answer) = last_part(text, &labels.finish) {
+        return LabelledReply { thought, action: FINISH, input: answer };
+    }
+    match (last_action(text, &labels.action), text.split_once(&labels.action_input)) {
+        (Some(action), Some((_, input))) => {
+            // A closing quote of broken JSON goes with the quotes around the whole.
+            let input = input.trim_matches(is_python_space).trim_matches('"');
+            LabelledReply { thought, action: strip(action), input }
+        }
+        _ => LabelledReply { thought, action: NO_ACTION, input: "" },
+    }
+}
+
+/// The text before the first action, after the last label of a thought in there, before the first answer.
+fn thought<'t>(text: &'t str, labels: &Labels) -> &'t str {
+    let before = text.split_once(&labels.action).map_or(text, |(before, _)| before);
+    let thought = last_part(before, &labels.thought).unwrap_or(before);
+    thought.split_once(&labels.finish).map_or(thought, |(before, _)| before)
+}
+
+/// `text.split(label)[-1]`, if the text contains the label. Labels are found from the left, so with a label that
+/// overlaps itself this is not what a search from the right gives.
+fn last_part<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    text.match_indices(label).last().map(|(at, _)| &text[at + label.len()..])
+}
+
+/// The last action: the rest of the line after its label, where the line has an end.
+fn last_action<'t>(text: &'t str, label: &str) -> Option<&'t str> {
+    let mut last = None;
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once(label) {
+        let Some((action, next)) = after.split_once('\n') else { break };
+        last = Some(action);
+        rest = next;
+    }
+    last
+}
+
+// A reply that is a JSON object: a thought with an action, or with a conclusion.
+
+/// The word that ends a conversation, as a key or anywhere in the text.
+const CONCLUSION: &str = "conclusion";
+/// Values that upstream takes for an unfilled form.
+const PLACEHOLDERS: [&str; 6] = ["str", "int", "float", "bool", "list", "dict"];
+
+#[derive(Debug, Clone, PartialEq)]
+struct JsonReply {
+    thought: String,
+    body: JsonBody,
+    /// Whether the conversation ends here. The word alone is enough, so a tool call may be the end as well.
+    last: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum JsonBody {
+    Action { name: String, parameters: Dict },
+    Conclusion(String),
+}
+
+/// Reads a reply; what cannot be read is an exception upstream, given as `Type: message`.
+fn json_reply(text: &str) -> Result<JsonReply, String> {
+    let item = model_json::value(&without_comments(text)).ok_or("ValueError: Input string is not a valid JSON.")?;
+    let neither = "UnboundLocalError: cannot access local variable 'model' where it is not associated with a value";
+    let fields = item.as_dict().ok_or(neither)?;
+    let text_of = |field: &str| fields.get(field).and_then(Item::as_text);
+    let thought = text_of("thought_process").ok_or(neither)?;
+    let (field, body) = match (fields.get("action").and_then(json_action), text_of(CONCLUSION)) {
+        (Some(action), _) => ("action", action),
+        (None, Some(conclusion)) => (CONCLUSION, JsonBody::Conclusion(conclusion.to_owned())),
+        (None, None) => return Err(neither.to_owned()),
+    };
+    let is_unfilled = |(name, item): &&(String, Item)| {
+        ["thought_process", field].contains(&name.as_str())
+            && item.as_text().is_some_and(|text| PLACEHOLDERS.contains(&text))
+    };
+    if let Some((name, _)) = fields.0.iter().find(is_unfilled) {
+        return Err(format!("ValueError: Field '{name}' is required but not provided"));
+    }
+    let last = text.contains(CONCLUSION) || matches!(body, JsonBody::Conclusion(_));
+    Ok(JsonReply { thought: thought.to_owned(), body, last })
+}
+
+fn json_action(item: &Item) -> Option<JsonBody> {
+    let action = item.as_dict()?;
+    let name = action.get("name")?.as_text()?.to_owned();
+    Some(JsonBody::Action { name, parameters: action.get("parameters")?.as_dict()?.clone() })
+}
+
+/// The text without the lines that are comments.
+fn without_comments(text: &str) -> String {
+    let is_comment = |line: &&str| line.trim_matches(is_python_space).starts_with("//");
+    text.split('\n').filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
+}
+
+fn json_parsed(text: &str) -> Parsed {
+    match json_reply(text) {
+        Err(exception) => Parsed::invalid(exception),
+        Ok(JsonReply { thought, body: JsonBody::Conclusion(answer), .. }) => Parsed::finish(Some(thought), answer),
+        Ok(JsonReply { thought, last: true, .. }) => Parsed { thought: Some(thought), ..Parsed::new(Kind::Finish) },
+        Ok(JsonReply { thought, body: JsonBody::Action { name, parameters }, .. }) => {
+            let args = Some(Arguments::of(&parameters));
+            Parsed { thought: Some(thought), tool: Some(name), args, ..Parsed::new(Kind::Act) }
+        }
+    }
+}
+
+// The effect of an action: a tool call, the end, an answer of the system itself, or an exception upstream.
+
+/// The action that ends the conversation.
+const FINISH: &str = "FinishAction";
+/// The action of a reply that has none.
+const NO_ACTION: &str = "NoAction";
+/// The answer to a reply without an action.
+const FORMAT: &str = "Please follow the format";
+/// The answer to a call that names no tool and has no arguments.
+const NO_SUCH_ACTION: &str = "The action is invalid, please check the action name.";
+/// Kind of a repair: plain text was expected, and an object with the tool's parameter came.
+const OBJECT_FOR_TEXT: &str = "object_for_text";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Effect {
+    Use(Resolved),
+    Finish(String),
+    /// The system answers by itself.
+    Say(String),
+    /// The original ends with this exception.
+    Raise(String),
+}
+
+impl Effect {
+    fn raise(exception: impl Into<String>) -> Self {
+        Self::Raise(exception.into())
+    }
+
+    fn turn(self, episode: &mut Episode, thought: Option<String>, action_text: String) -> Turn {
+        match self {
+            Self::Use(call) => episode.use_tool(thought, action_text, call),
+            Self::Finish(answer) => episode.finish(thought, action_text, answer.trim().to_owned()),
+            Self::Say(text) => episode.answer_itself(thought, action_text, text),
+            Self::Raise(exception) => {
+                episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
+            }
+        }
+    }
+}
+
+/// The tools, and how their arguments are taken.
+#[derive(Debug, Clone, Copy)]
+struct Executor<'s> {
+    tools: &'s [ToolSpec],
+    mend: bool,
+}
+
+impl Executor<'_> {
+    /// An action with the text of its arguments.
+    fn run(self, release: Release, name: &str, input: &str) -> Effect {
+        if release == Release::V01 {
+            return match self.tool(name) {
+                Some(tool) => Effect::Use(self.plain(tool, input)),
+                None => built_in(name, input),
+            };
+        }
+        self.called(name, |tool| self.argument(tool, input), || built_in(name, input))
+    }
+
+    fn run_decoded(self, name: &str, args: &Map<String, Value>) -> Effect {
+        let built_in = || match name {
+            FINISH => Effect::raise("TypeError: sequence item 0: expected str instance, dict found"),
+            _ if !args.is_empty() => Effect::Say(Value::Object(args.clone()).to_string()),
+            NO_ACTION => Effect::Say(FORMAT.to_owned()),
+            _ => Effect::Say(NO_SUCH_ACTION.to_owned()),
+        };
+        self.called(name, |tool| self.resolved(tool, args), built_in)
+    }
+
+    /// Finds the tool of `name`, which may be that of a toolkit's function, `toolkit.function`.
+    fn called(
+        self,
+        name: &str,
+        argument: impl FnOnce(&ToolSpec) -> Effect,
+        built_in: impl FnOnce() -> Effect,
+    ) -> Effect {
+        let (name, function) = name.split_once('.').unwrap_or((name, "run"));
+        if function.contains('.') {
+            return Effect::raise("ValueError: too many values to unpack (expected 2)");
+        }
+        match (self.tool(name), function) {
+            (None, _) => built_in(),
+            (Some(tool), "run") => argument(tool),
+            (Some(_), _) => Effect::Say(format!("invalid API: {function}")),
+        }
+    }
+
+    fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The argument as the first releases hand it on: the text as it stands.
+    fn plain(self, tool: &ToolSpec, input: &str) -> Resolved {
+        if self.mend
+            && let Some(Item::Dict(args)) = model_json::value(without_fence(input))
+            && let Ok(mut resolved) = tool.resolve(&args.to_json(), true)
+        {
+            resolved.repairs.insert(0, OBJECT_FOR_TEXT);
+            return resolved;
+        }
+        Resolved { tool: tool.tool, input: input.to_owned(), repairs: Vec::new() }
+    }
+
+    /// The argument in JSON, which must be an object.
+    fn argument(self, tool: &ToolSpec, input: &str) -> Effect {
+        let input = without_fence(input);
+        match model_json::value(input) {
+            Some(Item::Dict(args)) => self.resolved(tool, &args.to_json()),
+            Some(_) => Effect::Say(format!("{}.run() argument after ** must be a mapping", tool.name)),
+            None => Effect::Say(format!("invalid json format: {input}")),
+        }
+    }
+
+    fn resolved(self, tool: &ToolSpec, args: &Map<String, Value>) -> Effect {
+        match tool.resolve(args, self.mend) {
+            Ok(Resolved { tool: Tool::Finish, input, .. }) => Effect::Finish(input),
+            Ok(resolved) => Effect::Use(resolved),
+            Err(Misfit::Unknown(names)) => {
+                Effect::Say(format!("unknown arguments: {}", set_repr(names.iter().map(|name| repr(name)))))
+            }
+            Err(Misfit::Missing(name)) => Effect::Say(missing(&name)),
+        }
+    }
+}
+
+fn missing(name: &str) -> String {
+    format!("missing required arguments: {}", set_repr([repr(name)]))
+}
+
+/// The actions that are not tools: they answer with the text of their argument, if it has one.
+fn built_in(name: &str, input: &str) -> Effect {
+    match name {
+        FINISH => Effect::Finish(input.to_owned()),
+        _ if !input.is_empty() => Effect::Say(input.to_owned()),
+        NO_ACTION => Effect::Say(FORMAT.to_owned()),
+        _ => Effect::Say(NO_SUCH_ACTION.to_owned()),
+    }
+}
+
+/// The inside of a code fence that is closed on its own line; without an opening the fence is taken off all the same.
+fn without_fence(input: &str) -> &str {
+    let Some(body) = input.trim_end_matches(is_python_space).strip_suffix("\n```") else { return input };
+    let body = body.trim_start_matches(is_python_space);
+    body.strip_prefix("```json\n").unwrap_or(body).trim_matches(is_python_space)
+}
+
+#[cfg(test)]
+mod tests;

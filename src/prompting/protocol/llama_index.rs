@@ -1,0 +1,696 @@
+//! `llama-index`: the `ReAct` agent of `LlamaIndex` 0.14, and an event workflow built on its parser.
+//!
+//! A system message describes tools and format; question, earlier turns and a scratchpad of thoughts, actions and
+//! observations follow as messages. No stop sequences: of a reply that runs ahead, the parser keeps one action.
+//!
+//! - The agent shows the model its own unreadable reply once, with feedback. It counts replies, and compares
+//!   with its limit before it uses one, so that an answer in the last reply allowed is lost. It remembers all steps.
+//! - The workflow observes that there was an error instead, without the reply. It remembers question and answer.
+
+use super::episode::Episode;
+use super::model_json::{Dict, Item, dict_repr, last_values, lenient_object};
+use super::python::{dumps, strip};
+use super::tools::{self, Misfit, ToolSpec};
+use super::{Arguments, Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
+use crate::base::python::{is_python_space, is_word};
+use crate::base::{Message, Outcome, Prompt, Question, Repair, Role, Tool};
+use std::sync::Arc;
+
+pub const ID: &str = "llama-index";
+
+/// The options, as they are named in messages.
+const OPTIONS: &[&str] = &[
+    "variant=agent|workflow",
+    "early_stopping=force|generate",
+    "answer_without_thought=refused|accepted",
+    "memory_tokens=NUMBER",
+    "arguments=mend|strict",
+];
+const VARIANTS: &str = "`agent` or `workflow`";
+const STOPPING: &str = "`force`, or with the variant `agent` also `generate`";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LlamaIndex {
+    variant: Variant,
+    settings: Settings,
+}
+
+/// What both systems have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Settings {
+    /// Whether arguments that nearly fit a tool are made to fit.
+    mend: bool,
+    /// Whether an answer without a thought is one.
+    bare_answers: bool,
+    memory: Memory,
+}
+
+/// Which of the two systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    Agent(EarlyStopping),
+    Workflow,
+}
+
+/// What the agent does at its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EarlyStopping {
+    /// It ends without an answer.
+    Force,
+    /// It asks for one, without showing the steps.
+    Generate,
+}
+
+impl LlamaIndex {
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, OPTIONS)?;
+        let stopping = [("force", EarlyStopping::Force), ("generate", EarlyStopping::Generate)];
+        let stopping = options.choice(ID, "early_stopping", &stopping, STOPPING)?;
+        let variants = [("agent", Variant::Agent(stopping)), ("workflow", Variant::Workflow)];
+        let variant = options.choice(ID, "variant", &variants, VARIANTS)?;
+        if (variant, stopping) == (Variant::Workflow, EarlyStopping::Generate) {
+            return Err(OptionError::value(ID, "early_stopping", "generate", STOPPING));
+        }
+        let bare_answers = [("refused", false), ("accepted", true)];
+        let bare_answers = options.choice(ID, "answer_without_thought", &bare_answers, "`refused` or `accepted`")?;
+        let memory = Memory::new(options.number(ID, "memory_tokens", TOKEN_LIMIT)?);
+        Ok(Self { variant, settings: Settings { mend: options.mends(ID)?, bare_answers, memory } })
+    }
+}
+
+impl Protocol for LlamaIndex {
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::System)
+    }
+
+    fn last_answer(&self, max_steps: usize) -> usize {
+        // The agent holds the count against its limit before it looks at the answer.
+        match self.variant {
+            Variant::Agent(_) => max_steps.saturating_sub(1),
+            Variant::Workflow => max_steps,
+        }
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        match self.variant {
+            Variant::Agent(stopping) => Box::new(Agent::new(setup, self.settings, stopping)),
+            Variant::Workflow => Box::new(Workflow::new(setup, self.settings)),
+        }
+    }
+
+    fn parse(&self, output: &str, _step: usize) -> Parsed {
+        Reading::of(output, self.settings.bare_answers).parsed()
+    }
+
+    fn question(&self, _label: &str, question: &str) -> String {
+        question.to_owned()
+    }
+
+    fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        let thought = thought.map(|thought| format!("Thought: {thought}\n")).unwrap_or_default();
+        let Some((name, parameter)) = tools::signature(tool) else {
+            let label = if tool == Tool::Finish { "Answer: " } else { "" };
+            return format!("{thought}{label}{input}");
+        };
+        let input = dumps(&serde_json::json!({ parameter: input }));
+        format!("{thought}Action: {name}\nAction Input: {input}")
+    }
+
+    fn observation(&self, _n: usize, text: &str) -> String {
+        observation_text(text)
+    }
+
+    fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        let described: Vec<String> = tools.iter().map(described).collect();
+        vec![("tool_desc", described.join("\n")), ("tool_names", tools::names(tools))]
+    }
+}
+
+/// A tool as the library describes one that is made of a function: its signature above its description, and the schema
+/// with the titles that pydantic gives to parameters.
+fn described(tool: &ToolSpec) -> String {
+    let ToolSpec { name, description, parameter, parameter_description, .. } = tool;
+    let description = format!("{name}({parameter}: str) -> str\n{description}");
+    let mut initial = parameter.chars();
+    let title: String = initial.next().into_iter().flat_map(char::to_uppercase).chain(initial).collect();
+    let mut property = serde_json::json!({ "title": title, "type": "string" });
+    if !parameter_description.is_empty() {
+        property = serde_json::json!({ "description": parameter_description, "title": title, "type": "string" });
+    }
+    let mut schema = tool.schema();
+    schema["properties"][parameter] = property;
+    tools::describe(name, &description, &dumps(&schema))
+}
+
+// The agent of the library.
+
+#[derive(Debug)]
+struct Agent {
+    notes: Notes,
+    stopping: EarlyStopping,
+    /// Whether the answer at the limit was asked for.
+    generating: bool,
+}
+
+impl Agent {
+    fn new(setup: &Arc<Setup>, settings: Settings, stopping: EarlyStopping) -> Self {
+        Self { notes: Notes::new(setup, settings), stopping, generating: false }
+    }
+
+    /// Asks again, with the reply and what is wrong with it; neither enters the scratchpad.
+    fn retry(&mut self, reply: &str, kind: &str, feedback: &str) -> Turn {
+        self.notes.episode.repaired(kind);
+        let bad = [Message::assistant(reply), Message::user(feedback)];
+        self.notes.ask(&[self.notes.question(), &bad].concat())
+    }
+
+    fn said(&self, occasion: &str) -> String {
+        self.notes.episode.setup.frame.text_for(occasion).to_owned()
+    }
+
+    /// The limit is reached; what the last reply said is not used.
+    fn limit(&mut self) -> Turn {
+        let limit = self.notes.episode.setup.max_steps;
+        match self.stopping {
+            EarlyStopping::Force => self.notes.episode.stop(
+                Outcome::StepLimit,
+                format!(
+                    "Max iterations of {limit} reached! Either something went wrong, or you can increase the max \
+                     iterations with `.run(.., max_iterations=...)` or use `early_stopping_method='generate'` to \
+                     generate a final response instead."
+                ),
+            ),
+            EarlyStopping::Generate => {
+                self.generating = true;
+                let mut messages = self.notes.remembered();
+                messages.push(Message::system(self.said("force_stop").replace("{max_steps}", &limit.to_string())));
+                self.notes.episode.ask(Prompt::Messages(messages), Vec::new())
+            }
+        }
+    }
+}
+
+impl Dialogue for Agent {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.notes.begin(question)
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        if self.generating {
+            self.notes.response = Some(Message::assistant(text));
+            return self.notes.episode.finish(None, text.to_owned(), text.to_owned());
+        }
+        self.notes.replies += 1;
+        let reading = (!text.is_empty()).then(|| self.notes.read(text));
+        if let Some(Reading::Unreadable(error @ Unreadable::Attribute)) = &reading {
+            let detail = format!("the thought is empty, where the original raises `AttributeError`: {}", error.text());
+            return self.notes.episode.stop(Outcome::FormatFailure, detail);
+        }
+        if self.notes.exhausted() {
+            return self.limit();
+        }
+        match reading {
+            None => {
+                let feedback = self.said("empty_reply");
+                self.retry(text, Repair::EMPTY_REPLY, &feedback)
+            }
+            Some(Reading::Unreadable(error)) => {
+                let feedback = self.said("feedback").replace("{error}", error.text());
+                self.retry(text, Repair::UNREADABLE_REPLY, &feedback)
+            }
+            Some(Reading::Action(action)) => self.notes.act(
+                action,
+                |tool| format!("Tool {tool} not found. Please select a tool that is available."),
+                |_, complaint| complaint,
+            ),
+            Some(Reading::Answer { thought, answer }) => {
+                self.notes.note(Message::assistant(answer_text(&thought, &answer)));
+                self.notes.response = Some(Message::assistant(self.notes.joined()));
+                let response = response(text).to_owned();
+                self.notes.episode.finish(Some(thought), response.clone(), response)
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.notes.episode.finished() {
+            return self.notes.episode.stop(Outcome::Finished, "");
+        }
+        self.notes.observed(text);
+        self.notes.ask(&[])
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        self.notes.memory()
+    }
+}
+
+/// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
+/// another where a first `Answer:` comes before the thought.
+fn response(reply: &str) -> &str {
+    reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
+}
+
+// The event workflow built on the library's parser.
+
+/// Repair: the model is told that its reply could not be read.
+const UNREADABLE: &str = "unreadable_reply";
+
+#[derive(Debug)]
+struct Workflow {
+    notes: Notes,
+}
+
+impl Workflow {
+    fn new(setup: &Arc<Setup>, settings: Settings) -> Self {
+        Self { notes: Notes::new(setup, settings) }
+    }
+}
+
+impl Dialogue for Workflow {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.notes.begin(question)
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        self.notes.replies += 1;
+        match self.notes.read(text) {
+            Reading::Unreadable(error) => {
+                self.notes.episode.repaired(UNREADABLE);
+                let reply = format!("There was an error in parsing my reasoning: {}", error.text());
+                self.notes.episode.answer_itself(None, text.to_owned(), reply)
+            }
+            Reading::Action(action) => self.notes.act(
+                action,
+                |tool| format!("Tool {tool} does not exist"),
+                |tool, complaint| format!("Error calling tool {tool}: {complaint}"),
+            ),
+            Reading::Answer { thought, answer } => {
+                self.notes.note(Message::assistant(answer_text(&thought, &answer)));
+                self.notes.response = Some(Message::assistant(answer.as_str()));
+                self.notes.episode.finish(Some(thought), answer.clone(), answer)
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.notes.episode.finished() {
+            return self.notes.episode.stop(Outcome::Finished, "");
+        }
+        self.notes.observed(text);
+        if self.notes.exhausted() {
+            // The original has no limit but its time.
+            let detail = format!("no answer within {} replies", self.notes.replies);
+            return self.notes.episode.stop(Outcome::StepLimit, detail);
+        }
+        self.notes.ask(&[])
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        self.notes.memory()
+    }
+}
+
+// The state of both systems during a question: the messages before it, and the scratchpad after it.
+
+/// An observation as the model is shown it.
+fn observation_text(text: &str) -> String {
+    format!("Observation: {text}")
+}
+
+fn answer_text(thought: &str, answer: &str) -> String {
+    format!("Thought: {thought}\nAnswer: {answer}")
+}
+
+#[derive(Debug)]
+struct Notes {
+    episode: Episode,
+    /// Replies that the model has given.
+    replies: usize,
+    question: Vec<Message>,
+    scratchpad: Vec<Message>,
+    /// The message that stays in memory besides the question.
+    response: Option<Message>,
+    settings: Settings,
+}
+
+impl Notes {
+    fn new(setup: &Arc<Setup>, settings: Settings) -> Self {
+        let (question, scratchpad) = (Vec::new(), Vec::new());
+        Self { episode: Episode::new(setup), replies: 0, question, scratchpad, response: None, settings }
+    }
+
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.question = vec![Message::user(question.question.as_str())];
+        let mut history = self.settings.memory.kept(self.remembered());
+        history.pop();
+        if history.len() < self.setup().history.len() {
+            self.episode.setup = Arc::new(Setup { history, ..self.setup().clone() });
+        }
+        self.ask(&[])
+    }
+
+    /// The reply as the parser takes it.
+    fn read(&self, reply: &str) -> Reading {
+        Reading::of(reply, self.settings.bare_answers)
+    }
+
+    /// Asks for the next step; `retry` is placed between question and scratchpad.
+    fn ask(&self, retry: &[Message]) -> Turn {
+        let messages = [&self.episode.before_question()[..], &self.question, retry, &self.scratchpad].concat();
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+
+    /// Whether the model has used all its replies.
+    fn exhausted(&self) -> bool {
+        self.replies >= self.setup().max_steps
+    }
+
+    /// The messages before the scratchpad in the system's memory: earlier turns and the question.
+    fn remembered(&self) -> Vec<Message> {
+        [&self.setup().history[..], &self.question].concat()
+    }
+
+    fn question(&self) -> &[Message] {
+        &self.question
+    }
+
+    /// All steps so far in one text.
+    fn joined(&self) -> String {
+        self.scratchpad.iter().map(|note| &*note.content).collect::<Vec<_>>().join("\n")
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        self.settings.memory.kept(self.remembered().into_iter().chain(self.response.clone()).collect())
+    }
+
+    fn note(&mut self, note: Message) {
+        self.scratchpad.push(note);
+    }
+
+    fn observed(&mut self, text: &str) {
+        self.note(Message::user(observation_text(text)));
+    }
+
+    /// Uses the tool of an action; the system answers by itself if there is no such tool, or if the arguments do
+    /// not fit it.
+    fn act(
+        &mut self,
+        action: Action,
+        unknown: impl FnOnce(&str) -> String,
+        misfit: impl FnOnce(&str, String) -> String,
+    ) -> Turn {
+        self.note(Message::assistant(action.content()));
+        let args = action.args.to_json();
+        let Action { thought, tool, input, .. } = action;
+        let thought = Some(thought);
+        let text = format!("{tool} {input}");
+        let Some(spec) = self.episode.tool(&tool) else {
+            return self.episode.answer_itself(thought, text, unknown(&tool));
+        };
+        match spec.resolve(&args, self.settings.mend) {
+            Ok(call) => self.episode.use_tool(thought, text, call),
+            Err(fault) => {
+                let reply = misfit(&tool, complaint(&self.setup().frame, spec, &fault));
+                self.episode.answer_itself(thought, text, reply)
+            }
+        }
+    }
+
+    fn setup(&self) -> &Setup {
+        &self.episode.setup
+    }
+}
+
+/// Why arguments do not fit, in one line. The original shows the Python exception of the call.
+fn complaint(frame: &Frame, spec: &ToolSpec, fault: &Misfit) -> String {
+    let (name, parameter) = (("tool", spec.name.as_str()), ("parameter", spec.parameter.as_str()));
+    match fault {
+        Misfit::Unknown(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+            let ours = "{tool} has no argument {argument}; it needs \"{parameter}\".";
+            frame.sentence("unknown_argument", ours, &[name, parameter, ("argument", &names.join(", "))])
+        }
+        Misfit::Missing(_) => {
+            frame.sentence("missing_argument", "{tool} needs the argument \"{parameter}\".", &[name, parameter])
+        }
+    }
+}
+
+// The system's parser of replies. Its regular expressions are searched for by hand, in linear time: the original's
+// take seconds on some thousand newlines.
+
+/// The thought of a reply without any label, which is an answer as a whole.
+const IMPLICIT_THOUGHT: &str = "(Implicit) I can answer without any more tools!";
+
+#[derive(Debug, Clone, PartialEq)]
+enum Reading {
+    Action(Action),
+    Answer {
+        thought: String,
+        answer: String,
+    },
+    /// The parser raises.
+    Unreadable(Unreadable),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Action {
+    thought: String,
+    tool: String,
+    /// The arguments' text, from the first brace to the last.
+    input: String,
+    args: Dict,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Unreadable {
+    /// A `ValueError`, which the agent shows to the model.
+    Value(String),
+    /// An `AttributeError`, which ends the agent: the thought between label and action is empty, and the original
+    /// takes that for a thought that was not found.
+    Attribute,
+}
+
+impl Unreadable {
+    fn text(&self) -> &str {
+        match self {
+            Self::Value(text) => text,
+            Self::Attribute => "'NoneType' object has no attribute 'strip'",
+        }
+    }
+}
+
+impl Action {
+    /// The step as the model is shown it in later requests: arguments as Python writes a dictionary.
+    fn content(&self) -> String {
+        let Self { thought, tool, args, .. } = self;
+        format!("Thought: {thought}\nAction: {tool}\nAction Input: {}", dict_repr(args))
+    }
+}
+
+impl Reading {
+    /// Reads a reply. Labels count wherever they stand, also inside a line. With `bare_answers` an answer needs no
+    /// thought.
+    fn of(reply: &str, bare_answers: bool) -> Self {
+        let (action, answer) = (reply.find("Action:"), reply.find("Answer:"));
+        match (action, answer) {
+            (Some(action), Some(answer)) if action < answer => Self::action(reply),
+            (Some(_), None) => Self::action(reply),
+            (_, Some(at)) if bare_answers => Self::bare_answer(&reply[..at], &reply[at + "Answer:".len()..]),
+            (_, Some(_)) => Self::answer(reply),
+            (None, None) if reply.contains("Thought:") => {
+                Self::Unreadable(Unreadable::Value(format!("Could not parse output: {reply}")))
+            }
+            (None, None) => Self::Answer { thought: IMPLICIT_THOUGHT.to_owned(), answer: reply.to_owned() },
+        }
+    }
+
+    fn action(reply: &str) -> Self {
+        let Some(found) = ToolUse::find(reply) else {
+            return Self::Unreadable(Unreadable::Value(format!("Could not extract tool use from input text: {reply}")));
+        };
+        if found.thought.is_empty() {
+            return Self::Unreadable(Unreadable::Attribute);
+        }
+        let args = lenient_object(found.input).unwrap_or_else(|| {
+            Dict(fallback(found.input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect())
+        });
+        Self::Action(Action {
+            thought: strip(found.thought).to_owned(),
+            tool: strip(found.tool).to_owned(),
+            input: found.input.to_owned(),
+            args,
+        })
+    }
+
+    /// `\s*Thought:(.*?)Answer:(.*?)(?:$)`: the first answer behind the first thought.
+    fn answer(reply: &str) -> Self {
+        let behind = reply.split_once("Thought:").and_then(|(_, rest)| rest.split_once("Answer:"));
+        match behind {
+            Some((thought, answer)) => {
+                Self::Answer { thought: strip(thought).to_owned(), answer: strip(answer).to_owned() }
+            }
+            None => {
+                Self::Unreadable(Unreadable::Value(format!("Could not extract final answer from input text: {reply}")))
+            }
+        }
+    }
+
+    /// What the proposed change of the library makes of a reply: all before the first `Answer:` is the thought.
+    fn bare_answer(thought: &str, answer: &str) -> Self {
+        let thought = strip(thought);
+        let thought = thought.strip_prefix("Thought:").map_or(thought, strip);
+        Self::Answer { thought: thought.to_owned(), answer: strip(answer).to_owned() }
+    }
+
+    fn parsed(self) -> Parsed {
+        match self {
+            Self::Action(action) => {
+                let args = Some(Arguments::of(&action.args));
+                Parsed { args, ..Parsed::act(Some(action.thought), action.tool, action.input) }
+            }
+            Self::Answer { thought, answer } => Parsed::finish(Some(thought), answer),
+            Self::Unreadable(error) => Parsed { error: Some(error.text().to_owned()), ..Parsed::new(Kind::Invalid) },
+        }
+    }
+}
+
+const ACTION: &str = "\nAction: ";
+const INPUT: &str = "\nAction Input: ";
+
+/// Groups of `(?:\s*Thought: (.*?)|(.+))\n+Action: ([^\n\(\) ]+).*?\n+Action Input: .*?(\{.*\})`, where a dot is any
+/// character, before they are stripped.
+#[derive(Debug)]
+struct ToolUse<'a> {
+    thought: &'a str,
+    tool: &'a str,
+    input: &'a str,
+}
+
+impl<'a> ToolUse<'a> {
+    /// The leftmost match, which always begins with the text: any text before an action can be the thought.
+    ///
+    /// Behind `Thought: ` at the beginning the thought is as short as possible and the first action counts;
+    /// otherwise it is as long as possible and the last one does.
+    fn find(text: &'a str) -> Option<Self> {
+        let end = text.rfind('}')? + 1;
+        let last_brace = text[..end].rfind('{')?;
+        let last_input = text[..last_brace].rfind(INPUT)?;
+        let body = text.trim_start_matches(is_python_space).strip_prefix("Thought: ");
+        let tool_at = |at: usize| {
+            let name = &text[at + ACTION.len()..];
+            let name = &name[..name.find(['\n', '(', ')', ' ']).unwrap_or(name.len())];
+            (!name.is_empty() && at + ACTION.len() + name.len() <= last_input).then_some((at, name))
+        };
+        let (from, (at, tool)) = match body {
+            Some(body) => {
+                let from = text.len() - body.len();
+                (from, body.match_indices(ACTION).find_map(|(at, _)| tool_at(from + at))?)
+            }
+            // The thought is one character at least.
+            None => (0, text.rmatch_indices(ACTION).find_map(|(at, _)| tool_at(at)).filter(|(at, _)| *at > 0)?),
+        };
+        let thought = &text[from..at];
+        let thought = if body.is_some() { thought.trim_end_matches('\n') } else { thought };
+        let behind = at + ACTION.len() + tool.len();
+        let input = behind + text[behind..].find(INPUT)? + INPUT.len();
+        let brace = input + text[input..end].find('{')?;
+        Some(Self { thought, tool, input: &text[brace..end] })
+    }
+}
+
+/// The arguments where the text is not JSON, however leniently read: pairs of a word and a string. A single quote
+/// without a letter, digit or underscore on one side counts as a double one. Other pairs are lost.
+pub fn fallback(text: &str) -> Vec<(String, String)> {
+    let text = double_quotes(text);
+    let mut pairs = Vec::new();
+    let mut at = 0;
+    while let Some(quote) = text[at..].find('"') {
+        at += quote + 1;
+        if let Some((key, value, len)) = pair(&text[at..]) {
+            pairs.push((key.to_owned(), value.to_owned()));
+            at += len;
+        }
+    }
+    last_values(pairs)
+}
+
+/// `(?<!\w)\'|\'(?!\w)` replaced by a double quote.
+fn double_quotes(text: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut inside = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let within = inside && chars.peek().copied().is_some_and(is_word);
+        replaced.push(if c == '\'' && !within { '"' } else { c });
+        inside = is_word(c);
+    }
+    replaced
+}
+
+/// `(\w+)":\s*"([^"]*)"` at the text's beginning, and its length.
+fn pair(text: &str) -> Option<(&str, &str, usize)> {
+    let key = &text[..text.len() - text.trim_start_matches(is_word).len()];
+    let rest = text[key.len()..].strip_prefix("\":")?.trim_start_matches(is_python_space).strip_prefix('"')?;
+    let value = &rest[..rest.find('"')?];
+    let len = text.len() - rest.len() + value.len() + 1;
+    (!key.is_empty()).then_some((key, value, len))
+}
+
+// What the library remembers of a conversation: its newest turns, within a number of tokens.
+
+/// The library's own limit.
+const TOKEN_LIMIT: usize = 30_000;
+
+/// Limits of a memory, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Memory {
+    /// Messages may have so many; the library keeps the rest of its limit free.
+    history: usize,
+    /// So many are dropped at once.
+    flush: usize,
+}
+
+impl Memory {
+    fn new(token_limit: usize) -> Self {
+        let history = token_limit / 10 * 7 + token_limit % 10 * 7 / 10;
+        let flush = TOKEN_LIMIT / 10;
+        Self { history, flush: if flush > token_limit { history } else { flush } }
+    }
+
+    /// The messages that are still remembered after the last one was added. Whole turns are dropped, the oldest first;
+    /// the newest turn stays, whatever its length.
+    fn kept(self, messages: Vec<Message>) -> Vec<Message> {
+        let mut first = 0;
+        while messages[first..].iter().map(tokens).sum::<usize>() > self.history {
+            let (mut next, mut dropped) = (first, 0);
+            while dropped < self.flush && next + 1 < messages.len() {
+                dropped += tokens(&messages[next]);
+                next += 1;
+            }
+            // What is left begins with a question.
+            while next < messages.len() && messages[next].role != Role::User {
+                next += 1;
+            }
+            if next == messages.len() {
+                let questions = messages[first..].iter().rposition(|message| message.role == Role::User);
+                next = questions.map_or(first, |at| first + at);
+            }
+            if next == first {
+                break;
+            }
+            first = next;
+        }
+        messages.into_iter().skip(first).collect()
+    }
+}
+
+/// About as many tokens as the library's tokenizer counts: four ASCII characters are one, and so is any other character.
+fn tokens(message: &Message) -> usize {
+    let ascii = message.content.bytes().filter(u8::is_ascii).count();
+    ascii.div_ceil(4) + message.content.chars().filter(|c| !c.is_ascii()).count()
+}
+
+#[cfg(test)]
+mod tests;

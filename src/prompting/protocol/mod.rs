@@ -1,0 +1,263 @@
+//! Dialogues: how an agent's system talks to the model, as state machines without I/O.
+//!
+//! A dialogue is built per question. It says what to ask the model, which tool to use, and when to stop;
+//! the driver in [`crate::runner::agent`] carries that out and knows nothing of any protocol.
+//!
+//! | protocol | system | layout |
+//! |---|---|---|
+//! | [`react_paper`] | the `ReAct` paper's notebooks | one text, numbered labels |
+//! | [`react_zh`] | the simplified Chinese script | one text, numbered labels |
+//! | [`qwen_agent`] | Qwen-Agent's `ReActChat` | one user message that grows |
+//! | [`llama_index`] | `LlamaIndex`'s agent, and the event workflow built on its parser | messages |
+//! | [`go_blog`] | the Go agent with an error protocol | messages |
+//! | [`lagent`] | lagent's `ReAct`, with labels or as JSON | messages |
+//! | [`robust`] | ours | messages, numbered labels |
+//! | [`native`] | ours | messages, with the model's native tool calls |
+//!
+//! [`direct`] holds the answers without tools, which no system has a protocol for.
+
+pub mod direct;
+mod episode;
+pub mod frame;
+pub mod go_blog;
+pub mod lagent;
+pub mod llama_index;
+mod model_json;
+pub mod native;
+pub mod numbered;
+mod options;
+pub mod parsed;
+mod python;
+pub mod qwen_agent;
+pub mod react_paper;
+pub mod react_zh;
+pub mod robust;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod tools;
+
+pub use frame::{Frame, Spacing};
+pub use options::{OptionError, Options};
+pub use parsed::{Arguments, Kind, Parsed};
+pub use react_paper::ReactPaper;
+pub use tools::{ToolSpec, ToolTexts};
+
+use crate::base::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// One question's conversation between a model and the tools. Deterministic: no clock, no network, no chance.
+///
+/// The driver calls [`begin`](Dialogue::begin) once, then answers each [`Turn`] by the matching method until
+/// a [`Turn::Stop`] comes.
+pub trait Dialogue: Send {
+    /// The first turn.
+    fn begin(&mut self, question: &Question) -> Turn;
+    /// The model's answer to the last [`Turn::Ask`].
+    fn completion(&mut self, text: &str) -> Turn;
+    /// The same with the functions that the model called and all that the record holds, for protocols of native tool
+    /// calls; others need the text only.
+    fn called(&mut self, call: &Call) -> Turn {
+        self.completion(&call.completion)
+    }
+    /// The answer to the last [`Turn::Use`]: the tool's, the text of [`Reply::Given`](crate::base::Reply::Given),
+    /// or nothing where nobody answers.
+    fn observation(&mut self, text: &str) -> Turn;
+    /// After the stop: the whole conversation that the system keeps for the next question, earlier
+    /// [`Setup::history`] included. Nothing for systems that forget.
+    fn memory(&self) -> Vec<Message> {
+        Vec::new()
+    }
+}
+
+/// What a dialogue wants next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Turn {
+    Ask(Request),
+    Use(ToolCall),
+    Stop(Stop),
+}
+
+/// How a conversation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// The outcome; a dialogue never gives [`Outcome::NotMeasured`], [`Outcome::Budget`] or [`Outcome::ContextOverflow`].
+    pub outcome: Outcome,
+    pub answer: Option<String>,
+    /// The reason in words, where the outcome needs one.
+    pub detail: Option<String>,
+    /// Deviations that were repaired on the way.
+    pub repairs: Vec<Repair>,
+}
+
+impl Stop {
+    /// Whether the answer has any text: `Finish[]` has none.
+    pub fn answers(&self) -> bool {
+        self.answer.as_deref().is_some_and(|answer| !answer.trim().is_empty())
+    }
+}
+
+/// What a dialogue is built from; the same for every question of a variant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// The text around the question, in the protocol's own syntax.
+    pub frame: Frame,
+    /// Label before the question: `Question` or `Claim`.
+    pub question_label: String,
+    /// Steps after which an episode without an answer ends.
+    pub max_steps: usize,
+    /// Whether the model thinks before it acts; without thoughts the method is `act`.
+    pub thoughts: bool,
+    pub decoding: Decoding,
+    /// Earlier questions and answers of a conversation, as the system's memory has them.
+    pub history: Vec<Message>,
+}
+
+/// A published agent, with its options: how it builds a dialogue, reads a reply, and writes a step.
+pub trait Protocol: Debug + Send + Sync {
+    fn profile(&self) -> Profile;
+    /// The id that users type and manifests store.
+    fn id(&self) -> &'static str {
+        self.profile().id
+    }
+    /// The step limit of the published system.
+    fn max_steps(&self) -> usize {
+        self.profile().max_steps
+    }
+    /// The last reply, from 1, whose answer still counts within `max_steps`.
+    fn last_answer(&self, max_steps: usize) -> usize {
+        max_steps
+    }
+    /// The default for the longest reply, in tokens.
+    fn max_tokens(&self) -> u32 {
+        self.profile().max_tokens
+    }
+    /// Changes where the protocol is ours and reads replies, or asks for them, in another way than before. A published
+    /// system's never does.
+    fn version(&self) -> u32 {
+        1
+    }
+    /// What its [`Frame`] holds, and where the examples are.
+    fn layout(&self) -> Layout {
+        self.profile().layout
+    }
+    /// Whether it has a form without thoughts, for the method `act`.
+    fn acts_without_thoughts(&self) -> bool {
+        self.profile().acts_without_thoughts
+    }
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
+    /// What the system's parser makes of one reply of the model's; `step` (from 1) matters to numbered labels.
+    fn parse(&self, output: &str, step: usize) -> Parsed;
+    /// The line or message that puts a question.
+    fn question(&self, label: &str, question: &str) -> String;
+    /// A step as the model should write it: thought (absent for `act`), tool and its argument.
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String;
+    /// The message or lines that show the tool's answer to step `n` (from 1).
+    fn observation(&self, n: usize, text: &str) -> String;
+    /// Who speaks an observation.
+    fn observation_role(&self) -> Role {
+        Role::User
+    }
+    /// Step `n` as a message of the model's.
+    fn reply(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> Message {
+        Message::assistant(self.step(n, thought, tool, input))
+    }
+    /// The message that shows the tool's answer to step `n` (from 1).
+    fn result(&self, n: usize, text: &str) -> Message {
+        Message::new(self.observation_role(), self.observation(n, text))
+    }
+    /// The id of the call at step `n` of exemplar `number`, both from 1, in a conversation of several exemplars.
+    fn of_exemplar(&self, number: usize, n: usize) -> String {
+        format!("example_{number}_call_{n}")
+    }
+    /// The calls of a reply to `before`, each with an id that no other call of the conversation has: some providers give
+    /// none, or the same again.
+    fn with_ids(&self, _before: &[Message], calls: &[FunctionCall], _step: usize) -> Vec<FunctionCall> {
+        calls.to_vec()
+    }
+    /// The tools that the model calls by name.
+    fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
+        vec![
+            ToolSpec::search(&texts.search, &texts.search_parameter),
+            ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
+        ]
+    }
+    /// Values for the slots of the system's template that describe its tools.
+    fn slots(&self, _tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// What is fixed about a protocol with its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    id: &'static str,
+    max_steps: usize,
+    max_tokens: u32,
+    layout: Layout,
+    acts_without_thoughts: bool,
+}
+
+impl Profile {
+    /// A protocol with thoughts only, and replies of at most 512 tokens.
+    fn new(id: &'static str, max_steps: usize, layout: Layout) -> Self {
+        Self { id, max_steps, max_tokens: 512, layout, acts_without_thoughts: false }
+    }
+}
+
+/// Where the parts of a prompt stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Instruction and examples in one text, which the question continues ([`Frame::prefix`] alone).
+    Text,
+    /// One user message made from a template with the question inside ([`Frame::prefix`] and [`Frame::suffix`]),
+    /// examples included.
+    Template,
+    /// A system message ([`Frame::system`]) from the protocol's own template, then examples as turns.
+    System,
+    /// A system message from the prompt file's instruction, then examples as turns.
+    Instruction,
+}
+
+/// Ids of all protocols, in the order in which they are listed.
+pub const IDS: [&str; 8] =
+    [react_paper::ID, robust::ID, native::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
+
+/// The protocol of that id with these options, as it was in the version that a run recorded; none if there is no such id
+/// or version.
+pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
+    let found = find(id, options)?;
+    match &found {
+        Ok(today) if version > today.version() => None,
+        // Only these have changed.
+        Ok(today) if version < today.version() && id == native::ID => {
+            Some(native::Native::new(options).map(|native| Arc::new(native.of_version(version)) as Arc<dyn Protocol>))
+        }
+        Ok(today) if version < today.version() => Some(Ok(Arc::new(robust::Robust::of_version(version)))),
+        _ => Some(found),
+    }
+}
+
+/// The protocol for a run that goes on: in the version that it `began` with, where all of that version is still spoken.
+/// Replies to `robust` are read as they are today.
+pub fn going_on(id: &str, options: &Options, began: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
+    if id == native::ID { find_version(id, options, began) } else { find(id, options) }
+}
+
+/// The protocol of that id with these options; none if there is no such id.
+pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
+    fn made<P: Protocol + 'static>(made: Result<P, OptionError>) -> Result<Arc<dyn Protocol>, OptionError> {
+        made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
+    }
+    Some(match id {
+        react_paper::ID => made(options.none(react_paper::ID).map(|()| react_paper::Paper)),
+        react_zh::ID => made(options.none(react_zh::ID).map(|()| react_zh::Script)),
+        qwen_agent::ID => made(qwen_agent::QwenAgent::new(options)),
+        llama_index::ID => made(llama_index::LlamaIndex::new(options)),
+        go_blog::ID => made(go_blog::GoBlog::new(options)),
+        lagent::ID => made(lagent::Lagent::new(options)),
+        native::ID => made(native::Native::new(options)),
+        robust::ID => made(options.none(robust::ID).map(|()| robust::Robust::default())),
+        _ => return None,
+    })
+}

@@ -1,0 +1,487 @@
+//! `tools`: ours, for models that call functions natively, as their providers trained them to.
+//!
+//! The system message has the task, the functions `search`, `lookup` and `finish` are offered beside it, and each result
+//! goes back as the answer to its call. Every use of a tool is a step, an answer included, so that the step limit means
+//! the same as in protocols of text; what the model says beside its calls is the thought, hidden reasoning is not.
+//!
+//! | in a reply | what happens |
+//! |---|---|
+//! | one call | it is a step |
+//! | several calls | with `parallel=on` each is a step, in order; otherwise the first, and the others are answered with an error |
+//! | an unknown function, arguments that are not an object or do not fit | a step that is answered with an error |
+//! | an argument of another name, a number for a text | repaired |
+//! | no call | with `answer=text` the text is the answer; otherwise the model is told to make one, once in a row |
+//!
+//! | option | values |
+//! |---|---|
+//! | `answer` | `tool`: by the function `finish`; `text`: by a reply without a call |
+//! | `parallel` | `off`, `on`: whether a reply may have several calls |
+//! | `choice` | `auto`; `required`: the server is told that the model must call a function |
+//! | `strict` | `off`; `on`: the server is told to hold arguments to the schema |
+//!
+//! | version | ids of the calls of exemplars, and of replies whose server gives none |
+//! |---|---|
+//! | 1 | words such as `example_1_call_2`, which Mistral refuses |
+//! | 2 | nine letters and digits ([`reply_call_id`]) |
+
+use super::episode::Episode;
+use super::tools::{self, Misfit, Resolved};
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts, Turn};
+use crate::base::{
+    Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool,
+    tool::{exemplar_call_id, reply_call_id},
+};
+use serde_json::{Map, Value, json};
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+pub const ID: &str = "tools";
+
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Native {
+    /// Whether the answer is a reply without a call.
+    text_answers: bool,
+    parallel: bool,
+    required: bool,
+    strict: bool,
+    version: u32,
+}
+
+impl Native {
+    /// Its version. Since 2 ids of calls have nine letters and digits.
+    pub const VERSION: u32 = 2;
+
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, &["answer=tool|text", "parallel=off|on", "choice=auto|required", "strict=off|on"])?;
+        let switch = |name| options.choice(ID, name, &[("off", false), ("on", true)], "`off` or `on`");
+        let text_answers = options.choice(ID, "answer", &[("tool", false), ("text", true)], "`tool` or `text`")?;
+        let required = options.choice(ID, "choice", &[("auto", false), ("required", true)], "`auto` or `required`")?;
+        if text_answers && required {
+            let possible = "`auto` with answer=text, whose answers are replies without a call";
+            return Err(OptionError::value(ID, "choice", "required", possible));
+        }
+        let (parallel, strict) = (switch("parallel")?, switch("strict")?);
+        Ok(Self { text_answers, required, parallel, strict, version: Self::VERSION })
+    }
+
+    /// As it was in an earlier version.
+    #[must_use]
+    pub fn of_version(self, version: u32) -> Self {
+        Self { version, ..self }
+    }
+
+    /// The id of the call of step `n`, as we write it.
+    fn call_id(self, n: usize) -> String {
+        if self.version < 2 { format!("call_{n}") } else { reply_call_id(n, 0) }
+    }
+
+    /// An id for call `at` (from 1) of the reply at step `n` that is not among those `used`.
+    fn other_id(self, used: &HashSet<String>, n: usize, at: usize) -> String {
+        if self.version < 2 {
+            let mut id = format!("call_{n}_{at}");
+            while used.contains(&id) {
+                id.push('_');
+            }
+            return id;
+        }
+        // Of one number more than there are used ids, one is free.
+        let mut ids = (at..=at.saturating_add(used.len())).map(|at| reply_call_id(n, at));
+        ids.find(|id| !used.contains(id)).unwrap_or_default()
+    }
+
+    fn functions(self, tools: &[ToolSpec]) -> Functions {
+        let function = |tool: &ToolSpec| {
+            let mut parameters = tool.schema();
+            if self.strict {
+                parameters["additionalProperties"] = json!(false);
+            }
+            Function { name: tool.name.clone(), description: tool.description.clone(), parameters }
+        };
+        let list = tools.iter().map(function).collect();
+        Functions { list, required: self.required, parallel: self.parallel, strict: self.strict }
+    }
+}
+
+impl Protocol for Native {
+    fn profile(&self) -> Profile {
+        // Reasoning counts as part of a reply with most providers.
+        Profile { max_tokens: 2048, ..Profile::new(ID, 7, Layout::System) }
+    }
+
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(ToolCalls::new(*self, setup))
+    }
+
+    /// Reads what [`Protocol::step`] writes.
+    fn parse(&self, output: &str, _step: usize) -> Parsed {
+        let (before, last) = output.trim_end().rsplit_once('\n').unwrap_or(("", output));
+        let thought = Some(before.trim()).filter(|thought| !thought.is_empty()).map(str::to_owned);
+        let Some((name, arguments)) = written(last) else {
+            return match output.trim() {
+                answer if self.text_answers && !answer.is_empty() => Parsed::finish(None, answer),
+                _ => Parsed::invalid("the reply calls no tool"),
+            };
+        };
+        let tools = [Tool::Search, Tool::Lookup, Tool::Finish];
+        let Some(tool) = tools.into_iter().find(|tool| tool.name() == name) else {
+            return Parsed { thought, ..Parsed::invalid(format!("there is no tool `{name}`")) };
+        };
+        let input = arguments.values().find_map(Value::as_str).unwrap_or_default().to_owned();
+        match tool {
+            Tool::Finish => Parsed::finish(thought, input),
+            _ => Parsed { args: Some(arguments.into()), ..Parsed::act(thought, name, input) },
+        }
+    }
+
+    fn question(&self, label: &str, question: &str) -> String {
+        format!("{label}: {question}")
+    }
+
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        let Message { content, calls, .. } = self.reply(n, thought, tool, input);
+        let call =
+            calls.iter().map(|call| format!("{{\"name\":{},\"arguments\":{}}}", json!(call.name), call.arguments));
+        let lines = [content.to_string()].into_iter().chain(call).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn observation(&self, _n: usize, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn observation_role(&self) -> Role {
+        Role::Tool
+    }
+
+    fn reply(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> Message {
+        if tool == Tool::Finish && self.text_answers {
+            return Message::assistant(input);
+        }
+        let parameter = match tool {
+            Tool::Search => "query",
+            Tool::Lookup => "keyword",
+            Tool::Finish => "answer",
+            Tool::Think | Tool::Invalid => "input",
+        };
+        let arguments = json!({ parameter: input }).to_string();
+        let call = FunctionCall { id: self.call_id(n), name: tool.name().to_owned(), arguments };
+        Message { calls: vec![call], ..Message::assistant(thought.unwrap_or_default()) }
+    }
+
+    fn result(&self, n: usize, text: &str) -> Message {
+        Message::result(self.call_id(n), text)
+    }
+
+    fn of_exemplar(&self, number: usize, n: usize) -> String {
+        if self.version < 2 { format!("example_{number}_call_{n}") } else { exemplar_call_id(number, n) }
+    }
+
+    fn with_ids(&self, before: &[Message], calls: &[FunctionCall], step: usize) -> Vec<FunctionCall> {
+        let before = before.iter().flat_map(|message| &message.calls);
+        let mut used: HashSet<String> = before.map(|call| call.id.clone()).collect();
+        let keeps: Vec<bool> = calls.iter().map(|call| !call.id.is_empty() && used.insert(call.id.clone())).collect();
+        let mut with_ids = calls.to_vec();
+        for (at, call) in (1..).zip(&mut with_ids).filter(|(at, _)| !keeps[at - 1]) {
+            call.id = self.other_id(&used, step, at);
+            used.insert(call.id.clone());
+        }
+        with_ids
+    }
+
+    fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
+        let mut tools = vec![
+            ToolSpec::search(&texts.search, &texts.search_parameter),
+            ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
+        ];
+        if !self.text_answers {
+            tools.push(ToolSpec::finish(&texts.finish, &texts.finish_parameter));
+        }
+        for tool in &mut tools {
+            tool.name.make_ascii_lowercase();
+        }
+        tools
+    }
+}
+
+/// A call that is written as `{"name": …, "arguments": {…}}`.
+fn written(line: &str) -> Option<(String, Map<String, Value>)> {
+    let Value::Object(mut call) = serde_json::from_str(line.trim()).ok()? else { return None };
+    let name = call.get("name")?.as_str()?.to_owned();
+    match call.remove("arguments")? {
+        Value::Object(arguments) => Some((name, arguments)),
+        _ => None,
+    }
+}
+
+// The conversation: which calls are carried out, what their results are, how it ends.
+
+/// Kind of a repair: a call that was one too many, and was not carried out.
+const EXTRA_CALL: &str = "extra_call";
+/// Kind of a repair: the name of a function in another case.
+const TOOL_NAME: &str = "tool_name";
+/// Kind of a repair: the model was told that there is no such function.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+/// Kind of a repair: the model was told that the arguments are not a JSON object, or do not fit.
+const MALFORMED_ARGUMENTS: &str = "malformed_arguments";
+/// Kind of a repair: the model was told to call a function.
+const MISSING_CALL: &str = "missing_call";
+
+/// What the model is told about arguments that are not a JSON object.
+const NOT_JSON: &str = "the arguments are not a JSON object";
+
+/// The conversation about one question.
+#[derive(Debug)]
+struct ToolCalls {
+    native: Native,
+    functions: Arc<Functions>,
+    episode: Episode,
+    /// The conversation so far, without the text added before the last step.
+    messages: Vec<Message>,
+    /// The question's place among the messages.
+    question: usize,
+    /// Calls of the last reply that have not been carried out; `false` for those that are one too many.
+    due: VecDeque<(FunctionCall, bool)>,
+    /// What the model said beside the calls, for the first of them.
+    thought: Option<String>,
+    waiting: Waiting,
+    /// Whether the last reply had no call.
+    nudged: bool,
+    answer: Option<String>,
+}
+
+#[derive(Debug)]
+enum Waiting {
+    Model,
+    /// The result of the call with this id.
+    Result(String),
+    /// What the model is told about a reply without a call.
+    Nudge,
+    /// What it is told about a call that its provider could not read.
+    Unread,
+}
+
+impl ToolCalls {
+    fn new(native: Native, setup: &Arc<Setup>) -> Self {
+        Self {
+            native,
+            functions: Arc::new(native.functions(&setup.frame.tools)),
+            episode: Episode::new(setup),
+            messages: Vec::new(),
+            question: 0,
+            due: VecDeque::new(),
+            thought: None,
+            waiting: Waiting::Model,
+            nudged: false,
+            answer: None,
+        }
+    }
+
+    fn ask(&mut self) -> Turn {
+        let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
+        if n > limit {
+            return self.out_of_steps();
+        }
+        self.waiting = Waiting::Model;
+        let mut messages = self.messages.clone();
+        let force_stop = self.episode.setup.frame.text_for("force_stop");
+        if n == limit && !force_stop.is_empty() {
+            messages.push(Message::user(force_stop));
+        }
+        let decoding = self.episode.setup.decoding.clone();
+        let functions = Some(Arc::clone(&self.functions));
+        Turn::Ask(Request { functions, ..Request::new(Prompt::Messages(messages), Vec::new(), decoding) })
+    }
+
+    fn out_of_steps(&mut self) -> Turn {
+        let limit = self.episode.setup.max_steps;
+        self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
+    }
+
+    /// The next call of the last reply, or the next request.
+    fn next(&mut self) -> Turn {
+        while let Some((call, wanted)) = self.due.pop_front() {
+            if !wanted {
+                let ours = "Error: one call at a time; this one was not made";
+                let told = self.episode.setup.frame.sentence("extra_call", ours, &[]);
+                self.messages.push(Message::result(call.id, told));
+            } else if self.episode.step > self.episode.setup.max_steps {
+                return self.out_of_steps();
+            } else {
+                return self.carry_out(&call);
+            }
+        }
+        self.ask()
+    }
+
+    fn carry_out(&mut self, call: &FunctionCall) -> Turn {
+        self.waiting = Waiting::Result(call.id.clone());
+        let thought = self.thought.take();
+        let action_text = format!("{}({})", call.name, call.arguments);
+        match self.resolve(call) {
+            Ok(Resolved { tool: Tool::Finish, input, repairs }) => {
+                for kind in repairs {
+                    self.episode.repaired(kind);
+                }
+                self.answer = Some(input.clone());
+                self.episode.finish(thought, action_text, input)
+            }
+            Ok(resolved) => self.episode.use_tool(thought, action_text, resolved),
+            Err((kind, error)) => {
+                self.episode.repaired(kind);
+                let error = self.feedback(&error);
+                self.episode.answer_itself(thought, action_text, error)
+            }
+        }
+    }
+
+    /// The message to the model about an error in its call.
+    fn feedback(&self, error: &str) -> String {
+        match self.episode.setup.frame.text_for("feedback") {
+            "" => format!("Error: {error}"),
+            // The error comes last: it repeats text of the model, which may look like a slot.
+            feedback => feedback.replace("{error}", error),
+        }
+    }
+
+    /// A call that the provider could not read is answered like one whose arguments cannot be read, but in a message: it has
+    /// no id. Recordings of earlier versions have no such calls, and their replies are read as before.
+    fn malformed_call(&mut self, text: &str) -> Turn {
+        (self.waiting, self.nudged) = (Waiting::Unread, false);
+        self.episode.repaired(MALFORMED_ARGUMENTS);
+        let error = self.episode.setup.frame.sentence("not_json", NOT_JSON, &[("argument", "")]);
+        let error = self.feedback(&error);
+        self.episode.answer_itself(None, text.to_owned(), error)
+    }
+
+    /// The use of a tool that a call means, or the kind of the fault and its words.
+    fn resolve(&mut self, call: &FunctionCall) -> Result<Resolved, (&'static str, String)> {
+        let frame = &self.episode.setup.frame;
+        let tools = &frame.tools;
+        let exact = tools.iter().find(|tool| tool.name == call.name);
+        let Some(tool) = exact.or_else(|| tools.iter().find(|tool| tool.name.eq_ignore_ascii_case(call.name.trim())))
+        else {
+            let names = tools::names(tools);
+            let ours = "there is no tool `{tool}`; the tools are {tools}";
+            let words = frame.sentence("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
+            return Err((UNKNOWN_TOOL, words));
+        };
+        let malformed =
+            |key, ours, argument: &str| (MALFORMED_ARGUMENTS, frame.sentence(key, ours, &[("argument", argument)]));
+        let arguments = match call.arguments.trim() {
+            "" => "{}",
+            arguments => arguments,
+        };
+        let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
+            return Err(malformed("not_json", NOT_JSON, ""));
+        };
+        let mut resolved = tool.resolve(&arguments, true).map_err(|misfit| match misfit {
+            Misfit::Unknown(names) => {
+                malformed("unknown_argument", "the tool has no arguments `{argument}`", &names.join("`, `"))
+            }
+            Misfit::Missing(name) => {
+                malformed("missing_argument", "the argument `{argument}` is missing, or is not a text", &name)
+            }
+        })?;
+        if exact.is_none() {
+            resolved.repairs.insert(0, TOOL_NAME);
+        }
+        Ok(resolved)
+    }
+
+    /// A reply with neither a call nor an answer is a step that the system answers itself.
+    fn no_call(&mut self, text: &str) -> Turn {
+        self.waiting = Waiting::Nudge;
+        self.episode.repaired(MISSING_CALL);
+        let told = self.episode.setup.frame.text_for("no_call").to_owned();
+        self.episode.answer_itself(None, text.to_owned(), told)
+    }
+}
+
+impl Dialogue for ToolCalls {
+    fn begin(&mut self, question: &Question) -> Turn {
+        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
+        let question = &question.question;
+        let question =
+            Message::user(frame.question_message(question, || self.native.question(question_label, question)));
+        self.messages = self.episode.before_question();
+        self.question = self.messages.len();
+        self.messages.push(question);
+        self.ask()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        self.called(&Call { completion: text.to_owned(), ..Call::default() })
+    }
+
+    fn called(&mut self, call: &Call) -> Turn {
+        let text = call.completion.trim();
+        let calls = self.native.with_ids(&self.messages, &call.calls, self.episode.step);
+        // Results would refer to calls that are not in it.
+        let verbatim = call.verbatim.clone().filter(|verbatim| calls == call.calls || !verbatim.has_ids());
+        let reply = Message { calls: calls.clone(), verbatim: verbatim.map(Arc::new), ..Message::assistant(text) };
+        if !text.is_empty() || !reply.calls.is_empty() {
+            self.messages.push(reply);
+        }
+        if calls.is_empty() {
+            if call.cause == Some(crate::base::Cause::MalformedCall) {
+                return self.malformed_call(text);
+            }
+            return match text {
+                answer if self.native.text_answers && !answer.is_empty() => {
+                    self.waiting = Waiting::Model;
+                    self.answer = Some(answer.to_owned());
+                    self.episode.finish(None, answer.to_owned(), answer.to_owned())
+                }
+                text => self.no_call(text),
+            };
+        }
+        self.nudged = false;
+        self.thought = Some(text.to_owned()).filter(|text| !text.is_empty());
+        let wanted = if self.native.parallel { calls.len() } else { 1 };
+        self.due = calls.iter().enumerate().map(|(at, call)| (call.clone(), at < wanted)).collect();
+        let extra: Vec<String> =
+            calls.iter().skip(wanted).map(|call| format!("{}({})", call.name, call.arguments)).collect();
+        if !extra.is_empty() {
+            self.episode.repaired(EXTRA_CALL);
+            self.episode.set_aside(Some(extra.join("\n")));
+        }
+        self.next()
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        match std::mem::replace(&mut self.waiting, Waiting::Model) {
+            Waiting::Result(id) => self.messages.push(Message::result(id, text)),
+            Waiting::Nudge if self.nudged => {
+                let detail = "two replies in a row called no tool";
+                return self.episode.stop(Outcome::FormatFailure, detail);
+            }
+            Waiting::Nudge => {
+                self.nudged = true;
+                self.messages.push(Message::user(text));
+            }
+            Waiting::Unread => self.messages.push(Message::user(text)),
+            Waiting::Model => {}
+        }
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        self.next()
+    }
+
+    /// The question, and the answer as the model's reply.
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.episode.setup.history.clone();
+        if let (Some(question), Some(answer)) = (self.messages.get(self.question), &self.answer) {
+            memory.extend([question.clone(), Message::assistant(answer.as_str())]);
+        }
+        memory
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! The paper's numbered transcript: how a question, a step and an exemplar are written.
+//!
+//! Prompts and dialogues share these lines: a model answers worse when its own transcript differs from the examples,
+//! and two copies of the form would drift apart.
+
+use super::Parsed;
+use crate::base::Tool;
+
+/// `{label}: {text}` and a newline: the line that puts a question (or a claim).
+pub fn question_line(label: &str, text: &str) -> String {
+    format!("{label}: {text}\n")
+}
+
+/// Thought and action of step `n` (from 1), each on its line: a step that the tool has not answered, or the
+/// last step of an exemplar.
+pub fn action_text(n: usize, thought: &str, action: &str) -> String {
+    format!("Thought {n}: {thought}\nAction {n}: {action}\n")
+}
+
+/// Step `n` (from 1) whole: thought, action and observation, each on its line.
+pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> String {
+    action_text(n, thought, action) + &observation_line(n, observation)
+}
+
+/// The line that shows what the tool answered to step `n`.
+pub fn observation_line(n: usize, observation: &str) -> String {
+    format!("Observation {n}: {observation}\n")
+}
+
+/// The lines of step `n` before the tool answers: thought, if there is one, and action.
+pub fn action_lines(n: usize, thought: Option<&str>, action: &str) -> String {
+    match thought {
+        Some(thought) => action_text(n, thought, action),
+        None => format!("Action {n}: {action}\n"),
+    }
+}
+
+/// An action as it is written: `Search[X]`. For [`Tool::Invalid`] the input is the whole action.
+pub fn action(tool: Tool, input: &str) -> String {
+    match tool {
+        Tool::Invalid => input.to_owned(),
+        tool => format!("{}[{input}]", verb(tool)),
+    }
+}
+
+/// What instructions write in place of an argument, in English and in Chinese.
+pub const PLACEHOLDERS: [(Tool, &str, &str); 3] =
+    [(Tool::Search, "title", "标题"), (Tool::Lookup, "keyword", "关键词"), (Tool::Finish, "answer", "答案")];
+
+/// The verb of a tool; empty for [`Tool::Invalid`].
+pub(super) fn verb(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Search => "Search",
+        Tool::Lookup => "Lookup",
+        Tool::Finish => "Finish",
+        Tool::Think => "Think",
+        Tool::Invalid => "",
+    }
+}
+
+/// A step in the common form, from the action that the environment read; `invalid` gives the environment's error.
+pub fn parsed(thought: &str, (tool, input): (Tool, &str), invalid: impl Fn(&str) -> String) -> Parsed {
+    let thought = Some(thought.to_owned());
+    match tool {
+        Tool::Finish => Parsed::finish(thought, input),
+        Tool::Invalid => Parsed { thought, ..Parsed::invalid(invalid(input)) },
+        tool => Parsed::act(thought, verb(tool), input),
+    }
+}

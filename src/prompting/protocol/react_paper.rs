@@ -1,0 +1,227 @@
+//! `react-paper`: the numbered loop of the `ReAct` paper's notebooks, quirks included.
+//!
+//! Per step one call ending in `Thought {i}:` that stops at `\nObservation {i}:`. The reply must hold
+//! `\nAction {i}: ` exactly once; otherwise its first line is the thought and a second call, ending in
+//! `Action {i}:` and stopping at the line's end, fetches the action. The action's first letter is lowered.
+//! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
+
+use super::episode::Episode;
+use super::numbered::{self, question_line};
+use super::python::strip;
+use super::{Dialogue, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use crate::base::{Outcome, Question, Repair, Reply, Tool};
+use std::sync::Arc;
+
+pub const ID: &str = "react-paper";
+/// The paper's step limit for `HotpotQA`.
+pub const MAX_STEPS: usize = 7;
+
+/// The protocol. It has no options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paper;
+
+impl Protocol for Paper {
+    fn profile(&self) -> Profile {
+        let profile = Profile::new(ID, MAX_STEPS, Layout::Text);
+        Profile { max_tokens: 100, acts_without_thoughts: true, ..profile }
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(ReactPaper::new(setup))
+    }
+
+    fn parse(&self, output: &str, step: usize) -> Parsed {
+        let reply = strip(output);
+        let Some((thought, action)) = split_step(reply, step) else {
+            let thought = reply.split('\n').next().unwrap_or_default();
+            return Parsed { thought: Some(thought.to_owned()), ..Parsed::new(Kind::Invalid) };
+        };
+        let lowered = lower_first(action).unwrap_or_default();
+        numbered::parsed(thought, Tool::parse_action(&lowered), |action| format!("Invalid action: {action}"))
+    }
+
+    fn question(&self, label: &str, question: &str) -> String {
+        question_line(label, question)
+    }
+
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        numbered::action_lines(n, thought, &numbered::action(tool, input))
+    }
+
+    fn observation(&self, n: usize, text: &str) -> String {
+        numbered::observation_line(n, text)
+    }
+}
+
+#[derive(Debug)]
+pub struct ReactPaper {
+    episode: Episode,
+    /// Question and steps so far, as they follow the prefix.
+    transcript: String,
+    waiting: Waiting,
+}
+
+#[derive(Debug)]
+enum Waiting {
+    /// Thought and action of the next step.
+    Step,
+    /// The action alone: after a reply without one, and where the method has no thoughts.
+    Action { thought: Option<String> },
+    /// The tool's answer to these lines.
+    Observation { lines: String },
+    /// The tool's answer to the empty finish that closes an episode without an answer.
+    Closing,
+}
+
+impl ReactPaper {
+    /// A dialogue that continues the few-shot prefix of `setup`.
+    pub fn new(setup: &Arc<Setup>) -> Self {
+        Self { episode: Episode::new(setup), transcript: String::new(), waiting: Waiting::Step }
+    }
+
+    fn ask(&self, tail: &str, stop: String) -> Turn {
+        self.episode.ask_text(format!("{}{tail}", self.transcript), vec![stop])
+    }
+
+    fn next(&mut self) -> Turn {
+        let n = self.episode.step;
+        if n > self.episode.setup.max_steps {
+            // The original calls `finish[]` when the steps run out, and counts it as a step.
+            self.waiting = Waiting::Closing;
+            return self.episode.turn(None, "finish[]".to_owned(), Tool::Finish, String::new(), Reply::Tool);
+        }
+        if !self.episode.setup.thoughts {
+            self.waiting = Waiting::Action { thought: None };
+            return self.ask(&format!("Action {n}:"), "\n".to_owned());
+        }
+        self.waiting = Waiting::Step;
+        self.ask(&format!("Thought {n}:"), format!("\nObservation {n}:"))
+    }
+
+    fn ask_action(&mut self, thought: &str) -> Turn {
+        let n = self.episode.step;
+        self.episode.repaired(Repair::MISSING_ACTION);
+        self.waiting = Waiting::Action { thought: Some(thought.to_owned()) };
+        self.ask(&format!("Thought {n}: {thought}\nAction {n}:"), "\n".to_owned())
+    }
+
+    fn act(&mut self, thought: Option<&str>, action: &str) -> Turn {
+        let Some(lowered) = lower_first(action) else {
+            let detail = "the reply holds no action, where the original raises `IndexError`";
+            return self.episode.stop(Outcome::FormatFailure, detail);
+        };
+        let (tool, input) = Tool::parse_action(&lowered);
+        self.waiting = Waiting::Observation { lines: numbered::action_lines(self.episode.step, thought, action) };
+        if tool == Tool::Finish {
+            self.episode.answers(input);
+        }
+        self.episode.turn(thought.map(str::to_owned), action.to_owned(), tool, input.to_owned(), Reply::Tool)
+    }
+}
+
+impl Dialogue for ReactPaper {
+    fn begin(&mut self, question: &Question) -> Turn {
+        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
+        self.transcript = frame.question_text(&question.question, || question_line(question_label, &question.question));
+        self.next()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        let reply = strip(text);
+        match std::mem::replace(&mut self.waiting, Waiting::Step) {
+            Waiting::Action { thought } => self.act(thought.as_deref(), reply),
+            _ => match split_step(reply, self.episode.step) {
+                Some((thought, action)) => self.act(Some(thought), action),
+                None => self.ask_action(reply.split('\n').next().unwrap_or_default()),
+            },
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if let Waiting::Observation { lines } = &self.waiting
+            && !self.episode.finished()
+        {
+            self.transcript.push_str(lines);
+            self.transcript.push_str(&numbered::observation_line(self.episode.step - 1, &as_observed(text)));
+            return self.next();
+        }
+        let limit = self.episode.setup.max_steps;
+        self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
+    }
+}
+
+/// An observation as the transcript shows it: the original means to remove newlines, but removes pairs of a
+/// backslash and an `n`, so newlines stay.
+pub fn as_observed(observation: &str) -> String {
+    observation.replace("\\n", "")
+}
+
+/// Thought and action, when the reply holds the action's label exactly once.
+pub(super) fn split_step(reply: &str, n: usize) -> Option<(&str, &str)> {
+    let label = format!("\nAction {n}: ");
+    let (thought, action) = reply.split_once(&label)?;
+    (!action.contains(&label)).then_some((thought, action))
+}
+
+/// `action[0].lower() + action[1:]`; nothing for an empty action, where the original raises.
+fn lower_first(action: &str) -> Option<String> {
+    let first = action.chars().next()?;
+    Some(first.to_lowercase().chain(action.chars().skip(1)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{asked, begun, kinds, setup, stopped, used};
+    use super::*;
+    use crate::prompting::protocol::Frame;
+
+    fn paper(max_steps: usize, thoughts: bool) -> (Box<dyn Dialogue>, String) {
+        let (dialogue, turn) = begun(&Paper, Setup { thoughts, ..setup(Frame::text("EXAMPLES\n"), max_steps) });
+        (dialogue, asked(turn).0)
+    }
+
+    #[test]
+    fn a_missing_action_costs_a_second_call_and_an_empty_one_the_episode() {
+        let (mut dialogue, prompt) = paper(MAX_STEPS, true);
+        assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nThought 1:");
+        let (prompt, stop) = asked(dialogue.completion(" I think.\nSearch[X]\n"));
+        assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nThought 1: I think.\nAction 1:");
+        assert_eq!(stop, ["\n"]);
+        assert_eq!(used(dialogue.completion(" search x ")).tool, Tool::Invalid);
+        let (prompt, _) = asked(dialogue.observation("a\\nb\nc"));
+        assert!(prompt.ends_with("Action 1: search x\nObservation 1: ab\nc\nThought 2:"), "{prompt}");
+        asked(dialogue.completion("hm"));
+        let stop = stopped(dialogue.completion("  \n"));
+        assert_eq!((stop.outcome, kinds(&stop)), (Outcome::FormatFailure, vec!["missing_action"; 2]));
+    }
+
+    #[test]
+    fn without_thoughts_the_action_alone_is_asked_for() {
+        let (mut dialogue, prompt) = paper(MAX_STEPS, false);
+        assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1:");
+        assert_eq!(used(dialogue.completion(" Search[X]")).tool, Tool::Search);
+        let (prompt, stop) = asked(dialogue.observation("It is."));
+        assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1: Search[X]\nObservation 1: It is.\nAction 2:");
+        assert_eq!(stop, ["\n"]);
+        let call = used(dialogue.completion(" Finish[yes]"));
+        assert_eq!((call.thought, call.tool), (None, Tool::Finish));
+        let stop = stopped(dialogue.observation("Episode finished, reward = 0\n"));
+        assert_eq!((stop.answer.as_deref(), stop.repairs.len()), (Some("yes"), 0));
+    }
+
+    #[test]
+    fn an_empty_finish_after_the_last_step_counts_as_a_step() {
+        let (mut dialogue, _) = paper(1, true);
+        assert_eq!(used(dialogue.completion("t\nAction 1: Lookup[k]")).tool, Tool::Lookup);
+        let call = used(dialogue.observation("No more results.\n"));
+        assert_eq!((call.step, call.tool, call.input.as_str()), (2, Tool::Finish, ""));
+        let stop = stopped(dialogue.observation("Episode finished, reward = 0\n"));
+        assert_eq!((stop.outcome, stop.answer), (Outcome::StepLimit, None));
+    }
+
+    #[test]
+    fn only_the_first_letter_is_lowered() {
+        assert_eq!(lower_first("\nSearch[X]").as_deref(), Some("\nSearch[X]"));
+        assert_eq!(lower_first("İ").as_deref(), Some("i\u{307}"));
+    }
+}

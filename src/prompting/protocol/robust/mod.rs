@@ -1,0 +1,339 @@
+//! `robust`: our own protocol, for chat models that run ahead, and for servers that refuse `stop`.
+//!
+//! The paper's numbered labels as alternating turns: a system message, examples, the question, then per step what
+//! the model wrote (assistant) and what the tool answered (user). Replies are read with the same tolerance for every
+//! model, and everything repaired is counted by kind ([`repair`]). Reading is linear in the length of the reply.
+
+mod action;
+mod line;
+pub mod repair;
+mod reply;
+
+use super::episode::{Episode, shared};
+use super::numbered::{self, verb};
+use super::{Dialogue, Frame, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use crate::base::text::cut;
+use crate::base::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool};
+use line::Placeholders;
+use reply::{Action, Refused, Reply};
+use std::fmt;
+use std::sync::Arc;
+
+pub const ID: &str = "robust";
+
+/// The protocol. It has no options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Robust {
+    version: u32,
+}
+
+impl Robust {
+    /// Its version. Since 2 any observation ends a reply, and replies are read in more forms.
+    pub const VERSION: u32 = 2;
+
+    /// As it was in an earlier version, as far as a recorded run needs it: requests are the same; replies are read as
+    /// they are today.
+    pub fn of_version(version: u32) -> Self {
+        Self { version }
+    }
+}
+
+impl Default for Robust {
+    fn default() -> Self {
+        Self { version: Self::VERSION }
+    }
+}
+
+impl Protocol for Robust {
+    fn profile(&self) -> Profile {
+        Profile { acts_without_thoughts: true, ..Profile::new(ID, 7, Layout::Instruction) }
+    }
+
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(RobustDialogue::new(setup, self.version))
+    }
+
+    fn parse(&self, output: &str, step: usize) -> Parsed {
+        let Reply { thought, action, .. } = Reply::read(output, step, true, &Placeholders::default());
+        match action {
+            Ok(action) if action.tool == Tool::Finish => Parsed::finish(thought, action.input),
+            Ok(action) => Parsed::act(thought, numbered::verb(action.tool), action.input),
+            Err(refused) => Parsed { thought, ..Parsed::invalid(refused.fault.to_string()) },
+        }
+    }
+
+    fn question(&self, label: &str, question: &str) -> String {
+        format!("{label}: {question}")
+    }
+
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        let action = numbered::action(tool, input);
+        match thought {
+            Some(thought) => format!("Thought {n}: {thought}\nAction {n}: {action}"),
+            None => format!("Action {n}: {action}"),
+        }
+    }
+
+    fn observation(&self, n: usize, text: &str) -> String {
+        format!("Observation {n}: {}", text.trim_end())
+    }
+}
+
+// The conversation: what the model reads, which step comes next, how it ends.
+
+/// Occasion of the text that is said before the last step.
+const FORCE_STOP: &str = "force_stop";
+/// What is said before the last step where the frame has nothing for it. Like the texts below it has no action in it:
+/// weak models echo what they are told, and an echo must not be one.
+const DEFAULT_FORCE_STOP: &str =
+    "This is the last step: use Finish now, with your best answer in its brackets, based on what has been found.";
+/// Occasion of the text that is said after a reply without an action; it may hold `{error}` and `{n}`.
+const FEEDBACK: &str = "feedback";
+/// What is said after a reply without an action where the frame has nothing for it.
+const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Thought {n} and a colon, then a line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
+/// The same for the method without thoughts.
+const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
+
+#[derive(Debug)]
+struct RobustDialogue {
+    episode: Episode,
+    /// The conversation so far, without the text added before the last step.
+    messages: Vec<Message>,
+    /// The question as it was put, and its place among the messages.
+    question: Option<(usize, Message)>,
+    waiting: Waiting,
+    /// Whether the last reply was unusable.
+    failed: bool,
+    placeholders: Placeholders,
+    version: u32,
+}
+
+#[derive(Debug)]
+enum Waiting {
+    Model,
+    /// The tool's answer to this step, written as the model is shown it.
+    Tool {
+        step: String,
+    },
+    /// The feedback on an unusable reply; `step` is what the model is shown of it.
+    Feedback {
+        step: Option<String>,
+        problem: String,
+    },
+}
+
+impl RobustDialogue {
+    fn new(setup: &Arc<Setup>, version: u32) -> Self {
+        let frame = &setup.frame;
+        let texts = frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref);
+        let placeholders = Placeholders::of_texts(texts.chain([&*frame.prefix, &*frame.suffix]));
+        Self {
+            episode: Episode::new(setup),
+            messages: Vec::new(),
+            question: None,
+            waiting: Waiting::Model,
+            failed: false,
+            placeholders,
+            version,
+        }
+    }
+
+    fn ask(&mut self) -> Turn {
+        let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
+        if n > limit {
+            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"));
+        }
+        self.waiting = Waiting::Model;
+        let mut messages = self.messages.clone();
+        if n == limit
+            && let Some(last) = messages.last_mut()
+        {
+            *last = Message::user(format!("{}\n{}", last.content, self.text(FORCE_STOP, DEFAULT_FORCE_STOP)));
+        }
+        let stop = self.stops();
+        self.episode.ask(Prompt::Messages(messages), stop)
+    }
+
+    /// An observation ends a reply, whatever its number. A later step does not: the whole reply may have the numbers of
+    /// other steps.
+    fn stops(&self) -> Vec<String> {
+        let n = self.episode.step;
+        if self.version < 2 {
+            return vec![
+                format!("\nObservation {n}:"),
+                format!("\nThought {}:", n + 1),
+                format!("\nAction {}:", n + 1),
+            ];
+        }
+        vec!["\nObservation".to_owned()]
+    }
+
+    fn text<'a>(&'a self, occasion: &str, default: &'a str) -> &'a str {
+        let text = self.episode.setup.frame.text_for(occasion);
+        if text.is_empty() { default } else { text }
+    }
+
+    fn act(&mut self, thought: Option<String>, action: Action) -> Turn {
+        self.failed = false;
+        let step = Robust::default().step(self.episode.step, thought.as_deref(), action.tool, &action.input);
+        self.waiting = Waiting::Tool { step };
+        if action.tool == Tool::Finish {
+            self.episode.answers(&action.input);
+        }
+        self.episode.turn(thought, action.text, action.tool, action.input, Answerer::Tool)
+    }
+
+    /// An unusable reply is a step that the system answers itself.
+    fn refuse(&mut self, thought: Option<String>, Refused { fault, attempt }: Refused) -> Turn {
+        let n = self.episode.step;
+        let problem = fault.to_string();
+        let default = if self.episode.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
+        let next = (n + 1).to_string();
+        // The problem comes last: it repeats text of the model, which may look like a slot.
+        let sentence = fault.sentence(&self.episode.setup.frame);
+        let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &sentence);
+        let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
+        let shown = shown.iter().filter(|(_, text)| !text.is_empty());
+        let shown: Vec<String> = shown.map(|(label, text)| format!("{label} {n}: {text}")).collect();
+        self.waiting = Waiting::Feedback { step: (!shown.is_empty()).then(|| shown.join("\n")), problem };
+        self.episode.answer_itself(thought, attempt, feedback)
+    }
+
+    /// After feedback the model is asked again, once.
+    fn after_feedback(&mut self, step: Option<String>, problem: &str, feedback: &str) -> Turn {
+        if self.failed {
+            let detail = format!("two replies in a row could not be used; the last: {problem}");
+            return self.episode.stop(Outcome::FormatFailure, detail);
+        }
+        self.failed = true;
+        match (step, self.messages.last_mut()) {
+            // Turns alternate: after an empty reply the user's message continues.
+            (None, Some(last)) => *last = Message::user(format!("{}\n{feedback}", last.content)),
+            (step, _) => {
+                self.messages.extend(step.map(Message::assistant));
+                self.messages.push(Message::user(feedback));
+            }
+        }
+        self.ask()
+    }
+}
+
+impl Dialogue for RobustDialogue {
+    fn begin(&mut self, question: &Question) -> Turn {
+        let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
+        let question = &question.question;
+        let question =
+            Message::user(frame.question_message(question, || Robust::default().question(question_label, question)));
+        let system = frame.system.clone().filter(|text| !text.is_empty()).map(Message::system);
+        self.messages = shared(system.into_iter().chain(frame.examples.iter().chain(history).cloned()).collect());
+        self.question = Some((self.messages.len(), question.clone()));
+        self.messages.push(question);
+        self.ask()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts, &self.placeholders);
+        self.episode.set_aside(reply.discarded);
+        for kind in reply.repairs.kinds() {
+            self.episode.repaired(kind);
+        }
+        match reply.action {
+            Ok(action) => self.act(reply.thought, action),
+            Err(refused) => self.refuse(reply.thought, refused),
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        match std::mem::replace(&mut self.waiting, Waiting::Model) {
+            Waiting::Tool { step } => {
+                self.messages.push(Message::assistant(step));
+                if self.episode.finished() {
+                    return self.episode.stop(Outcome::Finished, "");
+                }
+                self.messages.push(Message::user(Robust::default().observation(self.episode.step - 1, text)));
+                self.ask()
+            }
+            Waiting::Feedback { step, problem } => self.after_feedback(step, &problem, text),
+            Waiting::Model => self.ask(),
+        }
+    }
+
+    /// The question and the last step, which for the next question is the answer.
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.episode.setup.history.clone();
+        // Without a step nothing is kept: two questions in a row would not alternate.
+        if let Some((at, question)) = &self.question
+            && let Some(last) = self.messages[*at..].iter().rfind(|message| message.role == Role::Assistant)
+        {
+            memory.extend([question.clone(), last.clone()]);
+        }
+        memory
+    }
+}
+
+// What is wrong with an unusable reply, in words for the model.
+
+/// Longest piece of the model's own text that a sentence repeats, in characters.
+const MAX_SHOWN: usize = 40;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fault {
+    /// Only white space.
+    Empty,
+    /// The reply ends before its reasoning does: a `<think>` block, or the channel `analysis`.
+    Thinking,
+    NoAction,
+    /// The text in place of the action names no tool.
+    NotATool(String),
+    NoArgument(Tool),
+    EmptyArgument(Tool),
+    /// The argument is what the instruction wrote in its place.
+    Placeholder,
+    /// An unreadable JSON object, or one that names no tool.
+    Json,
+    /// Several different actions in prose, none of them labelled.
+    Several,
+}
+
+impl Fault {
+    /// [`Fault::NotATool`] with the beginning of the text.
+    fn not_a_tool(text: &str) -> Self {
+        Self::NotATool(cut(text, MAX_SHOWN).replace(char::is_control, " "))
+    }
+}
+
+impl Fault {
+    /// The sentence for the model, in the frame's words or else in English.
+    fn sentence(&self, frame: &Frame) -> String {
+        let (key, ours) = match self {
+            Self::Empty => ("reply_empty", "the reply is empty"),
+            Self::Thinking => ("reply_cut", "the reply ends inside its reasoning"),
+            Self::NoAction => ("no_action", "the reply has no action"),
+            Self::NotATool(_) => ("unknown_tool", "`{tool}` is not an action: the tools are Search, Lookup and Finish"),
+            Self::NoArgument(_) => ("no_argument", "{tool} lacks its argument in brackets"),
+            Self::EmptyArgument(_) => ("empty_argument", "the argument of {tool} is empty"),
+            Self::Placeholder => ("placeholder", "the argument is a placeholder from the instruction, not a value"),
+            Self::Json => ("not_json", "the JSON of the action cannot be read, or names no tool"),
+            Self::Several => ("several_actions", "the reply names several actions and labels none of them"),
+        };
+        let tool = match self {
+            Self::NotATool(text) => text,
+            Self::NoArgument(tool) | Self::EmptyArgument(tool) => verb(*tool),
+            _ => "",
+        };
+        frame.sentence(key, ours, &[("tool", tool)])
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence(&Frame::default()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+//! Which episodes may begin: only those that a budget is expected to pay for to their end, and none once the run stops.
+
+use super::breaker::Breakers;
+use super::stopping::Watch;
+use crate::base::text::{counted, thousands};
+use crate::base::{Outcome, Paid, Trajectory};
+use crate::models::{Budget, Limits, Spent};
+use crate::runner::agent::{Agent, Episode, Load};
+use crate::runner::store::Journal;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Looks at every episode before it begins and when it ends, and says when the run has to stop.
+pub(super) struct Guard {
+    budget: Arc<Budget>,
+    admission: Admission,
+    breakers: Arc<Breakers>,
+    max_failures: Option<u64>,
+    failures: AtomicU64,
+    reason: OnceLock<String>,
+    watch: Option<Arc<Watch>>,
+}
+
+impl Guard {
+    pub(super) fn new(
+        budget: Arc<Budget>,
+        admission: Admission,
+        breakers: Arc<Breakers>,
+        max_failures: Option<u64>,
+        watch: Option<Arc<Watch>>,
+    ) -> Self {
+        let (failures, reason) = (AtomicU64::new(0), OnceLock::new());
+        let guard = Self { budget, admission, breakers, max_failures, failures, reason, watch };
+        guard.look_at_the_budget();
+        guard
+    }
+
+    /// Whether an episode may begin now. Where none is in flight whose end could change the answer, the run stops.
+    pub(super) fn admits(&self, episode: &Episode) -> bool {
+        match self.admission.admit(episode) {
+            Ok(()) => true,
+            Err(Held { reason, is_last }) => {
+                if is_last {
+                    self.budget.exhaust();
+                    self.stop(|| reason);
+                }
+                false
+            }
+        }
+    }
+
+    /// Takes an episode into account that has ended.
+    pub(super) fn saw(&self, trajectory: &Trajectory) {
+        self.admission.ended(trajectory);
+        if let Some(watch) = &self.watch {
+            watch.saw(trajectory);
+        }
+        if let Some(trip) = self.breakers.trip() {
+            self.stop(|| trip.reason.clone());
+        }
+        match trajectory.outcome {
+            Outcome::Budget => self.stop(|| trajectory.detail.clone().unwrap_or_default()),
+            Outcome::NotMeasured => {
+                let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
+                if self.max_failures.is_some_and(|most| failures >= most) {
+                    self.stop(|| format!("{} could not be measured (--max-failures)", counted(failures, "episode")));
+                }
+            }
+            _ => self.look_at_the_budget(),
+        }
+    }
+
+    /// Whether no further episode is to be begun.
+    pub(super) fn stops(&self) -> bool {
+        self.reason().is_some() || self.watch.as_ref().is_some_and(|watch| watch.is_decided())
+    }
+
+    /// Why no further episode is to be begun, once that is so; a run that is decided is complete, and needs no reason.
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.reason.get().map(String::as_str)
+    }
+
+    fn look_at_the_budget(&self) {
+        if let Some(refusal) = self.budget.refusal() {
+            self.stop(|| refusal.to_string());
+        }
+    }
+
+    /// The first reason stays.
+    fn stop(&self, reason: impl FnOnce() -> String) {
+        self.reason.get_or_init(reason);
+    }
+}
+
+/// The estimate from the first prompt counts as this many episodes; those that ended count as one each.
+const PRIOR: u64 = 2;
+
+/// Holds episodes back that would exceed the budget together with those in flight.
+pub(super) struct Admission {
+    budget: Arc<Budget>,
+    agents: HashMap<String, Agent>,
+    journal: Arc<Journal>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What earlier starts and ended episodes have spent.
+    spent: Spent,
+    /// What ended episodes of each variant took, and how many they are.
+    ended: HashMap<String, (u64, Load)>,
+    /// What the episodes in flight are expected to take, and what earlier starts have paid for of each.
+    open: HashMap<String, (Spent, Paid)>,
+}
+
+impl Admission {
+    /// The admission to a run that begins now. What the budget has paid for before is not expected again.
+    pub(super) fn new(budget: Arc<Budget>, agents: HashMap<String, Agent>, journal: Arc<Journal>) -> Self {
+        let state = State { spent: budget.spent(), ended: HashMap::new(), open: HashMap::new() };
+        Self { budget, agents, journal, state: Mutex::new(state) }
+    }
+
+    /// Lets the episode begin, or says why it may not, and whether none is in flight whose end could change that.
+    fn admit(&self, episode: &Episode) -> Result<(), Held> {
+        let limits = self.budget.limits();
+        let Some(agent) = self.agents.get(&episode.variant.name).filter(|_| limits.is_any()) else { return Ok(()) };
+        let mut state = self.state();
+        let kept = self.journal.paid_for(&episode.key);
+        let expected = state.expected(agent, episode);
+        let rest = Spent {
+            calls: expected.calls.saturating_sub(kept.calls),
+            usd: (expected.usd - agent.price.map_or(0.0, |price| price.of(kept.usage))).max(0.0),
+            usage: expected.usage.saturating_sub(kept.usage),
+            estimated: 0,
+        };
+        let mut committed = state.spent;
+        state.open.values().for_each(|(open, _)| committed.add(*open));
+        match exceeded(limits, committed, rest) {
+            None => {
+                state.open.insert(episode.key.clone(), (rest, kept));
+                Ok(())
+            }
+            Some(reason) => Err(Held { reason, is_last: state.open.is_empty() }),
+        }
+    }
+
+    /// Takes note of an episode that has ended.
+    pub(super) fn ended(&self, trajectory: &Trajectory) {
+        if !self.budget.limits().is_any() {
+            return;
+        }
+        let mut state = self.state();
+        let Paid { calls, usage, .. } = Paid::of(trajectory);
+        if trajectory.measured() {
+            let (episodes, load) = state.ended.entry(trajectory.variant.clone()).or_default();
+            *episodes += 1;
+            *load += Load { calls, usage };
+        }
+        let (_, kept) = state.open.remove(&trajectory.key).unwrap_or_default();
+        let price = self.agents.get(&trajectory.variant).and_then(|agent| agent.price);
+        let paid = Spent::of(calls.saturating_sub(kept.calls), usage.saturating_sub(kept.usage), price);
+        state.spent.add(paid);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Counts are never left half updated.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why an episode may not begin now.
+pub(super) struct Held {
+    pub(super) reason: String,
+    /// Whether no episode is in flight, so that it will not be admitted later either.
+    pub(super) is_last: bool,
+}
+
+impl State {
+    /// What an episode is expected to take: at first the estimate from its prompt, later what others took.
+    fn expected(&self, agent: &Agent, episode: &Episode) -> Spent {
+        let (ended, took) = self.ended.get(&episode.variant.name).copied().unwrap_or_default();
+        let mut load = agent.approach.forecast(&episode.question).expected.share(PRIOR, 1);
+        load += took;
+        let Load { calls, usage } = load.share(1, PRIOR + ended);
+        Spent::of(calls, usage, agent.price)
+    }
+}
+
+/// Which limit the next episode would exceed, in words.
+fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
+    let over = |unit: &str, limit: u64, committed: u64, next: u64| {
+        let left = limit.saturating_sub(committed);
+        (next > left).then(|| {
+            let (left, limit, next) = (thousands(left), thousands(limit), thousands(next));
+            format!("{left} of {limit} {unit} are left, and an episode takes about {next}")
+        })
+    };
+    let calls = limits.calls.and_then(|limit| over("model calls", limit, committed.calls, next.calls));
+    let tokens = || limits.tokens.and_then(|limit| over("tokens", limit, committed.usage.total(), next.usage.total()));
+    let dollars = || {
+        let limit = limits.usd.filter(|limit| committed.usd + next.usd > *limit)?;
+        let left = (limit - committed.usd).max(0.0);
+        Some(format!("{left:.4} of {limit:.4} US $ are left, and an episode takes about {:.4}", next.usd))
+    };
+    calls.or_else(tokens).or_else(dollars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Admission, Breakers, Guard};
+    use crate::base::{Outcome, Usage};
+    use crate::models::{Budget, Limits, Spent};
+    use crate::runner::store::RunFolder;
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    fn trajectory(outcome: Outcome, detail: &str) -> crate::base::Trajectory {
+        serde_json::from_value(serde_json::json!({
+            "v": 1, "id": "q", "variant": "main", "repeat": 0, "question": "?", "answers": [], "steps": [],
+            "answer": null, "outcome": outcome, "detail": detail, "started_at": "", "wall_ms": 0, "compat": "fixed",
+            "usage": {"prompt_tokens": 0, "completion_tokens": 0}, "repairs": [], "key": "k",
+        }))
+        .expect("a trajectory")
+    }
+
+    fn guard(budget: &Arc<Budget>, max_failures: Option<u64>) -> Guard {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::at(dir.path());
+        let lock = folder.lock(None).expect("a lock");
+        let records = folder.records().expect("no records");
+        let journal = Arc::new(folder.journal(&lock, &records, |_| true).expect("a journal"));
+        let admission = Admission::new(Arc::clone(budget), HashMap::new(), journal);
+        Guard::new(Arc::clone(budget), admission, Arc::new(Breakers::new(None)), max_failures, None)
+    }
+
+    #[test]
+    fn a_run_goes_on_until_so_many_failed_or_the_budget_is_spent() {
+        let budget = Arc::new(Budget::new(Limits { tokens: Some(100), ..Limits::default() }));
+        let patient = guard(&budget, None);
+        let strict = guard(&budget, Some(2));
+        for guard in [&patient, &strict] {
+            guard.saw(&trajectory(Outcome::NotMeasured, "503"));
+            guard.saw(&trajectory(Outcome::Finished, ""));
+            assert_eq!(guard.reason(), None);
+            guard.saw(&trajectory(Outcome::NotMeasured, "503"));
+        }
+        assert_eq!(patient.reason(), None);
+        assert!(strict.reason().is_some_and(|reason| reason.starts_with("2 episodes could not be measured")));
+        patient.saw(&trajectory(Outcome::Budget, "spent"));
+        assert_eq!(patient.reason(), Some("spent"));
+        budget.charge(Spent::of(1, Usage::new(99, 1), None));
+        assert!(guard(&budget, None).reason().is_some_and(|reason| reason.contains("100 tokens")));
+    }
+}

@@ -1,0 +1,238 @@
+//! An episode, who observes it, and how an agent runs it by its method.
+
+use super::approach::{Answering, Approach, backed_off};
+use super::approach::{is_majority, tally};
+use super::drive::Copied;
+use super::drive::Log;
+use super::drive::{EpisodeContext, EpisodeError, drive};
+use super::drive::{EpisodeJournal, Journal};
+use crate::base::trajectory::TRAJECTORY_VERSION;
+use crate::base::{Fork, Message, Outcome, Question, Step, Trajectory, Usage, Variant, Vote, Voting};
+use crate::models::{Model, Price, in_episode, in_sample};
+use crate::prompting::protocol::{Dialogue, Stop};
+use crate::wikipedia::{Session, SessionOptions, Source};
+use futures_util::future::join_all;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// One question under one variant, once.
+#[derive(Debug, Clone)]
+pub struct Episode {
+    pub question: Arc<Question>,
+    pub variant: Arc<Variant>,
+    /// Which repeat this is, from 0.
+    pub repeat: u32,
+    /// The episode's identity, as stored.
+    pub key: String,
+    /// What it branches off, where it does.
+    pub fork: Option<Arc<Fork>>,
+}
+
+impl Episode {
+    /// The record of an episode that could not be measured; `detail` says why.
+    pub fn not_measured(&self, detail: impl Into<String>) -> Trajectory {
+        Trajectory {
+            v: TRAJECTORY_VERSION,
+            id: self.question.id.clone(),
+            index: self.question.index,
+            variant: self.variant.name.clone(),
+            repeat: self.repeat,
+            question: self.question.question.clone(),
+            answers: self.question.answers.clone(),
+            steps: Vec::new(),
+            steps_recorded: true,
+            answer: None,
+            outcome: Outcome::NotMeasured,
+            detail: Some(detail.into()),
+            failure: None,
+            usage: Usage::default(),
+            cost_usd: None,
+            started_at: jiff::Timestamp::now().to_string(),
+            wall_ms: 0,
+            compat: self.variant.compat,
+            repairs: Vec::new(),
+            votes: Vec::new(),
+            branch: self.fork.as_ref().map(|fork| fork.branch.clone()),
+            key: self.key.clone(),
+        }
+    }
+}
+
+/// Receives the events of an episode in order.
+pub trait EpisodeObserver: Send + Sync {
+    /// The next piece of the model's text.
+    fn text(&self, text: &str);
+    /// The reply broke off and starts again.
+    fn again(&self) {}
+    /// The reply is complete.
+    fn call_ended(&self) {}
+    /// A step is complete, including its observation.
+    fn step(&self, step: &Step);
+}
+
+/// Everything that the episodes of one variant share.
+#[derive(Clone)]
+pub struct Agent {
+    pub model: Arc<dyn Model>,
+    /// Where pages come from.
+    pub source: Arc<dyn Source>,
+    pub session: SessionOptions,
+    /// The method, with what its parts are built from.
+    pub approach: Approach,
+    pub price: Option<Price>,
+    /// Whether its episodes are worth a journal: a server answers, which takes time and may take money.
+    pub journaled: bool,
+}
+
+struct Running<'a> {
+    agent: &'a Agent,
+    episode: &'a Episode,
+    observer: Option<&'a dyn EpisodeObserver>,
+    journal: Option<EpisodeJournal<'a>>,
+    log: Log,
+    votes: Vec<Vote>,
+    memory: Vec<Message>,
+}
+
+impl Agent {
+    /// Runs one episode, or goes on with it where the journal holds its beginning. Never fails: an error outside the agent
+    /// has the outcome `not_measured`, a spent budget `budget`.
+    pub async fn answer(&self, episode: &Episode, journal: Option<&dyn Journal>) -> Trajectory {
+        self.run(episode, None, journal).await.0
+    }
+
+    /// The same with an observer. Also returns the conversation that the protocol keeps as the
+    /// [`history`](crate::prompting::protocol::Setup::history) of the next question; some protocols and direct methods keep none.
+    pub async fn answer_observed(
+        &self,
+        episode: &Episode,
+        observer: Option<&dyn EpisodeObserver>,
+    ) -> (Trajectory, Vec<Message>) {
+        self.run(episode, observer, None).await
+    }
+
+    async fn run(
+        &self,
+        episode: &Episode,
+        observer: Option<&dyn EpisodeObserver>,
+        journal: Option<&dyn Journal>,
+    ) -> (Trajectory, Vec<Message>) {
+        let started = Instant::now();
+        let mut record = Trajectory { detail: None, ..episode.not_measured("") };
+        // If only the part without tools answers, the earlier conversation stays unchanged.
+        let memory = self.approach.acting().map_or_else(Vec::new, |acting| acting.setup.history.clone());
+        let journal = journal
+            .filter(|_| self.journaled && episode.fork.is_none())
+            .map(|journal| EpisodeJournal::new(journal, &episode.key, &episode.variant.name));
+        let mut running =
+            Running { agent: self, episode, observer, journal, log: Log::default(), votes: Vec::new(), memory };
+        let name = format!("{}/{}", episode.variant.name, episode.question.id);
+        // A branch has other seeds than what it branches off, or a server would repeat itself.
+        let branch = episode.fork.as_ref().map(|fork| &fork.branch);
+        let shift = branch.map_or(0, |branch| branch.repeat + 1);
+        let approach = self.approach.repeated(episode.repeat + shift).branched(branch);
+        let end = in_episode(name, episode.repeat, running.answer(&approach)).await;
+        let Running { mut log, votes, memory, .. } = running;
+        log.close();
+        match end {
+            Ok(stop) => {
+                record.outcome = stop.outcome;
+                record.answer = stop.answer;
+                record.detail = stop.detail;
+                record.repairs = stop.repairs;
+            }
+            Err(error) => {
+                if matches!(error, EpisodeError::Budget(_)) {
+                    record.outcome = Outcome::Budget;
+                }
+                let (reason, failure) = error.into_reason();
+                record.detail = Some(reason);
+                record.failure = failure;
+            }
+        }
+        record.steps = log.steps;
+        record.votes = votes;
+        record.usage = log.usage;
+        record.wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // Nothing is paid where everything was copied, and that is known.
+        let counted = log.counted || (episode.fork.is_some() && record.call_count() == 0);
+        record.cost_usd = self.price.filter(|_| counted).map(|price| price.of(record.usage));
+        (record, memory)
+    }
+}
+
+impl<'a> Running<'a> {
+    async fn answer(&mut self, approach: &Approach) -> Result<Stop, EpisodeError> {
+        match approach {
+            Approach::Act(acting) => self.converse(acting.dialogue()).await,
+            Approach::Answer(answering) => self.converse(answering.dialogue()).await,
+            Approach::Vote(answering, voting) => self.vote(answering, voting).await,
+            Approach::ActThenVote(acting, answering, voting) => {
+                let first = self.converse(acting.dialogue()).await?;
+                if first.answers() {
+                    return Ok(first);
+                }
+                Ok(backed_off(first, self.vote(answering, voting).await?))
+            }
+            Approach::VoteThenAct(answering, voting, acting) => {
+                let first = self.vote(answering, voting).await?;
+                if is_majority(&self.votes, voting) {
+                    return Ok(first);
+                }
+                Ok(backed_off(first, self.converse(acting.dialogue()).await?))
+            }
+        }
+    }
+
+    async fn converse(&mut self, mut dialogue: Box<dyn Dialogue>) -> Result<Stop, EpisodeError> {
+        let mut context = self.context(self.observer, None);
+        let stop = drive(dialogue.as_mut(), &self.episode.question, &mut context, &mut self.log).await?;
+        self.memory = dialogue.memory();
+        Ok(stop)
+    }
+
+    /// Draws all samples at once and returns the majority's answer. If one fails for good, so does the vote: a majority
+    /// of fewer samples would be another method.
+    async fn vote(&mut self, answering: &Answering, voting: &Voting) -> Result<Stop, EpisodeError> {
+        let samples = (0..voting.samples).map(|number| {
+            let mut dialogue = answering.sample(number, voting).dialogue();
+            let mut context = self.context(None, Some(number));
+            let question = &self.episode.question;
+            let sample = async move {
+                let mut log = Log::default();
+                let stop = drive(dialogue.as_mut(), question, &mut context, &mut log).await;
+                (stop, log)
+            };
+            in_sample(number, sample)
+        });
+        let ended = join_all(samples).await;
+        let (mut stops, mut repairs) = (Vec::with_capacity(ended.len()), Vec::new());
+        for (number, (stop, log)) in (1..).zip(ended) {
+            let begin = self.log.steps.len();
+            self.log.absorb(log, number);
+            if let Some(observer) = self.observer {
+                self.log.steps.iter().skip(begin).for_each(|step| observer.step(step));
+            }
+            stops.push(stop);
+        }
+        let stops = stops.into_iter().collect::<Result<Vec<_>, _>>()?;
+        self.votes = tally(stops.iter().map(|stop| stop.answer.as_deref()));
+        for stop in stops {
+            repairs.extend(stop.repairs);
+        }
+        let Some(vote) = self.votes.first() else {
+            let detail = Some(format!("none of {} samples gave an answer", voting.samples));
+            return Ok(Stop { outcome: Outcome::FormatFailure, answer: None, detail, repairs });
+        };
+        Ok(Stop { outcome: Outcome::Finished, answer: Some(vote.answer.clone()), detail: None, repairs })
+    }
+
+    /// The surroundings of the agent's dialogue, or of that of sample `sample` (from 0) of a vote.
+    fn context(&mut self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
+        let compat = self.episode.variant.compat.unwrap_or_default();
+        let session = Session::new(Arc::clone(&self.agent.source), compat, self.agent.session);
+        let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
+        let copied = self.episode.fork.as_deref().map(Copied::of);
+        EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }
+    }
+}

@@ -1,0 +1,487 @@
+//! The loop of every dialogue, whatever the protocol, with the log that it fills and the journal that it goes on from.
+
+use super::answer::{Agent, Episode, EpisodeObserver};
+use crate::base::text::visible_line;
+use crate::base::{
+    Call, Cause, Completion, Event, Failure, Fork, Outcome, Question, Reply, Request, Service, Step, Tool, ToolAnswer,
+    ToolCall, Usage,
+};
+use crate::models::{Model, ModelError, StreamEvent};
+use crate::prompting::protocol::{Dialogue, Stop, Turn};
+use crate::wikipedia::{self, Session, SessionError};
+use futures_util::future::BoxFuture;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+/// The model and the tool of a dialogue, and who observes it.
+pub(super) struct EpisodeContext<'a> {
+    pub(super) model: &'a dyn Model,
+    pub(super) session: Session,
+    pub(super) observer: Option<&'a dyn EpisodeObserver>,
+    pub(super) journal: Option<DialogueJournal<'a>>,
+    /// What is copied of the episode that this one branches off.
+    pub(super) copied: Option<Copied<'a>>,
+}
+
+/// Why a dialogue did not reach its end.
+#[derive(Debug)]
+pub(super) enum EpisodeError {
+    /// The model or Wikipedia failed after all retries.
+    Failed(String, Option<Failure>),
+    Budget(String),
+    /// The model's answers were empty, for a reason that is not known.
+    Unexplained {
+        attempts: u32,
+        reason: String,
+    },
+}
+
+impl EpisodeError {
+    /// In words, with who failed and why, if that is known.
+    pub(super) fn into_reason(self) -> (String, Option<Failure>) {
+        match self {
+            Self::Failed(reason, failure) => (reason, failure),
+            Self::Budget(reason) => (reason, None),
+            Self::Unexplained { attempts, reason } => {
+                let error = ModelError::Unexplained { attempts, reason };
+                (format!("model: {error}"), Some(error.failure()))
+            }
+        }
+    }
+
+    /// Why the model could not take the conversation, if it was too long.
+    fn overflow(&self) -> Option<&str> {
+        const TOO_LONG: Failure = Failure { service: Service::Model, cause: Cause::ContextOverflow };
+        match self {
+            Self::Failed(reason, Some(failure)) if *failure == TOO_LONG => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+impl From<ModelError> for EpisodeError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Budget { .. } => Self::Budget(error.to_string()),
+            ModelError::Unexplained { attempts, reason } => Self::Unexplained { attempts, reason },
+            error => Self::Failed(format!("model: {error}"), Some(error.failure())),
+        }
+    }
+}
+
+impl From<SessionError> for EpisodeError {
+    fn from(error: SessionError) -> Self {
+        Self::Failed(format!("wikipedia: {error}"), error.failure())
+    }
+}
+
+/// Runs a dialogue from its first turn to its stop; the error says why the episode cannot be measured.
+///
+/// A conversation that outgrows the model's context is a stop: what is in it is the agent's doing. Where the first prompt
+/// does not fit, nothing of the agent was measured.
+pub(super) async fn drive(
+    dialogue: &mut dyn Dialogue,
+    question: &Question,
+    context: &mut EpisodeContext<'_>,
+    log: &mut Log,
+) -> Result<Stop, EpisodeError> {
+    let mut turn = dialogue.begin(question);
+    let mut asked = false;
+    loop {
+        turn = match turn {
+            Turn::Ask(request) => {
+                let call = match context.ask(&request).await {
+                    Err(error) if asked && error.overflow().is_some() => {
+                        log.call(Call::context_overflow(&request));
+                        return Ok(overflown(error.overflow()));
+                    }
+                    Err(error) => {
+                        if let EpisodeError::Unexplained { attempts, reason, .. } = &error {
+                            log.call(Call::with_unknown_reason(&request, *attempts, reason));
+                        }
+                        return Err(error);
+                    }
+                    Ok(call) => call,
+                };
+                asked = true;
+                let next = dialogue.called(&call);
+                log.call(call);
+                next
+            }
+            Turn::Use(call) => {
+                let text = context.use_tool(call, log).await?;
+                dialogue.observation(&text)
+            }
+            Turn::Stop(stop) => return Ok(stop),
+        };
+    }
+}
+
+/// The end of a conversation that outgrew the model's context.
+pub(super) fn overflown(reason: Option<&str>) -> Stop {
+    let detail = reason.map(str::to_owned);
+    Stop { outcome: Outcome::ContextOverflow, answer: None, detail, repairs: Vec::new() }
+}
+
+impl EpisodeContext<'_> {
+    /// The answer to a request: the one that was kept, or a new one, which is kept before the episode goes on.
+    pub(super) async fn ask(&mut self, request: &Request) -> Result<Call, EpisodeError> {
+        if let Some(copied) = &mut self.copied
+            && let Some(call) = copied.call(request)?
+        {
+            return Ok(call);
+        }
+        if let Some(kept) = self.journal.as_mut().and_then(|journal| journal.call(request)) {
+            return Ok(kept);
+        }
+        let call = Call::of(request, self.complete(request).await?);
+        if let Some(journal) = &self.journal {
+            journal.keep(Event::Call(call.clone())).await;
+        }
+        Ok(call)
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Completion, ModelError> {
+        let Some(observer) = self.observer else { return self.model.complete(request).await };
+        let on_event = |event: StreamEvent<'_>| match event {
+            StreamEvent::Text(text) => observer.text(text),
+            StreamEvent::Restarted => observer.again(),
+        };
+        let completion = self.model.stream(request, &on_event).await?;
+        observer.call_ended();
+        Ok(completion)
+    }
+
+    /// Records the step and returns the observation for the dialogue.
+    pub(super) async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, EpisodeError> {
+        let expected = self.copied.as_mut().map_or(Ok(None), |copied| copied.used(&call))?;
+        let (tool, input, reply) = (call.tool, call.input.clone(), call.reply.clone());
+        let step = log.step(call);
+        let given = expected.as_ref().and_then(|expected| expected.given);
+        let text = match reply {
+            _ if given.is_some() => {
+                step.observation = given.map(str::to_owned);
+                step.note = Some("this observation was put there".to_owned());
+                given.unwrap_or_default().to_owned()
+            }
+            Reply::None => String::new(),
+            Reply::Given(text) => {
+                step.observation = Some(text.clone());
+                text
+            }
+            Reply::Tool => match self.answer(tool, input).await {
+                Ok(ToolAnswer { observation, provenance, note, .. }) => {
+                    step.observation = Some(observation.clone());
+                    step.provenance = provenance;
+                    step.note = note;
+                    observation
+                }
+                Err(error) => {
+                    step.note = Some(error.to_string());
+                    return Err(error.into());
+                }
+            },
+        };
+        if let Some(expected) = expected.filter(|_| given.is_none() && step.observation.is_some()) {
+            expected.check(&text)?;
+        }
+        if let Some(observer) = self.observer {
+            observer.step(step);
+        }
+        Ok(text)
+    }
+
+    /// The tool's answer: the one that was kept, or a new one, which is kept before the episode goes on.
+    async fn answer(&mut self, tool: Tool, input: String) -> Result<ToolAnswer, SessionError> {
+        if let Some(journal) = &mut self.journal {
+            if let Some(kept) = journal.answer(tool, &input) {
+                return Ok(kept);
+            }
+            if is_about_pages(tool) {
+                journal.restore(&mut self.session).await?;
+            }
+        }
+        let observation = self.session.call(tool, &input).await?;
+        let wikipedia::Observation { text, provenance, note, .. } = observation;
+        let answer = ToolAnswer { tool, input, observation: text, provenance, note };
+        if let Some(journal) = &self.journal {
+            journal.keep(Event::Tool(answer.clone())).await;
+        }
+        Ok(answer)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) steps: Vec<Step>,
+    /// Tokens of all calls whose server counted them.
+    pub(super) usage: Usage,
+    /// Whether any server counted them.
+    pub(super) counted: bool,
+    /// Calls since the last step.
+    calls: Vec<Call>,
+}
+
+impl Log {
+    pub(super) fn call(&mut self, call: Call) {
+        if let Some(usage) = call.usage.filter(|_| !call.copied) {
+            self.usage += usage;
+            self.counted = true;
+        }
+        self.calls.push(call);
+    }
+
+    /// Begins a step with the calls that led to it; the caller fills in the observation.
+    pub(super) fn step(&mut self, call: ToolCall) -> &mut Step {
+        let step = Step {
+            n: call.step,
+            thought: call.thought,
+            tool: Some(call.tool),
+            input: Some(call.input),
+            action_text: Some(call.action_text),
+            discarded: call.discarded,
+            calls: std::mem::take(&mut self.calls),
+            ..Step::default()
+        };
+        let at = self.steps.len();
+        self.steps.push(step);
+        &mut self.steps[at]
+    }
+
+    /// Keeps calls that led to no step in a last step without a tool.
+    pub(super) fn close(&mut self) {
+        if !self.calls.is_empty() {
+            let n = self.steps.last().map_or(1, |step| step.n + 1);
+            self.steps.push(Step { n, calls: std::mem::take(&mut self.calls), ..Step::default() });
+        }
+    }
+
+    /// Appends the log of sample `number` (from 1) of a vote.
+    pub(super) fn absorb(&mut self, mut part: Self, number: u32) {
+        self.close();
+        part.close();
+        self.usage += part.usage;
+        self.counted |= part.counted;
+        self.steps.extend(part.steps.into_iter().map(|step| Step { sample: Some(number), ..step }));
+    }
+}
+
+/// Keeps what takes place in episodes until they end.
+pub trait Journal: Send + Sync {
+    /// What earlier starts of the run kept of the episode with this key, in order, each with its sample of a vote (from 0).
+    /// It is handed out once.
+    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)>;
+
+    /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what
+    /// counts, and writing the record reports what is wrong with the disk.
+    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
+}
+
+/// The journal of one episode.
+pub(super) struct EpisodeJournal<'a> {
+    journal: &'a dyn Journal,
+    key: &'a str,
+    variant: &'a str,
+    kept: HashMap<Option<u32>, VecDeque<Event>>,
+}
+
+/// The journal of one dialogue: that of an agent, or of one sample of a vote.
+pub(super) struct DialogueJournal<'a> {
+    journal: &'a dyn Journal,
+    key: &'a str,
+    variant: &'a str,
+    sample: Option<u32>,
+    /// What was kept and has not been used yet.
+    kept: VecDeque<Event>,
+    /// Uses of the tool whose kept answers were given, which the session has not seen.
+    unseen: Vec<(Tool, String)>,
+}
+
+impl<'a> EpisodeJournal<'a> {
+    pub(super) fn new(journal: &'a dyn Journal, key: &'a str, variant: &'a str) -> Self {
+        let mut kept: HashMap<_, VecDeque<_>> = HashMap::new();
+        for (sample, event) in journal.take(key) {
+            kept.entry(sample).or_default().push_back(event);
+        }
+        Self { journal, key, variant, kept }
+    }
+
+    /// The journal of a dialogue. What was kept of it is handed out once.
+    pub(super) fn dialogue(&mut self, sample: Option<u32>) -> DialogueJournal<'a> {
+        let Self { journal, key, variant, .. } = *self;
+        let kept = self.kept.remove(&sample).unwrap_or_default();
+        DialogueJournal { journal, key, variant, sample, kept, unseen: Vec::new() }
+    }
+}
+
+impl DialogueJournal<'_> {
+    /// The kept answer to a request, if the next thing that was kept is this request's.
+    pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
+        // Earlier versions kept failures of the server as answers: these are asked for again.
+        let same = |call: &Call| {
+            call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop && !call.is_failure()
+        };
+        match self.kept.front() {
+            Some(Event::Call(call)) if same(call) => {
+                let call = call.clone();
+                self.kept.pop_front();
+                Some(call)
+            }
+            // From a difference on, nothing that was kept fits.
+            _ => {
+                self.kept.clear();
+                None
+            }
+        }
+    }
+
+    /// The kept answer to a use of the tool, if the next thing that was kept is its.
+    pub(super) fn answer(&mut self, tool: Tool, input: &str) -> Option<ToolAnswer> {
+        match self.kept.front() {
+            Some(Event::Tool(answer)) if answer.tool == tool && answer.input == input => {
+                if is_about_pages(tool) {
+                    self.unseen.push((tool, input.to_owned()));
+                }
+                let answer = answer.clone();
+                self.kept.pop_front();
+                Some(answer)
+            }
+            _ => {
+                self.kept.clear();
+                None
+            }
+        }
+    }
+
+    /// Brings the session to where the kept answers end: the page is open again, and a lookup goes on where it was.
+    pub(super) async fn restore(&mut self, session: &mut Session) -> Result<(), SessionError> {
+        for (tool, input) in self.unseen.drain(..) {
+            session.call(tool, &input).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn keep(&self, event: Event) {
+        self.journal.keep(self.key, self.variant, self.sample, event).await;
+    }
+}
+
+/// Whether the answer of a tool depends on the page that is open, or changes it.
+fn is_about_pages(tool: Tool) -> bool {
+    matches!(tool, Tool::Search | Tool::Lookup)
+}
+
+/// Characters of a text that a difference shows.
+const SHOWN: usize = 160;
+
+/// What is left to copy.
+pub(super) struct Copied<'a> {
+    fork: &'a Fork,
+    /// Steps that are done.
+    done: usize,
+    /// Calls of the next step that were handed out.
+    asked: usize,
+}
+
+/// What the record holds of a step that is being made again.
+pub(super) struct Expected<'a> {
+    step: &'a Step,
+    /// The observation in place of the tool's.
+    pub(super) given: Option<&'a str>,
+}
+
+impl<'a> Copied<'a> {
+    pub(super) fn of(fork: &'a Fork) -> Self {
+        Self { fork, done: 0, asked: 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.done >= self.fork.steps.len()
+    }
+
+    /// The copied answer to a request; none once everything is copied.
+    pub(super) fn call(&mut self, request: &Request) -> Result<Option<Call>, EpisodeError> {
+        let Some(step) = self.fork.steps.get(self.done) else { return Ok(None) };
+        let Some(call) = step.calls.get(self.asked) else {
+            let what =
+                "the dialogue asks again where the record has an action: it does not read the reply as the record does";
+            return Err(differs(step.n, what));
+        };
+        self.asked += 1;
+        let asked = Call::of(request, crate::base::Completion::default());
+        // A reply with an edit was never the answer to a prompt.
+        let recorded = Some(&call.prompt_sha256).filter(|digest| self.fork.same_prompt && !digest.is_empty());
+        if recorded.is_some_and(|digest| *digest != asked.prompt_sha256) {
+            return Err(differs(step.n, "the prompt is another one than in the record"));
+        }
+        let Call { prompt_sha256, prompt_chars, stop, .. } = asked;
+        Ok(Some(Call { prompt_sha256, prompt_chars, stop, copied: true, ..call.clone() }))
+    }
+
+    /// What the record holds of a tool call; none once everything is copied.
+    pub(super) fn used(&mut self, call: &ToolCall) -> Result<Option<Expected<'a>>, EpisodeError> {
+        let Some(step) = self.fork.steps.get(self.done) else { return Ok(None) };
+        if step.tool != Some(call.tool) || step.input.as_deref().is_some_and(|input| input != call.input) {
+            let was = format!(
+                "{}[{}]",
+                step.tool.map_or("none", crate::base::Tool::name),
+                step.input.as_deref().unwrap_or_default()
+            );
+            return Err(not_equal(step.n, "action", &was, &format!("{}[{}]", call.tool.name(), call.input)));
+        }
+        self.done += 1;
+        self.asked = 0;
+        let given = self.fork.given.as_deref().filter(|_| self.is_over());
+        Ok(Some(Expected { step, given }))
+    }
+}
+
+impl Expected<'_> {
+    /// Whether the tool answers as it did.
+    pub(super) fn check(&self, text: &str) -> Result<(), EpisodeError> {
+        match self.step.observation.as_deref() {
+            Some(was) if was != text => Err(not_equal(self.step.n, "observation", was, text)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn not_equal(step: usize, part: &str, was: &str, is: &str) -> EpisodeError {
+    let [was, is] = [was, is].map(|text| visible_line(text, SHOWN));
+    differs(step, &format!("{part}: recorded `{was}`, now `{is}`"))
+}
+
+fn differs(step: usize, what: &str) -> EpisodeError {
+    EpisodeError::Failed(format!("step {step}: {what}"), None)
+}
+
+impl Agent {
+    /// Makes the copied steps of an episode again, without the model. The error names the step and what differs from the
+    /// record.
+    pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
+        let Some(fork) = &episode.fork else { return Ok(()) };
+        match self.copy(episode, fork).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.into_reason().0),
+        }
+    }
+
+    async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
+        let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
+        let Some(acting) = approach.acting() else { return Ok(()) };
+        let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
+        let copied = Some(Copied::of(fork));
+        let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
+        let (mut dialogue, mut log) = (acting.dialogue(), Log::default());
+        let mut turn = dialogue.begin(&episode.question);
+        loop {
+            let over = context.copied.as_ref().is_none_or(Copied::is_over);
+            turn = match turn {
+                _ if over => return Ok(()),
+                Turn::Ask(request) => dialogue.called(&context.ask(&request).await?),
+                Turn::Use(call) => dialogue.observation(&context.use_tool(call, &mut log).await?),
+                Turn::Stop(_) => return Err(differs(fork.branch.at, "the dialogue ends before this step")),
+            };
+        }
+    }
+}

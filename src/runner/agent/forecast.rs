@@ -1,0 +1,231 @@
+//! Estimates the calls and tokens of an episode before it runs.
+//!
+//! The first prompt is the real one; every further call adds a step in the protocol's form, with texts of the lengths
+//! below. A token is estimated at [`BYTES_PER_TOKEN`] bytes.
+
+use super::approach::{Acting, Answering, Approach};
+use crate::base::request::BYTES_PER_TOKEN;
+use crate::base::{AnswerKind, Question, Tool, Usage, Voting};
+use crate::prompting::protocol::{Dialogue, Turn};
+
+/// Steps of a question, the last one included. Published agents need 2 to 6: recorded runs of the paper's notebooks took
+/// 5.5 per question and 2.5 per claim.
+const STEPS: usize = 4;
+/// Steps of a claim.
+const CLAIM_STEPS: usize = 3;
+/// Bytes of a thought. Recorded: 91 (claims) to 294.
+const THOUGHT: usize = 120;
+/// Bytes of a tool's argument. Recorded actions: 21 to 91.
+const INPUT: usize = 20;
+/// Bytes of an observation, five sentences or a lookup's one. Recorded: 349 (questions) to 482.
+const OBSERVATION: usize = 400;
+/// Bytes of a long observation. Recorded maximum: 2,537.
+const LONG_OBSERVATION: usize = 4000;
+/// Bytes of the reasoning before a direct answer.
+const RATIONALE: usize = 240;
+/// Bytes of a direct answer.
+const ANSWER: usize = 20;
+/// One in this many episodes of a back-off needs its second part.
+const BACKED_OFF: u64 = 2;
+
+/// Model calls and their tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Load {
+    /// Model calls, retries of a request left out.
+    pub calls: u64,
+    #[serde(flatten)]
+    pub usage: Usage,
+}
+
+/// Expected and maximum load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Forecast {
+    /// With the usual number of steps and texts of the usual lengths.
+    pub expected: Load,
+    /// Every step used, every action missing, every completion as long as allowed, and long observations throughout.
+    pub most: Load,
+}
+
+impl std::ops::AddAssign for Load {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.usage += other.usage;
+    }
+}
+
+impl std::ops::AddAssign for Forecast {
+    fn add_assign(&mut self, other: Self) {
+        self.expected += other.expected;
+        self.most += other.most;
+    }
+}
+
+impl Load {
+    /// A number of calls with the bytes of all their prompts and completions.
+    fn of(calls: usize, prompt_bytes: usize, completion_bytes: usize) -> Self {
+        Self { calls: calls as u64, usage: Usage::estimated(prompt_bytes, completion_bytes) }
+    }
+
+    fn times(self, count: u64) -> Self {
+        self.share(count, 1)
+    }
+
+    /// Times `count`, divided by `of`, rounded up.
+    #[must_use]
+    pub fn share(self, count: u64, of: u64) -> Self {
+        let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
+        let Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, reasoning_tokens } =
+            self.usage;
+        let usage = Usage {
+            cached_tokens: part(cached_tokens),
+            cache_write_tokens: part(cache_write_tokens),
+            reasoning_tokens: part(reasoning_tokens),
+            ..Usage::new(part(prompt_tokens), part(completion_tokens))
+        };
+        Self { calls: part(self.calls), usage }
+    }
+}
+
+impl Approach {
+    pub fn forecast(&self, question: &Question) -> Forecast {
+        match self {
+            Self::Act(acting) => acting.forecast(question),
+            Self::Answer(answering) => answering.forecast(question),
+            Self::Vote(answering, voting) => answering.votes(voting, question),
+            Self::ActThenVote(acting, answering, voting) => {
+                backed_off(acting.forecast(question), answering.votes(voting, question))
+            }
+            Self::VoteThenAct(answering, voting, acting) => {
+                backed_off(answering.votes(voting, question), acting.forecast(question))
+            }
+        }
+    }
+}
+
+fn backed_off(first: Forecast, second: Forecast) -> Forecast {
+    let mut sum = first;
+    sum += Forecast { expected: second.expected.share(1, BACKED_OFF), most: second.most };
+    sum
+}
+
+/// Bytes of the first prompt; none if the dialogue makes no request.
+fn first_prompt(mut dialogue: Box<dyn Dialogue>, question: &Question) -> Option<usize> {
+    match dialogue.begin(question) {
+        Turn::Ask(request) => Some(request.prompt.bytes()),
+        Turn::Use(_) | Turn::Stop(_) => None,
+    }
+}
+
+/// Bytes of `calls` prompts, each longer than the one before by `growth`.
+fn growing(calls: usize, first: usize, growth: usize) -> usize {
+    calls * first + growth * (calls * calls.saturating_sub(1) / 2)
+}
+
+impl Acting {
+    fn forecast(&self, question: &Question) -> Forecast {
+        let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
+        let (protocol, setup) = (&self.protocol, &self.setup);
+        let thought = setup.thoughts.then(|| "x".repeat(THOUGHT));
+        let reply = protocol.step(1, thought.as_deref(), Tool::Search, &"x".repeat(INPUT)).len();
+        let labels = protocol.observation(1, "").len();
+        let usual = if question.answer_kind == AnswerKind::Label { CLAIM_STEPS } else { STEPS };
+        let steps = usual.min(setup.max_steps);
+        let expected = Load::of(steps, growing(steps, first, reply + labels + OBSERVATION), steps * reply);
+
+        // A missing action costs a second call, so each step may have two.
+        let completion = setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
+        let long = growing(setup.max_steps, first, 2 * completion + labels + LONG_OBSERVATION);
+        let calls = 2 * setup.max_steps;
+        let most = Load::of(calls, 2 * long + setup.max_steps * completion, calls * completion);
+        Forecast { expected, most }
+    }
+}
+
+impl Answering {
+    fn forecast(&self, question: &Question) -> Forecast {
+        let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
+        let reply = ANSWER + if self.reasons { RATIONALE } else { 0 };
+        let completion = self.setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
+        // A chain of thought without an answer costs a second call.
+        let most = if self.reasons {
+            Load::of(2, 2 * first + completion, 2 * completion)
+        } else {
+            Load::of(1, first, completion)
+        };
+        Forecast { expected: Load::of(1, first, reply), most }
+    }
+
+    fn votes(&self, voting: &Voting, question: &Question) -> Forecast {
+        let Forecast { expected, most } = self.forecast(question);
+        let samples = u64::from(voting.samples);
+        Forecast { expected: expected.times(samples), most: most.times(samples) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Forecast, Load};
+    use crate::base::{AnswerKind, Question, Usage, Voting};
+    use crate::prompting::protocol::{Frame, Options, Setup, find, testing};
+    use crate::runner::agent::{Acting, Answering, Approach};
+    use std::sync::Arc;
+
+    fn setup(max_steps: usize) -> Arc<Setup> {
+        Arc::new(testing::setup(Frame::text("p".repeat(8000)), max_steps))
+    }
+
+    fn act(protocol: &str, max_steps: usize) -> Approach {
+        let protocol = find(protocol, &Options::default()).expect("known").expect("no options");
+        Approach::Act(Acting { protocol, setup: setup(max_steps) })
+    }
+
+    fn question() -> Question {
+        Question::new("q", "Who taught the engineer of the bridge?", vec!["Ines Mora".into()])
+    }
+
+    fn tokens(load: Load) -> u64 {
+        load.usage.total()
+    }
+
+    #[test]
+    fn an_agent_takes_the_usual_steps_and_never_more_than_it_may() {
+        let calls = |max_steps, question: &Question| {
+            let Forecast { expected, most } = act("react-paper", max_steps).forecast(question);
+            assert!(tokens(expected) <= tokens(most) && expected.calls <= most.calls);
+            (expected.calls, most.calls)
+        };
+        let claim = Question { answer_kind: AnswerKind::Label, ..question() };
+        assert_eq!(
+            [calls(7, &question()), calls(7, &claim), calls(2, &question()), calls(0, &question())],
+            [(4, 14), (3, 14), (2, 4), (0, 0)]
+        );
+        // Four prompts of 8,000 bytes and what was asked and read: 2,000 tokens each and some more.
+        let Usage { prompt_tokens, completion_tokens, .. } = act("react-paper", 7).forecast(&question()).expected.usage;
+        assert!((8_500..9_500).contains(&prompt_tokens), "{prompt_tokens}");
+        assert!((150..250).contains(&completion_tokens), "{completion_tokens}");
+    }
+
+    #[test]
+    fn every_protocol_has_a_forecast() {
+        for id in crate::prompting::protocol::IDS {
+            let forecast = act(id, 5).forecast(&question());
+            assert_eq!((forecast.expected.calls, forecast.most.calls), (4, 10), "{id}");
+            assert!(tokens(forecast.expected) > 100, "{id}");
+        }
+    }
+
+    #[test]
+    fn votes_and_back_offs_add_up() {
+        let answering = Answering { setup: setup(7), reasons: true, oracle_context: false };
+        let voting = Voting { samples: 21, ..Voting::default() };
+        let one = Approach::Answer(answering.clone()).forecast(&question());
+        let vote = Approach::Vote(answering.clone(), voting).forecast(&question());
+        assert_eq!((vote.expected.calls, vote.most.calls), (21, 42));
+        assert_eq!(tokens(vote.expected), 21 * tokens(one.expected));
+        let act = act("react-paper", 7);
+        let Approach::Act(acting) = act.clone() else { panic!("an agent") };
+        let both = Approach::ActThenVote(acting, answering, voting).forecast(&question());
+        assert_eq!((both.expected.calls, both.most.calls), (4 + 11, 14 + 42));
+        assert_eq!(tokens(both.most), tokens(act.forecast(&question()).most) + tokens(vote.most));
+    }
+}

@@ -1,0 +1,306 @@
+//! What models cost, and what a run will take.
+
+use super::error::RunError;
+use super::job::Job;
+use super::model::ModelSettings;
+use crate::base::bounded::text_at_most;
+use crate::base::request::BYTES_PER_TOKEN;
+use crate::base::text::{counted, thousands};
+use crate::base::{Paid, PriceRecord};
+use crate::models::{Price, PriceEntry, Prices};
+use crate::runner::agent::{Episode, Forecast, Load};
+use crate::runner::experiment::{Experiment, VariantSettings, price};
+use crate::runner::store::Records;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+/// Largest file of prices, in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+#[derive(Debug)]
+pub(crate) struct PriceList(Prices);
+
+impl PriceList {
+    /// Reads a file of prices; without one, takes the shipped prices.
+    pub(crate) fn load(path: Option<&Path>) -> Result<Self, RunError> {
+        path.map_or_else(|| Ok(Self(Prices::shipped())), |path| read(path).map(Self))
+    }
+
+    /// The price that was set, else that of the list; nothing where neither names the model.
+    pub(crate) fn of(&self, settings: &VariantSettings) -> Option<PriceRecord> {
+        if let Some(typed) = settings.price.as_deref().and_then(price) {
+            return Some(typed);
+        }
+        let (host, name) = ModelSettings(settings).host_and_name()?;
+        self.0.find(&host, &name).map(PriceEntry::record)
+    }
+}
+
+/// A price that is set for a model, by itself or in a file of prices.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SetPrice {
+    /// `price` or `prices`.
+    pub(crate) setting: &'static str,
+    /// The setting's value.
+    pub(crate) value: String,
+    pub(crate) model: String,
+    /// The amounts, as they are typed.
+    pub(crate) shown: String,
+    /// Why a limit in dollars would not hold with it; nothing where it would.
+    pub(crate) low: Option<String>,
+}
+
+/// The prices that are set for the models of an experiment, each once.
+pub(crate) fn set_prices(experiment: &Experiment) -> Result<Vec<SetPrice>, RunError> {
+    let (file, usual) = (experiment.limits.prices.as_deref(), PriceList(Prices::shipped()));
+    let variants = experiment.datasets.iter().flat_map(|dataset| experiment.variants_on(dataset));
+    let settings: Vec<&VariantSettings> = variants.map(|variant| &variant.settings).collect();
+    // The file is opened only for a model whose price it may hold.
+    let needs_file = settings.iter().any(|settings| settings.price.is_none());
+    let list = file.filter(|_| needs_file).map(read).transpose()?.map(PriceList);
+    let mut found: Vec<SetPrice> = Vec::new();
+    for settings in settings {
+        let (setting, value, price) = match (&settings.price, &list, file) {
+            (Some(text), ..) => ("price", text.clone(), price(text)),
+            (None, Some(list), Some(file)) => ("prices", file.display().to_string(), list.of(settings)),
+            _ => continue,
+        };
+        let Some(price) = price else { continue };
+        let ours = usual.of(&VariantSettings { price: None, ..settings.clone() });
+        let model = settings.model.clone().unwrap_or_default();
+        let one = SetPrice { setting, value, model, shown: amounts(&price), low: low(&price, ours.as_ref()) };
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    Ok(found)
+}
+
+/// A price in the form of `--price`.
+fn amounts(price: &PriceRecord) -> String {
+    let amounts = [Some(price.prompt), Some(price.completion), price.cached];
+    amounts.iter().flatten().map(f64::to_string).collect::<Vec<_>>().join("/")
+}
+
+/// Why a price is no base for a limit: it is zero, or below ours.
+fn low(price: &PriceRecord, ours: Option<&PriceRecord>) -> Option<String> {
+    if price.prompt == 0.0 || price.completion == 0.0 || price.cached == Some(0.0) {
+        return Some("tokens would cost nothing".to_owned());
+    }
+    let ours = ours?;
+    let cached = price.cached.is_some_and(|cached| cached < ours.cached.unwrap_or(ours.prompt));
+    let is_low = price.prompt < ours.prompt || price.completion < ours.completion || cached;
+    is_low.then(|| format!("below the known price {}", amounts(ours)))
+}
+
+/// Date and source of a price from a list.
+pub(crate) fn price_origin(price: &PriceRecord) -> Option<String> {
+    let source = price.source.as_deref().map_or_else(String::new, |source| format!(", {source}"));
+    Some(format!("as of {}{source}", price.as_of.as_deref()?))
+}
+
+fn read(path: &Path) -> Result<Prices, RunError> {
+    let shown = path.display();
+    let text = File::open(path).and_then(|file| text_at_most(file, MAX_BYTES)).map_err(|error| {
+        RunError::input(format!("cannot read --prices `{shown}`: {error}"), "--prices takes a TOML file in UTF-8")
+    })?;
+    Prices::parse(&text).map_err(|error| {
+        RunError::input(
+            format!("--prices `{shown}`: {error}"),
+            "one table [[model]] a model, with name, prompt, completion, as_of and, if they matter, cached, cache_write, host and source",
+        )
+    })
+}
+
+const FREE: Price = Price::new(0.0, 0.0);
+
+/// Calls, tokens and cost of the episodes that are due.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Estimate {
+    /// A row a variant, in the order of the plan.
+    pub rows: Vec<EstimateRow>,
+    /// Recorded episodes that the expectation rests on; without any it rests on the first prompts and usual lengths.
+    records: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EstimateRow {
+    pub variant: String,
+    pub due: u64,
+    forecast: Forecast,
+    price: Option<Price>,
+}
+
+impl Estimate {
+    /// Variants of which episodes are recorded are expected to go on as they went, the others as usual.
+    pub(super) fn of(job: &Job, due: &[Episode], records: Option<&Records>) -> Result<Self, RunError> {
+        let mut recorded: HashMap<String, (u64, Load)> = HashMap::new();
+        for trajectory in records.into_iter().flat_map(Records::iter) {
+            let trajectory = trajectory?;
+            if trajectory.measured() {
+                let Paid { calls, usage, .. } = Paid::of(&trajectory);
+                let (episodes, load) = recorded.entry(trajectory.variant).or_default();
+                *episodes += 1;
+                *load += Load { calls, usage };
+            }
+        }
+        let mut rows: HashMap<&str, (u64, Forecast)> = HashMap::new();
+        for episode in due {
+            let Some(agent) = job.agents.get(&episode.variant.name) else { continue };
+            let (due, forecast) = rows.entry(&episode.variant.name).or_default();
+            *due += 1;
+            *forecast += agent.approach.forecast(&episode.question);
+        }
+        let mut estimate = Self::default();
+        let prices = job.prices();
+        for variant in &job.manifest.variants {
+            let (due, mut forecast) = rows.remove(variant.name.as_str()).unwrap_or_default();
+            if let Some((episodes, load)) = recorded.get(&variant.name).filter(|_| due > 0) {
+                forecast.expected = load.share(due, *episodes);
+                estimate.records += episodes;
+            }
+            // The rules cost nothing; it is worth saying beside models that cost something.
+            let free = (variant.model == "baseline" && !prices.is_empty()).then_some(FREE);
+            let price = prices.get(variant.name.as_str()).map(|price| Price::from(*price)).or(free);
+            estimate.rows.push(EstimateRow { variant: variant.name.clone(), due, forecast, price });
+        }
+        Ok(estimate)
+    }
+
+    pub fn together<'e>(estimates: impl IntoIterator<Item = &'e Self>) -> Self {
+        let mut sum = Self::default();
+        for estimate in estimates {
+            sum.rows.extend(estimate.rows.iter().cloned());
+            sum.records += estimate.records;
+        }
+        sum
+    }
+
+    pub fn most_calls(&self) -> u64 {
+        self.most().load.calls
+    }
+
+    pub fn due(&self) -> u64 {
+        self.rows.iter().map(|row| row.due).sum()
+    }
+
+    /// What is expected of all variants together.
+    pub fn expected(&self) -> Expense {
+        self.sum(EstimateRow::expected)
+    }
+
+    /// The bound for all variants together.
+    pub fn most(&self) -> Expense {
+        self.sum(EstimateRow::most)
+    }
+
+    fn sum(&self, of: impl Fn(&EstimateRow) -> Expense) -> Expense {
+        let zero = Expense { load: Load::default(), usd: Some(0.0) };
+        // What costs nothing needs no price; where nothing at all is due, nothing is known of the price either.
+        let due: Vec<&EstimateRow> = self.rows.iter().filter(|row| row.due > 0).collect();
+        let rows = if due.is_empty() { self.rows.iter().collect() } else { due };
+        rows.into_iter().map(of).fold(zero, |mut sum, one| {
+            sum.load += one.load;
+            sum.usd = sum.usd.zip(one.usd).map(|(a, b)| a + b);
+            sum
+        })
+    }
+
+    pub fn lines(&self) -> Vec<String> {
+        let basis = match self.records {
+            0 => "from the prompts, with steps and texts of the usual number and length".to_owned(),
+            n => format!("from {}", counted(n, "recorded episode")),
+        };
+        vec![
+            format!("expected: {}", self.expected()),
+            format!("at most: {}", self.most()),
+            format!("these are estimates {basis}, at {BYTES_PER_TOKEN} bytes a token; retries are left out"),
+        ]
+    }
+
+    pub fn to_json(&self) -> Value {
+        json!({
+            "expected": self.expected().to_json(),
+            "at_most": self.most().to_json(),
+            "recorded_episodes": self.records,
+        })
+    }
+}
+
+impl EstimateRow {
+    pub fn expected(&self) -> Expense {
+        Expense::of(self.forecast.expected, self.price)
+    }
+
+    pub fn most(&self) -> Expense {
+        Expense::of(self.forecast.most, self.price)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expense {
+    pub load: Load,
+    /// US dollars, where the price of all of it is known.
+    pub usd: Option<f64>,
+}
+
+impl Expense {
+    fn of(load: Load, price: Option<Price>) -> Self {
+        Self { load, usd: price.map(|price| price.of(load.usage)) }
+    }
+
+    pub fn to_json(self) -> Value {
+        let usage = self.load.usage;
+        json!({
+            "calls": self.load.calls,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "tokens": usage.total(),
+            "cost_usd": self.usd,
+        })
+    }
+}
+
+impl std::fmt::Display for Expense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cost = self.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} US $"));
+        let usage = self.load.usage;
+        let (calls, tokens) = (counted(self.load.calls, "model call"), counted(usage.total(), "token"));
+        let (prompt, completion) = (thousands(usage.prompt_tokens), thousands(usage.completion_tokens));
+        write!(f, "{calls}, {tokens} ({prompt} in, {completion} out), {cost}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PriceList, price_origin};
+    use crate::runner::experiment::VariantSettings;
+    use std::path::Path;
+
+    fn price(file: Option<&Path>, model: &str, settings: VariantSettings) -> Option<(f64, bool)> {
+        let prices = PriceList::load(file).expect("sound");
+        let price = prices.of(&VariantSettings { model: Some(model.to_owned()), ..settings })?;
+        Some((price.prompt, price_origin(&price).is_some()))
+    }
+
+    #[test]
+    fn a_set_price_wins_then_the_file_then_the_shipped_one_of_that_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("prices.toml");
+        let entry = "[[model]]\nname = \"gpt-4o-mini\"\nprompt = 9\ncompletion = 9\nas_of = \"2026-01-01\"\n";
+        std::fs::write(&file, entry).expect("a file");
+        let (model, usual) = ("openai:gpt-4o-mini", VariantSettings::default);
+        let set = VariantSettings { price: Some("1/2".to_owned()), ..usual() };
+        assert_eq!(price(Some(&file), model, set), Some((1.0, false)));
+        assert_eq!(price(Some(&file), model, usual()), Some((9.0, true)));
+        assert_eq!(price(None, model, usual()), Some((0.15, true)));
+        let near = VariantSettings { base_url: Some(vec!["http://127.0.0.1:9/v1".to_owned()]), ..usual() };
+        assert_eq!(price(None, model, near), None);
+        assert_eq!(price(None, "baseline", usual()), None);
+        std::fs::write(&file, "[[model]]\nname = 3").expect("a file");
+        let error = PriceList::load(Some(&file)).expect_err("not a price");
+        assert!(error.to_string().contains("prices.toml"), "{error}");
+    }
+}

@@ -1,0 +1,534 @@
+//! Running what is due: a bounded number of episodes in flight, one writer, events, and clean stops by Ctrl-C and by the
+//! signals of schedulers. What was paid for and a full disk does not take is kept elsewhere.
+
+use super::admission::Admission;
+use super::admission::Guard;
+use super::error::RunError;
+use super::folder::{OpenRun, State};
+use super::job::Job;
+use super::pace::Pacer;
+use super::prepare::Listener;
+use crate::base::text::{counted, shell_word};
+use crate::base::{Event, RunEvent, Trajectory, Wait};
+use crate::runner::agent::{self, Episode};
+use crate::runner::store::{Appender, Journal, StoreError};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+#[cfg(unix)]
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::time::MissedTickBehavior;
+
+/// How often what was learned about servers is written down, if there is anything new.
+const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
+/// How often to look whether everything waits, and the shortest wait that is told.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const SHORTEST_WAIT: Duration = Duration::from_secs(5);
+/// Events that wait for the listener at most. A slow listener then slows the run instead of filling memory.
+const EVENTS: usize = 256;
+
+/// How a run's part ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// Everything that was due was done, or what the run was to decide is decided.
+    Done,
+    /// Somebody stopped it.
+    Interrupted,
+    /// It stopped by itself, for this reason.
+    Stopped(String),
+}
+
+/// Runs what is due. The listener is called on the task that awaits this, never where episodes run.
+pub(super) async fn execute(
+    job: &Job,
+    open: &mut OpenRun,
+    max_failures: Option<u64>,
+    listener: &mut impl Listener,
+    interrupts: &mut Interrupts,
+) -> Result<End, RunError> {
+    let Some(appender) = open.take_appender() else {
+        return Err(RunError::unexpected("the run's file is in use", "start the program again"));
+    };
+    let (events, mut received) = mpsc::channel(EVENTS);
+    let guard = Arc::new(guard(job, open, max_failures));
+    let (stop, stopped) = watch::channel(guard.stops());
+    let episodes = std::mem::take(&mut open.due.episodes);
+    let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
+    listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
+    // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
+    let mut running = JoinSet::new();
+    let answer = answer(job, &open.journal, &guard, &stop);
+    running.spawn(run_episodes(episodes, answer, appender, gate(job, &guard), events, stopped));
+    let (mut history, mut waits, mut shown) = (History::of(job, open), Waits::of(job), ShownNotes::default());
+    let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
+    let result = loop {
+        tokio::select! {
+            result = running.join_next() => break result,
+            () = interrupts.next() => {
+                // What waits can wait for the next start.
+                if std::mem::replace(&mut interrupted, true) || waits.waiting.is_some() {
+                    break None;
+                }
+                stop.send_replace(true);
+                let text = "stopping: finishing what is in flight; press Ctrl-C again to stop at once";
+                listener.event(&RunEvent::Note(text.to_owned()));
+            }
+            read = received.recv_many(&mut batch, EVENTS), if listening => {
+                listening = read > 0;
+                batch.drain(..).for_each(|event| listener.event(&event));
+            }
+            () = history.tick() => shown.show(job, listener),
+            () = waits.tick() => {
+                if waits.look(listener) && interrupted {
+                    break None;
+                }
+            }
+        }
+    };
+    running.shutdown().await;
+    history.end().await;
+    while received.recv_many(&mut batch, EVENTS).await > 0 {
+        batch.drain(..).for_each(|event| listener.event(&event));
+    }
+    shown.show(job, listener);
+    let Some(result) = result else { return Ok(End::Interrupted) };
+    result.map_err(|error| RunError::unexpected(error, "this is a fault in wikitrail; please report it"))??;
+    Ok(match guard.reason() {
+        _ if interrupted => End::Interrupted,
+        Some(reason) => End::Stopped(reason.to_owned()),
+        None => End::Done,
+    })
+}
+
+fn guard(job: &Job, open: &OpenRun, max_failures: Option<u64>) -> Guard {
+    let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
+    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
+    Guard::new(budget, admission, breakers, max_failures, open.watch.clone())
+}
+
+/// What decides whether another episode may begin.
+fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
+    let (pacer, admission) = (Arc::clone(&job.pacer), Arc::clone(guard));
+    Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) }
+}
+
+/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard. One whose server has to
+/// prove itself first waits for that.
+fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
+    let (agents, journal) = (Arc::new(job.agents.clone()), Arc::clone(journal));
+    let (guard, stop) = (Arc::clone(guard), stop.clone());
+    let watched = Arc::new(job.watched.clone());
+    Arc::new(move |episode| {
+        let (agents, journal) = (Arc::clone(&agents), Arc::clone(&journal));
+        let (guard, stop) = (Arc::clone(&guard), stop.clone());
+        let (breaker, mut stopped) = (watched.get(&episode.variant.name).cloned(), stop.subscribe());
+        async move {
+            let _begun = match &breaker {
+                Some(breaker) => tokio::select! {
+                    biased;
+                    begun = breaker.begin() => Some(begun?),
+                    _ = stopped.wait_for(|stop| *stop) => return None,
+                },
+                None => None,
+            };
+            let trajectory = match agents.get(&episode.variant.name) {
+                Some(agent) => agent.answer(&episode, Some(journal.as_ref())).await,
+                None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
+            };
+            guard.saw(&trajectory);
+            if guard.stops() {
+                stop.send_replace(true);
+            }
+            Some(trajectory)
+        }
+        .boxed()
+    })
+}
+
+/// Notices when all of a run waits for a server.
+struct Waits {
+    pacer: Arc<Pacer>,
+    ticks: tokio::time::Interval,
+    /// Requests sent until the last look.
+    sent: u64,
+    waiting: Option<Wait>,
+}
+
+impl Waits {
+    fn of(job: &Job) -> Self {
+        let mut ticks = tokio::time::interval(LOOK_INTERVAL);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self { pacer: Arc::clone(&job.pacer), ticks, sent: 0, waiting: None }
+    }
+
+    async fn tick(&mut self) {
+        self.ticks.tick().await;
+    }
+
+    /// Tells the listener what everything waits for, if that has changed; whether anything does.
+    fn look(&mut self, listener: &mut impl Listener) -> bool {
+        let (sent, waiting) = self.pacer.waiting();
+        // Between two of its requests an episode waits for nothing.
+        let is_quiet = std::mem::replace(&mut self.sent, sent) == sent;
+        let waiting = waiting.filter(|wait| is_quiet && wait.whole >= SHORTEST_WAIT);
+        if waiting != self.waiting {
+            self.waiting = waiting;
+            listener.event(&RunEvent::Waiting(self.waiting.clone()));
+        }
+        self.waiting.is_some()
+    }
+}
+
+/// What a person was told about options that servers do not take.
+#[derive(Default)]
+struct ShownNotes(BTreeSet<String>);
+
+impl ShownNotes {
+    /// Tells what is new.
+    fn show(&mut self, job: &Job, listener: &mut impl Listener) {
+        for note in job.unsent() {
+            if self.0.insert(note.clone()) {
+                listener.event(&RunEvent::Note(note));
+            }
+        }
+    }
+}
+
+/// Writes down what is learned about servers while a run goes on, so that one that is killed keeps it.
+struct History<'a> {
+    job: &'a Job,
+    state: State,
+    ticks: tokio::time::Interval,
+    known: u64,
+    /// What is being written; a slow disk keeps a thread of its own waiting, and no request.
+    writing: Option<JoinHandle<()>>,
+}
+
+impl<'a> History<'a> {
+    fn of(job: &'a Job, open: &OpenRun) -> Self {
+        Self { job, state: open.state(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
+    }
+
+    async fn tick(&mut self) {
+        self.ticks.tick().await;
+        if self.writing.as_ref().is_some_and(|writing| !writing.is_finished()) {
+            return;
+        }
+        let history = self.job.pacer.history();
+        let decisions = history.iter().map(|one| one.changes.len() as u64 + one.dropped).sum();
+        if decisions > self.known {
+            self.known = decisions;
+            let mut manifest = self.job.manifest.clone();
+            manifest.limit_history.extend(history);
+            let state = self.state.clone();
+            self.writing = Some(tokio::task::spawn_blocking(move || {
+                // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
+                // wrong.
+                let _ = state.write(&manifest);
+            }));
+        }
+    }
+
+    /// Waits for what is being written: the end of the run writes the same file.
+    async fn end(&mut self) {
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.await;
+        }
+    }
+}
+
+/// How an episode becomes a trajectory; nothing if it was not begun after all, so that it stays due.
+pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Option<Trajectory>> + Send + Sync>;
+
+/// What decides whether another episode may begin. Asked repeatedly, since limits adapt and budgets shrink.
+pub(crate) struct Gate {
+    /// How many episodes may be in flight now; 0 is read as 1.
+    pub(crate) room: Box<dyn Fn() -> usize + Send + Sync>,
+    /// Whether this episode may begin now. One that may not is held back until another ends.
+    pub(crate) admits: Box<dyn Fn(&Episode) -> bool + Send + Sync>,
+}
+
+/// How often the gate is asked while no episode ends.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The shortest time between two writes: syncing the disk after every episode would dominate a fast run.
+const MIN_FLUSH_INTERVAL: Duration = Duration::from_millis(10);
+/// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
+const WAITING: usize = 256;
+
+/// Runs `episodes`, as many at a time as the gate lets in, and appends each as it ends. The run ends when all have ended,
+/// or when the gate holds back the next one and none is in flight.
+///
+/// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
+/// and those in flight are finished; nor does one start once the folder cannot be written, and those in flight are then
+/// kept elsewhere. Dropping the future stops at once; what the writer already has is still written.
+///
+/// Whoever listens to `events` slowly slows the run: the writer waits for a place, and episodes wait for the writer. Whoever
+/// listens no more does not.
+pub(crate) async fn run_episodes(
+    episodes: Vec<Episode>,
+    answer: Answer,
+    appender: Appender,
+    gate: Gate,
+    events: mpsc::Sender<RunEvent>,
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), RunError> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let writer_events = events.clone();
+    let (full, is_full) = watch::channel(false);
+    let writer = tokio::task::spawn_blocking(move || write_episodes(appender, receiver, &writer_events, &full));
+    let mut due = episodes.into_iter().peekable();
+    let mut tasks = JoinSet::new();
+    let mut told = false;
+    let mut poll = tokio::time::interval(POLL_INTERVAL);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let room = (gate.room)().max(1);
+        while tasks.len() < room && !*stop.borrow() && !*is_full.borrow() {
+            let Some(episode) = due.next_if(|episode| (gate.admits)(episode)) else { break };
+            tasks.spawn(guarded(Arc::clone(&answer), episode));
+        }
+        tokio::select! {
+            ended = tasks.join_next() => match ended {
+                // The writer died, which it returns itself.
+                Some(Ok(None)) => {}
+                Some(Ok(Some(trajectory))) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
+                Some(Err(error)) => {
+                    let lost = format!("an episode was lost ({error}); it is not recorded, and `--resume` runs it again");
+                    let _ = events.send(RunEvent::Note(lost)).await;
+                }
+                None => break,
+            },
+            // The limit may have grown while no episode ended.
+            _ = poll.tick(), if due.len() > 0 => {}
+            Ok(()) = stop.changed(), if !told => {
+                told = true;
+                // It does not stop if nobody listens any more.
+                let _ = events.send(RunEvent::Stopping).await;
+            }
+        }
+    }
+    drop(sender);
+    writer.await.unwrap_or_else(|error| Err(writer_died(&error)))
+}
+
+/// An episode that panics is recorded as not measured; it must not end the run.
+async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
+    match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
+        Ok(trajectory) => trajectory,
+        Err(payload) => {
+            let reason = payload
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| payload.downcast_ref::<&str>().copied())
+                .unwrap_or("no reason given");
+            Some(episode.not_measured(format!("a fault in wikitrail: {reason}")))
+        }
+    }
+}
+
+/// The only place that appends: writes all waiting trajectories at once, and reports them once they are on disk.
+fn write_episodes(
+    mut appender: Appender,
+    mut ended: mpsc::Receiver<Arc<Trajectory>>,
+    events: &mpsc::Sender<RunEvent>,
+    full: &watch::Sender<bool>,
+) -> Result<(), RunError> {
+    let mut written: Option<Instant> = None;
+    while let Some(first) = ended.blocking_recv() {
+        if let Some(written) = written {
+            std::thread::sleep(MIN_FLUSH_INTERVAL.saturating_sub(written.elapsed()));
+        }
+        let mut batch = vec![first];
+        while batch.len() < WAITING
+            && let Ok(next) = ended.try_recv()
+        {
+            batch.push(next);
+        }
+        if let Err(error) = appender.append(batch.iter().map(AsRef::as_ref)) {
+            full.send_replace(true);
+            let _ = events.blocking_send(RunEvent::Note(format!("{error}; finishing what is in flight")));
+            batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
+            return Err(rescue_episodes(&error, &mut appender, &batch, &std::env::temp_dir()));
+        }
+        written = Some(Instant::now());
+        for trajectory in batch {
+            // The reporter may be gone; the record is what counts.
+            let _ = events.blocking_send(RunEvent::Recorded(trajectory));
+        }
+    }
+    Ok(())
+}
+
+fn writer_died(error: &JoinError) -> RunError {
+    RunError::unexpected(
+        format!("the writer of episodes died: {error}"),
+        "this is a fault in wikitrail; please report it",
+    )
+}
+
+impl agent::Journal for Journal {
+    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
+        self.take(key)
+    }
+
+    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {
+        async move { drop(self.keep(key, variant, sample, event).await) }.boxed()
+    }
+}
+
+/// Requests to stop. From when it is made on, none of the signals ends the program by itself, and none is lost: one that
+/// comes before anybody waits is found by the first who does.
+#[derive(Debug, Default)]
+pub struct Interrupts {
+    #[cfg(unix)]
+    signals: Vec<tokio::signal::unix::Signal>,
+    /// Asks to stop once: shell and system both send it when a terminal goes away, and neither is in a hurry.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
+    #[cfg(not(unix))]
+    listens: bool,
+}
+
+impl Interrupts {
+    /// No request ever comes: signals do what they do without us.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Ctrl-C, and on Unix also SIGTERM, and SIGHUP unless it is ignored (`nohup`). Must be called inside a Tokio runtime.
+    #[cfg(unix)]
+    pub fn signals() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        // A system that takes no handler leaves its own in place, which ends the program: nothing on disk is lost by it.
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+        let hangup = if hangup_is_ignored() { None } else { signal(SignalKind::hangup()).ok() };
+        Self { signals: kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect(), hangup }
+    }
+
+    /// Ctrl-C. Must be called inside a Tokio runtime.
+    #[cfg(not(unix))]
+    pub fn signals() -> Self {
+        Self { listens: true }
+    }
+
+    #[cfg(unix)]
+    pub(crate) async fn next(&mut self) {
+        std::future::poll_fn(|context| {
+            // A signal that ended (`Ready(None)`) never comes.
+            let all = self.signals.iter_mut().chain(&mut self.hangup);
+            let came = all.map(|signal| signal.poll_recv(context)).any(|came| matches!(came, Poll::Ready(Some(()))));
+            if came { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        self.hangup = None;
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) async fn next(&mut self) {
+        if !self.listens || tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Whether the program was started to outlive its terminal (`nohup`). Only Linux says so without a system call of our own.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // A bit for each signal, from the lowest on; the hangup is signal 1.
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
+}
+
+/// Tries the folder once more, now that nothing is in flight any more, and then another place. Says why the run ended and
+/// where its last episodes are.
+fn rescue_episodes(
+    failed: &StoreError,
+    appender: &mut Appender,
+    episodes: &[Arc<Trajectory>],
+    elsewhere: &Path,
+) -> RunError {
+    let mut lines = Vec::new();
+    if appender.append(episodes.iter().map(AsRef::as_ref)).is_err() {
+        for episode in episodes {
+            // Nothing in an episode cannot be written as JSON; a line without its end is dropped when it is read.
+            let _ = serde_json::to_writer(&mut lines, episode.as_ref());
+            lines.push(b'\n');
+        }
+    }
+    let unwritten = Unwritten {
+        failed: failed.to_string(),
+        hint: failed.hint(),
+        what: counted(episodes.len(), "finished episode"),
+        file: appender.path(),
+        next: "continue with --resume",
+        lost: "which runs these episodes again",
+    };
+    unwritten.keep(&lines, elsewhere)
+}
+
+/// What was paid for and a file did not take.
+pub(crate) struct Unwritten<'a> {
+    /// The first error, and what to do about it.
+    pub(crate) failed: String,
+    pub(crate) hint: &'a str,
+    /// How many of what.
+    pub(crate) what: String,
+    pub(crate) file: &'a Path,
+    /// How to go on, and what that does with what is lost.
+    pub(crate) next: &'a str,
+    pub(crate) lost: &'a str,
+}
+
+impl Unwritten<'_> {
+    /// Writes the lines that the file did not take in the end to a new file in this folder. Says why the run ended and
+    /// where they are.
+    pub(crate) fn keep(&self, lines: &[u8], elsewhere: &Path) -> RunError {
+        let Self { failed, hint, what, file, next, lost } = self;
+        if lines.is_empty() {
+            return RunError::unexpected(
+                format!("{failed}; after that, {what} could be written"),
+                format!("{hint}; then {next}"),
+            );
+        }
+        match write_new(elsewhere, lines) {
+            Ok(path) => RunError::unexpected(
+                format!("{failed}; {what} that the folder did not take: kept in `{}`", path.display()),
+                format!(
+                    "make room, run `cat {} >> {}`, and {next}",
+                    shell_word(&path.display().to_string()),
+                    shell_word(&file.display().to_string())
+                ),
+            ),
+            Err(error) => RunError::unexpected(
+                format!("{failed}; {what} could not be kept anywhere ({}: {error})", elsewhere.display()),
+                format!("{hint}; then {next}, {lost}"),
+            ),
+        }
+    }
+}
+
+/// A new file in this folder, which only its owner can read.
+fn write_new(folder: &Path, lines: &[u8]) -> std::io::Result<PathBuf> {
+    let path =
+        folder.join(format!("wikitrail-{}-{}.jsonl", std::process::id(), jiff::Timestamp::now().as_millisecond()));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&path)?;
+    let written = file.write_all(lines).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a file would look like a whole one.
+        let _ = std::fs::remove_file(&path);
+    }
+    written.map(|()| path)
+}

@@ -1,0 +1,371 @@
+//! The values of an experiment file: names, numbers, and the settings of variants and datasets.
+
+use super::extra::{self, ExtraError, HeaderValue};
+use super::settings::{Assignment, DATASET_SETTINGS, Kind, Setting, VARIANT_SETTINGS, shown};
+use crate::base::Method;
+use crate::prompting::protocol;
+pub(super) use crate::prompting::{Entry, Reader as Notes, Table};
+use crate::prompting::{Fault, quoted};
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// Keys at the top of the file.
+pub(super) const TOP_KEYS: [&str; 13] = [
+    "name",
+    "description",
+    "dataset",
+    "repeats",
+    "stop_when",
+    "baseline",
+    "contrasts",
+    "names",
+    "settings",
+    "matrix",
+    "include",
+    "exclude",
+    "published",
+];
+
+impl Notes<'_> {
+    /// Notes a key that the table does not have.
+    pub(super) fn unknown_key(&mut self, table: &Table<'_>, entry: Entry<'_>, known: &[&'static str]) {
+        let name = entry.key;
+        let has = |keys: &[Setting]| keys.iter().any(|key| key.name == name);
+        let belongs = if TOP_KEYS.contains(&name) {
+            Some("the top of the file, before the first table")
+        } else if has(VARIANT_SETTINGS) {
+            Some("[settings] or [matrix]")
+        } else if has(DATASET_SETTINGS) {
+            Some("a [[dataset]]")
+        } else {
+            None
+        };
+        self.refuse_key(table, entry, known, belongs);
+    }
+
+    /// A name: short and printable; of a folder, also one that every file system takes.
+    pub(super) fn name(&mut self, key: &str, value: &Spanned<DeValue<'_>>, folder: bool) -> Option<String> {
+        let name = self.text(key, value)?;
+        let (fits, allowed) = if folder {
+            let sound = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+            (name.chars().all(sound) && !name.starts_with('.'), "letters, digits, `-`, `_` and `.`, at most 100")
+        } else {
+            (name.trim() == name && !name.chars().any(char::is_control), "printable characters, at most 100")
+        };
+        if !fits || name.chars().count() > 100 {
+            let kind = ProblemKind::BadName { key: key.to_owned(), name: quoted(&name), allowed };
+            self.note(self.line_of(value), kind);
+            return None;
+        }
+        Some(name)
+    }
+
+    /// A number or a switch, if it is of this kind.
+    pub(super) fn scalar(&mut self, key: &str, value: &Spanned<DeValue<'_>>, kind: Kind) -> Option<Value> {
+        let read = scalar(kind, value.get_ref()).filter(|read| kind.holds(read));
+        if read.is_none() {
+            self.wrong_type(key, value, &kind.expected());
+        }
+        read
+    }
+
+    /// A setting, if its value is of the setting's kind.
+    pub(super) fn setting(
+        &mut self,
+        name: &str,
+        setting: &'static Setting,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Option<Assignment> {
+        let line = self.line_of(value);
+        let read = match setting.kind {
+            Kind::Texts | Kind::Urls if value.get_ref().is_array() => Value::from(self.texts(name, value)?),
+            Kind::Texts | Kind::Urls => Value::from(vec![self.text(name, value)?]),
+            Kind::Options => Value::Object(self.options(name, value)?),
+            Kind::Body | Kind::Headers => self.extra(name, setting.kind, value)?,
+            Kind::Reasoning => self.reasoning(name, value)?,
+            Kind::Number(..) | Kind::Whole(..) | Kind::Switch => self.scalar(name, value, setting.kind)?,
+            Kind::Choice(words) => {
+                let word = self.text(name, value)?;
+                // `exemplar_order` is an order.
+                let what = setting.name.rsplit('_').next().unwrap_or(setting.name);
+                self.known(name, line, &word, what, words)?;
+                Value::from(word)
+            }
+            Kind::Method => {
+                let word = self.text(name, value)?;
+                let method = Method::parse(&word);
+                if method.is_none() {
+                    self.known(name, line, &word, "method", &Method::CLI_NAMES)?;
+                }
+                Value::from(method?.name())
+            }
+            _ => Value::from(self.text(name, value)?),
+        };
+        if setting.kind == Kind::Price && !setting.kind.holds(&read) {
+            self.wrong_type(name, value, &setting.kind.expected());
+            return None;
+        }
+        let addresses = match setting.kind {
+            Kind::Url | Kind::Urls => shown(&read),
+            Kind::Source => retriever_of(&shown(&read)).unwrap_or_default().to_owned(),
+            _ => String::new(),
+        };
+        if addresses.split(',').any(|url| may_hold_a_secret(url.trim())) {
+            self.note(line, ProblemKind::Secret(name.to_owned()));
+            return None;
+        }
+        Some(Assignment { setting, value: read, line })
+    }
+
+    /// How much to reason, as a word or as a number.
+    fn reasoning(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let text = match value.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            DeValue::Integer(number) => {
+                u64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n.to_string())
+            }
+            _ => None,
+        };
+        let read = text.map(Value::from).filter(|text| Kind::Reasoning.holds(text));
+        if read.is_none() {
+            self.wrong_type(name, value, &Kind::Reasoning.expected());
+        }
+        read
+    }
+
+    /// What is added to requests, if it may be.
+    fn extra(&mut self, name: &str, kind: Kind, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let table = self.table(name.to_owned(), value)?;
+        let line = self.line_of(value);
+        let checked = if kind == Kind::Body {
+            let body = self.json(name, value)?;
+            extra::check_body(body.as_object()?).map(|()| extra::sorted(body))
+        } else {
+            let mut typed = Vec::new();
+            for entry in self.entries(&table) {
+                typed.push(format!("{}={}", entry.key, self.text(&table.path(&quoted(entry.key)), entry.value)?));
+            }
+            let headers = extra::parse_headers(typed.iter().map(String::as_str));
+            // A file may come from somebody else, and must not send our variables anywhere.
+            let is_secret = |value: &String| matches!(HeaderValue::of(value), HeaderValue::Variable(_));
+            if headers.as_ref().is_ok_and(|headers| headers.values().any(is_secret)) {
+                let message = format!("`{name}` names a variable with a secret, which no file may do");
+                let hint = "remove it, and give --extra-header NAME=env:VARIABLE on the command line";
+                self.note(line, Fault::from(message).hint(hint));
+                return None;
+            }
+            headers.map(|headers| serde_json::json!(headers))
+        };
+        match checked {
+            Ok(value) => Some(value),
+            Err(ExtraError { message, hint }) => {
+                self.note(line, Fault::from(message).hint(&hint));
+                None
+            }
+        }
+    }
+
+    /// A value of the file as JSON.
+    fn json(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let read = match value.get_ref() {
+            DeValue::String(text) => Some(Value::from(text.as_ref())),
+            DeValue::Boolean(on) => Some(Value::from(*on)),
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from),
+            DeValue::Float(number) => {
+                number.as_str().parse().ok().filter(|number: &f64| number.is_finite()).map(Value::from)
+            }
+            DeValue::Array(items) => {
+                return items.iter().map(|item| self.json(name, item)).collect::<Option<Vec<_>>>().map(Value::from);
+            }
+            DeValue::Table(_) => {
+                let table = self.table(name.to_owned(), value)?;
+                let mut fields = Map::new();
+                for entry in self.entries(&table) {
+                    fields.insert(entry.key.to_owned(), self.json(&table.path(&quoted(entry.key)), entry.value)?);
+                }
+                return Some(Value::Object(fields));
+            }
+            DeValue::Datetime(_) => None,
+        };
+        if read.is_none() {
+            self.wrong_type(name, value, "a value that JSON has");
+        }
+        read
+    }
+
+    fn texts(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
+        let items = value.get_ref().as_array()?;
+        if items.is_empty() {
+            self.note(self.line_of(value), ProblemKind::Empty(name.to_owned()));
+            return None;
+        }
+        items.iter().map(|item| self.text(name, item)).collect()
+    }
+
+    /// Options as `NAME`, those of a protocol as `PROTOCOL.NAME`, each with its value.
+    fn options(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Map<String, Value>> {
+        let table = self.table(name.to_owned(), value)?;
+        let mut options = Map::new();
+        for entry in self.entries(&table) {
+            let path = table.path(&quoted(entry.key));
+            if entry.value.get_ref().is_table() {
+                self.known(&path, entry.line, entry.key, "protocol", &protocol::IDS)?;
+                for (option, value) in self.options(&path, entry.value)? {
+                    options.insert(format!("{}.{option}", entry.key), value);
+                }
+            } else {
+                options.insert(entry.key.to_owned(), Value::from(self.text(&path, entry.value)?));
+            }
+        }
+        Some(options)
+    }
+}
+
+/// A number or a switch.
+fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
+    match kind {
+        Kind::Switch => value.as_bool().map(Value::Bool),
+        Kind::Whole(..) => {
+            let number = value.as_integer()?;
+            u64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from)
+        }
+        _ => {
+            let number = match value.as_float() {
+                Some(number) => number.as_str().parse::<f64>().ok()?,
+                // Numbers of this size are not used here; the nearest float will do.
+                None => value.as_integer()?.as_str().parse::<f64>().ok()?,
+            };
+            // A minus before zero says nothing.
+            Some(Value::from(number + 0.0))
+        }
+    }
+}
+
+/// The address in `retriever:URL?topk=N`.
+fn retriever_of(source: &str) -> Option<&str> {
+    let address = source.strip_prefix("retriever:")?;
+    Some(address.split_once("?topk=").map_or(address, |(address, _)| address))
+}
+
+/// Whether an address has a user part or a query.
+fn may_hold_a_secret(address: &str) -> bool {
+    match url::Url::parse(address) {
+        Ok(url) => !url.username().is_empty() || url.password().is_some() || url.query().is_some(),
+        Err(_) => address.contains(['@', '?']),
+    }
+}
+
+/// The kinds of problems. Keys are written as a path, such as `include[2].protocol` (counted from 1).
+#[derive(Debug)]
+pub(super) enum ProblemKind {
+    MissingKey(String),
+    Empty(String),
+    BadName {
+        key: String,
+        name: String,
+        allowed: &'static str,
+    },
+    DatasetTwice {
+        name: String,
+        first: usize,
+    },
+    VariantTwice(String),
+    /// Two values of a dimension with one short name.
+    ValueTwice {
+        dimension: &'static str,
+        name: String,
+    },
+    /// A setting in two places that hold for the same variants.
+    SetTwice {
+        key: &'static str,
+        other: String,
+    },
+    Useless(String),
+    /// A setting of one dataset by which variants are named.
+    SameEverywhere(String),
+    /// A placeholder in `names` that is not a dimension.
+    UnknownPlaceholder {
+        name: String,
+        suggestion: Option<&'static str>,
+    },
+    /// A brace in `names` without its partner.
+    Brace,
+    /// A contrast of a variant with itself, or one that the list has already, in either direction.
+    Contrast(String),
+    ExcludesNothing(String),
+    /// An exclusion without conditions.
+    ExcludesAll(String),
+    NoVariants,
+    TooManyVariants(usize),
+    /// An address with a user name or a query, which may contain a key; the file is stored with the run.
+    Secret(String),
+    /// An option for a protocol in a variant that names no protocol.
+    WhoseOption {
+        key: String,
+        protocol: String,
+    },
+}
+
+impl From<ProblemKind> for Fault {
+    fn from(kind: ProblemKind) -> Self {
+        use ProblemKind as K;
+        let fault = |message: String, hint: &str| Self::from(message).hint(hint);
+        match kind {
+            K::MissingKey(key) => format!("missing key `{key}`").into(),
+            K::Empty(key) => format!("`{key}` is empty").into(),
+            K::BadName { key, name, allowed } => {
+                Self::from(format!("`{key}` is `{name}`, which is not a valid name")).hint(format!("use {allowed}"))
+            }
+            K::DatasetTwice { name, first } => fault(
+                format!("two datasets are named `{name}`; the first is on line {first}"),
+                "give one of them another `name`: the folder of its run is named after it",
+            ),
+            K::VariantTwice(name) => fault(
+                format!("two variants are named `{name}`"),
+                "variants are named after [matrix], by `names` or by an [[include]]; each needs a name of its own",
+            ),
+            K::ValueTwice { dimension, name } => {
+                Self::from(format!("two values of `matrix.{dimension}` have the short name `{name}`"))
+                    .hint(format!("name one of them: {{ name = \"short\", {dimension} = … }}"))
+            }
+            K::SetTwice { key, other } => fault(format!("`{key}` is set here and in {other}"), "remove one of them"),
+            K::Useless(key) => {
+                fault(format!("no variant uses `{key}`"), "remove it, or name the method, model or source that uses it")
+            }
+            K::SameEverywhere(key) => fault(
+                format!("`{key}` cannot differ between datasets: variants are named by it"),
+                "set it in [settings], in [matrix] or in an [[include]]",
+            ),
+            K::UnknownPlaceholder { name, suggestion } => {
+                let hint = suggestion.map(|known| format!("did you mean `{{{known}}}`?"));
+                let otherwise = || "placeholders are the keys of [matrix] in braces".to_owned();
+                Self::from(format!("unknown placeholder `{name}` in `names`")).hint(hint.unwrap_or_else(otherwise))
+            }
+            K::Brace => fault("unmatched brace in `names`".to_owned(), "write placeholders as {protocol}"),
+            K::Contrast(key) => {
+                fault(format!("`{key}` compares a variant with itself, or repeats a pair"), "name each pair once")
+            }
+            K::ExcludesNothing(key) => {
+                fault(format!("`{key}` matches no variant of [matrix]"), "name values from [matrix] or [settings]")
+            }
+            K::ExcludesAll(key) => fault(
+                format!("`{key}` has no conditions and would exclude every variant"),
+                "name the settings of the variants to exclude",
+            ),
+            K::NoVariants => fault("every variant is excluded".to_owned(), "exclude fewer, or add an [[include]]"),
+            K::TooManyVariants(count) => fault(
+                format!("the experiment has {count} variants; the maximum is {}", super::MAX_VARIANTS),
+                "remove dimensions, or split the experiment",
+            ),
+            K::Secret(key) => fault(
+                format!("`{key}` has a user name or a query, which may contain a secret"),
+                "the file is stored with the run: give the address with --base-url on the command line, or a key with --key-env",
+            ),
+            K::WhoseOption { key, protocol } => fault(
+                format!("`{key}` is for protocol `{protocol}`, but the variant names no protocol"),
+                "name the variant's protocol",
+            ),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Files that are part of the program, so that the main job works from any folder.
+
+/// A shipped file by its path in the repository, when no such file exists on disk.
+///
+/// A file in the working folder always wins, so that a checkout can be edited and tried.
+pub fn file(path: &str) -> Option<&'static [u8]> {
+    let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
+    SHIPPED.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
+}
+
+/// Paths of the shipped prompt files and files of protocol texts.
+pub fn prompts() -> impl Iterator<Item = &'static str> {
+    SHIPPED.iter().map(|(name, _)| *name).filter(|name| name.starts_with("prompts/"))
+}
+
+pub fn prompt_files() -> impl Iterator<Item = &'static str> {
+    prompts().filter(|name| !name.starts_with("prompts/protocols/"))
+}
+
+/// The dataset that `run` uses when none is named.
+pub const SAMPLE: &str = "datasets/sample.jsonl";
+
+macro_rules! shipped {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../../../", $path)))),*]
+    };
+}
+
+const SHIPPED: &[(&str, &[u8])] = shipped![
+    "experiments/demo.toml",
+    "experiments/interface.toml",
+    "experiments/sample.toml",
+    "experiments/table1.toml",
+    "datasets/sample.jsonl",
+    "datasets/sample-claims.jsonl",
+    "datasets/sample-wiki/articles.jsonl",
+    "datasets/demo.recording.jsonl",
+    "datasets/sample-zh.jsonl",
+    "datasets/sample-zh.recording.jsonl",
+    "datasets/sample-wiki-zh/articles.jsonl",
+    "prompts/hotpotqa.toml",
+    "prompts/fever.toml",
+    "prompts/hotpotqa-zh.toml",
+    "prompts/protocols/en.toml",
+    "prompts/protocols/zh.toml",
+];

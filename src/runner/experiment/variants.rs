@@ -1,0 +1,344 @@
+//! The variants of an experiment file: its matrix, inclusions and exclusions.
+
+use super::MAX_VARIANTS;
+use super::expand::{Choice, Combination, Dimension, Draft, Expanded, Naming, expand, over, used, value_names};
+use super::reader::{Entry, Notes, ProblemKind, Table};
+use super::settings::{Assignment, Kind, Setting, VARIANT_SETTINGS, shown, variant_setting};
+use crate::base::text::closest;
+use crate::prompting::quoted;
+use std::collections::HashSet;
+use toml::Spanned;
+use toml::de::DeValue;
+
+/// Settings by which combinations are left out: each with the values that it may have.
+struct Exclusion {
+    name: String,
+    line: usize,
+    conditions: Vec<Vec<Assignment>>,
+    used: bool,
+}
+
+/// What a file says about its variants.
+#[derive(Default)]
+struct Parts {
+    base: Vec<Assignment>,
+    /// Line of `[matrix]`, where there is one.
+    matrix: Option<usize>,
+    dimensions: Vec<Dimension>,
+    naming: Option<Naming>,
+    included: Vec<Included>,
+    exclusions: Vec<Exclusion>,
+}
+
+/// An `[[include]]`.
+struct Included {
+    name: String,
+    line: usize,
+    own: Vec<Assignment>,
+}
+
+/// Reads `settings`, `matrix`, `include`, `exclude` and `names`.
+pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
+    let mut parts = Parts::read(notes, entries, find);
+    // Half a matrix would only make more problems of the same kind.
+    if !notes.is_clean() {
+        return Expanded::default();
+    }
+    let line = parts.matrix.unwrap_or(1);
+    let size = parts.dimensions.iter().map(|dimension| dimension.choices.len()).fold(1, usize::saturating_mul);
+    if size > MAX_VARIANTS {
+        notes.note(line, ProblemKind::TooManyVariants(size));
+        return Expanded::default();
+    }
+    let mut expanded = Expanded::default();
+    if parts.matrix.is_some() || parts.included.is_empty() {
+        let naming = parts.naming.take().unwrap_or(Naming::Joined);
+        let exclusions = &mut parts.exclusions;
+        expanded = expand(&parts.base, &parts.dimensions, &naming, line, |combination| {
+            let matching = exclusions.iter_mut().filter(|exclusion| exclusion.matches(combination));
+            matching.map(|exclusion| exclusion.used = true).count() > 0
+        });
+        if expanded.kept.is_empty() {
+            notes.note(line, ProblemKind::NoVariants);
+        }
+    }
+    for exclusion in parts.exclusions.iter().filter(|exclusion| !exclusion.used) {
+        notes.note(exclusion.line, ProblemKind::ExcludesNothing(exclusion.name.clone()));
+    }
+    for Included { name, line, own } in &parts.included {
+        let settings = used(&over(&parts.base, own));
+        let own = own.iter().map(|assignment| assignment.setting.name).collect();
+        expanded.kept.push(Draft { name: name.clone(), line: *line, settings, own });
+    }
+    check_parts(notes, line, &parts, &expanded);
+    expanded
+}
+
+impl Parts {
+    fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>], found: Find<'_>) -> Self {
+        let find = |key: &str| entries.iter().copied().find(|entry| entry.key == key);
+        let mut table = |key: &str| find(key).and_then(|entry| notes.table(key.to_owned(), entry.value));
+        let (base, matrix) = (table("settings"), table("matrix"));
+        let base = base.map(|table| settings(notes, &table, &[])).unwrap_or_default();
+        let dimensions = matrix.as_ref().map(|table| dimensions(notes, table, found)).unwrap_or_default();
+        for dimension in &dimensions {
+            if base.iter().any(|assignment| assignment.sets(dimension.setting)) {
+                let other = "[settings]".to_owned();
+                notes.note(dimension.line, ProblemKind::SetTwice { key: dimension.setting.name, other });
+            }
+        }
+        let naming = find("names").and_then(|entry| {
+            let template = notes.name("names", entry.value, false)?;
+            Some(Naming::read(notes, entry.line, &template, &dimensions))
+        });
+        let included = find("include").map(|entry| included(notes, entry)).unwrap_or_default();
+        let exclusions = find("exclude").map(|entry| exclusions(notes, entry)).unwrap_or_default();
+        Self { base, matrix: matrix.as_ref().map(Table::line), dimensions, naming, included, exclusions }
+    }
+}
+
+fn included(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Included> {
+    let mut found = Vec::new();
+    for table in notes.tables("include", entry.value) {
+        let own = settings(notes, &table, &["name"]);
+        match notes.entries(&table).iter().find(|entry| entry.key == "name") {
+            None => notes.note(table.line(), ProblemKind::MissingKey(table.path("name"))),
+            Some(entry) => {
+                let name = notes.name(&table.path("name"), entry.value, false);
+                found.extend(name.map(|name| Included { name, line: table.line(), own }));
+            }
+        }
+    }
+    found
+}
+
+fn exclusions(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Exclusion> {
+    let mut found = Vec::new();
+    for table in notes.tables("exclude", entry.value) {
+        let mut conditions = Vec::new();
+        let entries = notes.entries(&table);
+        for entry in &entries {
+            let Some(setting) = variant_setting(entry.key) else {
+                notes.unknown_key(&table, *entry, &setting_names());
+                continue;
+            };
+            let path = table.path(setting.name);
+            let values = match entry.value.get_ref().as_array() {
+                Some(items) => items.iter().map(|item| condition(notes, &path, setting, item)).collect(),
+                None => vec![condition(notes, &path, setting, entry.value)],
+            };
+            conditions.push(values.into_iter().flatten().collect());
+        }
+        if entries.is_empty() {
+            notes.note(table.line(), ProblemKind::ExcludesAll(table.name().to_owned()));
+        }
+        found.push(Exclusion { name: table.name().to_owned(), line: table.line(), conditions, used: false });
+    }
+    found
+}
+
+/// A value to be matched: one of the setting's own type, or the short name of one.
+fn condition(
+    notes: &mut Notes<'_>,
+    path: &str,
+    setting: &'static Setting,
+    value: &Spanned<DeValue<'_>>,
+) -> Option<Assignment> {
+    match value.get_ref().as_str() {
+        Some(text) => Some(Assignment { setting, value: text.into(), line: notes.line_of(value) }),
+        None if setting.kind == Kind::Options => {
+            notes.wrong_type(path, value, "the short name of a value");
+            None
+        }
+        None => notes.setting(path, setting, value),
+    }
+}
+
+impl Exclusion {
+    fn matches(&self, combination: &Combination<'_>) -> bool {
+        self.conditions.iter().all(|values| {
+            values.iter().any(|wanted| {
+                let text = shown(&wanted.value);
+                let is_named = |(dimension, name): &(&Dimension, &str)| wanted.sets(dimension.setting) && *name == text;
+                let is_set = |set: &Assignment| set.sets(wanted.setting) && shown(&set.value) == text;
+                combination.named.iter().any(is_named) || combination.settings.iter().any(is_set)
+            })
+        })
+    }
+}
+
+/// What can be wrong with all variants together.
+fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Expanded) {
+    let mut names = HashSet::new();
+    for draft in &expanded.kept {
+        if !names.insert(&draft.name) {
+            notes.note(draft.line, ProblemKind::VariantTwice(quoted(&draft.name)));
+        }
+        for assignment in draft.settings.iter().filter(|assignment| assignment.setting.kind == Kind::Options) {
+            let whose = assignment.value.as_object().and_then(|options| options.keys().find_map(|k| k.split_once('.')));
+            if let Some((protocol, _)) = whose {
+                let (key, protocol) = (assignment.setting.name.to_owned(), protocol.to_owned());
+                notes.note(assignment.line, ProblemKind::WhoseOption { key, protocol });
+            }
+        }
+    }
+    if !notes.is_clean() {
+        return;
+    }
+    unused(notes, parts, expanded);
+    if expanded.kept.len() > MAX_VARIANTS {
+        notes.note(line, ProblemKind::TooManyVariants(expanded.kept.len()));
+    }
+}
+
+/// Notes settings that no variant uses.
+fn unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
+    let settings = expanded.kept.iter().flat_map(|draft| &draft.settings);
+    let used: HashSet<(usize, &str)> = settings.map(|set| (set.line, set.setting.name)).collect();
+    let is_used = |assignment: &Assignment| used.contains(&(assignment.line, assignment.setting.name));
+    for assignment in parts.base.iter().filter(|assignment| !is_used(assignment)) {
+        notes.note(assignment.line, ProblemKind::Useless(format!("settings.{}", assignment.setting.name)));
+    }
+    for dimension in &parts.dimensions {
+        let mut own = dimension.choices.iter().flat_map(|choice| &choice.settings);
+        if expanded.excluded == 0 && !own.any(|set| set.sets(dimension.setting) && is_used(set)) {
+            notes.note(dimension.line, ProblemKind::Useless(format!("matrix.{}", dimension.setting.name)));
+        }
+    }
+    for (i, included) in parts.included.iter().enumerate() {
+        for assignment in included.own.iter().filter(|assignment| !is_used(assignment)) {
+            let name = format!("include[{}].{}", i + 1, assignment.setting.name);
+            notes.note(assignment.line, ProblemKind::Useless(name));
+        }
+    }
+}
+
+/// How a prompt's path is found from here, where its file may be opened for its name.
+pub(super) type Find<'f> = Option<&'f dyn Fn(&str) -> String>;
+
+fn setting_names() -> Vec<&'static str> {
+    VARIANT_SETTINGS.iter().filter(|setting| !setting.only_typed).map(|setting| setting.name).collect()
+}
+
+/// Reads the settings of a table whose other keys are `besides`.
+pub(super) fn settings(notes: &mut Notes<'_>, table: &Table<'_>, besides: &[&'static str]) -> Vec<Assignment> {
+    let mut settings = Vec::new();
+    for entry in notes.entries(table) {
+        match variant_setting(entry.key) {
+            Some(key) => settings.extend(notes.setting(&table.path(key.name), key, entry.value)),
+            None if besides.contains(&entry.key) => {}
+            None => {
+                let mut known = setting_names();
+                known.extend(besides);
+                notes.unknown_key(table, entry, &known);
+            }
+        }
+    }
+    settings
+}
+
+/// Reads `[matrix]`.
+pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>, find: Find<'_>) -> Vec<Dimension> {
+    let mut dimensions: Vec<Dimension> = Vec::new();
+    if notes.entries(table).is_empty() {
+        notes.note(table.line(), ProblemKind::Empty(table.name().to_owned()));
+    }
+    for entry in notes.entries(table) {
+        let Some(key) = variant_setting(entry.key) else {
+            notes.unknown_key(table, entry, &setting_names());
+            continue;
+        };
+        let choices = choices(notes, &table.path(key.name), key, entry, find);
+        dimensions.push(Dimension { setting: key, line: entry.line, choices });
+    }
+    for (i, dimension) in dimensions.iter().enumerate() {
+        for setting in dimension.choices.iter().flat_map(|choice| &choice.settings) {
+            let sets = |other: &&Dimension| other.sets().any(|key| key.name == setting.setting.name);
+            if let Some(other) = dimensions[..i].iter().find(sets) {
+                let other = format!("`matrix.{}`", other.setting.name);
+                notes.note(setting.line, ProblemKind::SetTwice { key: setting.setting.name, other });
+            }
+        }
+    }
+    dimensions
+}
+
+fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entry<'_>, find: Find<'_>) -> Vec<Choice> {
+    let Some(items) = entry.value.get_ref().as_array() else {
+        notes.wrong_type(path, entry.value, "a list of values");
+        return Vec::new();
+    };
+    if items.is_empty() {
+        notes.note(entry.line, ProblemKind::Empty(path.to_owned()));
+    }
+    let (mut read, mut unnamed) = (Vec::new(), Vec::new());
+    for (i, item) in items.iter().enumerate() {
+        let path = format!("{path}[{}]", i + 1);
+        let choice = if item.get_ref().is_table() {
+            named(notes, path, key, item)
+        } else {
+            notes.setting(&path, key, item).map(|setting| {
+                unnamed.push(setting.clone());
+                Choice { name: String::new(), settings: vec![setting] }
+            })
+        };
+        read.extend(choice.map(|choice| (item, choice)));
+    }
+    let mut names = value_names(&unnamed, find).into_iter();
+    let mut choices: Vec<Choice> = Vec::new();
+    for (item, mut choice) in read {
+        if choice.name.is_empty() {
+            choice.name = names.next().unwrap_or_default();
+        }
+        if choices.iter().any(|other| other.name == choice.name) {
+            let kind = ProblemKind::ValueTwice { dimension: key.name, name: choice.name.clone() };
+            notes.note(notes.line_of(item), kind);
+        }
+        choices.push(choice);
+    }
+    choices
+}
+
+/// `{ name = "short", KEY = …, more settings }`.
+fn named(
+    notes: &mut Notes<'_>,
+    path: String,
+    key: &'static Setting,
+    item: &toml::Spanned<toml::de::DeValue<'_>>,
+) -> Option<Choice> {
+    let table = notes.table(path, item)?;
+    let settings = settings(notes, &table, &["name"]);
+    let entries = notes.entries(&table);
+    for needed in ["name", key.name] {
+        if !entries.iter().any(|entry| entry.key == needed) {
+            notes.note(table.line(), ProblemKind::MissingKey(table.path(needed)));
+        }
+    }
+    let name = entries.iter().find(|entry| entry.key == "name")?;
+    let name = notes.name(&table.path("name"), name.value, false)?;
+    Some(Choice { name, settings })
+}
+
+impl Naming {
+    /// Reads `names`.
+    pub(super) fn read(notes: &mut Notes<'_>, line: usize, template: &str, dimensions: &[Dimension]) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = template;
+        while let Some(at) = rest.find(['{', '}']) {
+            let (before, from) = rest.split_at(at);
+            let Some((name, after)) = from.strip_prefix('{').and_then(|inner| inner.split_once('}')) else {
+                notes.note(line, ProblemKind::Brace);
+                return Self::Joined;
+            };
+            let keys = || dimensions.iter().map(|dimension| dimension.setting.name);
+            if let Some(key) = keys().find(|key| *key == name) {
+                parts.push((before.to_owned(), key));
+            } else {
+                let (name, suggestion) = (quoted(name), closest(name, keys()));
+                notes.note(line, ProblemKind::UnknownPlaceholder { name, suggestion });
+            }
+            rest = after;
+        }
+        Self::Template(parts, rest.to_owned())
+    }
+}

@@ -1,0 +1,416 @@
+//! The run's folder: which one, what of it is kept, and what it holds at the end.
+
+use super::costs::{Estimate, price_origin};
+use super::error::RunError;
+use super::job::Job;
+use super::plan::{Due, Plan, differences, differences_of_parts};
+use super::questions::{self, write_questions};
+use super::stopping::{self, Watch};
+use super::summary::{Part, Summary, warnings};
+use crate::base::text::{counted, thousands};
+use crate::base::{Manifest, Method, Paid, Shard, ShardRecord, Variant};
+use crate::models::{Price, Spent};
+use crate::net::recording::NOT_OWN_HINT;
+use crate::runner::experiment::{Output, defaults};
+use crate::runner::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+const RESUME: &str = "add --resume to continue it, or name another folder with --out";
+/// Variants that are named in one line.
+const MAX_LISTED: usize = 7;
+
+/// Where a run goes, held against what is there.
+pub(super) struct OutputPlan {
+    pub(super) folder: RunFolder,
+    pub(super) recorded: Option<Manifest>,
+    records: Option<Records>,
+    pub(super) due: Due,
+    pub(super) estimate: Estimate,
+    resume: bool,
+    pub(super) shard: Option<Shard>,
+    notes: Vec<String>,
+    /// What decides when the run stops by itself.
+    watch: Option<Watch>,
+}
+
+/// A run's folder that this process writes.
+pub(super) struct OpenRun {
+    pub(super) folder: RunFolder,
+    pub(super) due: Due,
+    /// When its first episode was begun; another run of the experiment may come first, or stop everything.
+    started: Option<Instant>,
+    appender: Mutex<Option<Appender>>,
+    pub(super) journal: Arc<Journal>,
+    /// What decides when it stops by itself.
+    pub(super) watch: Option<Arc<Watch>>,
+    /// How many episodes the shard has, where it is one.
+    part: Option<Part>,
+    lock: Lock,
+}
+
+/// Where it is written down how a run goes: in the manifest, or, of a shard, in a file of its own.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    folder: RunFolder,
+    shard: Option<Shard>,
+}
+
+impl State {
+    pub(super) fn write(&self, manifest: &Manifest) -> Result<(), StoreError> {
+        match self.shard {
+            None => self.folder.write_manifest(manifest),
+            Some(shard) => self.folder.write_shard(&ShardRecord::of(shard, manifest)),
+        }
+    }
+}
+
+/// What is left to do where `records` exist already, and what decides when the run stops by itself. Asked without the lock
+/// for the plan that is shown, and again under it.
+fn due(plan: &Plan, manifest: &Manifest, records: Option<&Records>) -> Result<(Due, Option<Watch>), RunError> {
+    let mut due = plan.against(records);
+    let watch = stopping::begun(manifest, plan.questions(), records, &mut due)?;
+    Ok((due, watch))
+}
+
+impl OutputPlan {
+    /// Finds the folder and what is left to do in it. Writes nothing.
+    pub(super) fn choose(output: &Output, job: &Job) -> Result<Self, RunError> {
+        let path = job.out.clone().unwrap_or_else(|| fresh(output.results.as_deref(), &named(&job.manifest)));
+        if output.folder.as_ref().is_some_and(|typed| *typed != path) && path.is_symlink() {
+            return Err(RunError::input(
+                format!("`{}` is a symbolic link inside the experiment's folder", path.display()),
+                NOT_OWN_HINT,
+            ));
+        }
+        let folder = RunFolder::at(&path);
+        let recorded = recorded(&folder)?;
+        refuse_other_run(&path, recorded.as_ref(), job, output)?;
+        let records = if recorded.is_some() { Some(folder.records_of(output.shard)?) } else { None };
+        let known = recorded.as_ref().unwrap_or(&job.manifest);
+        let (due, watch) = due(&job.plan, known, records.as_ref())?;
+        if due.foreign > 0 {
+            return Err(RunError::input(
+                format!(
+                    "`{}` holds {} that this selection does not ask for",
+                    path.display(),
+                    counted(due.foreign, "episode")
+                ),
+                "use the selection that the run was started with, or a larger one, or another --out",
+            ));
+        }
+        let skipped = |line: &crate::runner::store::Skipped| {
+            format!("warning: {}:{}: {}; its episode is run again", line.path.display(), line.line, line.reason)
+        };
+        let notes = records.iter().flat_map(Records::skipped).map(skipped).collect();
+        let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| output.dry_run))?;
+        let Output { resume, shard, .. } = *output;
+        Ok(Self { folder, recorded, records, due, estimate, resume, shard, notes, watch })
+    }
+
+    pub(super) fn notes(&self, job: &Job) -> Vec<String> {
+        let mut lines = self.notes.clone();
+        lines.extend(about(&job.manifest));
+        if let Some(shard) = self.shard {
+            let all = job.plan.questions().len() * job.manifest.variants.len() * job.manifest.repeats as usize;
+            lines.push(format!("shard {shard}: {} of {}", thousands(job.plan.len()), counted(all, "episode")));
+        }
+        let Due { keep, redo, new, other, .. } = self.due;
+        let calls = counted(self.estimate.most_calls(), "model call");
+        let others = if other > 0 { format!(", other {other}") } else { String::new() };
+        lines.push(format!("plan: keep {keep}, redo {redo}, new {new}{others}; at most {calls}"));
+        if other > 0 {
+            let episodes = counted(other, "episode");
+            lines.push(format!("note: {episodes} of variants that are not run any more; what is recorded stays"));
+        }
+        lines.extend(self.watch.iter().flat_map(|watch| watch.notes(&job.manifest.dataset.selection)));
+        lines.extend(price_notes(job));
+        lines.extend(other_language(job).map(str::to_owned));
+        let hidden = job.plan.without_gold();
+        if hidden > 0 {
+            lines.push(format!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
+        }
+        lines
+    }
+
+    /// Writes down what is about to run, and opens what it is recorded in.
+    pub(super) fn open(self, lock: Lock, job: &mut Job) -> Result<OpenRun, RunError> {
+        match lock.shard() {
+            None => self.begin(job)?,
+            Some(shard) => self.join(shard, job)?,
+        }
+        for prompt in &job.prompts {
+            self.folder.write_prompt(&prompt.sha256, &prompt.text)?;
+        }
+        let appender = self.folder.appender(&lock)?;
+        job.notes.clear();
+        job.notes.extend(appender.dropped().map(|bytes| {
+            format!("note: dropped {} of a torn last line; its episode is run again", counted(bytes, "byte"))
+        }));
+        // Another process may have written between the look and the lock.
+        let records = self.folder.records_since(self.records, lock.shard())?;
+        // Nobody asks the plan after this, so that each episode is held once.
+        let plan = std::mem::take(&mut job.plan);
+        let part = plan.shard().map(|shard| Part { shard, episodes: plan.len() as u64 });
+        let (due, watch) = due(&plan, &job.manifest, Some(&records))?;
+        let watch = watch.map(Arc::new);
+        drop(plan);
+        stopping::remember(watch.as_deref(), &self.folder, &mut job.manifest)?;
+        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard())? {
+            let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
+            job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
+        }
+        let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
+        let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);
+        job.notes.extend(warnings(journal.skipped(), "kept in the file, and its call is made again"));
+        let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
+        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
+    }
+
+    /// Writes the manifest of a run that this process writes alone.
+    fn begin(&self, job: &mut Job) -> Result<(), RunError> {
+        // Another process may have started or ended a run here between the look and the lock.
+        let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
+        match &recorded {
+            Some(recorded) if self.resume => {
+                refuse_differences(self.folder.path(), &differences(recorded, &job.manifest))?;
+            }
+            Some(_) => return Err(holds_a_run(self.folder.path(), RESUME)),
+            None => {}
+        }
+        let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
+        if let Some(recorded) = recorded {
+            // The first start stays on record, but for its command: the selection may have grown.
+            let manifest = &mut job.manifest;
+            manifest.started_at = recorded.started_at;
+            manifest.defaults = recorded.defaults;
+            manifest.active_ms = recorded.active_ms;
+            manifest.limit_history = recorded.limit_history;
+            manifest.paid = recorded.paid;
+            manifest.stop_looked = recorded.stop_looked;
+            for variant in &mut manifest.variants {
+                let was = recorded.variants.iter().chain(&recorded.retired).find(|was| was.name == variant.name);
+                variant.not_sent = was.map(|was| was.not_sent.clone()).unwrap_or_default();
+            }
+            // A re-added variant is no longer retired.
+            let gone = |variant: &Variant| manifest.variants.iter().all(|now| now.name != variant.name);
+            let retired = recorded.variants.into_iter().chain(recorded.retired);
+            manifest.retired = retired.filter(gone).collect();
+            // One dataset of an experiment may be resumed by flags; it still belongs to the experiment.
+            manifest.experiment = manifest.experiment.take().or(recorded.experiment);
+        }
+        self.folder.write_manifest(&job.manifest)?;
+        if let Some(text) = &job.experiment {
+            self.folder.write_experiment(text)?;
+        }
+        if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
+            write_questions(&self.folder, job.plan.questions())?;
+        }
+        Ok(())
+    }
+
+    /// Joins a run as one of its shards. The first of them writes the manifest and what belongs to it, for all.
+    fn join(&self, shard: Shard, job: &mut Job) -> Result<(), RunError> {
+        let is_first = !self.folder.exists() && self.folder.create_manifest(&job.manifest)?;
+        refuse_differences(self.folder.path(), &differences_of_parts(&self.folder.manifest()?, &job.manifest))?;
+        if let Some(text) = job.experiment.as_ref().filter(|_| is_first) {
+            self.folder.write_experiment(text)?;
+        }
+        // The first one may have been killed before it came to this.
+        if is_first || !self.folder.has_questions() && !self.folder.has_unfinished_questions()? {
+            write_questions(&self.folder, job.plan.questions())?;
+        }
+        if let Some(before) = self.folder.shard(shard)? {
+            let manifest = &mut job.manifest;
+            manifest.started_at = before.started_at;
+            manifest.active_ms = before.active_ms;
+            manifest.limit_history = before.limit_history;
+        }
+        Ok(State { folder: self.folder.clone(), shard: Some(shard) }.write(&job.manifest)?)
+    }
+}
+
+impl OpenRun {
+    pub(super) fn start(&mut self) {
+        self.started = Some(Instant::now());
+    }
+
+    /// The appender, for the one runner that needs it.
+    pub(super) fn take_appender(&self) -> Option<Appender> {
+        self.appender.lock().ok()?.take()
+    }
+
+    /// Writes the end into the manifest and sums the run up from what is on disk.
+    pub(super) fn close(self, job: &mut Job) -> Result<Summary, RunError> {
+        job.manifest.ended_at = Some(jiff::Timestamp::now().to_string());
+        let active = self.started.map_or(0, |started| started.elapsed().as_millis());
+        job.manifest.active_ms += u64::try_from(active).unwrap_or(u64::MAX);
+        if self.started.is_some() {
+            job.manifest.limit_history.extend(job.pacer.history());
+        }
+        job.note_unsent();
+        let shard = self.lock.shard();
+        let records = self.folder.records_of(shard)?;
+        self.folder.compact(&self.lock, &records)?;
+        if shard.is_none() {
+            job.manifest.paid = self.folder.paid(&records, None)?;
+            // Nobody was paid for the baseline and for replays.
+            job.manifest.paid.retain(|name, _| job.agents.get(name).is_none_or(|agent| agent.journaled));
+        }
+        self.state().write(&job.manifest)?;
+        let records = self.folder.records_since(Some(records), shard)?;
+        Summary::of_records(&self.folder, &records, None, self.part, |_| {})
+    }
+
+    pub(super) fn state(&self) -> State {
+        State { folder: self.folder.clone(), shard: self.lock.shard() }
+    }
+}
+
+/// What is run: questions, variants, models, sources.
+fn about(manifest: &Manifest) -> Option<String> {
+    let Manifest { dataset, variants, .. } = manifest;
+    let [first, others @ ..] = variants.as_slice() else { return None };
+    let how = if others.is_empty() {
+        by_protocol(first)
+    } else {
+        let names: Vec<&str> = variants.iter().take(MAX_LISTED).map(|variant| variant.name.as_str()).collect();
+        let more = if variants.len() > MAX_LISTED { ", …" } else { "" };
+        format!("{} ({}{more})", counted(variants.len(), "variant"), names.join(", "))
+    };
+    let each = |of: fn(&Variant) -> &str| {
+        let all: BTreeSet<&str> = variants.iter().map(of).collect();
+        all.into_iter().collect::<Vec<_>>().join(", ")
+    };
+    Some(format!(
+        "{} of {}, {how} with {} over {} ({})",
+        counted(dataset.selected, "question"),
+        questions::shown(Path::new(&dataset.path)),
+        each(|variant| &variant.model),
+        each(|variant| &variant.wiki),
+        each(Variant::compat_name),
+    ))
+}
+
+/// A method with its protocol, if it has a part that speaks one.
+fn by_protocol(variant: &Variant) -> String {
+    if speaks(variant) { format!("{} by {}", variant.method, variant.protocol) } else { variant.method.clone() }
+}
+
+fn speaks(variant: &Variant) -> bool {
+    Method::parse(&variant.method).is_none_or(|method| method.agent().is_some())
+}
+
+/// Notes default prices, once per model.
+fn price_notes(job: &Job) -> Vec<String> {
+    let (mut told, mut lines) = (BTreeSet::new(), Vec::new());
+    for variant in &job.manifest.variants {
+        let Some(price) = &variant.price else { continue };
+        let Some(origin) = price_origin(price) else { continue };
+        if told.insert(&variant.model) {
+            let (prompt, completion) = (price.prompt, price.completion);
+            let other =
+                |price: Option<f64>, what: &str| price.map(|price| format!(", {price} {what}")).unwrap_or_default();
+            let kept = other(price.cached, "cache read") + &other(price.cache_write, "cache write");
+            let of = if job.manifest.variants.len() > 1 { format!(" of {}", variant.model) } else { String::new() };
+            lines
+                .push(format!("US$ per million tokens{of}: {prompt} prompt{kept}, {completion} completion ({origin})"));
+        }
+    }
+    lines
+}
+
+/// Questions in Chinese that an English agent is asked over an English encyclopedia say nothing about either.
+fn other_language(job: &Job) -> Option<&'static str> {
+    let english = job.manifest.variants.iter().any(|variant| variant.wording.is_english());
+    (english && job.plan.is_chinese()).then_some(
+        "note: the questions are in Chinese, the prompt is not; add --prompt prompts/hotpotqa-zh.toml, and a Chinese --wiki such as corpus:datasets/sample-wiki-zh",
+    )
+}
+
+pub(super) fn holds_a_run(path: &Path, hint: &str) -> RunError {
+    RunError::input(format!("`{}` holds a run already", path.display()), hint)
+}
+
+/// What the folder holds already must be this run, and be continued on purpose. A shard continues without saying so: it is
+/// one command that starts it and that starts it again.
+fn refuse_other_run(path: &Path, recorded: Option<&Manifest>, job: &Job, output: &Output) -> Result<(), RunError> {
+    match recorded {
+        None => Ok(()),
+        Some(recorded) if output.shard.is_some() => {
+            refuse_differences(path, &differences_of_parts(recorded, &job.manifest))
+        }
+        Some(recorded) if output.resume => refuse_differences(path, &differences(recorded, &job.manifest)),
+        Some(_) => Err(holds_a_run(path, RESUME)),
+    }
+}
+
+fn refuse_differences(path: &Path, differing: &[String]) -> Result<(), RunError> {
+    if differing.is_empty() {
+        return Ok(());
+    }
+    Err(RunError::input(
+        format!("`{}` holds a run with other settings:\n  {}", path.display(), differing.join("\n  ")),
+        "use the settings that the run was started with, or another --out",
+    ))
+}
+
+/// The manifest of the run in the folder, if there is one. A folder that is not ours is left alone, unless it is empty.
+pub(super) fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError> {
+    if folder.exists() {
+        return Ok(Some(folder.manifest()?));
+    }
+    let Ok(entries) = std::fs::read_dir(folder.path()) else { return Ok(None) };
+    let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    match names.find(|name| !RunFolder::is_left_over(name)) {
+        None => Ok(None),
+        // Another shard began the run meanwhile.
+        Some(_) if folder.exists() => Ok(Some(folder.manifest()?)),
+        Some(name) => Err(RunError::input(
+            format!("`{}` is not a run and is not empty (it holds `{name}`)", folder.path().display()),
+            "name a new folder with --out",
+        )),
+    }
+}
+
+/// What is run, for the name of a folder.
+fn named(manifest: &Manifest) -> String {
+    let (what, model) = match manifest.variants.as_slice() {
+        [variant] if speaks(variant) => (variant.protocol.clone(), variant.model.as_str()),
+        [variant] => (variant.method.clone(), variant.model.as_str()),
+        variants => (format!("{}-variants", variants.len()), variants.first().map_or("", |first| &first.model)),
+    };
+    format!("{}-{what}-{}", manifest.dataset.name, model.rsplit(':').next().unwrap_or("model"))
+}
+
+/// A new folder below `results`, or the folder of that name, named after what is run and when.
+pub(crate) fn fresh(results: Option<&Path>, what: &str) -> PathBuf {
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let name: String = format!("{what}-{time}")
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
+        .collect();
+    let base = results.unwrap_or(Path::new(defaults::RESULTS)).join(&name);
+    // Two starts within one second get two folders.
+    let mut path = base.clone();
+    let mut n = 1;
+    while path.exists() {
+        n += 1;
+        path = base.with_file_name(format!("{name}-{n}"));
+    }
+    path
+}
+
+/// The new folder must not be there, or be empty; the hint says what else to do.
+pub(crate) fn refuse_target(target: &RunFolder, hint: &str) -> Result<(), RunError> {
+    let path = target.path();
+    if path.is_symlink() {
+        return Err(RunError::input(format!("`{}` is a symbolic link", path.display()), NOT_OWN_HINT));
+    }
+    match recorded(target)? {
+        None => Ok(()),
+        Some(_) => Err(holds_a_run(path, hint)),
+    }
+}

@@ -1,0 +1,525 @@
+//! A run folder of the answers in logs of Inspect (`inspect_ai`).
+
+use super::inspect_file::{Head, Take, displayed, find_logs, read_log};
+use super::inspect_sample::{AnswerFrom, LogSettings, Sample};
+use super::{NEW_FOLDER, imported_manifest};
+use crate::base::text::{printable, thousands, visible_line};
+use crate::base::{
+    DatasetRecord, LogRecord, Manifest, Question, Selection, Trajectory, Variant, json_error, sha256_hex,
+};
+use crate::runner::error::RunError;
+use crate::runner::evidence::{self, kept};
+use crate::runner::folder::refuse_target;
+use crate::runner::store::{RunFolder, StoreError};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Name of the variant of all answers of one log, and the format of its questions.
+const INSPECT: &str = "inspect";
+
+/// The longest name of a variant, in characters.
+const MAX_NAME: usize = 80;
+
+/// What to import, and how.
+#[derive(Debug)]
+pub(crate) struct InspectImport<'a> {
+    /// Logs, and folders of logs.
+    pub(crate) logs: &'a [PathBuf],
+    pub(crate) out: &'a Path,
+    pub(crate) answer: AnswerFrom<'a>,
+    /// The name of the variant, of a single log.
+    pub(crate) variant: Option<&'a str>,
+    /// The run whose questions were asked: its ids and golds are taken.
+    pub(crate) like: Option<&'a Path>,
+    pub(crate) command_line: Vec<String>,
+}
+
+/// What was imported.
+#[derive(Debug, Default)]
+pub(crate) struct InspectImported {
+    pub(crate) episodes: usize,
+    pub(crate) not_measured: usize,
+    /// Of each variant and its first scorer how many it has as right.
+    pub(crate) claims: BTreeMap<(String, String), usize>,
+    /// The variants, in the order of the logs.
+    pub(crate) variants: Vec<String>,
+    /// What a person should know of the logs, a sentence each.
+    pub(crate) notes: Vec<String>,
+    /// Samples that are left out, and why.
+    pub(crate) skipped: Vec<String>,
+}
+
+/// Writes the answers of logs into a new folder.
+pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
+    refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
+    let (logs, left_out) = find_logs(wanted.logs)?;
+    if let Some(name) = wanted.variant.filter(|_| logs.len() > 1) {
+        return Err(RunError::usage(
+            format!("--variant {name} names one variant, and there are {} logs", logs.len()),
+            "leave it out: each log is a variant that is named after its task",
+        ));
+    }
+    let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
+    let mut found = Found { wanted, alone: logs.len() == 1, asked, ..Found::new(wanted) };
+    found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
+    for log in &logs {
+        found.log = displayed(log);
+        let known = found.variants.len();
+        let read = read_log(log, &mut found).and_then(|()| found.end_of_log(log));
+        match read {
+            // Among several, one without an answer costs no other.
+            Err(error) if !found.alone && !found.has_episodes_behind(known) => {
+                found.variants.truncate(known);
+                found.done.notes.push(format!("warning: {error}; left out"));
+            }
+            read => read?,
+        }
+    }
+    if found.logs.is_empty() {
+        let why = found.done.notes.first().map_or("", String::as_str);
+        return Err(RunError::input(
+            format!("the logs hold no answer: {why}"),
+            "name logs that Inspect wrote, with their samples",
+        ));
+    }
+    found.write()
+}
+
+/// What the logs hold.
+struct Found<'a> {
+    wanted: &'a InspectImport<'a>,
+    /// Whether there is one log.
+    alone: bool,
+    asked: Option<ReferenceQuestions>,
+    /// The log that is being read: its path for a person, and what it says.
+    log: String,
+    said: Option<LogSettings>,
+    variants: Vec<Variant>,
+    logs: Vec<LogRecord>,
+    /// What the logs say of dataset, revision and times.
+    heads: Vec<LogSettings>,
+    episodes: Vec<Trajectory>,
+    /// The questions, by id.
+    questions: HashMap<String, Question>,
+    order: Vec<String>,
+    seen: HashSet<(String, String, u32)>,
+    scorers: BTreeSet<String>,
+    /// Samples that were matched by their id alone.
+    by_id_alone: usize,
+    done: InspectImported,
+}
+
+impl Take for Found<'_> {
+    fn head(&mut self, head: Head) -> Result<(), RunError> {
+        let said = LogSettings::of(head);
+        let name = match self.wanted.variant {
+            Some(name) => printable(name, MAX_NAME),
+            None if self.alone => INSPECT.to_owned(),
+            None => self.free_name(said.task.as_deref().unwrap_or(INSPECT)),
+        };
+        if name.trim().is_empty() {
+            return Err(RunError::usage("--variant names nothing", "give the variant a name"));
+        }
+        if let Some(first) = self.heads.first()
+            && (first.dataset.is_some() && said.dataset.is_some() && first.dataset != said.dataset
+                || first.epochs.unwrap_or(1) != said.epochs.unwrap_or(1))
+        {
+            let message = format!(
+                "`{}` is over another dataset, or has another number of epochs, than the logs before it",
+                self.log
+            );
+            return Err(RunError::input(message, "import it into a folder of its own"));
+        }
+        self.variants.push(said.variant(&name));
+        self.said = Some(said);
+        Ok(())
+    }
+
+    fn sample(&mut self, place: &str, text: Result<&str, String>) {
+        if let Err(why) = text.and_then(|text| self.add(text)) {
+            self.done.skipped.push(format!("{}: {place}: {}", self.log, visible_line(&why, 300)));
+        }
+    }
+}
+
+impl<'a> Found<'a> {
+    fn new(wanted: &'a InspectImport<'a>) -> Self {
+        Self {
+            wanted,
+            alone: true,
+            asked: None,
+            log: String::new(),
+            said: None,
+            variants: Vec::new(),
+            logs: Vec::new(),
+            heads: Vec::new(),
+            episodes: Vec::new(),
+            questions: HashMap::new(),
+            order: Vec::new(),
+            seen: HashSet::new(),
+            scorers: BTreeSet::new(),
+            by_id_alone: 0,
+            done: InspectImported::default(),
+        }
+    }
+
+    /// Whether a variant behind the first `known` ones has an episode.
+    fn has_episodes_behind(&self, known: usize) -> bool {
+        let last = self.episodes.last();
+        last.is_some_and(|last| self.variants[known..].iter().any(|variant| variant.name == last.variant))
+    }
+
+    /// A name that no variant has.
+    fn free_name(&self, task: &str) -> String {
+        let task = printable(task, MAX_NAME);
+        let is_free = |name: &String| self.variants.iter().all(|variant| variant.name != *name);
+        let numbered = (2..).map(|number| format!("{task}-{number}"));
+        std::iter::once(task.clone()).chain(numbered).find(is_free).unwrap_or(task)
+    }
+
+    /// Takes a sample as an episode, or says why it is none.
+    fn add(&mut self, text: &str) -> Result<(), String> {
+        let (Some(said), Some(variant)) = (&self.said, self.variants.last()) else { return Ok(()) };
+        let sample: Sample = serde_json::from_str(text).map_err(|error| json_error::in_line(&error))?;
+        self.scorers.extend(sample.scorers().cloned());
+        let mut episode = sample.episode(&variant.name, self.wanted.answer, &said.submit)?;
+        let question = if let Some(asked) = &self.asked {
+            let (question, how) = asked.find(&episode.id, &episode.question)?;
+            self.by_id_alone += usize::from(how == Match::IdAlone);
+            question.clone()
+        } else {
+            let next = said.ids.len() + self.order.len();
+            let known = self.questions.get(&episode.id).map(|question| question.index);
+            let index = said.ids.get(&episode.id).copied().or(known).unwrap_or(next);
+            let question = Question::new(&episode.id, &episode.question, episode.answers.clone());
+            Question { index, meta: sample.meta(), ..question }
+        };
+        let name = (variant.name.clone(), question.id.clone(), episode.repeat);
+        if self.seen.contains(&name) {
+            return Err(format!("another sample has its id and epoch: {}, {}", name.1, name.2 + 1));
+        }
+        if let Some(known) = self.questions.get(&question.id) {
+            if known.question != question.question {
+                return Err(format!("another sample with the id {} has another question", question.id));
+            }
+            if known.answers != question.answers {
+                return Err(format!("another sample with the id {} has other gold answers", question.id));
+            }
+        } else {
+            self.order.push(question.id.clone());
+            self.questions.insert(question.id.clone(), question.clone());
+        }
+        episode.key = sha256_hex([variant.name.as_bytes(), b"\n", text.as_bytes()]);
+        let Question { id, index, question, answers, .. } = question;
+        (episode.id, episode.index, episode.question, episode.answers) = (id, index, question, answers);
+        self.seen.insert(name);
+        self.done.episodes += 1;
+        self.done.not_measured += usize::from(!episode.measured());
+        if let Some((scorer, right)) = sample.claim() {
+            let claim = (variant.name.clone(), scorer.to_owned());
+            *self.done.claims.entry(claim).or_default() += usize::from(right);
+        }
+        self.episodes.push(episode);
+        Ok(())
+    }
+
+    /// Says what is missing in the log that was read, and keeps what it said.
+    fn end_of_log(&mut self, path: &Path) -> Result<(), RunError> {
+        let (Some(said), Some(variant)) = (self.said.take(), self.variants.last()) else { return Ok(()) };
+        let of_log: Vec<&Trajectory> = self.episodes.iter().filter(|episode| episode.variant == variant.name).collect();
+        if of_log.is_empty() {
+            return Err(self.no_answer());
+        }
+        let samples = of_log.len();
+        if let AnswerFrom::Scorer(scorer) = self.wanted.answer
+            && !self.scorers.contains(scorer)
+        {
+            return Err(self.no_scorer(scorer));
+        }
+        if let Some(why) = said.unfinished() {
+            self.done.notes.push(format!("warning: {}: {why}", self.log));
+        }
+        if let Some(planned) = said.planned.filter(|planned| *planned > samples) {
+            let (samples, planned) = (thousands(samples as u64), thousands(planned as u64));
+            self.done.notes.push(format!("warning: {}: {samples} of {planned} episodes are imported", self.log));
+        }
+        let ended =
+            of_log.iter().filter(|one| one.detail.as_ref().is_some_and(|why| why.starts_with("limit: "))).count();
+        if ended > 0 {
+            let (ended, samples) = (thousands(ended as u64), thousands(samples as u64));
+            self.done.notes.push(format!("note: {}: {ended} of {samples} episodes ended at a limit", self.log));
+        }
+        self.logs.push(said.record(path, &variant.name, samples));
+        self.done.variants.push(variant.name.clone());
+        self.heads.push(said);
+        Ok(())
+    }
+
+    fn no_answer(&self) -> RunError {
+        if let AnswerFrom::Scorer(scorer) = self.wanted.answer
+            && !self.scorers.is_empty()
+            && !self.scorers.contains(scorer)
+        {
+            return self.no_scorer(scorer);
+        }
+        let log = &self.log;
+        let (why, hint) = match self.done.skipped.last() {
+            None => (
+                "it has no samples".to_owned(),
+                "name a log with its samples: `inspect eval` leaves them out with --no-log-samples",
+            ),
+            Some(why) if why.contains("--like") => {
+                let why = why.strip_prefix(&format!("{log}: ")).unwrap_or(why).to_owned();
+                (
+                    why,
+                    "--like matches by id, then by the question's text in the input: name a run over the same questions, or leave it out",
+                )
+            }
+            Some(why) => (
+                why.strip_prefix(&format!("{log}: ")).unwrap_or(why).to_owned(),
+                "name a log that Inspect wrote, with its samples",
+            ),
+        };
+        RunError::input(format!("`{log}` holds no answer: {why}"), hint)
+    }
+
+    fn no_scorer(&self, scorer: &str) -> RunError {
+        let known: Vec<String> = self.scorers.iter().map(|name| visible_line(name, 80)).collect();
+        let hint = if known.is_empty() {
+            "it has no scores: leave --scorer out".to_owned()
+        } else {
+            format!("its scorers are {}", known.join(", "))
+        };
+        RunError::input(format!("`{}` has no scorer `{}`", self.log, visible_line(scorer, 80)), hint)
+    }
+
+    fn write(mut self) -> Result<InspectImported, RunError> {
+        if self.by_id_alone > 0 {
+            let count = thousands(self.by_id_alone as u64);
+            self.done.notes.push(format!("note: {count} samples were matched by their id alone: their text has another question than the run of --like"));
+        }
+        let manifest = self.manifest();
+        let name = &manifest.dataset.name;
+        let mut questions: Vec<&Question> = self.order.iter().filter_map(|id| self.questions.get(id)).collect();
+        questions.sort_by_key(|question| question.index);
+        let questions = questions.into_iter().map(|question| Question { dataset: name.clone(), ..kept(question) });
+        RunFolder::build(self.wanted.out, |new| {
+            new.write_manifest(&manifest)?;
+            new.write_questions(questions)?;
+            let lock = new.lock(None)?;
+            let mut appender = new.appender(&lock)?;
+            appender.append(self.episodes.iter())?;
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(self.done)
+    }
+
+    fn manifest(&mut self) -> Manifest {
+        let count = self.order.len();
+        let first = self.heads.first();
+        let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
+        let repeats = repeats.max(first.and_then(|said| said.epochs).unwrap_or(1));
+        let selected = self.heads.iter().filter_map(|said| said.selected).max().unwrap_or(count).max(count);
+        let paths: Vec<String> = self.logs.iter().map(|log| log.path.clone()).collect();
+        let digests: Vec<&str> = self.logs.iter().map(|log| log.sha256.as_str()).collect();
+        let own = || DatasetRecord {
+            name: self.heads.iter().find_map(|said| said.dataset.clone()).unwrap_or_else(|| INSPECT.to_owned()),
+            path: paths.join(", "),
+            format: INSPECT.to_owned(),
+            columns: BTreeMap::new(),
+            sha256: if let [one] = &digests[..] {
+                (*one).to_owned()
+            } else {
+                sha256_hex([digests.join("\n").as_bytes()])
+            },
+            questions: selected,
+            selection: Selection::default(),
+            ids_file: None,
+            selected,
+        };
+        let dataset = self.asked.as_ref().map_or_else(own, |asked| DatasetRecord { selected, ..asked.dataset.clone() });
+        let known = imported_manifest(Vec::new(), dataset, repeats, self.wanted.command_line.clone());
+        let same = |of: fn(&LogSettings) -> &Option<String>| {
+            let all: BTreeSet<&Option<String>> = self.heads.iter().map(of).collect();
+            if all.len() == 1 { all.into_iter().next().cloned().flatten() } else { None }
+        };
+        Manifest {
+            variants: self.variants.clone(),
+            git_revision: same(|said| &said.revision),
+            started_at: self.heads.iter().filter_map(|said| said.started_at.clone()).min().unwrap_or_default(),
+            ended_at: self
+                .heads
+                .iter()
+                .map(|said| said.ended_at.clone())
+                .collect::<Option<Vec<_>>>()
+                .and_then(|all| all.into_iter().max()),
+            logs: self.logs.clone(),
+            ..known
+        }
+    }
+}
+
+/// A question of fewer words is not looked for inside a longer text.
+const MIN_WORDS: usize = 3;
+
+pub(super) struct ReferenceQuestions {
+    pub(super) dataset: DatasetRecord,
+    questions: Vec<Question>,
+    by_id: HashMap<String, usize>,
+    by_text: HashMap<String, Vec<usize>>,
+    /// The words of each question, and the questions by their first ones.
+    words: Vec<Vec<String>>,
+    by_words: HashMap<Vec<String>, Vec<usize>>,
+}
+
+/// How a question was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Match {
+    /// By its text.
+    Text,
+    /// By its id; the sample does not have its text.
+    IdAlone,
+}
+
+impl ReferenceQuestions {
+    pub(super) fn read(path: &Path) -> Result<Self, RunError> {
+        let folder = RunFolder::open(path)?;
+        let manifest = folder.manifest()?;
+        // Runs from before questions were kept have them in their records, if the dataset is elsewhere.
+        let known = evidence::questions(&folder, &manifest).unwrap_or_default();
+        let mut asked = Self {
+            dataset: manifest.dataset,
+            questions: Vec::new(),
+            by_id: HashMap::new(),
+            by_text: HashMap::new(),
+            words: Vec::new(),
+            by_words: HashMap::new(),
+        };
+        let mut seen: HashSet<String> = HashSet::new();
+        for question in known {
+            if seen.insert(question.id.clone()) {
+                asked.add(question);
+            }
+        }
+        for trajectory in folder.records()?.iter() {
+            let Trajectory { id, index, question, answers, .. } = trajectory?;
+            if seen.insert(id.clone()) {
+                let dataset = asked.dataset.name.clone();
+                asked.add(Question { dataset, index, ..Question::new(id, question, answers) });
+            }
+        }
+        Ok(asked)
+    }
+
+    fn add(&mut self, question: Question) {
+        let at = self.questions.len();
+        let words = words(&question.question);
+        self.by_id.insert(question.id.clone(), at);
+        self.by_text.entry(question.question.trim().to_owned()).or_default().push(at);
+        if words.len() >= MIN_WORDS {
+            self.by_words.entry(words[..MIN_WORDS].to_vec()).or_default().push(at);
+        }
+        self.words.push(words);
+        self.questions.push(question);
+    }
+
+    /// The question that a sample asked: by its id where its text agrees, by its text, then by its id alone.
+    pub(super) fn find(&self, id: &str, text: &str) -> Result<(&Question, Match), String> {
+        let same_id = self.by_id.get(id).copied();
+        let mut texts = self.by_text.get(text.trim()).cloned().unwrap_or_default();
+        if texts.is_empty() {
+            texts = self.inside(text);
+        }
+        let found = match (same_id, &texts[..]) {
+            (Some(at), texts) if texts.contains(&at) => (at, Match::Text),
+            (_, [at]) => (*at, Match::Text),
+            (Some(at), []) => (at, Match::IdAlone),
+            (_, []) => return Err("the run of --like has no such question".to_owned()),
+            (_, several) => return Err(format!("its text has {} questions of the run of --like", several.len())),
+        };
+        Ok((&self.questions[found.0], found.1))
+    }
+
+    /// The questions whose words follow each other in a text; one inside another does not count.
+    fn inside(&self, text: &str) -> Vec<usize> {
+        let text = words(text);
+        let mut found: Vec<usize> = Vec::new();
+        for at in 0..text.len().saturating_sub(MIN_WORDS - 1) {
+            let same = self.by_words.get(&text[at..at + MIN_WORDS]).into_iter().flatten();
+            found.extend(same.filter(|question| text[at..].starts_with(&self.words[**question])));
+        }
+        found.sort_unstable();
+        found.dedup();
+        let is_part = |at: &usize| {
+            found.iter().any(|other| {
+                let (long, short) = (&self.words[*other], &self.words[*at]);
+                long.len() > short.len() && long.windows(short.len()).any(|part| part == &short[..])
+            })
+        };
+        found.iter().copied().filter(|at| !is_part(at)).collect()
+    }
+}
+
+/// Letters and digits in small letters, without what is between them.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DatasetRecord, Match, Question, ReferenceQuestions};
+    use crate::base::Selection;
+    use std::collections::{BTreeMap, HashMap};
+
+    fn asked(questions: &[(&str, &str)]) -> ReferenceQuestions {
+        let mut asked = ReferenceQuestions {
+            dataset: DatasetRecord {
+                name: "d".to_owned(),
+                path: String::new(),
+                format: String::new(),
+                columns: BTreeMap::new(),
+                sha256: String::new(),
+                questions: 0,
+                selection: Selection::default(),
+                ids_file: None,
+                selected: 0,
+            },
+            questions: Vec::new(),
+            by_id: HashMap::new(),
+            by_text: HashMap::new(),
+            words: Vec::new(),
+            by_words: HashMap::new(),
+        };
+        for (id, text) in questions {
+            asked.add(Question::new(*id, *text, vec![]));
+        }
+        asked
+    }
+
+    #[test]
+    fn a_question_is_found_by_id_then_by_text() {
+        let asked = asked(&[
+            ("1", "Who wrote it?"),
+            ("2", "Who wrote it?"),
+            ("3", "When was Rome built?"),
+            ("4", "Is it so?"),
+            ("5", "When was Rome built and why?"),
+        ]);
+        let find = |id: &str, text: &str| {
+            let found = asked.find(id, text);
+            found.map(|(question, how)| (question.id.clone(), how))
+        };
+        let is = |id: &str, how| Ok((id.to_owned(), how));
+        assert_eq!(find("2", " Who wrote it?\n"), is("2", Match::Text));
+        assert!(find("x", "Who wrote it?").expect_err("two").contains("2 questions"));
+        assert_eq!(find("9", "Question: when was ROME built?\nAnswer:"), is("3", Match::Text));
+        assert_eq!(find("9", "Q: When was Rome built and why?\nA:"), is("5", Match::Text));
+        // Ids that count from 1 may be another dataset's.
+        assert_eq!(find("4", "When was Rome built?"), is("3", Match::Text));
+        assert_eq!(find("4", "In other words"), is("4", Match::IdAlone));
+        assert!(find("9", "In other words").is_err() && find("9", "").is_err());
+        assert!(find("9", "When was Rome built? Is it so?").expect_err("two").contains("2 questions"));
+        assert_eq!(find("4", "When was Rome built? Is it so?"), is("4", Match::Text));
+    }
+}

@@ -1,0 +1,257 @@
+//! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
+
+use super::breaker::{Breaker, Breakers};
+use super::error::RunError;
+use super::pace::Pacer;
+use super::plan::{Plan, duplicate_variants};
+use super::pool::Pool;
+use super::questions::{EarlierQuestions, SelectedQuestions};
+use super::variant::{BuiltVariant, build, unsent_notes, unsent_options};
+use super::{named_files, revision, stopping};
+use crate::base::manifest::MANIFEST_VERSION;
+use crate::base::text::printable;
+use crate::base::{
+    AnswerKind, DatasetRecord, ExperimentRecord, Fork, Manifest, Method, PriceRecord, Question, Variant, sha256_hex,
+};
+use crate::models::{Budget, LearnedOptions};
+use crate::prompting::protocol::direct::gold_paragraphs;
+use crate::runner::agent::{Agent, StoredPrompt};
+use crate::runner::experiment::{DatasetSpec, Experiment, VariantSpec};
+use crate::runner::store::RunFolder;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Variants that a message names.
+const MAX_LISTED: usize = 3;
+
+pub(super) struct Job {
+    pub(super) manifest: Manifest,
+    /// The rendered prompts, to be stored.
+    pub(super) prompts: Vec<StoredPrompt>,
+    pub(super) plan: Plan,
+    /// The agent of each variant, by the variant's name.
+    pub(super) agents: HashMap<String, Agent>,
+    /// What watches the server of each variant's model, by the variant's name.
+    pub(super) watched: HashMap<String, Arc<Breaker>>,
+    /// What the server of each variant's model has refused, by the variant's name.
+    learned: HashMap<String, LearnedOptions>,
+    /// When a server is given up.
+    pub(super) breakers: Arc<Breakers>,
+    /// Where requests wait for their turn, those of the experiment's other runs among them.
+    pub(super) pacer: Arc<Pacer>,
+    /// What all agents together may spend, those of the experiment's other runs among them.
+    pub(super) budget: Arc<Budget>,
+    /// The run's folder, where one was named.
+    pub(super) out: Option<PathBuf>,
+    /// Text of the experiment's file, to be stored.
+    pub(super) experiment: Option<String>,
+    /// What a person should know before it starts.
+    pub(super) notes: Vec<String>,
+}
+
+impl Job {
+    /// Builds everything that the run over a dataset needs, so that a bad setting or file fails in the first second.
+    pub(super) fn new(experiment: &Experiment, spec: &DatasetSpec, pool: &mut Pool) -> Result<Self, RunError> {
+        let several = experiment.datasets.len() > 1;
+        let out = experiment.output.folder.clone();
+        let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
+        let resumed = out.as_deref().filter(|_| experiment.output.resume);
+        let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
+        let earlier =
+            if experiment.forks.is_empty() { EarlierQuestions::of(out.as_deref()) } else { EarlierQuestions::Branched };
+        let SelectedQuestions { mut questions, mut record, notes } =
+            SelectedQuestions::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
+        if !experiment.forks.is_empty() {
+            questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
+            refuse_lost(&experiment.forks, &questions, &record)?;
+            record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
+            record.selected = questions.len();
+        }
+        if let Some(rule) = &experiment.stop_when {
+            let names: Vec<&str> = experiment.variants_on(spec).iter().map(|variant| variant.name.as_str()).collect();
+            stopping::check(rule, &names, &questions, experiment.output.shard)?;
+        }
+        let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
+        let specs = going_on(experiment.variants_on(spec), out.as_deref())?;
+        let built = variants(&specs, pool, claims)?;
+        if built.iter().any(|built| built.variant.oracle_context) {
+            refuse_without_paragraphs(&questions)?;
+        }
+        let (mut variants, mut prompts) = (Vec::new(), Vec::new());
+        let (mut agents, mut watched, mut learned) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for BuiltVariant { variant, agent, prompts: rendered, breaker, learned: of_it } in built {
+            learned.extend(of_it.map(|of_it| (variant.name.clone(), of_it)));
+            watched.extend(breaker.map(|breaker| (variant.name.clone(), breaker)));
+            agents.insert(variant.name.clone(), agent);
+            variants.push(variant);
+            prompts.extend(rendered);
+        }
+        if let Some((one, other)) = duplicate_variants(&variants).filter(|_| experiment.forks.is_empty()) {
+            return Err(RunError::input(
+                format!("variants `{}` and `{}` are the same: they have the same settings", one.name, other.name),
+                "remove one of them; the address of a server does not distinguish variants",
+            ));
+        }
+        let manifest = Manifest { files: files(experiment, spec), ..manifest(experiment, record, variants) };
+        let plan = Plan::new(questions, &manifest.variants, manifest.repeats, experiment.output.shard);
+        let plan = plan.forked(&experiment.forks);
+        Ok(Self {
+            out,
+            manifest,
+            prompts,
+            plan,
+            agents,
+            watched,
+            learned,
+            breakers: Arc::clone(&pool.breakers),
+            pacer: Arc::clone(&pool.pacer),
+            budget: Arc::clone(&pool.budget),
+            experiment: experiment.file.as_ref().map(|file| file.text.clone()),
+            notes,
+        })
+    }
+
+    /// Notes in the manifest which options the servers have not taken, also in earlier parts of the run.
+    pub(super) fn note_unsent(&mut self) {
+        for variant in &mut self.manifest.variants {
+            let Some(learned) = self.learned.get(&variant.name) else { continue };
+            let unsent = unsent_options(variant, learned).names();
+            variant.not_sent.extend(unsent.into_iter().map(str::to_owned));
+            variant.not_sent.sort();
+            variant.not_sent.dedup();
+        }
+    }
+
+    /// The same for a person.
+    pub(super) fn unsent(&self) -> impl Iterator<Item = String> {
+        let variants = self.manifest.variants.iter();
+        variants.filter_map(|variant| Some(unsent_notes(variant, self.learned.get(&variant.name)?))).flatten()
+    }
+
+    /// What tokens cost, by the variant's name, where that is known.
+    pub(super) fn prices(&self) -> BTreeMap<&str, &PriceRecord> {
+        let variants = self.manifest.variants.iter();
+        variants.filter_map(|variant| Some((variant.name.as_str(), variant.price.as_ref()?))).collect()
+    }
+}
+
+/// The episodes to branch off were recorded; their questions come from the dataset, which may have changed since.
+fn refuse_lost(forks: &[Fork], questions: &[Question], record: &DatasetRecord) -> Result<(), RunError> {
+    match forks.iter().find(|fork| questions.iter().all(|question| question.id != fork.branch.id)) {
+        None => Ok(()),
+        Some(fork) => Err(RunError::input(
+            format!("question `{}` of the run is not in `{}`", printable(&fork.branch.id, 80), record.path),
+            "restore the dataset as it was when the run was made",
+        )),
+    }
+}
+
+/// The dataset's name, which names its run's folder where there are several.
+fn dataset_name(spec: &DatasetSpec) -> String {
+    let of_file = || spec.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    spec.name.clone().unwrap_or_else(of_file)
+}
+
+/// The variants, each with the version of its protocol that the run in `folder` began with, if there is one.
+fn going_on(specs: &[VariantSpec], folder: Option<&Path>) -> Result<Vec<VariantSpec>, RunError> {
+    let folder = folder.map(RunFolder::at).filter(RunFolder::exists);
+    let recorded = folder.map(|folder| folder.manifest()).transpose()?;
+    let speaking = |variant: &&Variant| Method::parse(&variant.method).is_some_and(|method| method.agent().is_some());
+    let known: Vec<&Variant> = recorded.iter().flat_map(Manifest::known_variants).filter(speaking).collect();
+    let began = |spec: &VariantSpec| {
+        // A variant that is new in the folder speaks as the others do.
+        let same = known.iter().find(|variant| variant.name == spec.name);
+        let usual = || known.iter().find(|variant| Some(&variant.protocol) == spec.settings.protocol.as_ref());
+        same.or_else(usual).map(|variant| (variant.protocol.clone(), variant.protocol_version))
+    };
+    let with_version =
+        |spec: &VariantSpec| VariantSpec { began: spec.began.clone().or_else(|| began(spec)), ..spec.clone() };
+    Ok(specs.iter().map(with_version).collect())
+}
+
+/// The variants, or what is wrong with them: each fault with the variants that have it.
+fn variants(specs: &[VariantSpec], pool: &mut Pool, claims: bool) -> Result<Vec<BuiltVariant>, RunError> {
+    let mut built = Vec::with_capacity(specs.len());
+    let mut faults: Vec<(RunError, Vec<&VariantSpec>)> = Vec::new();
+    for spec in specs {
+        match build(spec, pool, claims) {
+            Ok(variant) => built.push(variant),
+            Err(error) => match faults.iter_mut().find(|(known, _)| *known == error) {
+                Some((_, specs)) => specs.push(spec),
+                None => faults.push((error, vec![spec])),
+            },
+        }
+    }
+    let faults = faults.into_iter().map(|(error, specs)| placed(error, &specs)).collect();
+    RunError::together(faults).map_or(Ok(built), Err)
+}
+
+/// An error with the place of its variants in front, where they were written in a file.
+fn placed(error: RunError, specs: &[&VariantSpec]) -> RunError {
+    let written: Vec<&&VariantSpec> = specs.iter().filter(|spec| spec.place.is_some()).collect();
+    let Some(place) = written.first().and_then(|spec| spec.place.as_ref()) else { return error };
+    let first: Vec<String> = written.iter().take(MAX_LISTED).map(|spec| format!("`{}`", spec.name)).collect();
+    let more =
+        if written.len() > MAX_LISTED { format!(" and {} more", written.len() - MAX_LISTED) } else { String::new() };
+    let noun = if written.len() == 1 { "variant" } else { "variants" };
+    error.at(format!("{place}: {noun} {}{more}", first.join(", ")))
+}
+
+/// An oracle that has nothing to show would be a closed book under another name.
+fn refuse_without_paragraphs(questions: &[Question]) -> Result<(), RunError> {
+    match questions.iter().find(|question| gold_paragraphs(question).is_empty()) {
+        None => Ok(()),
+        Some(question) => Err(RunError::input(
+            format!("question `{}` comes without gold paragraphs, which --oracle-context shows", question.id),
+            "use a dataset with paragraphs and supporting facts, such as HotpotQA's distractor files",
+        )),
+    }
+}
+
+fn manifest(experiment: &Experiment, dataset: DatasetRecord, mut variants: Vec<Variant>) -> Manifest {
+    for variant in &mut variants {
+        let of_it = experiment.forks.iter().filter(|fork| fork.arm == variant.name);
+        variant.repeats = of_it.map(|fork| fork.repeats.end).max().filter(|most| *most != experiment.repeats.max(1));
+    }
+    Manifest {
+        v: MANIFEST_VERSION,
+        variants,
+        retired: Vec::new(),
+        stop_when: experiment.stop_when.clone(),
+        stop_looked: 0,
+        repeats: experiment.repeats.max(1),
+        experiment: experiment_record(experiment),
+        dataset,
+        wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
+        git_revision: revision::git_revision(),
+        command_line: experiment.output.command_line.clone(),
+        defaults: experiment.output.defaults.clone(),
+        files: BTreeMap::new(),
+        started_at: jiff::Timestamp::now().to_string(),
+        ended_at: None,
+        logs: Vec::new(),
+        active_ms: 0,
+        limit_history: Vec::new(),
+        paid: BTreeMap::new(),
+    }
+}
+
+/// The digests of the files that settings name.
+fn files(experiment: &Experiment, spec: &DatasetSpec) -> BTreeMap<String, String> {
+    let settings: Vec<_> = experiment.variants_on(spec).iter().map(|variant| &variant.settings).collect();
+    named_files::digests(&settings, spec.settings.ids.as_deref())
+}
+
+/// What is recorded of an experiment that was read from a file.
+fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {
+    let (file, name) = (experiment.file.as_ref()?, experiment.name.as_ref()?);
+    let several = experiment.datasets.len() > 1;
+    Some(ExperimentRecord {
+        name: name.clone(),
+        path: file.path.clone(),
+        sha256: sha256_hex([file.text.as_bytes()]),
+        pairs: experiment.pairs.clone(),
+        datasets: experiment.datasets.iter().filter(|_| several).map(dataset_name).collect(),
+    })
+}

@@ -1,0 +1,85 @@
+//! Running an experiment: preparing, output folder, resume, estimate, budget, pace, events, figures.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `prepare` | the way from an experiment to its figures |
+//! | `job` | one run, ready to start: questions, variants, manifest, plan |
+//! | `questions` | the dataset's file, and which of its questions a run asks |
+//! | `variant`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `costs` | prices of models, and what a run will take |
+//! | `plan` | which episodes there are, and which are due |
+//! | `folder` | the run's folder, and how a run is resumed |
+//! | `execute` | doing what is due: one writer, clean stops, rescue of what a full disk does not take |
+//! | `admission`, `breaker`, `pace` | which episodes may begin: budgets, failing servers, limits of servers |
+//! | `stopping` | stopping when it is decided which of two variants is better |
+//! | `branch` | episodes that branch off recorded ones, with their placebos |
+//! | `import` | a folder of episodes that other programs recorded |
+//! | `summary`, `evidence`, `hint`, `stored` | reading a run |
+//! | `agent` | one agent, for single questions |
+//! | `error` | errors with a kind and a hint |
+//! | `inputs`, `named_files`, `places` | the files, servers, keys and recordings that an experiment uses |
+//! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
+//! | `summary`, `spending`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
+
+mod admission;
+pub mod agent;
+pub(crate) mod branch;
+mod breaker;
+mod costs;
+pub(crate) mod error;
+pub(crate) mod evidence;
+pub(crate) mod execute;
+pub mod experiment;
+pub(crate) mod folder;
+#[cfg(feature = "index")]
+mod freeze;
+pub(crate) mod hint;
+mod import;
+mod inputs;
+mod job;
+pub(crate) mod model;
+mod named_files;
+pub(crate) mod one_agent;
+mod pace;
+mod places;
+pub(crate) mod plan;
+pub(crate) mod pool;
+mod prepare;
+pub(crate) mod questions;
+mod revision;
+pub(crate) mod stopping;
+pub(crate) mod store;
+pub(crate) mod stored;
+pub(crate) mod summary;
+mod variant;
+mod wiki;
+
+pub(crate) use costs::{Estimate, Expense};
+pub(crate) use costs::{SetPrice, set_prices};
+pub use error::{ErrorKind, RunError};
+pub(crate) use error::{chain, classify};
+pub(crate) use execute::End;
+pub use execute::Interrupts;
+pub(crate) use folder::fresh;
+#[cfg(feature = "index")]
+pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
+pub(crate) use hint::shortfalls;
+pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
+pub(crate) use model::key_variable;
+pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
+pub use one_agent::OneAgent;
+#[cfg(test)]
+pub(crate) use places::FLAGS_OF_FILES;
+pub(crate) use places::{ExternalResource, places};
+pub(crate) use prepare::PlannedRun;
+pub(crate) use prepare::check_files;
+pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
+
+pub use summary::Summary;
+pub(crate) use summary::{Spending, UnfinishedShard, VariantScore, left_out};
+pub(crate) use variant::find_protocol;
+#[cfg(feature = "serve")]
+pub(crate) use wiki::open_corpus;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,646 @@
+//! From settings to a model.
+
+use super::breaker::Breaker;
+use super::error::RunError;
+use super::pace::Pacer;
+use crate::base::bounded::text_at_most;
+use crate::base::text::{looks_secret, printable};
+use crate::base::{Completion, Decoding, Request, Voting};
+use crate::models::{
+    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, ModelError, OpenAiSettings, Remote, RemoteSettings,
+    Unsupported, anthropic, capability, gemini, openai, shown_urls,
+};
+use crate::net::{RetrySettings, redact};
+use crate::runner::experiment::VariantSettings;
+use crate::runner::experiment::extra::{self, ExtraError, HeaderValue};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use url::Url;
+
+/// How a server that a file names gets a key.
+const CONFIRM: &str = "to send the key there, name the server with --base-url, or add --confirm";
+/// Longest time for one answer.
+const MODEL_TIMEOUT: Duration = Duration::from_mins(2);
+/// Attempts of a request when the server is overloaded or broken.
+const MODEL_ATTEMPTS: u32 = 5;
+
+/// A model that is ready, and how a record names it.
+#[derive(Clone)]
+pub(crate) struct BuiltModel {
+    pub(crate) model: Arc<dyn Model>,
+    /// `openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `baseline`.
+    pub(crate) label: String,
+    /// `chat`, `chat+prefill`, `completions`, `responses`, `messages`, `messages+prefill`, `generateContent` or `none`.
+    pub(crate) endpoint: &'static str,
+    /// Base URLs without user part and query, joined by `,`; absent for models without a server.
+    pub(crate) base_url: Option<String>,
+    /// Which options the server has refused; absent for models without a server.
+    pub(crate) learned: Option<LearnedOptions>,
+    /// What watches the server; absent where nothing is sent, or nothing watched.
+    pub(crate) breaker: Option<Arc<Breaker>>,
+}
+
+/// The model of a run that sends nothing: it knows which settings it cannot take.
+struct Unasked(Remote);
+
+impl Model for Unasked {
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.0.unsupported(decoding, forced)
+    }
+
+    fn complete<'a>(&'a self, _request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        async { Err(ModelError::Other("this run sends nothing to a server".to_owned())) }.boxed()
+    }
+}
+
+impl BuiltModel {
+    /// Whether the model can be asked with these settings, and those of the samples, if there are any; `forced` where it
+    /// must call functions.
+    pub(crate) fn fits(&self, decoding: &Decoding, voting: Option<Voting>, forced: bool) -> Result<(), RunError> {
+        let samples = voting.map(|voting| Decoding { temperature: voting.temperature, ..decoding.clone() });
+        let mut all = std::iter::once(decoding).chain(&samples);
+        let unsupported = all.find_map(|decoding| self.model.unsupported(decoding, forced));
+        unsupported.map_or(Ok(()), |Unsupported { reason, hint }| Err(RunError::usage(reason, hint)))
+    }
+}
+
+/// Where keys are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyPolicy {
+    /// Wherever the settings say.
+    Any,
+    /// To the providers' own servers; nobody confirmed the others.
+    OfficialOnly,
+    /// Nowhere: nothing will ever be sent, and no key is needed.
+    None,
+}
+
+/// An address without a scheme would only fail once something is sent.
+fn check_url(url: &str) -> Result<(), RunError> {
+    let parsed = url::Url::parse(url).ok();
+    if parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        return Ok(());
+    }
+    let shown = if looks_secret(url) { String::new() } else { format!(" `{}`", printable(&redact::url(url), 300)) };
+    Err(RunError::usage(
+        format!("--base-url{shown} is not an http or https address"),
+        "write it with its scheme, such as http://localhost:8080 or https://llm.example/v1",
+    ))
+}
+
+/// Other names of providers and servers, and where their interface is that of `openai`.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("azure", "https://RESOURCE.openai.azure.com/openai/v1"),
+    ("cerebras", "https://api.cerebras.ai/v1"),
+    ("deepseek", "https://api.deepseek.com/v1"),
+    ("fireworks", "https://api.fireworks.ai/inference/v1"),
+    ("groq", "https://api.groq.com/openai/v1"),
+    ("litellm", "http://127.0.0.1:4000/v1"),
+    ("llama.cpp", "http://127.0.0.1:8080/v1"),
+    ("llamacpp", "http://127.0.0.1:8080/v1"),
+    ("lmstudio", "http://127.0.0.1:1234/v1"),
+    ("mistral", "https://api.mistral.ai/v1"),
+    ("moonshot", "https://api.moonshot.ai/v1"),
+    ("ollama", "http://127.0.0.1:11434/v1"),
+    ("openrouter", "https://openrouter.ai/api/v1"),
+    ("sglang", "http://127.0.0.1:30000/v1"),
+    ("tgi", "http://127.0.0.1:8080/v1"),
+    ("together", "https://api.together.xyz/v1"),
+    ("vllm", "http://127.0.0.1:8000/v1"),
+    ("xai", "https://api.x.ai/v1"),
+];
+
+/// Other names of the providers that are known by name, and how names of their models begin.
+const KNOWN: &[(&str, &[&str], &[&str])] = &[
+    ("openai", &[], &["gpt-", "chatgpt-", "o1", "o3", "o4"]),
+    ("anthropic", &["claude"], &["claude-"]),
+    ("gemini", &["google", "vertex"], &["gemini-"]),
+];
+
+/// What is meant by a name that is of another program's form.
+fn elsewhere(name: &str) -> Option<String> {
+    let (before, model) = name.split_once([':', '/']).unwrap_or((name, ""));
+    let before = before.to_ascii_lowercase();
+    let model = if model.is_empty() { "NAME" } else { model };
+    if let Some((_, url)) = ELSEWHERE.iter().find(|(known, _)| *known == before) {
+        return Some(format!("write --model openai:{model} --base-url {url} (`wikitrail docs models` has an example)"));
+    }
+    let (provider, other_name) = KNOWN.iter().find_map(|(provider, names, starts)| {
+        let other_name = names.contains(&before.as_str()) || (*provider == before && name.contains('/'));
+        (other_name || starts.iter().any(|start| before.starts_with(start))).then_some((provider, other_name))
+    })?;
+    let model = if other_name { model } else { name };
+    Some(format!("write --model {provider}:{model}"))
+}
+
+/// Why the flags do not make a model.
+#[derive(Debug, thiserror::Error)]
+enum ModelSettingsError {
+    #[error("invalid --model `{0}`")]
+    Unknown(String),
+    #[error("--key-env `{0}` is not set, or is empty")]
+    NoEnv(String),
+    #[error("the variable `{0}` holds no usable key")]
+    BadEnv(String),
+    #[error("--key-env does not name a variable that is set")]
+    KeyForName,
+    #[error("cannot read --key-file `{0}`: {1}")]
+    KeyFile(String, std::io::Error),
+    #[error("--key-file `{0}` holds no usable key")]
+    NoKey(String),
+    #[error("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server")]
+    Unconfirmed { flag: &'static str, url: String, provider: &'static str },
+    #[error("--extra-header `{header}` sends a key, and {flag} names another one")]
+    TwoKeys { header: String, flag: &'static str },
+    #[error("the variable `{variable}` of --extra-header `{name}` is not set, or is empty")]
+    NoHeader { name: String, variable: String },
+    #[error("the variable `{0}` of --extra-header holds no usable value")]
+    BadHeader(String),
+    #[error("no key for {url}")]
+    KeyNeeded { url: &'static str, env: &'static str },
+    #[error("{flag} has no meaning for --model {provider}")]
+    NotFor { flag: &'static str, provider: &'static str },
+    #[error("--server {0} is not at {url}", url = openai::OPENAI_URL)]
+    Elsewhere(&'static str),
+    #[error("--prefill needs a server that is known to continue an answer, and --server {0} is not")]
+    NoPrefill(&'static str),
+}
+
+impl ModelSettingsError {
+    /// The error with its exit code: most are of a command line that does not make sense.
+    pub(super) fn failure(&self) -> RunError {
+        match self {
+            Self::KeyFile(..) => RunError::input(self, self.hint()),
+            _ => RunError::usage(self, self.hint()),
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::Unknown(name) => elsewhere(name).unwrap_or_else(|| {
+                "use `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`, such as `openai:gpt-4o-mini`"
+                    .to_owned()
+            }),
+            Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
+            Self::BadEnv(_) => "a key is one word, without line ends and spaces inside".to_owned(),
+            Self::KeyForName => "it takes the name of an environment variable, never the key itself".to_owned(),
+            Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
+            Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
+            Self::TwoKeys { flag, .. } => format!("leave out {flag}: the header is sent in place of the key"),
+            Self::NoHeader { .. } => "export the variable first; it holds the value itself".to_owned(),
+            Self::BadHeader(_) => "a value is at most 8 KiB of visible ASCII characters on one line".to_owned(),
+            Self::Unconfirmed { .. } => CONFIRM.to_owned(),
+            Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
+            Self::NotFor { flag, .. } => format!("leave out {flag}"),
+            Self::Elsewhere(_) => "say where it is with --base-url".to_owned(),
+            Self::NoPrefill(_) => {
+                let able = capability::SERVERS.iter().filter(|row| row.prefill.is_some());
+                let names: Vec<&str> = able.map(|row| row.name).collect();
+                format!("name the server with --server: {}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// The settings of a variant, read as those of a model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModelSettings<'a>(pub(crate) &'a VariantSettings);
+
+impl<'a> ModelSettings<'a> {
+    /// The model behind a server, at this pace; none for the baseline, which follows the settings of each variant.
+    /// Sends nothing.
+    pub(super) fn server(self, pacer: &Pacer, keys: KeyPolicy) -> Result<Option<BuiltModel>, RunError> {
+        let Some(remote) = self.built(pacer, keys)? else {
+            self.refuse_unused()?;
+            return Ok(None);
+        };
+        let provider = self.provider()?;
+        Ok(Some(BuiltModel {
+            endpoint: remote.endpoint(),
+            learned: Some(remote.learned().clone()),
+            model: if keys == KeyPolicy::None { Arc::new(Unasked(remote)) } else { Arc::new(remote) },
+            label: provider.label(),
+            base_url: Some(shown_urls(&self.base_urls(provider))),
+            breaker: None,
+        }))
+    }
+
+    /// The rules in this process, with these settings.
+    pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
+        let model = Arc::new(Baseline::new(settings));
+        BuiltModel {
+            model,
+            label: "baseline".to_owned(),
+            endpoint: "none",
+            base_url: None,
+            learned: None,
+            breaker: None,
+        }
+    }
+
+    pub(super) fn is_chat(self) -> bool {
+        !is_on(self.0.completions) && self.provider().is_ok_and(|provider| provider != Provider::Baseline)
+    }
+
+    /// Settings of a server mean that one was meant.
+    fn refuse_unused(self) -> Result<(), RunError> {
+        let set = [
+            ("--base-url", !self.addresses().is_empty()),
+            ("--server", self.server_name() != capability::AUTO.name),
+            ("--completions", is_on(self.0.completions)),
+            ("--responses", is_on(self.0.responses)),
+            ("--prefill", is_on(self.0.prefill)),
+            ("--key-env", self.0.key_env.is_some()),
+            ("--key-file", self.0.key_file.is_some()),
+            ("--extra-body", self.0.extra_body.is_some()),
+            ("--extra-header", self.0.extra_header.is_some()),
+        ];
+        match set.into_iter().find(|(_, set)| *set) {
+            None => Ok(()),
+            Some((flag, _)) => Err(RunError::usage(
+                format!("{flag} is about a server, but the model is `baseline`, which needs none"),
+                "name the model as well, such as --model openai:NAME",
+            )),
+        }
+    }
+
+    fn name(self) -> &'a str {
+        self.0.model.as_deref().unwrap_or("baseline")
+    }
+
+    fn server_name(self) -> &'a str {
+        self.0.server.as_deref().unwrap_or(capability::AUTO.name)
+    }
+
+    /// The addresses that were set; one text may hold several with commas between them.
+    fn addresses(self) -> Vec<&'a str> {
+        self.0.base_url.iter().flatten().flat_map(|urls| urls.split(',')).map(str::trim).collect()
+    }
+
+    fn provider(self) -> Result<Provider<'a>, RunError> {
+        let unknown = || ModelSettingsError::Unknown(printable(self.name(), 80)).failure();
+        Provider::parse(self.name()).ok_or_else(unknown)
+    }
+
+    /// The model behind a server, if it is behind one. Sends nothing.
+    pub(super) fn built(self, pacer: &Pacer, keys: KeyPolicy) -> Result<Option<Remote>, RunError> {
+        let provider = self.provider()?;
+        let Some(home) = provider.home() else { return Ok(None) };
+        self.check_key_env()?;
+        let openai = self.openai(provider).map_err(|error| error.failure())?;
+        let headers = self.extra_headers(keys)?;
+        let credential = self.credential();
+        let key = match keys {
+            // A header in its place replaces it: two keys are never sent.
+            _ if credential.is_some() => None,
+            KeyPolicy::None => None,
+            KeyPolicy::OfficialOnly if self.custom_base_url().is_some() => self.no_key_typed(provider)?,
+            KeyPolicy::OfficialOnly | KeyPolicy::Any => self.key(home.key_env)?,
+        };
+        if key.is_none() && credential.is_none() && self.addresses().is_empty() && keys != KeyPolicy::None {
+            return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
+        }
+        let base_urls = self.base_urls(provider);
+        base_urls.iter().try_for_each(|url| check_url(url))?;
+        let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
+        let settings = RemoteSettings {
+            model: provider.name().to_owned(),
+            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(headers.key(credential.as_ref()))),
+            headers: headers.plain,
+            secret_headers: headers.secret,
+            base_urls,
+            key,
+            timeout: self
+                .0
+                .model_timeout
+                .map_or(Ok(MODEL_TIMEOUT), Duration::try_from_secs_f64)
+                .unwrap_or(MODEL_TIMEOUT),
+            retry: RetrySettings { attempts, ..RetrySettings::default() },
+            ..RemoteSettings::default()
+        };
+        let prefill = is_on(self.0.prefill);
+        Ok(Some(match provider {
+            Provider::Baseline | Provider::OpenAi(_) => openai::model(settings, openai)?,
+            Provider::Anthropic(_) => anthropic::model(settings, prefill)?,
+            Provider::Gemini(_) => gemini::model(settings)?,
+        }))
+    }
+
+    /// Server and name of the model, by which its price is known; nothing for the baseline, and for several servers
+    /// that are not of one host.
+    pub(super) fn host_and_name(self) -> Option<(String, String)> {
+        let provider = self.provider().ok()?;
+        provider.home()?;
+        let host = |url: &String| Some(url::Url::parse(url).ok()?.host_str()?.to_owned());
+        let hosts: Option<Vec<String>> = self.base_urls(provider).iter().map(host).collect();
+        let mut hosts = hosts?;
+        hosts.dedup();
+        match <[String; 1]>::try_from(hosts) {
+            Ok([host]) => Some((host, provider.name().to_owned())),
+            Err(_) => None,
+        }
+    }
+
+    /// What the settings say about a server that speaks `OpenAI`'s interface; for other providers, that they say nothing
+    /// about one.
+    fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, ModelSettingsError> {
+        let (completions, responses) = (is_on(self.0.completions), is_on(self.0.responses));
+        let prefill = is_on(self.0.prefill);
+        // Nobody has to name the server of the provider.
+        let home = self.addresses().is_empty() && self.server_name() == capability::AUTO.name;
+        let name = if home { "openai" } else { self.server_name() };
+        let server = capability::of(name).unwrap_or(capability::AUTO);
+        if let Provider::OpenAi(_) = provider {
+            if self.addresses().is_empty() && server.name != "openai" {
+                return Err(ModelSettingsError::Elsewhere(server.name));
+            }
+            if prefill && server.prefill.is_none() {
+                return Err(ModelSettingsError::NoPrefill(server.name));
+            }
+        } else {
+            let set = [
+                ("--server", self.server_name() != capability::AUTO.name),
+                ("--completions", completions),
+                ("--responses", responses),
+                ("--prefill", prefill && matches!(provider, Provider::Gemini(_))),
+            ];
+            if let Some((flag, _)) = set.into_iter().find(|(_, set)| *set) {
+                return Err(ModelSettingsError::NotFor { flag, provider: provider.kind() });
+            }
+        }
+        let endpoint = match (completions, responses) {
+            (true, _) => Endpoint::Completions,
+            (false, true) => Endpoint::Responses,
+            (false, false) => Endpoint::Chat,
+        };
+        Ok(OpenAiSettings { endpoint, server, prefill })
+    }
+
+    /// The addresses that are not of the provider's own server.
+    pub(super) fn custom_base_urls(self) -> Vec<&'a str> {
+        self.addresses().into_iter().filter(|address| !is_own(self.name(), address)).collect()
+    }
+
+    fn custom_base_url(self) -> Option<&'a str> {
+        self.custom_base_urls().first().copied()
+    }
+
+    /// No key, where nobody confirmed the servers; whoever names a key should know.
+    fn no_key_typed(self, provider: Provider<'_>) -> Result<Option<SecretString>, RunError> {
+        let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
+        match (typed.into_iter().find(|(_, typed)| *typed), self.custom_base_url()) {
+            (Some((flag, _)), Some(url)) => {
+                let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
+                Err(ModelSettingsError::Unconfirmed { flag, url, provider }.failure())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a person should know who has a key that is not sent.
+    pub(super) fn withheld(self, keys: KeyPolicy) -> Option<String> {
+        let home = self.provider().ok()?.home().filter(|_| self.credential().is_none())?;
+        let url = self.custom_base_url().filter(|_| keys == KeyPolicy::OfficialOnly)?;
+        std::env::var_os(home.key_env).filter(|key| !key.is_empty())?;
+        let url = printable(&redact::url(url), 300);
+        Some(format!("note: {} is not sent to `{url}`, which a file names; {CONFIRM}", home.key_env))
+    }
+
+    fn base_urls(self, provider: Provider<'_>) -> Vec<String> {
+        match provider.home() {
+            Some(home) if self.addresses().is_empty() => vec![home.url.to_owned()],
+            _ => self.addresses().into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// The variable that holds the key of a model, unless another one is named.
+pub(crate) fn key_variable(label: &str) -> Option<&'static str> {
+    Some(Provider::parse(label)?.home()?.key_env)
+}
+
+pub(crate) fn is_on(switch: Option<bool>) -> bool {
+    switch.unwrap_or_default()
+}
+
+/// Largest key file, in bytes; a key is a line.
+const MAX_KEY_FILE: u64 = 16 << 10;
+
+impl ModelSettings<'_> {
+    /// The key, from the file or the variable that was named, else from the variable `usual` where it is set.
+    pub(super) fn key(self, usual: &str) -> Result<Option<SecretString>, RunError> {
+        self.check_key_env()?;
+        if let Some(file) = &self.0.key_file {
+            return key_from(Path::new(file)).map(Some).map_err(|error| error.failure());
+        }
+        let name = self.0.key_env.as_deref().unwrap_or(usual);
+        let value = std::env::var(name).unwrap_or_default();
+        match (value.trim(), &self.0.key_env) {
+            ("", Some(name)) => Err(ModelSettingsError::NoEnv(name.clone()).failure()),
+            ("", None) => Ok(None),
+            (key, _) if !is_key(key) => Err(ModelSettingsError::BadEnv(name.to_owned()).failure()),
+            (key, _) => Ok(Some(SecretString::from(key))),
+        }
+    }
+
+    /// A key in the place of a variable's name must neither be shown nor recorded, even where none is needed.
+    fn check_key_env(self) -> Result<(), RunError> {
+        let is_name = |name: &str| name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+        match self.0.key_env.as_deref() {
+            // A variable of another name may exist, but a key that exists as a variable is hardly one.
+            Some(name) if !is_name(name) && std::env::var_os(name).is_none() => {
+                Err(ModelSettingsError::KeyForName.failure())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key is one word; anything else cannot be sent, and every request would fail.
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
+    let shown = file.display().to_string();
+    let unreadable = |error| ModelSettingsError::KeyFile(shown.clone(), error);
+    let text = File::open(file).and_then(|file| text_at_most(file, MAX_KEY_FILE)).map_err(unreadable)?;
+    match text.trim() {
+        key if !is_key(key) => Err(ModelSettingsError::NoKey(shown)),
+        key => Ok(SecretString::from(key)),
+    }
+}
+
+/// Longest value of a header from a variable, in bytes.
+const MAX_VALUE: usize = 8 << 10;
+
+/// Headers beside those that every request has.
+#[derive(Default)]
+struct ExtraHeaders {
+    pub(super) plain: Vec<(String, String)>,
+    /// Those from variables.
+    pub(super) secret: Vec<(String, SecretString)>,
+}
+
+impl ExtraHeaders {
+    /// The secret that is sent in place of the key.
+    pub(super) fn key(&self, credential: Option<&(String, String)>) -> Option<&SecretString> {
+        self.secret.iter().find(|(name, _)| credential.is_some_and(|(header, _)| header == name)).map(|(_, key)| key)
+    }
+}
+
+impl ModelSettings<'_> {
+    /// The header that is sent in place of the usual key, if one is: its name and the variable's.
+    pub(super) fn credential(self) -> Option<(String, String)> {
+        let (name, variable) = extra::credential(self.0.extra_header.as_ref()?)?;
+        Some((name.to_owned(), variable.to_owned()))
+    }
+
+    /// The headers to add. Variables are read where a key would be, and nowhere else.
+    fn extra_headers(self, keys: KeyPolicy) -> Result<ExtraHeaders, RunError> {
+        self.check_extra()?;
+        let mut headers = ExtraHeaders::default();
+        for (name, value) in self.0.extra_header.iter().flatten() {
+            match HeaderValue::of(value) {
+                HeaderValue::Plain(value) => headers.plain.push((name.clone(), value.to_owned())),
+                HeaderValue::Variable(_) if keys == KeyPolicy::None => {}
+                HeaderValue::Variable(variable) => {
+                    let secret = self.secret(name, variable, keys).map_err(|error| error.failure())?;
+                    headers.secret.push((name.clone(), secret));
+                }
+            }
+        }
+        Ok(headers)
+    }
+
+    /// The fields that are added to bodies.
+    pub(crate) fn extra_body(self) -> Map<String, Value> {
+        match self.0.extra_body.clone().map(|body| extra::sorted(Value::Object(body))) {
+            Some(Value::Object(body)) => body,
+            _ => Map::new(),
+        }
+    }
+
+    /// Settings that did not come from flags or a file are checked here.
+    fn check_extra(self) -> Result<(), RunError> {
+        let refused = |ExtraError { message, hint }| RunError::usage(message, hint);
+        self.0.extra_body.as_ref().map_or(Ok(()), extra::check_body).map_err(refused)?;
+        self.0.extra_header.as_ref().map_or(Ok(()), extra::check_headers).map_err(refused)?;
+        let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
+        match (self.credential(), typed.into_iter().find(|(_, typed)| *typed)) {
+            (Some((header, _)), Some((flag, _))) => Err(ModelSettingsError::TwoKeys { header, flag }.failure()),
+            _ => Ok(()),
+        }
+    }
+
+    fn secret(self, name: &str, variable: &str, keys: KeyPolicy) -> Result<SecretString, ModelSettingsError> {
+        if let (KeyPolicy::OfficialOnly, Some(url), Ok(provider)) = (keys, self.custom_base_url(), self.provider()) {
+            let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
+            return Err(ModelSettingsError::Unconfirmed { flag: "--extra-header", url, provider });
+        }
+        let value = std::env::var(variable).unwrap_or_default();
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(ModelSettingsError::NoHeader { name: name.to_owned(), variable: variable.to_owned() });
+        }
+        if value.len() > MAX_VALUE || !value.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
+            return Err(ModelSettingsError::BadHeader(variable.to_owned()));
+        }
+        Ok(SecretString::from(value))
+    }
+}
+
+/// A provider, and the model's name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Provider<'a> {
+    /// The rules in this process.
+    Baseline,
+    /// A server that speaks `OpenAI`'s interface.
+    OpenAi(&'a str),
+    Anthropic(&'a str),
+    Gemini(&'a str),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct OfficialEndpoint {
+    /// Base URL unless another one is named.
+    pub(super) url: &'static str,
+    /// Variable that holds the key unless another one is named.
+    pub(super) key_env: &'static str,
+}
+
+impl<'a> Provider<'a> {
+    /// Reads `baseline` or `PROVIDER:NAME`.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        if text == "baseline" {
+            return Some(Self::Baseline);
+        }
+        let (kind, name) = text.split_once(':')?;
+        let name = Some(name.trim()).filter(|name| !name.is_empty())?;
+        match kind {
+            "openai" => Some(Self::OpenAi(name)),
+            "anthropic" => Some(Self::Anthropic(name)),
+            "gemini" => Some(Self::Gemini(name)),
+            _ => None,
+        }
+    }
+
+    /// The part before the colon.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::OpenAi(_) => "openai",
+            Self::Anthropic(_) => "anthropic",
+            Self::Gemini(_) => "gemini",
+        }
+    }
+
+    /// The model's name; empty for the rules.
+    pub(super) fn name(self) -> &'a str {
+        match self {
+            Self::Baseline => "",
+            Self::OpenAi(name) | Self::Anthropic(name) | Self::Gemini(name) => name,
+        }
+    }
+
+    /// How a record names it.
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Baseline => self.kind().to_owned(),
+            _ => format!("{}:{}", self.kind(), self.name()),
+        }
+    }
+
+    /// Where it is at home; the rules need no server.
+    fn home(self) -> Option<OfficialEndpoint> {
+        let (url, key_env) = match self {
+            Self::Baseline => return None,
+            Self::OpenAi(_) => (openai::OPENAI_URL, "OPENAI_API_KEY"),
+            Self::Anthropic(_) => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
+            Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
+        };
+        Some(OfficialEndpoint { url, key_env })
+    }
+}
+
+/// Whether an address is of the own server of a model's provider.
+pub(super) fn is_own(model: &str, address: &str) -> bool {
+    Provider::parse(model).and_then(Provider::home).is_some_and(|home| is_at(address, home.url))
+}
+
+/// Whether an address is of the same server as another one. A text that is not an address matches no server.
+pub(super) fn is_at(address: &str, home: &str) -> bool {
+    match (Url::parse(address), Url::parse(home)) {
+        (Ok(address), Ok(home)) => address.origin() == home.origin(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

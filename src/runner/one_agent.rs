@@ -1,0 +1,117 @@
+//! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
+
+use super::error::RunError;
+use super::model::{KeyPolicy, ModelSettings};
+use super::pace::Pacer;
+use super::plan::episode;
+use super::pool::Pool;
+use super::variant::{BuiltVariant, build, unsent_notes};
+use super::wiki::WikiSettings;
+use crate::base::{Compat, Decoding, Question, Trajectory, Variant, Wording};
+use crate::models::{LearnedOptions, Model as _, ModelError, Remote, Unsupported};
+use crate::runner::agent::{Agent, Episode};
+use crate::runner::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
+use crate::wikipedia::Source;
+use std::sync::Arc;
+
+/// Requests at once: the samples of a vote come together.
+const CONCURRENCY: usize = 16;
+
+/// An agent that answers one question after the other.
+pub struct OneAgent {
+    /// The agent.
+    pub agent: Agent,
+    /// What a record says about it.
+    pub variant: Variant,
+    /// What a person should know.
+    pub notes: Vec<String>,
+    learned: Option<LearnedOptions>,
+}
+
+impl OneAgent {
+    /// The agent of an experiment's only variant; its datasets are not looked at. With `claims` it judges claims instead of
+    /// answering questions.
+    pub fn of(experiment: &Experiment, claims: bool) -> Result<Self, RunError> {
+        let [spec] = experiment.variants.as_slice() else {
+            return Err(RunError::usage(
+                "one agent answers, and several variants are named",
+                "name one --protocol and one --method; `run` compares several",
+            ));
+        };
+        if spec.settings.oracle_context == Some(true) {
+            return Err(RunError::usage(
+                "--oracle-context shows the paragraphs of a dataset, and a question that is typed has none",
+                "remove it, or use `run` with a dataset",
+            ));
+        }
+        let pace = Pace { concurrency: Concurrency::Fixed(CONCURRENCY), ..Pace::default() };
+        let mut experiment = Experiment { pace, ..experiment.clone() };
+        // Whoever types a question sees what fails, and the samples of a vote need not wait for the first.
+        experiment.limits.give_up_after = Some(0);
+        let mut pool = Pool::new(&experiment)?;
+        let BuiltVariant { variant, agent, learned, .. } = build(spec, &mut pool, claims)?;
+        let torn = pool
+            .tapes
+            .dropped()
+            .map(|bytes| format!("note: dropped {bytes} bytes of a torn last line of the recording"));
+        Ok(Self { agent, variant, notes: torn.into_iter().collect(), learned })
+    }
+
+    /// The agent with these settings.
+    ///
+    /// ```
+    /// use wikitrail::{OneAgent, VariantSettings};
+    ///
+    /// let one = OneAgent::new(VariantSettings { method: Some("cot".to_owned()), ..Default::default() })?;
+    /// assert_eq!(one.variant.model, "baseline");
+    /// # Ok::<(), wikitrail::RunError>(())
+    /// ```
+    pub fn new(settings: VariantSettings) -> Result<Self, RunError> {
+        let variants = vec![VariantSpec { name: "main".to_owned(), settings, ..VariantSpec::default() }];
+        Self::of(&Experiment { variants, ..Experiment::default() }, false)
+    }
+
+    /// Answers a question. Never fails: what goes wrong outside the agent is in the trajectory's outcome.
+    pub async fn answer(&self, question: Question) -> Trajectory {
+        self.agent.answer(&self.episode(question), None).await
+    }
+
+    /// What its requests were sent without so far, because the model's server does not take it: a note for each.
+    pub fn not_sent(&self) -> Vec<String> {
+        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent_notes(&self.variant, learned))
+    }
+
+    /// The episode of a question.
+    pub fn episode(&self, question: Question) -> Episode {
+        episode(&Arc::new(question), &Arc::new(self.variant.clone()))
+    }
+}
+
+/// The source of pages that settings name.
+pub(crate) fn source(settings: &VariantSettings) -> Result<Arc<dyn Source>, RunError> {
+    Ok(WikiSettings(settings).build(&Arc::default())?.with_search_cache().source)
+}
+
+/// Semantics of the tool, and the language of its messages where one is set.
+pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>) {
+    (WikiSettings(settings).compat(), WikiSettings(settings).wording())
+}
+
+/// What to do about an error of the model that settings name.
+pub(crate) fn hint(error: &ModelError, settings: &VariantSettings) -> String {
+    super::hint::of_error(error, settings)
+}
+
+/// The model behind a server that settings name, and what they ask of it; nothing for the baseline. Sends nothing.
+pub(crate) fn remote(settings: &VariantSettings) -> Result<Option<(Remote, Decoding)>, RunError> {
+    let Some(model) = ModelSettings(settings).built(&Pacer::fixed(1), KeyPolicy::Any)? else { return Ok(None) };
+    let asked = Decoding {
+        reasoning: settings.reasoning,
+        extra_body: ModelSettings(settings).extra_body(),
+        ..Decoding::default()
+    };
+    match model.unsupported(&asked, false) {
+        Some(Unsupported { reason, hint }) => Err(RunError::usage(reason, hint)),
+        None => Ok(Some((model, asked))),
+    }
+}

@@ -1,0 +1,266 @@
+//! The questions of a run: the dataset's file, as its settings say how to read it, and what is selected from it.
+
+use super::error::RunError;
+use super::evidence;
+use super::inputs::Wrong;
+use super::model::is_on;
+use crate::base::bounded::text_at_most;
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::base::{DatasetRecord, Question, Selection};
+use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
+use crate::runner::experiment::{DatasetSettings, DatasetSpec, shipped};
+use crate::runner::store::RunFolder;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Largest file of ids, in bytes.
+const MAX_IDS_BYTES: u64 = 64 << 20;
+
+/// How messages call standard input.
+const STDIN: &str = "stdin";
+
+/// Whether a dataset's path means standard input.
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A dataset's path for messages.
+pub(crate) fn shown(path: &Path) -> String {
+    if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
+}
+
+/// Reads a dataset's file, or the shipped one of that name; `-` is standard input.
+pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, RunError> {
+    load_with(path, &options(settings)?)
+}
+
+/// How settings say to read a file.
+pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunError> {
+    let format = settings.format.as_deref().map(format_of).transpose()?;
+    let columns = Columns {
+        question: settings.question_column.clone(),
+        answer: settings.answer_column.clone(),
+        id: settings.id_column.clone(),
+        ..Columns::default()
+    };
+    Ok(ReadOptions { format, skip_bad: is_on(settings.skip_bad), columns, ..ReadOptions::default() })
+}
+
+pub(crate) fn load_with(path: &Path, options: &ReadOptions) -> Result<Dataset, RunError> {
+    if is_stdin(path) {
+        return from_stdin(options);
+    }
+    let shown = path.display().to_string();
+    match shipped::file(&shown).filter(|_| !path.exists()) {
+        Some(bytes) => Ok(dataset::load(&shown, bytes, options)?),
+        None => match dataset::load_file(path, options) {
+            Err(DatasetError { problem: Problem::Io(_), .. }) if !path.exists() => Err(absent(path).into()),
+            loaded => Ok(loaded?),
+        },
+    }
+}
+
+/// Reads a dataset from standard input. It is read once, and never from somebody who types.
+fn from_stdin(options: &ReadOptions) -> Result<Dataset, RunError> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        let message = "the dataset `-` is standard input, and nothing is piped into it";
+        return Err(RunError::usage(message, "pipe a file into it, such as: wikitrail run - < questions.csv"));
+    }
+    let bytes = dataset::bytes_from(STDIN, stdin.lock(), 0)?;
+    Ok(dataset::load(STDIN, &bytes, options)?)
+}
+
+/// Which questions the settings select; reads the file of ids, which must hold some unless it is `known` to have held none.
+pub(super) fn selection(settings: &DatasetSettings, known: impl Fn(&str) -> bool) -> Result<Selection, RunError> {
+    let listed = settings.ids.as_deref().map_or(Ok(Vec::new()), |path| ids(Path::new(path)))?;
+    if let Some(path) = settings.ids.as_deref().filter(|path| listed.is_empty() && !known(path)) {
+        let message = format!("the file of ids `{path}` holds no id, so it selects no question");
+        return Err(RunError::input(message, "write one id a line, or omit --ids to ask all questions"));
+    }
+    Ok(Selection {
+        ids: listed,
+        types: settings.types.iter().flatten().flat_map(|types| types.split(',')).map(str::to_owned).collect(),
+        shuffle: settings.shuffle,
+        shuffle_like_paper: settings.shuffle_like_paper,
+        limit: settings.limit,
+    })
+}
+
+/// The columns that were named, for the record.
+pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
+    let named =
+        [("question", &settings.question_column), ("answer", &settings.answer_column), ("id", &settings.id_column)];
+    named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
+}
+
+fn format_of(name: &str) -> Result<Format, RunError> {
+    Format::parse(name)
+        .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
+}
+
+pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
+    let text = File::open(path).and_then(|file| text_at_most(file, MAX_IDS_BYTES)).map_err(|error| Wrong {
+        message: format!("cannot read the ids in `{}`: {error}", path.display()),
+        hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
+    })?;
+    Ok(dataset::read_ids(&text))
+}
+
+/// What is wrong where a file does not exist. The hint says how to fetch it, if it is a public file.
+pub(super) fn absent(path: &Path) -> Wrong {
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
+    let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
+        (None, _) => "check the path; `wikitrail run` without a file uses our sample".to_owned(),
+        (Some(source), folder) if folder == Path::new("datasets") => {
+            format!("fetch it: wikitrail dataset fetch {}", source.name)
+        }
+        (Some(source), folder) => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let folder = shell_word(&folder.display().to_string());
+            format!("fetch it: wikitrail dataset fetch {} --out {folder}", source.name)
+        }
+    };
+    Wrong { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
+}
+
+/// The questions of a run.
+pub(super) struct SelectedQuestions {
+    pub(super) questions: Vec<Question>,
+    pub(super) record: DatasetRecord,
+    /// What a person should know of the file.
+    pub(super) notes: Vec<String>,
+}
+
+/// What was asked under the same name before. Older programs asked more than this one does, and what they began goes on.
+pub(super) enum EarlierQuestions {
+    /// Nothing.
+    Nothing,
+    /// What the run in the folder was begun with.
+    Run(Box<DatasetRecord>),
+    /// The episodes that are branched off.
+    Branched,
+}
+
+impl EarlierQuestions {
+    /// Of the run in a folder, if there is one.
+    pub(super) fn of(folder: Option<&Path>) -> Self {
+        let manifest = folder.and_then(|folder| RunFolder::open(folder).ok()?.manifest().ok());
+        manifest.map_or(Self::Nothing, |manifest| Self::Run(Box::new(manifest.dataset)))
+    }
+
+    /// Whether all questions were asked because this file of ids was empty.
+    fn had_no_ids(&self, path: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Run(record) => record.selection.ids.is_empty() && record.ids_file.as_deref() == Some(path),
+            Self::Branched => true,
+        }
+    }
+}
+
+impl SelectedQuestions {
+    /// Reads the dataset's file and selects from it. Where the file is not here, as in a folder that was copied to another
+    /// machine, a run that is resumed asks what its `folder` holds.
+    pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>, earlier: &EarlierQuestions) -> Result<Self, RunError> {
+        let selection = selection(&spec.settings, |path| earlier.had_no_ids(path))?;
+        let piped = is_stdin(&spec.path);
+        let is_here = !piped && (spec.path.exists() || shipped::file(&spec.path.display().to_string()).is_some());
+        if let Some(stored) = folder.filter(|_| !is_here).and_then(|folder| stored_questions(folder, spec, &selection))
+        {
+            return Ok(stored);
+        }
+        let dataset = load(&spec.path, &spec.settings).map_err(|error| match folder {
+            Some(folder) if piped => not_piped(folder, &error),
+            _ => error,
+        })?;
+        if matches!(earlier, EarlierQuestions::Nothing) && !is_on(spec.settings.unscored) {
+            refuse_unscored(&dataset, spec)?;
+        }
+        let notes = file_notes(&dataset, spec);
+        let all = dataset.questions.len();
+        let questions = dataset::select(dataset.questions, &selection)?;
+        let record = DatasetRecord {
+            name: dataset.name,
+            path: spec.path.display().to_string(),
+            format: dataset.format.name().to_owned(),
+            columns: columns(&spec.settings),
+            sha256: dataset.sha256,
+            questions: all,
+            selection,
+            ids_file: spec.settings.ids.clone(),
+            selected: questions.len(),
+        };
+        Ok(Self { questions, record, notes })
+    }
+}
+
+/// Refuses a file without answers where it probably has some under a name that is not ours: nobody wants to pay for answers
+/// that nothing can be said of.
+fn refuse_unscored(dataset: &Dataset, spec: &DatasetSpec) -> Result<(), RunError> {
+    let Some((without, guess)) = dataset.without_answers.as_ref().and_then(|without| Some((without, without.guess()?)))
+    else {
+        return Ok(());
+    };
+    let (what, unused) = without.missing_and_unused();
+    let named = shell_word(&visible_line(guess, 80));
+    Err(RunError::input(
+        format!("{}: {what}, so nothing can be scored{unused}", shown(&spec.path)),
+        format!(
+            "did you mean --answer-column {named}? --unscored runs it without scores (in an experiment file: `answer_column` \
+             and `unscored` of the dataset)"
+        ),
+    ))
+}
+
+/// The questions in a run's folder, if they are what these settings select.
+fn stored_questions(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<SelectedQuestions> {
+    let folder = RunFolder::open(folder).ok()?;
+    let record = folder.manifest().ok()?.dataset;
+    let DatasetSettings { format, .. } = &spec.settings;
+    let same = record.path == spec.path.display().to_string()
+        && record.selection == *selection
+        && record.columns == columns(&spec.settings)
+        && format.as_ref().is_none_or(|format| *format == record.format);
+    let questions: Vec<Question> =
+        folder.questions(None).ok().flatten().filter(|_| same)?.collect::<Result<_, _>>().ok()?;
+    if questions.len() != record.selected {
+        return None;
+    }
+    let notes = vec![if is_stdin(&spec.path) {
+        "note: standard input is not read again; the questions are those in the run's folder".to_owned()
+    } else {
+        format!("note: `{}` is not here; its questions are those in the run's folder", record.path)
+    }];
+    Some(SelectedQuestions { questions, record, notes })
+}
+
+/// A run whose dataset was piped, and is resumed with other questions than its folder holds.
+fn not_piped(folder: &Path, error: &RunError) -> RunError {
+    RunError::input(
+        format!(
+            "other questions are selected than `{}` holds, and its dataset came from standard input: {error}",
+            folder.display()
+        ),
+        "pipe the same dataset into the command again, or resume it without other selections",
+    )
+}
+
+/// What is said of how the file was read, and of records that were left out.
+fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
+    let path = shown(&spec.path);
+    let read = dataset.notes.iter().map(|note| format!("note: {path}: {note}"));
+    let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
+    let bad = Some(dataset.skipped.len()).filter(|bad| *bad > 0);
+    let all = bad.map(|bad| format!("note: {} left out of {path}", counted(bad, "bad record")));
+    read.chain(each).chain(all).collect()
+}
+
+/// Writes the questions into the run's folder.
+pub(super) fn write_questions(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
+    Ok(folder.write_questions(questions.iter().map(|question| evidence::kept(question)))?)
+}

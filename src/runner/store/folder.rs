@@ -1,0 +1,578 @@
+//! The run folder: creating and opening it; its manifest, questions, prompts and notes.
+
+use super::journal::{self, Episodes, Journaled};
+use super::lock::{Claim, is_lock};
+use super::records::{Shard as RecordFile, is_of_another, json};
+use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
+use crate::base::bounded::{read_at_most, read_line, text_at_most, too_long};
+use crate::base::json_error::{self, in_file};
+use crate::base::manifest::{MANIFEST_VERSION, NOTES_VERSION};
+use crate::base::shard::SHARD_VERSION;
+use crate::base::text::printable;
+use crate::base::{Manifest, Notes, Question, Shard, ShardRecord, Variant};
+use crate::net::recording::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeSet, HashSet};
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+/// Largest manifest, experiment or prompt that is read, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// What a line begins with.
+const BEGINNING: &str = "{\"id\":\"";
+/// How much of a line is copied at once, in bytes: one that is too long to be read may be in the file.
+const MAX_PIECE: u64 = 1 << 20;
+
+#[derive(Debug, Clone)]
+pub(crate) struct RunFolder {
+    path: PathBuf,
+}
+
+/// What the names of files begin with that each part of a run has for itself: a shard, or a process without one.
+pub(super) const TRAJECTORIES: &str = "trajectories";
+pub(super) const JOURNAL: &str = "journal";
+/// What people said of the episodes.
+const ANNOTATIONS: &str = "annotations.jsonl";
+/// What models said of the answers.
+pub(super) const VERDICTS: &str = "verdicts.jsonl";
+/// Why models find that episodes failed.
+pub(super) const CLASSIFICATIONS: &str = "classifications.jsonl";
+/// What people note about the run, which no run writes.
+pub(super) const NOTES: &str = "notes.json";
+
+impl RunFolder {
+    /// The experiment that the run belongs to.
+    pub(crate) const EXPERIMENT: &'static str = "experiment.toml";
+
+    /// A run folder that may not exist yet. Creates nothing.
+    pub(crate) fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// An existing run folder.
+    pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let folder = Self::at(path);
+        if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn exists(&self) -> bool {
+        self.manifest_path().is_file()
+    }
+
+    /// Whether a start that was killed early may have left a file of this name: a lock, a claim, or half a manifest.
+    pub(crate) fn is_left_over(name: &str) -> bool {
+        is_lock(name) || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
+    }
+
+    /// Whether a file of this name is part of a run.
+    pub(crate) fn is_own(name: &str) -> bool {
+        let lines =
+            [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
+        lines
+            || is_lock(name)
+            || ["manifest.json", "questions.jsonl", ANNOTATIONS, VERDICTS, CLASSIFICATIONS, NOTES, Self::EXPERIMENT]
+                .contains(&name)
+    }
+
+    /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
+    /// lock.
+    pub(crate) fn lock(&self, shard: Option<Shard>) -> Result<Lock, StoreError> {
+        fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
+        Lock::take(&self.path, shard)
+    }
+
+    pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
+        let path = self.manifest_path();
+        if !path.is_file() {
+            return Err(StoreError::NotARun { path: self.path.clone() });
+        }
+        let mut manifest: Manifest = read_versioned(&path, MANIFEST_VERSION)?;
+        manifest.variants.iter_mut().for_each(Variant::forget_made_up);
+        Ok(manifest)
+    }
+
+    /// Writes the manifest if there is none, and says whether it did: of several processes that try at once, one does.
+    pub(crate) fn create_manifest(&self, manifest: &Manifest) -> Result<bool, StoreError> {
+        self.create_manifest_by(manifest, |beside, path| fs::hard_link(beside, path))
+    }
+
+    /// The same with what links a whole file to its name, which fails if that name is taken. Some disks have no links.
+    fn create_manifest_by(
+        &self,
+        manifest: &Manifest,
+        link: impl FnOnce(&Path, &Path) -> io::Result<()>,
+    ) -> Result<bool, StoreError> {
+        let path = self.manifest_path();
+        let text = pretty(manifest, &path)?;
+        let (mut file, beside) = create_beside(&path).map_err(StoreError::io("write", &path))?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+        let linked = written.and_then(|()| link(&beside, &path));
+        let created = match linked {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(StoreError::io("write", &path)(error)),
+            // It is not asked what a disk without links says: they differ. What is wrong otherwise is wrong here, too.
+            Err(_) => Claim::rename(&beside, &path),
+        };
+        let _ = fs::remove_file(&beside);
+        if matches!(created, Ok(true)) {
+            sync_folder(&path);
+        }
+        created
+    }
+
+    /// Writes the manifest, atomically replacing an older one.
+    pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
+        let path = self.manifest_path();
+        replace(&path, pretty(manifest, &path)?.as_bytes())
+    }
+
+    /// Writes how a shard goes, atomically replacing what it wrote before.
+    pub(crate) fn write_shard(&self, record: &ShardRecord) -> Result<(), StoreError> {
+        let path = self.shard_path(record.shard);
+        replace(&path, pretty(record, &path)?.as_bytes())
+    }
+
+    /// How a shard went so far, where it was ever begun.
+    pub(crate) fn shard(&self, shard: Shard) -> Result<Option<ShardRecord>, StoreError> {
+        let path = self.shard_path(shard);
+        if path.is_file() { read_versioned(&path, SHARD_VERSION).map(Some) } else { Ok(None) }
+    }
+
+    /// How every shard went that was ever begun.
+    pub(crate) fn shards(&self) -> Result<Vec<ShardRecord>, StoreError> {
+        let mut shards: Vec<Shard> = self.names()?.iter().filter_map(|name| shard_recorded(name)).collect();
+        shards.sort();
+        shards.into_iter().filter_map(|shard| self.shard(shard).transpose()).collect()
+    }
+
+    fn shard_path(&self, shard: Shard) -> PathBuf {
+        self.path.join(format!("shard.{}.json", shard.name()))
+    }
+
+    /// Writes the text of the experiment that the run belongs to, atomically replacing an older one.
+    pub(crate) fn write_experiment(&self, text: &str) -> Result<(), StoreError> {
+        replace(&self.path.join(Self::EXPERIMENT), text.as_bytes())
+    }
+
+    /// The text of the experiment that the run belongs to, if any.
+    pub(crate) fn experiment(&self) -> Result<Option<String>, StoreError> {
+        let path = self.path.join(Self::EXPERIMENT);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        read_text(&path).map(Some).map_err(StoreError::io("read", &path))
+    }
+
+    /// Writes the questions that the run asks, one a line, atomically replacing older ones.
+    pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
+        replace_with(&self.questions_path(), |file| {
+            for question in questions {
+                serde_json::to_writer(&mut *file, &question)?;
+                file.write_all(b"\n")?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether a process has begun to write the questions and not ended, or was killed meanwhile.
+    pub(crate) fn has_unfinished_questions(&self) -> Result<bool, StoreError> {
+        Ok(self.names()?.iter().any(|name| name.starts_with("questions.jsonl.") && name.ends_with(TEMPORARY)))
+    }
+
+    /// Whether the questions were written.
+    pub(crate) fn has_questions(&self) -> bool {
+        self.questions_path().is_file()
+    }
+
+    pub(super) fn questions_path(&self) -> PathBuf {
+        self.path.join("questions.jsonl")
+    }
+
+    /// The questions that the run asks; none for a run from before they were kept. With `id`, lines of other questions are
+    /// not parsed.
+    pub(crate) fn questions<'a>(
+        &self,
+        id: Option<&'a str>,
+    ) -> Result<Option<impl Iterator<Item = Result<Question, StoreError>> + use<'a>>, StoreError> {
+        let path = self.questions_path();
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let mut file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
+        let (mut bytes, mut number) = (Vec::new(), 0);
+        Ok(Some(std::iter::from_fn(move || {
+            loop {
+                let length = match read_line(&mut file, &mut bytes) {
+                    Ok(0) => return None,
+                    Ok(length) => length,
+                    Err(error) => return Some(Err(StoreError::io("read", &path)(error))),
+                };
+                number += 1;
+                let bad = |message| StoreError::BadQuestion { path: path.clone(), line: number, message };
+                if let Some(why) = too_long(&bytes, length) {
+                    return Some(Err(bad(format!("it is {why}"))));
+                }
+                if id.is_none_or(|id| !is_of_another(&bytes, BEGINNING, id)) {
+                    return Some(json(&bytes).map_err(|error| bad(json_error::in_line(&error))));
+                }
+            }
+        })))
+    }
+
+    /// Stores a rendered prompt prefix under its digest, unless it is stored already.
+    pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
+        let folder = self.path().join("prompts");
+        create_own_folder(&folder).map_err(StoreError::io("write to", &folder))?;
+        let path = folder.join(format!("{sha256}.txt"));
+        let is_stored = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_stored { Ok(()) } else { replace(&path, text.as_bytes()) }
+    }
+
+    /// The rendered prompt prefix with this digest.
+    pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
+        let path = self.path().join("prompts").join(format!("{sha256}.txt"));
+        // A manifest is somebody's: it names no other file.
+        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let message = format!("`prompt_sha256` is `{}`, which is not a SHA-256", printable(sha256, 80));
+            return Err(StoreError::BadManifest { path: self.path().join("manifest.json"), message });
+        }
+        read_text(&path).map_err(StoreError::io("read", &path))
+    }
+
+    /// The notes of the run; empty ones if nobody noted anything.
+    pub(crate) fn notes(&self) -> Result<Notes, StoreError> {
+        let path = self.path().join(NOTES);
+        if path.is_file() { read_versioned(&path, NOTES_VERSION) } else { Ok(Notes::default()) }
+    }
+
+    /// Writes the notes, atomically replacing older ones.
+    pub(crate) fn write_notes(&self, notes: &Notes) -> Result<(), StoreError> {
+        let path = self.path().join(NOTES);
+        replace(&path, pretty(notes, &path)?.as_bytes())
+    }
+
+    /// The file of what people said of the episodes, which need not be there.
+    pub(crate) fn annotations(&self) -> PathBuf {
+        self.path.join(ANNOTATIONS)
+    }
+
+    /// The file of what models said of the answers, which need not be there.
+    pub(crate) fn verdicts(&self) -> PathBuf {
+        self.path.join(VERDICTS)
+    }
+
+    /// The file of why models find that episodes failed, which need not be there.
+    pub(crate) fn classifications(&self) -> PathBuf {
+        self.path.join(CLASSIFICATIONS)
+    }
+
+    /// Opens the trajectory file for appending.
+    pub(crate) fn appender(&self, lock: &Lock) -> Result<Appender, StoreError> {
+        Appender::open(&self.lines(TRAJECTORIES, &part(lock.shard())))
+    }
+
+    /// Opens the journal. The lines of measured episodes in `records` are dropped. An episode that is due here may have been
+    /// begun in another part of the run, whose process is gone: then it continues from what was recorded there.
+    pub(crate) fn journal(
+        &self,
+        lock: &Lock,
+        records: &Records,
+        is_due: impl Fn(&str) -> bool,
+    ) -> Result<Journal, StoreError> {
+        let measured: HashSet<&str> = records.keys().filter(|(.., measured)| *measured).map(|(key, ..)| key).collect();
+        let own = part(lock.shard());
+        let mut elsewhere = Episodes::new();
+        for part in self.parts(lock.shard())?.iter().filter(|part| **part != own) {
+            // Whoever writes that part tells of its damaged lines.
+            let journaled = Journaled::read(&self.lines(JOURNAL, part))?.unwrap_or_default();
+            journal::adopt(&mut elsewhere, journaled.episodes.into_iter().filter(|(key, _)| is_due(key)));
+        }
+        let before = records.paid(&self.lines(TRAJECTORIES, &own));
+        Journal::open(&self.lines(JOURNAL, &own), &before, |key| !measured.contains(key), elsewhere)
+    }
+
+    /// The lines of the journals that cannot be read.
+    pub(crate) fn damaged_journal_lines(&self) -> Result<Vec<Skipped>, StoreError> {
+        let mut skipped = Vec::new();
+        for part in self.parts(None)? {
+            let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();
+            skipped.extend(journaled.skipped().cloned());
+        }
+        Ok(skipped)
+    }
+
+    /// What each variant has cost, whether its episodes ended or not: in the whole run, or in one shard.
+    pub(crate) fn paid(&self, records: &Records, shard: Option<Shard>) -> Result<PaidByVariant, StoreError> {
+        Ok(self.paid_and_unfinished(records, shard)?.0)
+    }
+
+    /// The same, and how much of it went to episodes that `--resume` goes on with.
+    pub(crate) fn paid_and_unfinished(
+        &self,
+        records: &Records,
+        shard: Option<Shard>,
+    ) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
+        let parts = if shard.is_some() { BTreeSet::from([part(shard)]) } else { self.parts(None)? };
+        let (mut sum, mut unfinished) = (PaidByVariant::new(), PaidByVariant::new());
+        let add = |sum: &mut PaidByVariant, paid: PaidByVariant| {
+            for (variant, paid) in paid {
+                *sum.entry(variant).or_default() += paid;
+            }
+        };
+        for part in parts {
+            let mut paid = records.paid(&self.lines(TRAJECTORIES, &part));
+            // Variants that are not journaled cost nothing.
+            let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();
+            add(&mut unfinished, journaled.unfinished(records));
+            paid.extend(journaled.paid);
+            add(&mut sum, paid);
+        }
+        Ok((sum, unfinished))
+    }
+
+    /// Rewrites the trajectory file with one line an episode. What the removed lines cost stays in the journal's sum.
+    pub(crate) fn compact(&self, lock: &Lock, records: &Records) -> Result<(), StoreError> {
+        let part = part(lock.shard());
+        let path = self.lines(TRAJECTORIES, &part);
+        if !records.superseded(&path).is_empty() {
+            Journal::begin(&self.lines(JOURNAL, &part), &records.paid(&path))?;
+        }
+        compact(&path, records)
+    }
+
+    /// The recorded episodes of all shards.
+    pub(crate) fn records(&self) -> Result<Records, StoreError> {
+        self.records_of(None)
+    }
+
+    /// The same, or only the files that may hold episodes of one shard.
+    pub(crate) fn records_of(&self, shard: Option<Shard>) -> Result<Records, StoreError> {
+        Records::index(self.record_files(shard)?)
+    }
+
+    /// Those of one question. Lines of others are not parsed, and what is wrong inside them is not said.
+    pub(crate) fn records_of_question(&self, id: &str) -> Result<Records, StoreError> {
+        Records::index_question(self.record_files(None)?, id)
+    }
+
+    /// The same; `known` is returned if nothing was written since it was read.
+    pub(crate) fn records_since(&self, known: Option<Records>, shard: Option<Shard>) -> Result<Records, StoreError> {
+        let files = self.record_files(shard)?;
+        match known {
+            Some(known) if known.are_of(&files) => Ok(known),
+            _ => Records::index(files),
+        }
+    }
+
+    fn record_files(&self, shard: Option<Shard>) -> Result<Vec<RecordFile>, StoreError> {
+        self.trajectory_files_of(shard)?.into_iter().map(RecordFile::look_at).collect()
+    }
+
+    /// The trajectory files of all shards, as far as they are there.
+    #[cfg(feature = "serve")]
+    pub(crate) fn trajectory_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        self.trajectory_files_of(None)
+    }
+
+    fn trajectory_files_of(&self, shard: Option<Shard>) -> Result<Vec<PathBuf>, StoreError> {
+        let parts = self.parts(shard)?;
+        let paths = parts.iter().map(|part| self.lines(TRAJECTORIES, part));
+        let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
+        paths.sort();
+        if paths.is_empty() { StoreError::refuse_packed(&self.path, &self.names()?).map(|()| paths) } else { Ok(paths) }
+    }
+
+    pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {
+        self.path.join(format!("{stem}{part}.jsonl"))
+    }
+
+    /// The suffix of `trajectories` and `journal` in file names, for each part of the run. For one shard, the
+    /// other shards of the same number are left out: none of its questions is theirs.
+    pub(super) fn parts(&self, shard: Option<Shard>) -> Result<BTreeSet<String>, StoreError> {
+        let concerns = |of: Option<Shard>| match (of, shard) {
+            (Some(of), Some(shard)) => of == shard || of.count() != shard.count(),
+            _ => true,
+        };
+        let mut parts = BTreeSet::new();
+        for name in self.names()? {
+            let Some(stem) = name.strip_suffix(".jsonl") else { continue };
+            let journal = stem.strip_prefix(JOURNAL).filter(|part| part.is_empty() || shard_of(part).is_some());
+            if let Some(part) = stem.strip_prefix(TRAJECTORIES).or(journal).filter(|part| concerns(shard_of(part))) {
+                parts.insert(part.to_owned());
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The names of what is in the folder.
+    fn names(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(StoreError::io("read", &self.path))? {
+            names.push(entry.map_err(StoreError::io("read", &self.path))?.file_name().to_string_lossy().into_owned());
+        }
+        Ok(names)
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        self.path.join("manifest.json")
+    }
+}
+
+/// The part of a file name that identifies a part of the run.
+fn part(shard: Option<Shard>) -> String {
+    shard.map(|shard| format!(".{}", shard.name())).unwrap_or_default()
+}
+
+/// The shard whose record has this name.
+fn shard_recorded(name: &str) -> Option<Shard> {
+    Shard::in_name(name.strip_prefix("shard.")?.strip_suffix(".json")?)
+}
+
+/// Whether a file is the record of a shard.
+pub(super) fn is_shard_record(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).and_then(shard_recorded).is_some()
+}
+
+fn shard_of(part: &str) -> Option<Shard> {
+    Shard::in_name(part.strip_prefix('.')?)
+}
+
+/// Reads a JSON file whose version must not be newer than what this program knows.
+fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, StoreError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u64,
+    }
+    let bytes = File::open(path).and_then(|file| read_at_most(file, MAX_BYTES));
+    let bytes = bytes.map_err(StoreError::io("read", path))?;
+    let bad = |error| StoreError::BadManifest { path: path.to_owned(), message: in_file(&error) };
+    // The version first: a newer file may lack fields that this program expects.
+    let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
+    if version.v > u64::from(known) {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version.v, known });
+    }
+    serde_json::from_slice(&bytes).map_err(bad)
+}
+
+fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| StoreError::io("write", path)(error.into()))?;
+    Ok(text + "\n")
+}
+
+pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
+    text_at_most(File::open(path)?, MAX_BYTES)
+}
+
+/// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// The same with a function that writes the content.
+pub(super) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let (file, beside) = check_own(path).and_then(|()| create_beside(path)).map_err(StoreError::io("write", path))?;
+    let mut buffered = BufWriter::new(file);
+    let written = write(&mut buffered).and_then(|()| buffered.into_inner()?.sync_data());
+    if let Err(source) = written {
+        let _ = fs::remove_file(&beside);
+        return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
+    }
+    fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
+    sync_folder(path);
+    Ok(())
+}
+
+/// Removes the lines of the file that later ones take the place of. Lines that cannot be read stay.
+pub(super) fn compact(path: &Path, records: &Records) -> Result<(), StoreError> {
+    let superseded = records.superseded(path);
+    if superseded.is_empty() {
+        return Ok(());
+    }
+    let mut old = BufReader::new(File::open(path).map_err(StoreError::io("open", path))?);
+    let copy = |new: &mut dyn Write| -> io::Result<()> {
+        let (mut piece, mut offset, mut is_kept) = (Vec::new(), 0, true);
+        loop {
+            if piece.last().is_none_or(|last| *last == b'\n') {
+                is_kept = !superseded.contains(&offset);
+            }
+            piece.clear();
+            let length = old.by_ref().take(MAX_PIECE).read_until(b'\n', &mut piece)?;
+            if length == 0 {
+                return Ok(());
+            }
+            if is_kept {
+                new.write_all(&piece)?;
+            }
+            offset += length as u64;
+        }
+    };
+    replace_with(path, copy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunFolder;
+    use crate::base::Manifest;
+    use std::sync::Barrier;
+    use std::{fs, io};
+
+    fn manifest(name: &str) -> Manifest {
+        let text = serde_json::json!({"v": 1, "variants": [], "repeats": 1, "wikitrail": name, "git_revision": null,
+            "dataset": {"name": "q", "path": "", "sha256": "", "questions": 3, "selection": {}, "selected": 3},
+            "command_line": [], "started_at": "", "ended_at": null});
+        serde_json::from_value(text).expect("a manifest")
+    }
+
+    /// As exFAT and some network disks do.
+    fn refused() -> io::Result<()> {
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    #[test]
+    fn of_many_that_begin_a_run_at_once_on_a_disk_without_links_one_does() {
+        for _ in 0..20 {
+            let dir = tempfile::tempdir().expect("a folder");
+            let begin = Barrier::new(8);
+            let created: Vec<bool> = std::thread::scope(|scope| {
+                let start = |number: usize| {
+                    let (folder, begin) = (RunFolder::at(dir.path()), &begin);
+                    scope.spawn(move || {
+                        begin.wait();
+                        folder.create_manifest_by(&manifest(&number.to_string()), |_, _| refused()).expect("written")
+                    })
+                };
+                let started: Vec<_> = (0..8).map(start).collect();
+                started.into_iter().map(|one| one.join().expect("no panic")).collect()
+            });
+            let first = created.iter().position(|created| *created).expect("one of them");
+            assert_eq!(created.iter().filter(|created| **created).count(), 1, "{created:?}");
+            let folder = RunFolder::at(dir.path());
+            assert_eq!(folder.manifest().expect("whole").wikitrail, first.to_string());
+            assert!(!folder.create_manifest(&manifest("late")).expect("there already"));
+            let names = fs::read_dir(dir.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+            assert_eq!(names.collect::<Vec<_>>(), ["manifest.json"], "nothing is left over");
+        }
+    }
+
+    #[test]
+    fn a_claim_of_a_process_that_was_killed_holds_nobody_up() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::at(dir.path());
+        let claim = dir.path().join(super::super::lock::CLAIM);
+        fs::write(&claim, format!("process 1 on {}", crate::net::recording::machine())).expect("written");
+        assert!(RunFolder::is_left_over(super::super::lock::CLAIM));
+        assert!(folder.create_manifest_by(&manifest("next"), |_, _| refused()).expect("written"));
+        assert!(!claim.exists());
+    }
+}

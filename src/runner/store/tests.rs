@@ -1,0 +1,326 @@
+//! Tests of a run's folder: what a crash leaves, what a second process may do, what a reader sees.
+
+use super::*;
+use crate::base::bounded::MAX_LINE_BYTES;
+use crate::base::{Call, Compat, Outcome, Paid, Question, Step, Trajectory, Usage};
+use std::fs::{self, File};
+use std::path::Path;
+use tempfile::TempDir;
+
+mod journal;
+mod shards;
+
+pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory {
+    Trajectory {
+        v: 1,
+        id: id.to_owned(),
+        index,
+        variant: "main".to_owned(),
+        repeat: 0,
+        question: "Why \"so\"?\nÄ".to_owned(),
+        answers: vec!["because".to_owned()],
+        steps: vec![Step::default()],
+        steps_recorded: true,
+        answer: Some(format!("answer of {id}")),
+        outcome,
+        detail: None,
+        failure: None,
+        usage: Usage::default(),
+        cost_usd: None,
+        started_at: "2026-11-21T07:00:00Z".to_owned(),
+        wall_ms: 1,
+        compat: Some(Compat::Fixed),
+        repairs: vec![],
+        votes: Vec::new(),
+        branch: None,
+        key: format!("key-{id}"),
+    }
+}
+
+fn finished(id: &str, index: usize) -> Trajectory {
+    trajectory(id, index, Outcome::Finished)
+}
+
+fn append(folder: &RunFolder, trajectories: &[Trajectory]) -> Option<u64> {
+    let lock = folder.lock(None).unwrap();
+    let mut appender = folder.appender(&lock).unwrap();
+    appender.append(trajectories).unwrap();
+    appender.dropped()
+}
+
+/// A run's folder with these episodes, and its trajectory file.
+fn run(trajectories: &[Trajectory]) -> (TempDir, RunFolder, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path().join("deep/run"));
+    append(&folder, trajectories);
+    let file = folder.path().join("trajectories.jsonl");
+    (dir, folder, file)
+}
+
+fn ids(folder: &RunFolder) -> Vec<String> {
+    folder.records().unwrap().iter().map(|t| t.unwrap().id).collect()
+}
+
+fn extend(file: &Path, bytes: &[u8]) {
+    fs::write(file, [&fs::read(file).unwrap(), bytes].concat()).unwrap();
+}
+
+#[test]
+fn appended_episodes_of_all_shards_are_read_in_dataset_order() {
+    let (a, b) = (finished("a", 1), trajectory("b", 0, Outcome::StepLimit));
+    let (_dir, folder, file) = run(std::slice::from_ref(&a));
+    append(&folder, std::slice::from_ref(&b));
+    let read: Vec<_> = folder.records().unwrap().iter().map(Result::unwrap).collect();
+    assert_eq!(read, [b, a]);
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.lines().all(|line| line.starts_with("{\"v\":1,\"id\":")), "{text}");
+    let line = serde_json::to_string(&finished("c", 0)).unwrap();
+    fs::write(folder.path().join("trajectories-2.jsonl"), line + "\n").unwrap();
+    assert_eq!(ids(&folder), ["c", "b", "a"]);
+}
+
+#[test]
+fn an_incomplete_last_line_is_removed_and_reported_and_a_complete_one_is_kept() {
+    let (_dir, folder, path) = run(&[finished("a", 0), finished("b", 1)]);
+    let text = fs::read(&path).unwrap();
+    let first = text.iter().position(|b| *b == b'\n').unwrap() + 1;
+    for cut in [first + 1, first + 40, text.len() - 2] {
+        fs::write(&path, &text[..cut]).unwrap();
+        let records = folder.records().unwrap();
+        assert_eq!((records.skipped()[0].line, &*records.skipped()[0].reason), (2, "cut in the middle of a line"));
+        assert_eq!(append(&folder, &[finished("c", 2)]), Some((cut - first) as u64));
+        assert_eq!(ids(&folder), ["a", "c"]);
+    }
+    // Only the line end is missing: nothing is lost.
+    fs::write(&path, &text[..text.len() - 1]).unwrap();
+    assert_eq!(append(&folder, &[finished("c", 2)]), None);
+    assert_eq!(ids(&folder), ["a", "b", "c"]);
+    // Longer than the blocks that are read backwards, with complete lines before it and without.
+    for whole in [&text[..first], b""] {
+        fs::write(&path, whole).unwrap();
+        extend(&path, &vec![b'{'; 200_000]);
+        assert_eq!(append(&folder, &[]), Some(200_000));
+        assert_eq!(fs::read(&path).unwrap(), whole);
+    }
+}
+
+#[test]
+fn a_damaged_line_in_the_middle_costs_only_itself() {
+    let (_dir, folder, path) = run(&[finished("a", 0)]);
+    let mut foreign = serde_json::to_value(finished("x", 1)).unwrap();
+    foreign["steps"] = "none".into();
+    extend(&path, format!("{foreign}\n").as_bytes());
+    extend(&path, b"\xff\xfe garbage\n\n");
+    append(&folder, &[finished("b", 1)]);
+    let records = folder.records().unwrap();
+    assert_eq!(records.skipped().iter().map(|skipped| skipped.line).collect::<Vec<_>>(), [2, 3]);
+    assert!(records.skipped()[0].reason.starts_with("not a trajectory: "), "{:?}", records.skipped());
+    assert_eq!(ids(&folder), ["a", "b"]);
+}
+
+#[test]
+fn a_line_without_end_is_named_and_not_held() {
+    let (_dir, folder, path) = run(&[finished("a", 0), trajectory("b", 1, Outcome::NotMeasured)]);
+    let zeros = |path: &Path| {
+        let file = File::options().append(true).create(true).open(path).unwrap();
+        file.set_len(file.metadata().unwrap().len() + MAX_LINE_BYTES + 9).unwrap();
+    };
+    zeros(&path);
+    extend(&path, b"\n");
+    append(&folder, &[finished("b", 1)]);
+    let records = folder.records().unwrap();
+    assert_eq!((records.skipped()[0].line, &*records.skipped()[0].reason), (3, "longer than 16 MiB"));
+    assert_eq!(ids(&folder), ["a", "b"]);
+    let before = fs::metadata(&path).unwrap().len();
+    folder.compact(&folder.lock(None).unwrap(), &records).unwrap();
+    assert_eq!(ids(&folder), ["a", "b"]);
+    assert!(fs::metadata(&path).unwrap().len() < before, "the line that another one takes the place of is removed");
+
+    // Nothing of a last line of that length is cut off.
+    fs::remove_file(&path).unwrap();
+    zeros(&path);
+    let told = |error: StoreError| error.to_string();
+    let appended = folder.appender(&folder.lock(None).unwrap()).map(drop).map_err(told);
+    assert!(appended.unwrap_err().ends_with("trajectories.jsonl`: its last line is longer than 16 MiB"));
+    for name in ["journal.jsonl", "questions.jsonl"] {
+        fs::write(folder.path().join(name), "{\"v\":1,\"paid\":{},\"carried\":0}\n").unwrap();
+        zeros(&folder.path().join(name));
+    }
+    // The first line is not a question, and the second is too long.
+    let mut questions = folder.questions(None).unwrap().unwrap();
+    assert!(questions.next().unwrap().unwrap_err().to_string().contains("questions.jsonl`, line 1: "));
+    let questions = questions.next().unwrap().map(drop);
+    let read = [super::journal::Journaled::read(&folder.path().join("journal.jsonl")).map(drop), questions];
+    let [journal, questions] = read.map(|read| read.unwrap_err().to_string());
+    assert!(journal.ends_with("journal.jsonl`: line 2 is longer than 16 MiB"), "{journal}");
+    assert!(questions.ends_with("questions.jsonl`, line 2: it is longer than 16 MiB"), "{questions}");
+}
+
+#[test]
+fn the_latest_record_of_an_episode_counts_but_never_hides_a_measured_one() {
+    let (_dir, folder, _) = run(&[trajectory("a", 0, Outcome::NotMeasured), finished("b", 1)]);
+    append(&folder, &[finished("a", 0), trajectory("b", 1, Outcome::NotMeasured)]);
+    let records = folder.records().unwrap();
+    assert_eq!(records.keys().collect::<Vec<_>>(), [("key-a", "main", true), ("key-b", "main", true)]);
+}
+
+#[test]
+fn one_question_is_read_as_among_all_and_damaged_lines_are_still_said() {
+    let ids = ["a", "b\"", "b"];
+    let (_dir, folder, path) = run(&[trajectory("b", 2, Outcome::NotMeasured)]);
+    append(&folder, &[finished("a", 0), finished("b\"", 1), finished("b", 2), trajectory("a", 0, Outcome::Budget)]);
+    extend(&path, b"{\"v\":1,\"id\":\"a\",\"index\":\n{\"v\":1,\"id\":\"x\",\"steps\":5}\n");
+    let all = folder.records().unwrap();
+    for id in ids {
+        let of = |records: Records| records.iter().map(Result::unwrap).filter(|t| t.id == id).collect::<Vec<_>>();
+        let records = folder.records_of_question(id).unwrap();
+        // The last line is whole, and of another question: what is wrong inside it is not looked for.
+        assert_eq!(records.skipped(), &all.skipped()[..1], "{id}");
+        assert!(records.keys().count() < 3, "{id}");
+        assert_eq!(of(records), of(folder.records().unwrap()), "{id}");
+    }
+    extend(&path, b"{\"v\":2,\"id\":\"x\"}\n");
+    assert!(matches!(folder.records_of_question("a"), Err(StoreError::Newer { found: 2, .. })));
+}
+
+#[test]
+fn questions_are_read_one_at_a_time() {
+    let (_dir, folder, _) = run(&[]);
+    assert!(folder.questions(None).unwrap().is_none());
+    let question = |id: &str| Question::new(id, "Q?", vec!["x".to_owned()]);
+    let all = ["a", "b\\", "c"].map(question);
+    folder.write_questions(all.iter().cloned()).unwrap();
+    let read = |id| folder.questions(id).unwrap().unwrap().collect::<Result<Vec<_>, _>>();
+    assert_eq!(read(None).unwrap(), all);
+    // An id with an escape may be any.
+    assert_eq!(read(Some("c")).unwrap(), all[1..]);
+    extend(&folder.questions_path(), b"{\"id\":\"d\",\"question\":5}\n");
+    assert_eq!(read(Some("c")).unwrap(), all[1..]);
+    let message = read(None).unwrap_err().to_string();
+    assert!(message.contains("questions.jsonl`, line 4: integer `5` where a string is expected"), "{message}");
+}
+
+#[test]
+fn newer_formats_are_refused() {
+    let (_dir, folder, path) = run(&[]);
+    assert!(matches!(RunFolder::open(folder.path()), Err(StoreError::NotARun { .. })));
+    fs::write(folder.path().join("manifest.json"), "{\"v\": 99, \"future\": true}").unwrap();
+    assert!(matches!(folder.manifest(), Err(StoreError::Newer { found: 99, known: 1, .. })));
+    let mut newer = serde_json::to_value(finished("a", 0)).unwrap();
+    newer["v"] = 2.into();
+    fs::write(path, format!("{newer}\n")).unwrap();
+    assert!(matches!(folder.records(), Err(StoreError::Newer { found: 2, known: 1, .. })));
+}
+
+#[test]
+fn a_trajectory_file_by_itself_is_appended_to_and_any_other_file_is_not_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("deep/saved.jsonl");
+    let mut first = Appender::alone(&path).unwrap();
+    assert!(matches!(Appender::alone(&path), Err(StoreError::Locked { .. })));
+    first.append(&[finished("a", 0)]).unwrap();
+    drop(first);
+    let good = fs::read_to_string(&path).unwrap();
+    extend(&path, b"\n{\"v\":1,\"id\":\"b");
+    let mut second = Appender::alone(&path).unwrap();
+    assert_eq!(second.dropped(), Some(14));
+    second.append(&[trajectory("c", 0, Outcome::NotMeasured)]).unwrap();
+    drop(second);
+    let read: Vec<_> = Records::of_file(&path).unwrap().iter().map(|t| t.unwrap().id).collect();
+    assert_eq!(read, ["a", "c"]);
+    for (text, line) in [("hello", 1), ("{\"x\":1}\n", 1), (&format!("{good}notes\n"), 2), (&format!("{good}{{}}"), 2)]
+    {
+        fs::write(&path, text).unwrap();
+        let error = Appender::alone(&path).expect_err(text);
+        assert!(matches!(&error, StoreError::Foreign { line: at, .. } if *at == line), "{error} for {text}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    fs::write(&path, "{\"v\":99}\n").unwrap();
+    assert!(matches!(Appender::alone(&path), Err(StoreError::Newer { found: 99, .. })));
+}
+
+#[cfg(unix)]
+#[test]
+fn no_file_is_written_through_a_link() {
+    use crate::net::recording::NOT_OWN_HINT;
+    use std::os::unix::fs::symlink;
+    let (dir, folder, path) = run(&[finished("a", 0)]);
+    let outside = dir.path().join("precious");
+    let kept = "all of this\nand this";
+    let refused = |name: &str, result: Result<(), StoreError>| {
+        let error = result.expect_err(name);
+        assert!(error.to_string().contains("a symbolic link"), "{name}: {error}");
+        assert_eq!(error.hint(), NOT_OWN_HINT, "{name}");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), kept, "{name}");
+    };
+    for name in [".lock", "trajectories.jsonl", "experiment.toml"] {
+        let link = folder.path().join(name);
+        let _ = fs::remove_file(&link);
+        fs::write(&outside, kept).unwrap();
+        symlink(&outside, &link).unwrap();
+        let write = || match name {
+            "experiment.toml" => folder.write_experiment("x"),
+            "trajectories.jsonl" => folder.lock(None).and_then(|lock| folder.appender(&lock).map(drop)),
+            _ => folder.lock(None).map(drop),
+        };
+        refused(name, write());
+        fs::remove_file(link).unwrap();
+    }
+    refused("alone", {
+        symlink(&outside, &path).unwrap();
+        Appender::alone(&path).map(drop)
+    });
+    // A temporary file has a name that nobody can know.
+    symlink(&outside, folder.path().join("experiment.tmp")).unwrap();
+    folder.write_experiment("x").unwrap();
+    assert_eq!(fs::read_to_string(&outside).unwrap(), kept);
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, folder.path().join("prompts")).unwrap();
+    refused("prompts", folder.write_prompt("0", "text"));
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    // The folder itself is where its owner has it.
+    symlink(folder.path(), dir.path().join("link")).unwrap();
+    fs::remove_file(&path).unwrap();
+    append(&RunFolder::at(dir.path().join("link")), &[finished("b", 1)]);
+    assert_eq!(ids(&folder), ["b"]);
+}
+
+#[test]
+fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
+    let call = |usage, cached| Call {
+        prompt_chars: 400,
+        completion: "x".repeat(40),
+        usage,
+        attempts: 1,
+        cached,
+        ..Call::default()
+    };
+    let counted = Some(Usage::new(7, 3));
+    let with = |outcome, calls| {
+        let step = Step { n: 1, calls, ..Step::default() };
+        Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
+    };
+    let (_dir, folder, path) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
+    append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
+    let records = folder.records().unwrap();
+    let usage = Usage::new(107, 13);
+    let paid = records.paid(&path);
+    let paid: Vec<_> = paid.iter().collect();
+    assert_eq!(paid, [(&"main".to_owned(), &Paid { calls: 2, uncounted: 1, usage })]);
+    assert_eq!(records.keys().count(), 1);
+}
+
+#[test]
+fn records_are_read_again_only_if_something_was_written() {
+    let (_dir, folder, path) = run(&[finished("a", 0)]);
+    let same = folder.records_since(Some(folder.records().unwrap()), None).unwrap();
+    assert_eq!(same.keys().count(), 1);
+    append(&folder, &[finished("b", 1)]);
+    let more = folder.records_since(Some(same), None).unwrap();
+    assert_eq!(more.keys().count(), 2);
+    fs::copy(&path, folder.path().join("trajectories-1.jsonl")).unwrap();
+    append(&folder, &[finished("c", 2)]);
+    assert_eq!(folder.records_since(Some(more), None).unwrap().keys().count(), 3);
+    assert_eq!(folder.records_since(None, None).unwrap().keys().count(), 3);
+}

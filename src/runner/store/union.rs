@@ -1,0 +1,213 @@
+//! The episodes of several folders of one run, each once.
+
+use super::folder::{self, JOURNAL, TRAJECTORIES};
+use super::journal::{self, Episodes, Journaled};
+use super::lock::hold_still;
+use super::{Journal, PaidByVariant, Records, RunFolder, StoreError};
+use crate::base::Trajectory;
+use crate::net::recording::{FolderBeside, sync_folder};
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Which of two different records of one episode is kept, in the order in which the folders are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    First,
+    Last,
+}
+
+/// Two different measurements of one episode.
+#[derive(Debug)]
+pub(crate) struct Conflict {
+    pub(crate) id: String,
+    pub(crate) variant: String,
+    pub(crate) repeat: u32,
+    /// File and line, from 1, of both.
+    pub(crate) places: [(PathBuf, usize); 2],
+}
+
+/// A record by its folder and its place in that folder's records.
+type Entry = (usize, usize);
+
+/// Which record of each episode counts.
+#[derive(Debug)]
+pub(crate) struct Union<'a> {
+    records: &'a [Records],
+    entries: Vec<Entry>,
+    conflicts: Vec<[Entry; 2]>,
+    /// Records that are equal to one that counts.
+    pub(crate) copies: usize,
+    /// What these have cost: it was paid once.
+    pub(crate) copied: PaidByVariant,
+}
+
+impl<'a> Union<'a> {
+    /// Finds the record of each episode: a measured one comes before one that is not, a later attempt before an earlier one.
+    pub(crate) fn of(records: &'a [Records]) -> Result<Self, StoreError> {
+        let mut union =
+            Self { records, entries: Vec::new(), conflicts: Vec::new(), copies: 0, copied: PaidByVariant::new() };
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (folder, of_folder) in records.iter().enumerate() {
+            for (place, head) in of_folder.heads().enumerate() {
+                if let Some(&at) = seen.get(head.key.as_str()) {
+                    union.meet(at, (folder, place))?;
+                } else {
+                    seen.insert(&head.key, union.entries.len());
+                    union.entries.push((folder, place));
+                }
+            }
+        }
+        union.entries.sort_by(|a, b| union.records[a.0].head(a.1).place().cmp(&union.records[b.0].head(b.1).place()));
+        Ok(union)
+    }
+
+    fn meet(&mut self, at: usize, new: Entry) -> Result<(), StoreError> {
+        let old = self.entries[at];
+        let (was, is) = (self.records[old.0].head(old.1), self.records[new.0].head(new.1));
+        match (was.measured, is.measured) {
+            (true, false) => {}
+            (false, true) => self.entries[at] = new,
+            (measured, _) if self.are_equal(old, new)? => {
+                self.copies += usize::from(measured);
+                *self.copied.entry(is.variant.clone()).or_default() += is.paid;
+            }
+            (true, _) => self.conflicts.push([old, new]),
+            (false, _) => self.entries[at] = new,
+        }
+        Ok(())
+    }
+
+    fn are_equal(&self, one: Entry, other: Entry) -> Result<bool, StoreError> {
+        let line = |(folder, place): Entry| self.records[folder].line(place, &mut None);
+        let (one, other) = (line(one)?, line(other)?);
+        let trajectory = |line: &[u8]| serde_json::from_slice::<Trajectory>(line).ok();
+        Ok(one.trim_ascii() == other.trim_ascii() || trajectory(&one) == trajectory(&other))
+    }
+
+    /// How many episodes were measured in different ways.
+    pub(crate) fn conflicts(&self) -> usize {
+        self.conflicts.len()
+    }
+
+    /// The first `most` of these, with their places.
+    pub(crate) fn first_conflicts(&self, most: usize) -> Result<Vec<Conflict>, StoreError> {
+        let place = |(folder, place): Entry| self.records[folder].file_and_line(place);
+        let told = |pair: &[Entry; 2]| {
+            let trajectory = self.records[pair[0].0].trajectory(pair[0].1)?;
+            let Trajectory { id, variant, repeat, .. } = trajectory;
+            Ok(Conflict { id, variant, repeat, places: [place(pair[0])?, place(pair[1])?] })
+        };
+        self.conflicts.iter().take(most).map(told).collect()
+    }
+
+    /// Takes the earlier or the later of two records where they differ.
+    pub(crate) fn settle(&mut self, keep: Keep) {
+        let conflicts = std::mem::take(&mut self.conflicts);
+        if keep == Keep::First {
+            return;
+        }
+        let records = self.records;
+        let key = |(folder, place): Entry| records[folder].head(place).key.as_str();
+        let mut latest: HashMap<&str, Entry> = conflicts.iter().map(|[_, new]| (key(*new), *new)).collect();
+        for entry in &mut self.entries {
+            *entry = latest.remove(key(*entry)).unwrap_or(*entry);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The keys of episodes, and whether they were measured.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, bool)> {
+        let head = |(folder, place): &Entry| self.records[*folder].head(*place);
+        self.entries.iter().map(head).map(|head| (head.key.as_str(), head.measured))
+    }
+
+    /// What these records have cost.
+    pub(crate) fn paid(&self) -> PaidByVariant {
+        let mut paid = PaidByVariant::new();
+        for (folder, place) in &self.entries {
+            let head = self.records[*folder].head(*place);
+            *paid.entry(head.variant.clone()).or_default() += head.paid;
+        }
+        paid
+    }
+
+    /// Writes the records as they are, one a line.
+    pub(super) fn write(&self, file: &mut dyn Write) -> io::Result<()> {
+        let mut open: Vec<_> = self.records.iter().map(|_| None).collect();
+        for (folder, place) in &self.entries {
+            let line = self.records[*folder].line(*place, &mut open[*folder]).map_err(io::Error::other)?;
+            file.write_all(line.trim_ascii_end())?;
+            file.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+}
+
+impl RunFolder {
+    /// Keeps others from writing the folder, where that can be had without changing anything in it.
+    pub(crate) fn hold_still(&self) -> Result<Option<File>, StoreError> {
+        hold_still(self.path())
+    }
+
+    /// Makes a folder beside `path`, fills it, and gives it that name: it is whole, or not there.
+    /// Folders that earlier processes may have left are noted.
+    pub(crate) fn build<E: From<StoreError>>(
+        path: &Path,
+        fill: impl FnOnce(&Self) -> Result<(), E>,
+    ) -> Result<Vec<String>, E> {
+        // One that is there and empty may have been named as `.`.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        }
+        let beside = FolderBeside::create(&path).map_err(StoreError::io("create", &path))?;
+        fill(&Self::at(beside.path()))?;
+        let left = |path: &PathBuf| {
+            format!("note: `{}` may be left by a process that was killed; remove it if none is running", path.display())
+        };
+        let notes = beside.doubtful.iter().map(left).collect();
+        beside.rename(&path).map_err(StoreError::io("create", &path))?;
+        sync_folder(&path);
+        Ok(notes)
+    }
+
+    /// Writes the records of several folders, and a journal with what these have paid and with their unfinished episodes,
+    /// if they have any. Returns what was paid, where it is known from journals.
+    pub(crate) fn write_union(
+        &self,
+        union: &Union<'_>,
+        folders: &[&Self],
+        records: &[Records],
+    ) -> Result<PaidByVariant, StoreError> {
+        folder::replace_with(&self.lines(TRAJECTORIES, ""), |file| union.write(file))?;
+        let measured: HashSet<&str> = union.keys().filter(|(_, measured)| *measured).map(|(key, _)| key).collect();
+        let (mut paid, mut open, mut is_journaled) = (PaidByVariant::new(), Episodes::new(), false);
+        for (folder, records) in folders.iter().zip(records) {
+            for (variant, cost) in folder.paid(records, None)? {
+                *paid.entry(variant).or_default() += cost;
+            }
+            for part in folder.parts(None)? {
+                let Some(journaled) = Journaled::read(&folder.lines(JOURNAL, &part))? else { continue };
+                is_journaled = true;
+                journal::adopt(
+                    &mut open,
+                    journaled.episodes.into_iter().filter(|(key, _)| !measured.contains(key.as_str())),
+                );
+            }
+        }
+        for (variant, copied) in &union.copied {
+            let cost = paid.entry(variant.clone()).or_default();
+            *cost = cost.saturating_sub(*copied);
+        }
+        if !is_journaled && paid == union.paid() {
+            return Ok(PaidByVariant::new());
+        }
+        Journal::write(&self.lines(JOURNAL, ""), paid.clone(), open)?;
+        Ok(paid)
+    }
+}

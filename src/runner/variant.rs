@@ -1,0 +1,429 @@
+//! One variant: from its settings to an agent.
+
+use super::breaker::Breaker;
+use super::error::RunError;
+use super::model::{BuiltModel, ModelSettings, is_on};
+use super::pool::Pool;
+use super::wiki::{BuiltWiki, WikiSettings};
+use crate::base::text::printable;
+use crate::base::{Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, Variant, Voting, Wording};
+use crate::models::{BaselineSettings, Budgeted, LearnedOptions, Price};
+use crate::prompting::protocol::{self, Options, Protocol, Setup, native};
+use crate::prompting::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
+use crate::runner::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
+use crate::runner::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
+use crate::wikipedia::SessionOptions;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Maximum tokens of a direct answer, reasoning included, unless another number is set.
+const DIRECT_TOKENS: u32 = 256;
+/// The prompts of questions and of claims, unless another one is named.
+const PROMPTS: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/fever.toml"];
+
+/// A variant, ready to answer.
+pub(super) struct BuiltVariant {
+    pub(crate) variant: Variant,
+    pub(crate) agent: Agent,
+    /// Its rendered prompts, to be stored.
+    pub(crate) prompts: Vec<StoredPrompt>,
+    /// What watches its model's server, if it has one.
+    pub(super) breaker: Option<Arc<Breaker>>,
+    /// Which options that server has refused.
+    pub(super) learned: Option<LearnedOptions>,
+}
+
+/// One variant on its way from settings to an agent.
+struct Builder<'a> {
+    settings: &'a VariantSettings,
+    /// Whether claims are judged instead of questions answered.
+    claims: bool,
+    prompt: PromptSource,
+    /// The prompt as it was named.
+    prompt_name: String,
+    method: Method,
+    protocol: Arc<dyn Protocol>,
+    options: Options,
+    order: ExemplarOrder,
+}
+
+/// Builds a variant. Reads its files; sends nothing.
+pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result<BuiltVariant, RunError> {
+    let settings = &spec.settings;
+    let price = pool.prices.of(settings);
+    let wiki = pool.wiki(settings)?;
+    let builder = Builder::new(spec, claims)?;
+    let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
+    // What was recorded is paid for.
+    if pool.budget.limits().is_any() && !pool.is_offline() {
+        let agent = &mut built.agent;
+        let price = price.as_ref().map(Price::from);
+        agent.model = Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price));
+    }
+    Ok(built)
+}
+
+/// The protocol of that id; in the version that a recorded run `began` with, if it is that run's.
+pub(crate) fn find_protocol(
+    id: &str,
+    options: &Options,
+    began: Option<&(String, u32)>,
+) -> Result<Arc<dyn Protocol>, RunError> {
+    let version = began.filter(|(began, _)| began == id).map(|(_, version)| *version);
+    let found = version.map_or_else(
+        || protocol::find(id, options),
+        // A version that is not known is refused where the settings are compared.
+        |version| protocol::going_on(id, options, version).or_else(|| protocol::find(id, options)),
+    );
+    let found = found.ok_or_else(|| {
+        RunError::usage(format!("unknown protocol `{id}`"), format!("known protocols: {}", protocol::IDS.join(", ")))
+    })?;
+    found.map_err(|error| RunError::usage(&error, error.hint()))
+}
+
+fn find_method(name: &str) -> Result<Method, RunError> {
+    Method::parse(name).ok_or_else(|| {
+        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::CLI_NAMES.join(", ")))
+    })
+}
+
+impl<'a> Builder<'a> {
+    fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
+        let settings = &spec.settings;
+        let usual_prompt = PROMPTS[usize::from(claims)];
+        let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
+        let prompt = prompting::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
+        let method = find_method(settings.method.as_deref().unwrap_or(Method::React.name()))?;
+        // Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's
+        // has the paper's form, so it goes with the paper's protocol.
+        let of_paper = matches!(&prompt, PromptSource::Text(text) if !text.is_plain());
+        let ours = ModelSettings(settings).is_chat() && !of_paper;
+        let usual = if ours { protocol::robust::ID } else { protocol::react_paper::ID };
+        let options = Options(settings.option.clone().unwrap_or_default());
+        let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options, spec.began.as_ref())?;
+        if is_on(settings.completions) && protocol.observation_role() == Role::Tool {
+            let message = format!("protocol `{}` calls functions, and text completions cannot", protocol.id());
+            return Err(RunError::usage(message, "leave out --completions, or use another --protocol"));
+        }
+        let order = order(settings)?;
+        if matches!(prompt, PromptSource::Text(_)) && method.agent().is_some() && method.direct().is_some() {
+            return Err(RunError::usage(
+                format!(
+                    "`{}` has two parts, and the finished text `{prompt_name}` fits only one of them",
+                    method.name()
+                ),
+                "use a prompt file (TOML), from which each part is rendered in its own form",
+            ));
+        }
+        if is_on(settings.oracle_context) && method.direct().is_none() {
+            return Err(RunError::usage(
+                format!("--oracle-context is about direct methods, and `{}` uses tools", method.name()),
+                "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
+            ));
+        }
+        if is_on(settings.oracle_context) && matches!(&prompt, PromptSource::Text(text) if text.has_question()) {
+            return Err(RunError::usage(
+                format!("`{prompt_name}` says where the question stands, and has no place for --oracle-context"),
+                "the gold paragraphs are shown before the question: use a prompt file (TOML), or a text without {question}",
+            ));
+        }
+        Ok(Self { settings, claims, prompt, prompt_name, method, protocol, options, order })
+    }
+
+    fn build(
+        self,
+        name: String,
+        pool: &mut Pool,
+        wiki: &BuiltWiki,
+        price: Option<&PriceRecord>,
+    ) -> Result<BuiltVariant, RunError> {
+        let label = self.label();
+        let wording = WikiSettings(self.settings).wording().unwrap_or_else(|| self.wording());
+        let oracle_context = is_on(self.settings.oracle_context);
+        let voting = self.voting();
+        let approach = Approach::of(
+            self.method,
+            |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(method, &label)? }),
+            |method| {
+                let (setup, reasons) = (self.setup(method, &label)?, method == Method::Cot);
+                Ok::<_, RunError>(Answering { setup, reasons, oracle_context })
+            },
+            voting.unwrap_or_default(),
+        )?;
+        let server = pool.server(self.settings)?;
+        let journaled = server.is_some() && !pool.is_offline();
+        let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
+        model.fits(&self.decoding(self.method), voting, self.forces_calls())?;
+        let (prompts, breaker, learned) = (approach.prompts(), model.breaker.clone(), model.learned.clone());
+        let agent = Agent {
+            model: Arc::clone(&model.model),
+            source: Arc::clone(&wiki.source),
+            session: SessionOptions {
+                wording,
+                observation_chars: self.settings.observation_chars,
+                ..SessionOptions::default()
+            },
+            approach,
+            price: price.map(Price::from),
+            journaled,
+        };
+        let variant = Variant {
+            name,
+            question_label: label,
+            wording,
+            price: price.cloned(),
+            settings: self.recorded_by_name()?,
+            ..self.record(&prompts, model, wiki)
+        };
+        let (prompt, direct_prompt) = prompts;
+        let prompts = std::iter::once(prompt).chain(direct_prompt).collect();
+        Ok(BuiltVariant { variant, agent, prompts, breaker, learned })
+    }
+
+    /// What a manifest holds of it.
+    fn record(
+        self,
+        (prompt, direct_prompt): &(StoredPrompt, Option<StoredPrompt>),
+        model: BuiltModel,
+        wiki: &BuiltWiki,
+    ) -> Variant {
+        let oracle_context = is_on(self.settings.oracle_context);
+        Variant {
+            name: String::new(),
+            repeats: None,
+            protocol: self.protocol.id().to_owned(),
+            // Direct methods do not speak it.
+            protocol_version: if self.method.agent().is_some() { self.protocol.version() } else { 1 },
+            method: self.method.name().to_owned(),
+            voting: self.voting(),
+            oracle_context,
+            max_steps: Some(self.max_steps()),
+            prompt: self.prompt_name.clone(),
+            prompt_sha256: prompt.sha256.clone(),
+            direct_prompt_sha256: direct_prompt.as_ref().map(|prompt| prompt.sha256.clone()),
+            texts: self.settings.texts.clone(),
+            instruction: self.settings.instruction.clone(),
+            shots: self.settings.shots,
+            exemplar_order: (self.order != ExemplarOrder::File).then(|| self.order.name().to_owned()),
+            exemplar_seed: self.order.seed(),
+            question_label: String::new(),
+            model: model.label,
+            endpoint: model.endpoint.to_owned(),
+            base_url: model.base_url,
+            direct_max_tokens: self.direct_max_tokens(),
+            price: None,
+            decoding: self.decoding(self.method).into(),
+            not_sent: Vec::new(),
+            wiki: wiki.label.clone(),
+            wiki_origin: wiki.origin.clone(),
+            compat: Some(WikiSettings(self.settings).compat()),
+            wording: Wording::default(),
+            settings: BTreeMap::new(),
+            options: self.options.0,
+        }
+    }
+
+    /// The label before the question. A text of the paper's does not say which of the two it is for; the dataset does.
+    fn label(&self) -> String {
+        let usual = if self.claims { "Claim" } else { "Question" };
+        self.settings.question_label.as_deref().or(self.prompt.question_label()).unwrap_or(usual).to_owned()
+    }
+
+    /// What the dialogues of one part of the method are built from.
+    fn setup(&self, method: Method, label: &str) -> Result<Arc<Setup>, RunError> {
+        let section = texts::section(self.protocol.id(), &self.options);
+        let texts = texts::load(self.settings.texts.as_deref(), self.prompt.language(), &section, &shipped::file)?;
+        let settings = RenderSettings {
+            protocol: self.protocol.as_ref(),
+            method,
+            shots: self.settings.shots,
+            order: self.order,
+            max_steps: self.max_steps(),
+        };
+        Ok(Arc::new(Setup {
+            frame: prompting::render(&self.prompt, &texts, &settings)?.frame,
+            question_label: label.to_owned(),
+            max_steps: self.max_steps(),
+            thoughts: method != Method::Act,
+            decoding: self.decoding(method),
+            history: Vec::new(),
+        }))
+    }
+
+    fn max_steps(&self) -> usize {
+        self.settings.max_steps.unwrap_or(self.protocol.max_steps())
+    }
+
+    fn voting(&self) -> Option<Voting> {
+        let usual = Voting::default();
+        self.method.votes().then(|| Voting {
+            samples: self.settings.samples.unwrap_or(usual.samples),
+            temperature: self.settings.sample_temperature.unwrap_or(usual.temperature),
+            majority: self.settings.majority.unwrap_or(usual.majority),
+        })
+    }
+
+    /// Sampling settings of a method, or of a part of one.
+    fn decoding(&self, method: Method) -> Decoding {
+        let settings = self.settings;
+        let usual = if method.agent().is_some() { self.protocol.max_tokens() } else { DIRECT_TOKENS };
+        let typed = [
+            (RequestOption::Temperature, settings.temperature.or(settings.sample_temperature).is_some()),
+            (RequestOption::TopP, settings.top_p.is_some()),
+            (RequestOption::Seed, settings.seed.is_some()),
+        ];
+        Decoding {
+            temperature: settings.temperature.unwrap_or(0.0),
+            top_p: settings.top_p.unwrap_or(1.0),
+            max_tokens: settings.max_tokens.unwrap_or(usual),
+            seed: settings.seed,
+            reasoning: settings.reasoning,
+            extra_body: ModelSettings(settings).extra_body(),
+            typed: typed.into(),
+        }
+    }
+
+    /// Whether the model must call a function in each reply.
+    fn forces_calls(&self) -> bool {
+        let forced = self.options.0.get("choice").is_some_and(|choice| choice == "required");
+        forced && self.method.agent().is_some() && self.protocol.observation_role() == Role::Tool
+    }
+
+    /// A back-off answers directly as the method alone does.
+    fn direct_max_tokens(&self) -> Option<u32> {
+        let (whole, direct) = (self.decoding(self.method), self.decoding(self.method.direct()?));
+        (whole.max_tokens != direct.max_tokens).then_some(direct.max_tokens)
+    }
+
+    /// The script's tool speaks Chinese; otherwise the tool speaks the prompt's language.
+    fn wording(&self) -> Wording {
+        let chinese = self.protocol.id() == protocol::react_zh::ID || self.prompt.language().starts_with("zh");
+        if chinese { Wording::Chinese } else { Wording::English }
+    }
+
+    fn rules(&self, label: &str, approach: &Approach) -> BaselineSettings {
+        let claims = self.claims;
+        let mut rules = BaselineSettings {
+            claims,
+            // The rules know what to do in seven steps; more of them are repetition.
+            last_step: self.protocol.last_answer(self.max_steps()).min(BaselineSettings::default().last_step),
+            protocol: self.method.agent().map(|_| Arc::clone(&self.protocol)),
+            thoughts: self.method != Method::Act,
+            force_stop: approach.acting().map_or("", |acting| acting.setup.frame.text_for("force_stop")).to_owned(),
+            ..BaselineSettings::default()
+        };
+        let label_of = if claims { &mut rules.claim_label } else { &mut rules.question_label };
+        label.clone_into(label_of);
+        rules
+    }
+
+    /// The settings that a manifest holds by their names.
+    fn recorded_by_name(&self) -> Result<BTreeMap<String, Value>, RunError> {
+        let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
+        let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
+        Ok(by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect())
+    }
+}
+
+fn order(settings: &VariantSettings) -> Result<ExemplarOrder, RunError> {
+    let order = settings.exemplar_order.as_deref().unwrap_or("file");
+    match (order, settings.exemplar_seed) {
+        ("shuffled", seed) => Ok(ExemplarOrder::Seeded(seed.unwrap_or(0))),
+        (order, Some(_)) => Err(RunError::usage(
+            format!("--exemplar-seed is the seed of a shuffle, but the order of the exemplars is `{order}`"),
+            "add --exemplar-order shuffled",
+        )),
+        ("reversed", None) => Ok(ExemplarOrder::Reversed),
+        _ => Ok(ExemplarOrder::File),
+    }
+}
+
+/// Options that requests of these settings are sent without, as far as is known. Names that an option goes by, and how
+/// answers are transferred, change nothing in them.
+pub(super) fn unsent_options(variant: &Variant, learned: &LearnedOptions) -> RequestOptions {
+    let Some(decoding) = variant.decoding.known() else { return RequestOptions::default() };
+    // Native calls need no stops; methods that answer at once have them.
+    let acts_only = [Method::Act.name(), Method::React.name()].contains(&variant.method.as_str());
+    let has_stops = !(acts_only && variant.protocol == native::ID);
+    let required = decoding.required();
+    let unsent = learned.refused().and(RequestOptions::notable()).iter();
+    unsent
+        .filter(|option| match option {
+            // A provider may have no seeds at all.
+            RequestOption::Seed => decoding.seed.is_some(),
+            RequestOption::Stop => has_stops,
+            option => !required.contains(*option),
+        })
+        .collect()
+}
+
+/// What a person should know about it.
+pub(super) fn unsent_notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> {
+    let model = printable(&variant.model, 80);
+    let note = |option: RequestOption| {
+        if option == RequestOption::Stop && variant.endpoint == "responses" {
+            return "note: the Responses API has no stop sequences; they are applied here".to_owned();
+        }
+        let name = option.name();
+        let means = match option {
+            RequestOption::Stop => "stops are applied here",
+            RequestOption::Seed => "repeats may differ",
+            RequestOption::CacheControl => "every prompt costs its full price",
+            RequestOption::Thoughts | RequestOption::ThoughtsContent | RequestOption::ThoughtsDetails => {
+                "the model does not see its earlier reasoning again"
+            }
+            _ => "the model uses its own",
+        };
+        format!("note: {model} does not take {name}: requests are sent without it, and {means}")
+    };
+    unsent_options(variant, learned).iter().map(note).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{unsent_notes, unsent_options};
+    use crate::base::{Compat, Decoding, Method, RequestOption, Variant, Wording};
+    use crate::models::{Endpoint, OpenAiSettings, RemoteSettings, anthropic, openai};
+    use std::collections::BTreeMap;
+
+    include!("../../tests/it/common/variant.rs");
+
+    #[test]
+    fn stops_are_told_about_where_requests_have_some() {
+        let settings = RemoteSettings { base_urls: vec!["http://h".to_owned()], ..RemoteSettings::default() };
+        let api = OpenAiSettings { endpoint: Endpoint::Responses, ..OpenAiSettings::default() };
+        let model = openai::model(settings, api).expect("a model");
+        let told = "note: the Responses API has no stop sequences; they are applied here";
+        for (protocol, method, notes_expected) in [
+            ("tools", Method::React, vec![]),
+            ("tools", Method::ReactThenCotSc, vec![told]),
+            ("robust", Method::React, vec![told]),
+        ] {
+            let (protocol, method) = (protocol.to_owned(), method.name().to_owned());
+            let variant = Variant { protocol, method, endpoint: "responses".to_owned(), ..variant("a") };
+            assert_eq!(
+                unsent_notes(&variant, model.learned()),
+                notes_expected,
+                "{} {}",
+                variant.protocol,
+                variant.method
+            );
+        }
+    }
+
+    #[test]
+    fn a_seed_that_the_provider_does_not_know_is_told_where_one_is_set() {
+        let settings = RemoteSettings { base_urls: vec!["http://h".to_owned()], ..RemoteSettings::default() };
+        let model = anthropic::model(settings, false).expect("a model");
+        let typed = [RequestOption::Seed].into_iter().collect();
+        let seeded = Decoding { seed: Some(7), typed, ..Decoding::default() };
+        let seeded = Variant { decoding: seeded.into(), ..variant("a") };
+        assert_eq!(unsent_options(&seeded, model.learned()).names(), ["seed"]);
+        assert!(unsent_options(&variant("a"), model.learned()).names().is_empty());
+        assert_eq!(
+            unsent_notes(&seeded, model.learned()),
+            ["note: made does not take seed: requests are sent without it, and repeats may differ"]
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! The figures of one episode: what each is called and means, which way is better, and how it is computed.
+//!
+//! This table is the only place that defines a figure. The question columns of `export` and the metrics of `compare` are
+//! taken from it, and a test holds `docs/columns.md` to it.
+
+use super::{
+    AnswerScore, Assessment, Failure, FailureClass, GoldEvidence, GoldRetrieval, Metric, Shortfalls, score_answers,
+    search_missed,
+};
+use crate::base::{Repair, Tool, Trajectory};
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+/// An episode with what its answer scored and how it came about: the one view of an episode that is read back.
+#[derive(Debug, Clone)]
+pub struct ScoredEpisode {
+    pub trajectory: Trajectory,
+    /// The metric of its score.
+    pub metric: Metric,
+    /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
+    pub score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent if it was not measured, if its steps are not known, or if nobody asks for them.
+    pub assessment: Option<Assessment>,
+}
+
+impl ScoredEpisode {
+    /// Scores an episode and assesses it; `gold` is absent if its dataset names no supporting facts.
+    pub fn of(trajectory: Trajectory, metric: Metric, gold: Option<&GoldEvidence>) -> Self {
+        Self::unassessed(trajectory, metric).assessed(gold)
+    }
+
+    /// Scores an episode without its trajectory metrics, which take longer than the score.
+    pub fn unassessed(trajectory: Trajectory, metric: Metric) -> Self {
+        let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+        let score = trajectory.measured().then(answered).flatten();
+        Self { trajectory, metric, score, assessment: None }
+    }
+
+    /// The same with its trajectory metrics.
+    #[must_use]
+    pub fn assessed(self, gold: Option<&GoldEvidence>) -> Self {
+        Self { assessment: Assessment::of(&self.trajectory, self.score, gold), ..self }
+    }
+
+    /// Whether its answer is right; absent where there is no score.
+    pub fn is_right(&self) -> Option<bool> {
+        self.score.map(|score| score.em > 0.0)
+    }
+
+    /// Why its answer is wrong, by the rules.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.assessment.as_ref()?.failure.as_ref()
+    }
+
+    pub fn class(&self) -> Option<FailureClass> {
+        Some(self.failure()?.class)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Figure {
+    /// The name that users type, and the name of its column in an export.
+    pub name: &'static str,
+    pub better: Better,
+    /// What it means, as `docs/columns.md` says it.
+    pub about: &'static str,
+    /// What kind of number it is, and how it is computed.
+    pub measure: Measure,
+}
+
+/// How a figure is computed. The result is absent if the episode has no such value.
+#[derive(Debug, Clone, Copy)]
+pub enum Measure {
+    /// A share in `0.0..=1.0`.
+    Share(fn(&ScoredEpisode) -> Option<f64>),
+    /// Yes or no. Its mean is a share.
+    Flag(fn(&ScoredEpisode) -> Option<bool>),
+    Count(fn(&ScoredEpisode) -> Option<u64>),
+    Amount(fn(&ScoredEpisode) -> Option<f64>),
+}
+
+/// How the values of a figure are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Shares in `0.0..=1.0`: shown in per cent, and their differences in percentage points.
+    Share,
+    /// Any other number, shown as it is.
+    Amount,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    Higher,
+    Lower,
+    /// Neither is: a comparison says more and less, and names no winner.
+    Neither,
+}
+
+impl Figure {
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|figure| figure.name == name)
+    }
+
+    pub fn unit(&self) -> Unit {
+        match self.measure {
+            Measure::Share(_) | Measure::Flag(_) => Unit::Share,
+            Measure::Count(_) | Measure::Amount(_) => Unit::Amount,
+        }
+    }
+
+    /// Its value as a number; absent if the episode was not measured.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub fn value(&self, episode: &ScoredEpisode) -> Option<f64> {
+        if !episode.trajectory.measured() {
+            return None;
+        }
+        match self.measure {
+            Measure::Share(of) | Measure::Amount(of) => of(episode),
+            Measure::Flag(of) => of(episode).map(|yes| f64::from(u8::from(yes))),
+            Measure::Count(of) => of(episode).map(|count| count as f64),
+        }
+    }
+}
+
+macro_rules! figures {
+    ($($id:ident $name:literal $better:ident $measure:ident($of:expr) $about:literal;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $about, ".")]
+            pub const $id: Figure =
+                Figure { name: $name, better: Better::$better, about: $about, measure: Measure::$measure($of) };
+        )*
+        /// All figures, in the order in which errors list them.
+        pub const ALL: &[Figure] = &[$($id),*];
+    };
+}
+
+figures! {
+    EM "em" Higher Share(|episode| Some(episode.score?.em))
+        "exact match, 0 or 1; empty when not measured or the gold is hidden, like the next three";
+    F1 "f1" Higher Share(|episode| Some(episode.score?.f1)) "F1 over words, 0 to 1";
+    PRECISION "precision" Higher Share(|episode| Some(episode.score?.precision)) "precision over words, 0 to 1";
+    RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
+    STEPS "steps" Neither Count(|episode| count(known(episode)?.agent_steps()))
+        "number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them";
+    CALLS "calls" Neither Count(|episode| u64::try_from(known(episode)?.call_count()).ok())
+        "number of model calls";
+    BAD_CALLS "bad_calls" Lower
+        Count(|episode| count(repairs(episode)?.filter(|repair| repair.is_bad_call())))
+        "replies without an action, mended by a further call (the paper's `n_badcalls`)";
+    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(known(episode)?).cut()))
+        "calls that the limit of tokens cut, or that did not fit into the model's context";
+    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(known(episode)?).declined()))
+        "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
+    SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
+    LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
+    MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)
+        "searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error";
+    REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)?))
+        "deviations from the protocol that were mended, bad calls among them";
+    SAMPLES "samples" Neither Count(|episode| u64::try_from(known(episode)?.sample_count()).ok())
+        "samples that a vote drew, 0 without one";
+    GOLD_PAGES_OPENED "gold_pages_opened" Higher Count(|episode| Some(gold(episode)?.pages_opened))
+        "gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known";
+    GOLD_PAGES "gold_pages" Neither Count(|episode| Some(gold(episode)?.pages))
+        "gold pages; of alternatives (FEVER) those of the one that was retrieved best";
+    FIRST_HOP "first_hop" Higher Flag(|episode| Some(gold(episode)?.first_hop()))
+        "1 when a gold page was opened, else 0";
+    ALL_HOPS "all_hops" Higher Flag(|episode| Some(gold(episode)?.all_hops()))
+        "1 when all gold pages were opened, else 0";
+    SENTENCES_SEEN "sentences_seen" Higher Count(|episode| Some(gold(episode)?.sentences_seen))
+        "gold sentences that an observation showed";
+    SENTENCES "sentences" Neither Count(|episode| Some(gold(episode)?.sentences))
+        "gold sentences whose text the dataset gives, or whose number is enough";
+    R_PRECISION "r_precision" Higher Share(|episode| gold(episode)?.r_precision.value())
+        "KILT's R-precision: the share of the first R pages opened that are in a set of R gold pages; empty, like the next three, where no supporting facts are known";
+    RECALL_AT_5 "recall_at_5" Higher Share(|episode| gold(episode)?.recall_at_5.value())
+        "KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places";
+    KILT_EM "kilt_em" Higher Share(|episode| Some(found_all(episode)? * episode.score?.em))
+        "KILT-EM: `em` where `r_precision` is 1, else 0";
+    KILT_F1 "kilt_f1" Higher Share(|episode| Some(found_all(episode)? * episode.score?.f1))
+        "KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0";
+    EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment.as_ref()?.retrieval.empty_lookups))
+        "lookups answered by `No more results.`; empty when not measured";
+    PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.prompt_tokens))
+        "tokens of all prompts whose server counted them";
+    COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.completion_tokens))
+        "tokens of all completions whose server counted them";
+    TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.total())) "all tokens, of prompts and completions";
+    CACHED_TOKENS "cached_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cached_tokens))
+        "tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none";
+    CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cache_write_tokens))
+        "tokens of the prompts that the provider kept for later requests";
+    REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| counted(episode.trajectory.usage.reasoning_tokens))
+        "tokens of the completions that were reasoning";
+    COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
+        "cost in US dollars; empty where no price is known";
+    WALL_MS "wall_ms" Lower Count(|episode| episode.trajectory.timed_ms())
+        "duration in milliseconds, waiting included";
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> Option<u64> {
+    u64::try_from(items.count()).ok()
+}
+
+/// A count that only some providers make.
+fn counted(tokens: u64) -> Option<u64> {
+    Some(tokens).filter(|tokens| *tokens > 0)
+}
+
+/// The episode, if its steps are known.
+fn known(episode: &ScoredEpisode) -> Option<&Trajectory> {
+    Some(&episode.trajectory).filter(|trajectory| trajectory.has_steps())
+}
+
+fn repairs(episode: &ScoredEpisode) -> Option<impl Iterator<Item = &Repair>> {
+    Some(known(episode)?.repairs.iter())
+}
+
+fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {
+    count(known(episode)?.steps.iter().filter(|step| step.tool == Some(tool)))
+}
+
+fn missed_searches(episode: &ScoredEpisode) -> Option<u64> {
+    let steps = known(episode)?.steps.iter();
+    count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
+}
+
+/// 1 where all the pages that KILT asks for were opened first, else 0.
+fn found_all(episode: &ScoredEpisode) -> Option<f64> {
+    let share = gold(episode)?.r_precision;
+    Some(f64::from(u8::from(share.count == share.of)))
+}
+
+fn gold(episode: &ScoredEpisode) -> Option<GoldRetrieval> {
+    episode.assessment.as_ref()?.retrieval.gold
+}
+
+/// A share as the two counts that it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share {
+    /// How many.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Share {
+    /// `count / of`, `0.0..=1.0`; absent for a share of nothing.
+    #[expect(clippy::cast_precision_loss, reason = "counts of steps and sentences are far below 2^53")]
+    pub fn value(self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+
+    pub(super) fn add(&mut self, count: u64, of: u64) {
+        self.count += count;
+        self.of += of;
+    }
+}
+
+/// `{"count", "of", "share"}`.
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Share", 3)?;
+        fields.serialize_field("count", &self.count)?;
+        fields.serialize_field("of", &self.of)?;
+        fields.serialize_field("share", &self.value())?;
+        fields.end()
+    }
+}

@@ -1,0 +1,201 @@
+//! Which metric a question is scored by, and the score itself.
+
+use super::answer::{FEVER_LABELS, fever_label, hotpot, hotpot_max, paper_reward, rouge_l_max, strategy_qa};
+use super::characters::{characters, is_unspaced};
+use super::overlap::AnswerScore;
+use crate::base::{AnswerKind, Question};
+
+/// How an answer is compared with its golds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// `HotpotQA`'s EM and F1 against the official gold alone, `answers[0]`.
+    Hotpot,
+    /// The same against every gold, each number's maximum: for datasets that list aliases.
+    Aliases,
+    /// FEVER's label accuracy: case is ignored, nothing else. All four numbers are the same.
+    Fever,
+    /// The reward of the paper's harness against `answers[0]`. All four numbers are the same.
+    Paper,
+    /// Exact match and F1 over characters, for scripts without spaces; the best of all golds.
+    Characters,
+    /// `StrategyQA`'s accuracy against `answers[0]`: true is yes, false is no. All four numbers are the same.
+    StrategyQa,
+    /// ROUGE-L for long answers, the best of all golds; EM is equality of normalised texts.
+    RougeL,
+}
+
+impl Metric {
+    /// All metrics, in the order in which they are listed.
+    pub const ALL: [Self; 7] =
+        [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters, Self::StrategyQa, Self::RougeL];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hotpot => "hotpot",
+            Self::Aliases => "aliases",
+            Self::Fever => "fever",
+            Self::Paper => "paper",
+            Self::Characters => "cjk",
+            Self::StrategyQa => "strategyqa",
+            Self::RougeL => "rougel",
+        }
+    }
+
+    /// The metric of that name, in any case.
+    /// Whether it says right or wrong and nothing between, so that F1 is the same as EM.
+    pub fn is_accuracy(self) -> bool {
+        matches!(self, Self::Fever | Self::StrategyQa)
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name().eq_ignore_ascii_case(name.trim()))
+    }
+
+    /// The dataset's own metric for a question: label accuracy for labels, the official gold alone for `HotpotQA`,
+    /// characters where the official gold has any of a script without spaces, the best of all golds elsewhere.
+    pub fn for_question(question: &Question) -> Self {
+        match question.answer_kind {
+            AnswerKind::Label => Self::Fever,
+            _ => Self::for_texts(&question.dataset, &question.answers),
+        }
+    }
+
+    /// The dataset's own metric where only the golds of a question are known, as in a trajectory.
+    ///
+    /// Golds that are FEVER's labels are scored as labels, whatever the dataset is called.
+    pub fn for_answers(dataset: &str, answers: &[String]) -> Self {
+        let label = |answer: &String| FEVER_LABELS.contains(&answer.as_str());
+        match dataset {
+            "fever" => Self::Fever,
+            _ if dataset != "hotpotqa" && !answers.is_empty() && answers.iter().all(label) => Self::Fever,
+            _ => Self::for_texts(dataset, answers),
+        }
+    }
+
+    /// The metric of golds that are not labels. The official one decides: an English dataset may list names in other
+    /// scripts among its aliases.
+    fn for_texts(dataset: &str, answers: &[String]) -> Self {
+        match dataset {
+            "hotpotqa" => Self::Hotpot,
+            "strategyqa" => Self::StrategyQa,
+            _ if is_long_form(dataset) => Self::RougeL,
+            _ if answers.first().is_some_and(|gold| gold.chars().any(is_unspaced)) => Self::Characters,
+            _ => Self::Aliases,
+        }
+    }
+}
+
+/// Whether a dataset asks for whole paragraphs: `ELI5`, under any name that has this word, as KILT's file `eli5-dev-kilt.jsonl`.
+fn is_long_form(dataset: &str) -> bool {
+    dataset.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case("eli5"))
+}
+
+/// Scores an answer against the golds of a question, the official one first; `None` if there are none.
+///
+/// No answer at all scores zero even where the gold normalises to nothing: the official script's `"" == ""` is
+/// kept for an answer that was given and is empty.
+pub fn score_answers(metric: Metric, prediction: Option<&str>, golds: &[String]) -> Option<AnswerScore> {
+    let official = golds.first()?;
+    let Some(prediction) = prediction else { return Some(AnswerScore::ZERO) };
+    Some(match metric {
+        Metric::Hotpot => hotpot(prediction, official),
+        Metric::Aliases => hotpot_max(prediction, golds),
+        Metric::Fever => AnswerScore::right(golds.iter().any(|gold| fever_label(prediction, gold))),
+        Metric::Paper => AnswerScore::right(paper_reward(Some(prediction), official)),
+        Metric::Characters => characters(prediction, golds),
+        Metric::StrategyQa => AnswerScore::right(strategy_qa(prediction, official)),
+        Metric::RougeL => rouge_l_max(prediction, golds),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metric, score_answers};
+    use crate::base::{AnswerKind, Question};
+    use crate::scoring::AnswerScore;
+
+    fn golds(golds: &[&str]) -> Vec<String> {
+        golds.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::parse(metric.name()), Some(metric));
+        }
+        assert_eq!(Metric::parse(" Hotpot "), Some(Metric::Hotpot));
+        assert_eq!(Metric::parse("bleu"), None);
+    }
+
+    #[test]
+    fn the_dataset_decides() {
+        let mut question = Question::new("1", "Is it?", golds(&["b", "c d"]));
+        assert_eq!(Metric::for_question(&question), Metric::Aliases);
+        assert_eq!(score_answers(Metric::Aliases, Some("C D"), &question.answers), Some(AnswerScore::right(true)));
+        question.dataset = "hotpotqa".into();
+        assert_eq!(Metric::for_question(&question), Metric::Hotpot);
+        assert_eq!(score_answers(Metric::Hotpot, Some("C D"), &question.answers), Some(AnswerScore::ZERO));
+        question.answer_kind = AnswerKind::Label;
+        assert_eq!(Metric::for_question(&question), Metric::Fever);
+        assert_eq!(Metric::for_answers("sample-claims", &golds(&["REFUTES"])), Metric::Fever);
+        assert_eq!(Metric::for_answers("sample", &golds(&["refutes"])), Metric::Aliases);
+        assert_eq!(Metric::for_answers("sample", &[]), Metric::Aliases);
+        assert_eq!(Metric::for_answers("hotpotqa", &golds(&["x"])), Metric::Hotpot);
+    }
+
+    #[test]
+    fn golds_without_spaces_are_scored_by_characters() {
+        for (dataset, answers, metric) in [
+            ("sample-zh", &["南京", "江宁"][..], Metric::Characters),
+            ("mine", &["1952年", "1952"], Metric::Characters),
+            ("mine", &["กรุงเทพ"], Metric::Characters),
+            ("mine", &["서울 특별시"], Metric::Aliases),
+            ("mine", &["1952"], Metric::Aliases),
+            ("triviaqa", &["Tokyo", "東京"], Metric::Aliases),
+            ("hotpotqa", &["東京"], Metric::Hotpot),
+        ] {
+            assert_eq!(Metric::for_answers(dataset, &golds(answers)), metric, "{dataset} {answers:?}");
+            let mut question = Question::new("1", "?", golds(answers));
+            question.dataset = dataset.into();
+            assert_eq!(Metric::for_question(&question), metric, "{dataset} {answers:?}");
+        }
+        let score = score_answers(Metric::Characters, Some("南京。"), &golds(&["南京", "江宁"]));
+        assert_eq!(score, Some(AnswerScore::right(true)));
+        // A list that holds nothing but labels is one of claims, and labels are not Chinese.
+        assert_eq!(Metric::for_answers("sample-zh", &golds(&["SUPPORTS"])), Metric::Fever);
+    }
+
+    #[test]
+    fn booleans_are_answers_of_strategyqa_and_long_answers_are_scored_by_rouge() {
+        assert_eq!(Metric::for_answers("strategyqa", &golds(&["yes"])), Metric::StrategyQa);
+        for (prediction, gold, right) in [
+            ("True", "yes", true),
+            ("false.", "no", true),
+            ("yes", "yes", true),
+            ("True", "no", false),
+            ("so", "no", false),
+        ] {
+            let score = score_answers(Metric::StrategyQa, Some(prediction), &golds(&[gold]));
+            assert_eq!(score, Some(AnswerScore::right(right)), "{prediction} {gold}");
+        }
+        assert_eq!(Metric::for_answers("eli5-dev-kilt", &golds(&["x"])), Metric::RougeL);
+        assert_eq!(Metric::for_answers("nq-dev-kilt", &golds(&["x"])), Metric::Aliases);
+        let score = score_answers(Metric::RougeL, Some("the cat sat"), &golds(&["a dog", "the cat"])).expect("a score");
+        assert_eq!((score.em, score.f1, score.recall), (0.0, 0.799_999_995_200_000_1, 1.0));
+    }
+
+    #[test]
+    fn no_answer_is_not_an_empty_answer() {
+        for metric in Metric::ALL {
+            assert_eq!(score_answers(metric, None, &golds(&[""])), Some(AnswerScore::ZERO), "{metric:?}");
+            assert_eq!(score_answers(metric, Some("x"), &[]), None, "{metric:?}");
+        }
+        let empty = score_answers(Metric::Hotpot, Some(""), &golds(&["the"])).expect("a score");
+        assert_eq!((empty.em, empty.f1), (1.0, 0.0));
+        assert_eq!(
+            score_answers(Metric::Paper, Some("supports."), &golds(&["SUPPORTS"])),
+            Some(AnswerScore::right(true))
+        );
+        assert_eq!(score_answers(Metric::Fever, Some("supports."), &golds(&["SUPPORTS"])), Some(AnswerScore::ZERO));
+    }
+}

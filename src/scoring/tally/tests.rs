@@ -1,0 +1,131 @@
+//! What a run's sum counts, and what it leaves out.
+
+use super::{QuestionMeans, RunScore, Tally};
+use crate::base::{Outcome, Repair, Step, Trajectory, Usage};
+use crate::scoring::{AnswerScore, Metric, fixtures};
+
+fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
+    Trajectory {
+        usage: Usage::new(10, 2),
+        repairs: vec![Repair { step: 1, kind: "missing_action".into() }, Repair { step: 1, kind: "other".into() }],
+        ..fixtures::episode(vec![Step::default()], answer, answers, outcome)
+    }
+}
+
+#[test]
+fn tokens_that_only_some_episodes_count_have_no_mean() {
+    let counted = Trajectory { steps_recorded: false, ..episode(Outcome::Finished, Some("x"), &["x"]) };
+    let uncounted = Trajectory { usage: Usage::default(), ..counted.clone() };
+    let score = RunScore::of("hotpotqa", [&counted, &counted]);
+    assert_eq!((score.counted_usage(), score.tokens_per_question()), (Some(Usage::new(20, 4)), Some(12.0)));
+    let score = RunScore::of("hotpotqa", [&counted, &uncounted]);
+    assert_eq!(
+        (score.counted_usage(), score.tokens_per_question(), score.tokens_per_correct()),
+        (Some(Usage::new(10, 2)), None, None)
+    );
+}
+
+#[test]
+fn not_measured_and_hidden_are_in_no_mean() {
+    let mut paid = episode(Outcome::NotMeasured, None, &["x"]);
+    paid.cost_usd = Some(0.25);
+    let episodes = [
+        episode(Outcome::Finished, Some("Ray Charles"), &["Charles"]),
+        episode(Outcome::Finished, Some("the x"), &["X"]),
+        episode(Outcome::StepLimit, None, &[""]),
+        episode(Outcome::Finished, Some("y"), &[]),
+        paid,
+        episode(Outcome::NotMeasured, None, &[]),
+    ];
+    let score = RunScore::of("hotpotqa", &episodes);
+    let f1 = 2.0 * 0.5 * 1.0 / 1.5;
+    assert_eq!((score.episodes, score.measured, score.scored, score.hidden, score.not_measured), (6, 4, 3, 1, 2));
+    assert_eq!((score.correct, score.em, score.f1), (1, Some(1.0 / 3.0), Some((f1 + 1.0) / 3.0)));
+    assert_eq!(score.em_bounds, Some([0.25, 0.5]));
+    let outcomes: Vec<(&str, u64)> = score.outcomes.clone().into_iter().collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("budget", 0),
+            ("context_overflow", 0),
+            ("finished", 3),
+            ("format_failure", 0),
+            ("not_measured", 2),
+            ("step_limit", 1)
+        ]
+    );
+    assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (Some(4), Some(0), Some(4), None));
+    assert_eq!(score.usage, Usage::new(40, 8));
+    assert_eq!((score.mean_steps(), score.bad_call_rate()), (Some(1.0), None));
+    let mean = f64::midpoint(f1, 1.0) * 2.0 / 3.0;
+    let variance = ((f1 - mean).powi(2) + (1.0 - mean).powi(2) + mean.powi(2)) / 2.0;
+    assert!((score.f1_variance.expect("three scores") - variance).abs() < 1e-15);
+}
+
+#[test]
+fn nothing_scored_has_no_mean() {
+    let score = Tally::new("sample").score();
+    assert_eq!((score.em, score.f1, score.f1_variance, score.em_bounds), (None, None, None, None));
+    let lost = RunScore::of("sample", &[episode(Outcome::NotMeasured, None, &["x"])]);
+    assert_eq!((lost.em, lost.em_bounds), (None, Some([0.0, 1.0])));
+}
+
+#[test]
+fn the_rule_is_the_datasets_or_the_given_one() {
+    let claim = episode(Outcome::Finished, Some("supports."), &["SUPPORTS"]);
+    let mut official = Tally::new("sample-claims");
+    assert_eq!(official.add(&claim), Some(AnswerScore::ZERO));
+    let mut paper = Tally::with_metric(Metric::Paper);
+    assert_eq!(paper.add(&claim), Some(AnswerScore::right(true)));
+    assert_eq!((paper.score().em, official.score().em), (Some(1.0), Some(0.0)));
+}
+
+#[test]
+fn what_a_budget_cut_short_is_counted_apart() {
+    let paid = |outcome, answer| Trajectory { cost_usd: Some(0.5), ..episode(outcome, answer, &["x"]) };
+    let episodes =
+        [paid(Outcome::Finished, Some("x")), paid(Outcome::Finished, Some("y")), paid(Outcome::Budget, Some("y"))];
+    let score = RunScore::of("hotpotqa", &episodes);
+    assert_eq!((score.episodes, score.measured, score.not_measured, score.budget), (3, 2, 0, 1));
+    assert_eq!((score.em, score.em_bounds), (Some(0.5), Some([1.0 / 3.0, 2.0 / 3.0])));
+    // Twelve tokens and half a dollar a measured episode; one of two answers is right.
+    assert_eq!((score.tokens_per_question(), score.tokens_per_correct()), (Some(12.0), Some(24.0)));
+    assert_eq!((score.cost_per_question(), score.cost_per_correct()), (Some(0.5), Some(1.0)));
+    let lost = RunScore::of("hotpotqa", &[episode(Outcome::Finished, Some("y"), &["x"])]);
+    assert_eq!((lost.cost_per_question(), lost.tokens_per_correct()), (None, None));
+}
+
+#[test]
+fn repeats_of_a_question_are_averaged_first() {
+    let of = |id: &str, answer: &str| Trajectory { id: id.into(), ..episode(Outcome::Finished, Some(answer), &["x"]) };
+    let lost = |id: &str| Trajectory { id: id.into(), ..episode(Outcome::NotMeasured, None, &["x"]) };
+    // `a` is right twice in two, `b` once in four, `c` was never measured, and `d` is wrong and half lost.
+    let mut episodes = vec![of("a", "x"), of("b", "y"), of("b", "x"), of("b", "y"), of("a", "x"), of("b", "y")];
+    episodes.extend([lost("c"), lost("c"), of("d", "y"), lost("d")]);
+    let sum = |episodes: &[Trajectory], repeats| {
+        let mut tally = Tally::new("hotpotqa").by_question(repeats);
+        for episode in episodes {
+            tally.add(episode);
+        }
+        tally.score()
+    };
+    let score = sum(&episodes, 4);
+    let mean = 1.25 / 3.0;
+    let variance = ((1.0 - mean) * (1.0 - mean) + (0.25 - mean) * (0.25 - mean) + mean * mean) / 2.0;
+    let questions = score.questions.expect("repeats");
+    assert_eq!((score.scored, score.correct, score.not_measured, questions.n), (7, 3, 3, 3));
+    assert!((score.em.expect("a mean") - mean).abs() < 1e-15, "{score:?}");
+    assert!((questions.em_variance.expect("three") - variance).abs() < 1e-15, "{score:?}");
+    assert_eq!((score.f1, questions.f1_variance, score.f1_variance), (score.em, questions.em_variance, None));
+    let bounds = score.em_bounds.expect("bounds");
+    assert!((bounds[0] - 1.25 / 4.0).abs() < 1e-15 && (bounds[1] - 2.75 / 4.0).abs() < 1e-15, "{bounds:?}");
+    // The order of the episodes does not matter, to the last bit.
+    episodes.reverse();
+    assert_eq!(sum(&episodes, 4), score);
+    // Questions that are run once are summed as ever; one question has no variance.
+    let once = sum(&episodes, 1);
+    assert_eq!((once.questions, once.em), (None, Some(3.0 / 7.0)));
+    let single = sum(&[of("a", "x"), of("a", "y")], 2);
+    assert_eq!(single.questions, Some(QuestionMeans { n: 1, em_variance: None, f1_variance: None }));
+    assert_eq!((single.em, sum(&[], 2).em, sum(&[], 2).em_bounds), (Some(0.5), None, None));
+}

@@ -1,0 +1,484 @@
+//! A `MediaWiki` site asked through its Action API, as programs should.
+//!
+//! A title near match leads to the page; otherwise the text search gives up to twenty titles, worded as the search page
+//! words them. Every request carries `maxlag`, so that a struggling site can send us away.
+//!
+//! A query that the site refuses as such, for its length or its syntax, finds nothing: the agent wrote it, and asking
+//! again would not help. All other errors say nothing about the query, and are failures of the source.
+
+mod revisions;
+
+pub use revisions::{LeftOut, Pin, Revision, SiteFacts, SitePage};
+
+use super::cache::{Extracted, PageCache, Reading};
+use super::html::{Article, ArticleOptions, PageKind, PaperPage};
+use super::html_source::shown_url;
+use super::query;
+use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
+use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
+use crate::base::text::printable;
+use crate::base::{Provenance, sha256_hex};
+use crate::net::{Answer, MemoryPermit};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The name under which this source is recorded.
+const NAME: &str = "api";
+/// The script of the API.
+const PATH: &str = "/api.php";
+/// How many titles a text search gives.
+const TITLES: &str = "20";
+
+/// Errors of `action=parse` that say that there is nothing to read under a title.
+const NO_PAGE: [&str; 3] = ["missingtitle", "pagecannotexist", "invalidtitle"];
+
+/// How a site that lags behind is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LagSettings {
+    /// How often a request is sent in all.
+    pub attempts: u32,
+    /// Shortest wait, whatever the site says.
+    pub least: Duration,
+    pub longest: Duration,
+}
+
+impl Default for LagSettings {
+    /// Five attempts; between them the time the site asks for, 5 s to 60 s.
+    fn default() -> Self {
+        Self { attempts: 5, least: Duration::from_secs(5), longest: Duration::from_mins(1) }
+    }
+}
+
+pub struct ApiSource {
+    site: Site,
+    reading: Reading,
+    lag: LagSettings,
+    cache: PageCache,
+}
+
+impl ApiSource {
+    /// A source over the site at `base`, such as `https://en.wikipedia.org`. Sends nothing yet.
+    pub fn new(
+        base: &str,
+        settings: &LiveSettings,
+        options: ArticleOptions,
+        lag: LagSettings,
+    ) -> Result<Self, SitePolicyError> {
+        let reading = Reading::of(settings.compat, options);
+        let site = site_policy::site(base, Way::Api, settings)?;
+        let cache = PageCache::new(site.concurrent);
+        Ok(Self { site, reading, lag, cache })
+    }
+
+    async fn find(&self, query: &str) -> Result<Found, SourceError> {
+        let trimmed = query.trim();
+        if !query::cannot_be_title(trimmed) && trimmed.len() <= LONGEST_QUERY {
+            let (found, _) = self.list(trimmed, "nearmatch", "1").await?;
+            if let Some(hit) = found.into_iter().next() {
+                match self.page(&hit.title).await {
+                    // Special pages and pages deleted in this moment match, but cannot be read.
+                    Err(SourceError::Api { code, .. }) if NO_PAGE.contains(&code.as_str()) => {}
+                    answer => return answer,
+                }
+            }
+        }
+        self.titles(query, trimmed).await
+    }
+
+    async fn titles(&self, query: &str, trimmed: &str) -> Result<Found, SourceError> {
+        if trimmed.is_empty() || trimmed.len() > LONGEST_QUERY {
+            // The API refuses such a search, so nothing is sent.
+            let provenance = source::provenance_unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        let (hits, answer) = self.list(trimmed, "text", TITLES).await?;
+        let provenance = source::provenance_of(&answer, NAME, query);
+        if hits.is_empty() {
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        Ok(Found::Titles { titles: hits.iter().map(Hit::heading).collect(), provenance })
+    }
+
+    async fn list(&self, query: &str, what: &str, limit: &str) -> Result<(Vec<Hit>, Answer), SourceError> {
+        let parameters = [
+            ("action", "query"),
+            ("list", "search"),
+            ("srwhat", what),
+            ("srlimit", limit),
+            ("srprop", "redirecttitle|sectiontitle|categorysnippet"),
+            ("srsearch", query),
+        ];
+        let reply = self.ask(&parameters).await?;
+        if reply.refuses_query() {
+            return Ok((Vec::new(), reply.answer));
+        }
+        let (envelope, answer) = reply.content()?;
+        let query = envelope.query.ok_or_else(|| out_of_shape(&answer, "no `query`"))?;
+        let hits = query.search.ok_or_else(|| out_of_shape(&answer, "no `query.search`"))?;
+        Ok((hits, answer))
+    }
+
+    async fn page(&self, title: &str) -> Result<Found, SourceError> {
+        let _turn = self.cache.turn().await;
+        let parameters = [
+            ("action", "parse"),
+            ("redirects", "1"),
+            ("prop", "text|revid|properties"),
+            ("disableeditsection", "1"),
+            ("page", title),
+        ];
+        let (envelope, mut answer) = self.ask(&parameters).await?.content()?;
+        let parsed = envelope.parse.ok_or_else(|| out_of_shape(&answer, "no `parse`"))?;
+        let marked = if let Some(marked) = parsed.is_disambiguation() {
+            marked
+        } else {
+            // Nobody who holds a place waits for another.
+            answer.memory = MemoryPermit::default();
+            self.has_disambiguation_property(&parsed.title).await?
+        };
+        let Parsed { title, pageid, revid, text, .. } = parsed;
+        let reading = self.reading;
+        let (page, title, provenance) = self
+            .cache
+            .read(move |pages| {
+                let provenance = Provenance { pageid, revid, ..source::provenance_of(&answer, NAME, &title) };
+                let Answer { url, body, memory: _memory, .. } = answer;
+                // The text is in it once more, and a page takes memory enough while it is read.
+                drop(body);
+                let page = pages.page(sha256_hex([text.as_bytes()]), reading, &url, &text)?;
+                Ok((page, title, provenance))
+            })
+            .await?;
+        Ok(match &*page {
+            Extracted::Article(Article { kind, blocks, links, .. }) if marked || *kind == PageKind::Disambiguation => {
+                Found::Disambiguation { title, entries: Arc::clone(links), blocks: Arc::clone(blocks), provenance }
+            }
+            Extracted::Paper(PaperPage { blocks, .. }) | Extracted::Article(Article { blocks, .. }) => {
+                Found::Page { title, blocks: Arc::clone(blocks), sentences: None, provenance }
+            }
+        })
+    }
+
+    /// Asked for only where the answer to `parse` says nothing about the page's properties.
+    async fn has_disambiguation_property(&self, title: &str) -> Result<bool, SourceError> {
+        if self.reading == Reading::Paper {
+            return Ok(false);
+        }
+        let parameters = [("action", "query"), ("prop", "pageprops"), ("ppprop", "disambiguation"), ("titles", title)];
+        let (envelope, answer) = self.ask(&parameters).await?.content()?;
+        let query = envelope.query.ok_or_else(|| out_of_shape(&answer, "no `query`"))?;
+        Ok(query.pages.iter().flatten().any(Page::is_disambiguation))
+    }
+
+    /// One request, repeated while the site says that it lags.
+    async fn ask(&self, parameters: &[(&str, &str)]) -> Result<Reply, SourceError> {
+        let path = path(parameters);
+        let mut attempts = 0;
+        loop {
+            let answer = self.site.get(&path, &[("Accept", "application/json")]).await?;
+            attempts += 1;
+            let reply = Reply::read(answer)?;
+            if attempts >= self.lag.attempts || !reply.error.as_ref().is_some_and(ErrorBody::passing) {
+                return Ok(reply);
+            }
+            let asked = reply.answer.retry_after.unwrap_or_default();
+            // The site struggles with all of our requests, so all of them wait.
+            self.site.hold(asked.max(self.lag.least).min(self.lag.longest), reply.answer.status);
+        }
+    }
+}
+
+/// What a site is asked for, from `/` on.
+fn path(parameters: &[(&str, &str)]) -> String {
+    let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
+    let pairs: Vec<String> = parameters
+        .iter()
+        .chain(&fixed)
+        .map(|(name, value)| format!("{name}={}", super::query::quote_form(value)))
+        .collect();
+    format!("{PATH}?{}", pairs.join("&"))
+}
+
+impl Source for ApiSource {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.find(query).boxed()
+    }
+}
+
+/// What the site said to one request.
+struct Reply {
+    envelope: Envelope,
+    error: Option<ErrorBody>,
+    answer: Answer,
+}
+
+impl Reply {
+    fn read(answer: Answer) -> Result<Self, SourceError> {
+        if answer.status == URI_TOO_LONG {
+            return Ok(Self { envelope: Envelope::default(), error: None, answer });
+        }
+        if !answer.ok() {
+            return Err(SourceError::Status {
+                url: shown_url(&answer.url),
+                status: answer.status,
+                said: String::new(),
+            });
+        }
+        let declared = answer.content_type.as_deref().unwrap_or("");
+        if !declared.to_ascii_lowercase().contains("json") {
+            return Err(SourceError::ContentType {
+                url: shown_url(&answer.url),
+                content_type: printable(declared, 80),
+                expected: "JSON",
+            });
+        }
+        let mut envelope: Envelope =
+            serde_json::from_slice(&answer.body).map_err(|error| out_of_shape(&answer, &error.to_string()))?;
+        let error = envelope.error.take();
+        Ok(Self { envelope, error, answer })
+    }
+
+    fn refuses_query(&self) -> bool {
+        self.answer.status == URI_TOO_LONG || self.error.as_ref().is_some_and(ErrorBody::refuses_query)
+    }
+
+    /// The content, for requests that must not be refused.
+    fn content(self) -> Result<(Envelope, Answer), SourceError> {
+        let url = shown_url(&self.answer.url);
+        match self.error {
+            Some(error) => {
+                Err(SourceError::Api { url, code: printable(&error.code, 60), info: printable(&error.info, 200) })
+            }
+            None if self.answer.status == URI_TOO_LONG => {
+                Err(SourceError::Status { url, status: URI_TOO_LONG, said: String::new() })
+            }
+            None => Ok((self.envelope, self.answer)),
+        }
+    }
+}
+
+fn out_of_shape(answer: &Answer, detail: &str) -> SourceError {
+    SourceError::Shape { url: shown_url(&answer.url), detail: printable(detail, 200) }
+}
+
+// The parts of the Action API's answers that are read.
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Envelope {
+    /// Set instead of everything else, at HTTP status 200.
+    error: Option<ErrorBody>,
+    /// The answer to `action=query`.
+    query: Option<Query>,
+    /// The answer to `action=parse`.
+    parse: Option<Parsed>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ErrorBody {
+    /// Its name, such as `maxlag`.
+    code: String,
+    #[serde(default)]
+    info: String,
+}
+
+impl ErrorBody {
+    /// Whether the same request may succeed later.
+    fn passing(&self) -> bool {
+        matches!(self.code.as_str(), "maxlag" | "ratelimited" | "readonly")
+    }
+
+    /// Whether the site refuses the query itself: too long (300 characters on Wikipedia), or a search expression that it
+    /// cannot read. No other time would bring another answer.
+    fn refuses_query(&self) -> bool {
+        matches!(
+            self.code.as_str(),
+            "cirrussearch-query-too-long"
+                | "cirrussearch-query-too-long-with-exemptions"
+                | "cirrussearch-parse-error"
+                | "cirrussearch-regex-syntax-error"
+                | "cirrussearch-regex-too-complex-error"
+                | "maxbytes"
+                | "maxchars"
+        )
+    }
+}
+
+/// The answer to `action=query`.
+#[derive(Debug, Deserialize)]
+struct Query {
+    /// Hits of `list=search`.
+    search: Option<Vec<Hit>>,
+    /// Pages of `prop=pageprops` and `prop=revisions`.
+    pages: Option<Vec<Page>>,
+    /// The redirects that were followed, in order.
+    #[serde(default)]
+    redirects: Vec<Redirect>,
+    /// What the site is.
+    general: Option<General>,
+    /// Under which terms its texts may be used.
+    rightsinfo: Option<Rights>,
+}
+
+/// A redirect that was followed.
+#[derive(Debug, Deserialize)]
+struct Redirect {
+    from: String,
+}
+
+/// What `meta=siteinfo` says of a site.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct General {
+    sitename: Option<String>,
+    lang: Option<String>,
+    /// Its host, also without a scheme.
+    server: Option<String>,
+    /// The path of `index.php`.
+    script: Option<String>,
+}
+
+/// The terms of a site.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rights {
+    url: String,
+}
+
+/// The SPDX identifier of a license of Creative Commons by its address.
+fn spdx(url: &str) -> Option<String> {
+    let (_, path) = url.split_once("creativecommons.org/")?;
+    match path.trim_matches('/').split('/').collect::<Vec<_>>()[..] {
+        ["licenses", kind, version, ..] => Some(format!("CC-{}-{version}", kind.to_uppercase())),
+        ["publicdomain", "zero", version, ..] => Some(format!("CC0-{version}")),
+        _ => None,
+    }
+    .filter(|id| id.len() < 40 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
+}
+
+/// A page of `prop=pageprops` and `prop=revisions`.
+#[derive(Debug, Deserialize)]
+struct Page {
+    #[serde(default)]
+    title: String,
+    pageid: Option<u64>,
+    #[serde(default)]
+    pageprops: Map<String, Value>,
+    /// The newest that was asked for.
+    #[serde(default)]
+    revisions: Vec<PageRevision>,
+    #[serde(default)]
+    missing: bool,
+    #[serde(default)]
+    invalid: bool,
+    #[serde(default)]
+    special: bool,
+}
+
+/// A revision, without its text.
+#[derive(Debug, Deserialize)]
+struct PageRevision {
+    revid: u64,
+    /// Absent where it is hidden.
+    #[serde(default)]
+    timestamp: String,
+}
+
+impl Page {
+    /// Whether the site has such a page.
+    fn is_there(&self) -> bool {
+        !(self.missing || self.invalid || self.special)
+    }
+
+    /// Whether the page is marked as a disambiguation page.
+    fn is_disambiguation(&self) -> bool {
+        self.pageprops.contains_key("disambiguation")
+    }
+}
+
+/// A hit of `list=search`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Hit {
+    title: String,
+    redirecttitle: Option<String>,
+    sectiontitle: Option<String>,
+    categorysnippet: Option<String>,
+}
+
+impl Hit {
+    /// The text of the hit's heading on the site's search page, spaces included: title, redirect, category, section,
+    /// with one space after each whether it is there or not.
+    fn heading(&self) -> String {
+        let part = |words: &str, text: &Option<String>| match text.as_deref().map(without_tags) {
+            Some(text) if !text.is_empty() => format!("({words} {text})"),
+            _ => String::new(),
+        };
+        let redirect = part("redirect from", &self.redirecttitle);
+        let category = part("category", &self.categorysnippet);
+        let section = part("section", &self.sectiontitle);
+        format!("{} {redirect} {category} {section}", self.title).trim_end().to_owned()
+    }
+}
+
+/// A snippet without the tags that mark the matched words.
+fn without_tags(snippet: &str) -> String {
+    let mut text = String::with_capacity(snippet.len());
+    let mut rest = snippet;
+    while let Some((before, tag)) = rest.split_once('<') {
+        text.push_str(before);
+        rest = tag.split_once('>').map_or("", |(_, after)| after);
+    }
+    text + rest
+}
+
+/// The answer to `action=parse`.
+#[derive(Debug, Deserialize)]
+struct Parsed {
+    /// Title after redirects.
+    title: String,
+    pageid: Option<u64>,
+    revid: Option<u64>,
+    text: String,
+    /// Properties of the page, as an object, or an empty list where there are none.
+    properties: Option<Value>,
+}
+
+impl Parsed {
+    /// Whether the page is marked as a disambiguation page; nothing where the answer has no properties.
+    fn is_disambiguation(&self) -> Option<bool> {
+        self.properties.as_ref().map(|properties| properties.get("disambiguation").is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hit, spdx};
+
+    #[test]
+    fn a_license_is_known_by_its_address() {
+        for (url, id) in [
+            ("https://creativecommons.org/licenses/by-sa/4.0/deed.en", Some("CC-BY-SA-4.0")),
+            ("//creativecommons.org/licenses/by-sa/3.0/", Some("CC-BY-SA-3.0")),
+            ("https://creativecommons.org/publicdomain/zero/1.0/", Some("CC0-1.0")),
+            ("https://creativecommons.org/licenses/by-sa/\u{1b}[2J/", None),
+            ("https://example.org/terms", None),
+            ("", None),
+        ] {
+            assert_eq!(spdx(url).as_deref(), id, "{url}");
+        }
+    }
+
+    #[test]
+    fn headings_are_worded_as_on_the_search_page() {
+        let hit = |json: &str| serde_json::from_str::<Hit>(json).expect("a hit").heading();
+        assert_eq!(hit(r#"{"title": "Go"}"#), "Go");
+        assert_eq!(hit(r#"{"title": "Go", "redirecttitle": "Golang"}"#), "Go (redirect from Golang)");
+        assert_eq!(hit(r#"{"title": "Go", "categorysnippet": "<b>Games</b> of old"}"#), "Go  (category Games of old)");
+        assert_eq!(hit(r#"{"title": "Go", "sectiontitle": "Rules"}"#), "Go   (section Rules)");
+    }
+}

@@ -1,0 +1,463 @@
+//! Extracted pages by the digest of their bytes, so that a page asked twice is parsed once.
+
+use super::html::{Article, ArticleOptions, ExtractError, PaperPage, article, paper_page};
+use super::source::{Found, SentenceMap, Source, SourceError};
+use crate::base::Compat;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use lru::LruCache;
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
+use tokio::sync::{Semaphore, SemaphorePermit, watch};
+
+/// How many pages are kept.
+const MAX_PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+/// How many bytes of text they may hold together.
+const MAX_PAGE_BYTES: usize = 64 << 20;
+
+/// How many pages may wait, for a reader or for another try, beside those that are on their way. Without a bound, a site
+/// that answers faster than pages are read would fill the memory with pages.
+const MAX_WAITING: usize = 16;
+
+/// Which reading of a page is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reading {
+    /// The paper's.
+    Paper,
+    /// The article only.
+    Article(ArticleOptions),
+}
+
+impl Reading {
+    pub(super) fn of(compat: Compat, options: ArticleOptions) -> Self {
+        match compat {
+            Compat::Paper => Self::Paper,
+            Compat::Fixed => Self::Article(options),
+        }
+    }
+}
+
+/// A page that was read. Its texts are shared with whatever was found in it.
+#[derive(Debug)]
+pub(super) enum Extracted {
+    Paper(PaperPage),
+    Article(Article),
+}
+
+type Key = (String, Reading);
+
+/// Where pages are read: a bounded store of those that were, and the threads that read others. Shared by all sessions of
+/// a source.
+pub(super) struct PageCache {
+    pages: Arc<Pages>,
+    /// One a processor: more pages read at once would take no less time, and each takes many times its length in memory.
+    readers: Arc<Semaphore>,
+    /// Pages that may be on their way or wait for a reader.
+    under_way: Semaphore,
+}
+
+/// The pages that were read.
+pub(super) struct Pages(Mutex<SizedLru<Key, Arc<Extracted>>>);
+
+impl PageCache {
+    /// An empty store for a source that makes so many requests at once.
+    pub(super) fn new(concurrent: usize) -> Self {
+        let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
+        let under_way = Semaphore::new(concurrent.saturating_add(MAX_WAITING).min(Semaphore::MAX_PERMITS));
+        let pages = Pages(Mutex::new(SizedLru::new(MAX_PAGES, MAX_PAGE_BYTES)));
+        Self { pages: Arc::new(pages), readers, under_way }
+    }
+
+    /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
+    /// [`PageCache::read`].
+    pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes the semaphore; were it closed, pages would merely be unlimited.
+        self.under_way.acquire().await.ok()
+    }
+
+    /// Does the work of reading an answer, its digest included, on a thread for that.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Pages) -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        let reader = Arc::clone(&self.readers).acquire_owned().await;
+        let pages = Arc::clone(&self.pages);
+        let done = tokio::task::spawn_blocking(move || {
+            let _reader = reader;
+            work(&pages)
+        });
+        done.await.map_err(|_| SourceError::Internal("the page reader stopped".to_owned()))?
+    }
+}
+
+impl Pages {
+    /// The page with this digest, read from `text` unless it is kept.
+    pub(super) fn page(
+        &self,
+        digest: String,
+        reading: Reading,
+        url: &str,
+        text: &str,
+    ) -> Result<Arc<Extracted>, SourceError> {
+        let key = (digest, reading);
+        if let Some(page) = self.kept().get(&key) {
+            return Ok(page);
+        }
+        let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
+        let page = Arc::new(page);
+        self.kept().put(key, Arc::clone(&page), page_size(&page));
+        Ok(page)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, SizedLru<Key, Arc<Extracted>>> {
+        // A panic elsewhere cannot leave the store half-changed in a way that matters.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn extract(text: &str, reading: Reading) -> Result<Extracted, ExtractError> {
+    match reading {
+        Reading::Paper => paper_page(text).map(Extracted::Paper),
+        Reading::Article(options) => article(text, options).map(Extracted::Article),
+    }
+}
+
+fn page_size(page: &Extracted) -> usize {
+    match page {
+        Extracted::Paper(page) => text_bytes(&page.headings) + text_bytes(&page.blocks),
+        Extracted::Article(page) => text_bytes(&page.blocks) + text_bytes(&page.links) + text_bytes(&page.titles),
+    }
+}
+
+// A store of what was used last, bounded in number and in bytes of text.
+
+/// The values with their sizes in bytes, and the sum of these.
+pub(super) struct SizedLru<K: Hash + Eq, V> {
+    pub(super) values: LruCache<K, (V, usize)>,
+    pub(super) bytes: usize,
+    max_bytes: usize,
+}
+
+impl<K: Hash + Eq, V: Clone> SizedLru<K, V> {
+    pub(super) fn new(max_values: NonZeroUsize, max_bytes: usize) -> Self {
+        Self { values: LruCache::new(max_values), bytes: 0, max_bytes }
+    }
+
+    pub(super) fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.values.get(key).map(|(value, _)| value.clone())
+    }
+
+    /// Keeps a value of `size` bytes, unless that is more than a quarter of the store. The oldest make room.
+    pub(super) fn put(&mut self, key: K, value: V, size: usize) {
+        if size > self.max_bytes / 4 {
+            return;
+        }
+        self.bytes += size;
+        if let Some((_, (_, gone))) = self.values.push(key, (value, size)) {
+            self.bytes -= gone;
+        }
+        while self.bytes > self.max_bytes
+            && let Some((_, (_, gone))) = self.values.pop_lru()
+        {
+            self.bytes -= gone;
+        }
+    }
+}
+
+/// The memory that texts take.
+pub(super) fn text_bytes(texts: &[String]) -> usize {
+    texts.iter().map(|text| text.len() + size_of::<String>()).sum()
+}
+
+// What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
+// or on its way.
+
+/// How many findings are kept.
+const MAX_FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
+/// How many bytes of text they may hold together. Pages that the source itself keeps are shared with it.
+const MAX_FINDING_BYTES: usize = 32 << 20;
+
+/// A source that asks the one behind it once for each query, as long as the finding is kept. What the record says of it,
+/// the time when it was fetched included, is that of the first time.
+///
+/// Errors are not kept, nor is an answer with another status than 200, which the paper's environment takes for a page. Of
+/// all who wait for such an answer, one asks again, for all of them.
+pub struct SearchCache<S> {
+    source: S,
+    kept: Mutex<SizedLru<String, Found>>,
+    /// The searches under way. All that wait for one learn how it ended.
+    asked: Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
+}
+
+/// How a search that others wait for ended.
+#[derive(Debug, Clone, Default)]
+enum SearchEnd {
+    /// It is under way, or the caller gave up.
+    #[default]
+    Open,
+    /// What it said cannot be kept; one of those who wait asks again.
+    NotKept,
+    /// That one asked again. What it was told holds for all who waited: a site in trouble is not asked by each of them.
+    Again(Arc<Result<Found, SourceError>>),
+}
+
+/// A search on its way. Dropped, it is over, and all who wait for it are told.
+struct SearchUnderWay<'a> {
+    asked: &'a Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
+    query: &'a str,
+    /// Waited for until it is dropped.
+    end: watch::Sender<SearchEnd>,
+}
+
+impl Drop for SearchUnderWay<'_> {
+    fn drop(&mut self) {
+        locked(self.asked).remove(self.query);
+    }
+}
+
+/// A panic elsewhere cannot leave either store half-changed in a way that matters.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: Source> SearchCache<S> {
+    /// Nothing is at hand yet.
+    pub fn new(source: S) -> Self {
+        Self { source, kept: Mutex::new(SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES)), asked: Mutex::default() }
+    }
+
+    async fn find(&self, query: &str) -> Result<Found, SourceError> {
+        let mut again = false;
+        loop {
+            if let Some(found) = self.get(query) {
+                return Ok(found);
+            }
+            match self.ask(query) {
+                Ok(asking) => return self.asked(asking, again).await,
+                Err(mut end) => {
+                    // An error means that the caller gave up: another one asks in its place.
+                    let ended = end.wait_for(|end| !matches!(end, SearchEnd::Open)).await.map(|end| end.clone());
+                    match ended {
+                        Ok(SearchEnd::Again(result)) => return (*result).clone(),
+                        Ok(SearchEnd::NotKept) => again = true,
+                        Ok(SearchEnd::Open) | Err(_) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
+    async fn asked(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
+        // The earlier caller may have ended since.
+        if let Some(found) = self.get(asking.query) {
+            return Ok(found);
+        }
+        let result = self.source.search(asking.query).await;
+        if let Ok(found) = &result {
+            self.put(asking.query, found);
+        }
+        asking.end.send_replace(if again { SearchEnd::Again(Arc::new(result.clone())) } else { SearchEnd::NotKept });
+        result
+    }
+
+    /// The right to ask, or the end of the search that somebody else has sent already.
+    fn ask<'a>(&'a self, query: &'a str) -> Result<SearchUnderWay<'a>, watch::Receiver<SearchEnd>> {
+        let mut asked = locked(&self.asked);
+        if let Some(end) = asked.get(query) {
+            return Err(end.clone());
+        }
+        let (sender, end) = watch::channel(SearchEnd::Open);
+        asked.insert(query.to_owned(), end);
+        Ok(SearchUnderWay { asked: &self.asked, query, end: sender })
+    }
+
+    fn get(&self, query: &str) -> Option<Found> {
+        locked(&self.kept).get(query)
+    }
+
+    fn put(&self, query: &str, found: &Found) {
+        if found.provenance().status == 200 {
+            locked(&self.kept).put(query.to_owned(), found.clone(), finding_size(found) + query.len());
+        }
+    }
+}
+
+impl<S: Source> Source for SearchCache<S> {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.find(query).boxed()
+    }
+}
+
+fn finding_size(found: &Found) -> usize {
+    match found {
+        Found::Page { blocks, sentences, .. } => text_bytes(blocks) + sentences.as_ref().map_or(0, SentenceMap::bytes),
+        Found::Nothing { blocks, .. } => text_bytes(blocks),
+        Found::Disambiguation { entries, blocks, .. } => text_bytes(entries) + text_bytes(blocks),
+        Found::Titles { titles, .. } => text_bytes(titles),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Extracted, Found, MAX_FINDING_BYTES, MAX_FINDINGS, MAX_PAGE_BYTES, PageCache, Reading, SearchCache, Source,
+        SourceError,
+    };
+    use crate::base::Provenance;
+    use futures_util::FutureExt as _;
+    use futures_util::future::BoxFuture;
+    use std::sync::{Arc, Mutex};
+    use std::task::Poll;
+
+    #[tokio::test]
+    async fn a_page_is_read_once_and_old_ones_make_room() {
+        let cache = PageCache::new(1);
+        let read = |digest: &str, text: String| {
+            let digest = digest.to_owned();
+            cache.read(move |pages| pages.page(digest, Reading::Paper, "http://h/", &text))
+        };
+        let first = read("a", "<p>one".to_owned()).await.expect("reads");
+        let again = read("a", "<p>other".to_owned()).await.expect("reads");
+        assert!(Arc::ptr_eq(&first, &again));
+        let Extracted::Paper(page) = &*again else { panic!("the paper's reading") };
+        assert_eq!(*page.blocks, ["one"]);
+        let large = "x".repeat(MAX_PAGE_BYTES / 5);
+        for digest in ["b", "c", "d", "e", "f"] {
+            read(digest, format!("<p>{large}")).await.expect("reads");
+        }
+        let later = read("a", "<p>other".to_owned()).await.expect("reads");
+        assert!(!Arc::ptr_eq(&first, &later));
+        assert!(cache.pages.kept().bytes <= MAX_PAGE_BYTES);
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_one_page() {
+        let cache = PageCache::new(1);
+        let died = cache.read::<()>(|_| panic!("a fault")).await.expect_err("no page");
+        assert_eq!(died.to_string(), "the wikipedia source failed inside: the page reader stopped");
+        assert_eq!(cache.read(|_| Ok(1)).await.expect("goes on"), 1);
+    }
+
+    /// Answers with a page of as many bytes as the query says after its status, and counts.
+    #[derive(Default)]
+    struct Counting(Mutex<Vec<String>>);
+
+    impl Source for Counting {
+        fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+            self.0.lock().expect("no panic").push(query.to_owned());
+            let asked = self.0.lock().expect("no panic").len();
+            let mut words = query.split(' ');
+            let status = words.next().and_then(|word| word.parse().ok()).unwrap_or(200);
+            let bytes = words.next().and_then(|word| word.parse().ok()).unwrap_or(1);
+            let result = if status == 0 {
+                Err(SourceError::Internal("down".to_owned()))
+            } else {
+                let provenance = Provenance {
+                    title: query.to_owned(),
+                    status,
+                    fetched_at: asked.to_string(),
+                    ..Provenance::default()
+                };
+                Ok(Found::Page {
+                    title: query.to_owned(),
+                    blocks: ["x".repeat(bytes)].into(),
+                    sentences: None,
+                    provenance,
+                })
+            };
+            std::future::ready(result).boxed()
+        }
+    }
+
+    async fn asked(source: &SearchCache<Counting>, queries: &[&str]) -> usize {
+        let before = source.source.0.lock().expect("no panic").len();
+        for query in queries {
+            let _ = source.search(query).await;
+        }
+        source.source.0.lock().expect("no panic").len() - before
+    }
+
+    #[tokio::test]
+    async fn a_query_is_asked_once_and_its_record_is_that_of_the_first_time() {
+        let source = SearchCache::new(Counting::default());
+        assert_eq!(asked(&source, &["Rome", "Rome", "rome", "Rome "]).await, 3, "other words are another query");
+        let again = source.search("Rome").await.expect("found");
+        assert_eq!(again.provenance().fetched_at, "1");
+        assert_eq!(asked(&source, &["503 9", "503 9", "0 9", "0 9"]).await, 4, "failures are asked again");
+    }
+
+    /// Answers when it is told to.
+    #[derive(Default)]
+    struct Slow {
+        counting: Counting,
+        go: tokio::sync::Notify,
+    }
+
+    impl Source for Slow {
+        fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+            async move {
+                let found = self.counting.search(query);
+                self.go.notified().await;
+                found.await
+            }
+            .boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_query_that_is_on_its_way_is_waited_for_and_asked_again_by_one_if_it_fails() {
+        let asked = |source: &SearchCache<Slow>| source.source.counting.0.lock().expect("no panic").len();
+        for (query, sent, found) in [("200 9", 1, 5), ("0 9", 2, 0), ("503 9", 2, 5)] {
+            let source = SearchCache::new(Slow::default());
+            let searches: Vec<_> = (0..5).map(|_| source.search(query)).collect();
+            let all = futures_util::future::join_all(searches);
+            tokio::pin!(all);
+            // Each time that all wait, the one that asks is answered.
+            let ended = loop {
+                match futures_util::poll!(&mut all) {
+                    Poll::Ready(ended) => break ended,
+                    Poll::Pending => source.source.go.notify_one(),
+                }
+            };
+            assert_eq!((asked(&source), ended.iter().filter(|one| one.is_ok()).count()), (sent, found), "{query}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_gives_up_leaves_the_search_to_the_others() {
+        let source = SearchCache::new(Slow::default());
+        let mut first = source.search("200 9");
+        assert!(futures_util::poll!(&mut first).is_pending());
+        let second = source.search("200 9");
+        drop(first);
+        source.source.go.notify_one();
+        second.await.expect("found");
+        assert!(source.asked.lock().expect("no panic").is_empty());
+    }
+
+    #[tokio::test]
+    async fn the_oldest_make_room() {
+        let source = SearchCache::new(Counting::default());
+        let large = format!("200 {}", MAX_FINDING_BYTES / 4 + 1);
+        assert_eq!(asked(&source, &[&large, &large]).await, 2, "too large to be kept");
+        let quarter = |n: usize| format!("200 {} {n}", MAX_FINDING_BYTES / 4 - 1000);
+        for n in 0..5 {
+            assert_eq!(asked(&source, &[&quarter(n)]).await, 1);
+        }
+        assert_eq!(asked(&source, &[&quarter(4), &quarter(0)]).await, 1, "the first had to go");
+        for n in 0..MAX_FINDINGS.get() + 9 {
+            asked(&source, &[&format!("200 1 {n}")]).await;
+        }
+        let kept = source.kept.lock().expect("no panic");
+        assert_eq!(kept.values.len(), MAX_FINDINGS.get());
+        assert_eq!(kept.bytes, kept.values.iter().map(|(_, (_, size))| size).sum::<usize>());
+    }
+}

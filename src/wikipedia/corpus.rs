@@ -1,0 +1,365 @@
+//! A frozen encyclopedia: titles, redirects, and a text index over everything.
+//!
+//! A query is looked for as `MediaWiki` does it, and a little more kindly: exact title, redirect, the near-match ladder,
+//! the title without case, accents and punctuation; then the twenty best articles by BM25. Queries with brackets go
+//! straight to the text search, which is how the paper's environment gets past disambiguation pages.
+//!
+//! A query that was frozen with the pages is answered as the site answered it, before anything else is tried.
+
+mod build;
+mod diff;
+mod folder;
+mod frozen;
+mod import;
+mod index;
+mod manifest;
+mod memory;
+mod names;
+mod pack;
+mod pages;
+mod record;
+mod verify;
+
+pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
+pub use diff::{Counts, DiffError, Difference, Side, diff};
+pub use frozen::{FetchedLine, Frozen, SearchAnswer, title_of};
+pub use import::{FORMATS, Format, files};
+pub use index::Passage;
+pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use pack::{PackError, Packing, notice, pack};
+pub use verify::verify;
+
+use super::source::{CORPUS_FORM, Found, Source, SourceError, no_results};
+use super::{SentenceMap, query};
+use crate::base::{Provenance, sha256_hex};
+use crate::net::recording::Inside;
+use folder::Folder;
+use frozen::FrozenSearches;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use memory::InMemory;
+use record::{Article, Block};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The name under which this source is recorded.
+const NAME: &str = "corpus";
+/// Files that make a folder a corpus, the first that is there.
+const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
+
+/// How many titles a search shows that finds no page.
+const MAX_TITLES: usize = 20;
+
+/// The lines in a folder.
+fn lines_file(dir: &Path) -> Option<PathBuf> {
+    FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
+}
+
+pub struct Corpus {
+    name: String,
+    id: String,
+    manifest: Option<Manifest>,
+    articles: Box<dyn Articles>,
+    frozen: FrozenSearches,
+}
+
+impl Corpus {
+    /// Opens a folder that was built, or reads a file of lines, the lines in a folder, or the texts in it.
+    pub fn open(path: &Path) -> Result<Self, CorpusError> {
+        let name = path.display().to_string();
+        if path.join(manifest::FILE).is_file() {
+            let manifest = Manifest::read(path)?;
+            let articles = Box::new(Folder::open(path, &manifest)?);
+            let frozen = frozen::read_searches(path, &manifest)?;
+            return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles, frozen });
+        }
+        let lines = match lines_file(path) {
+            _ if path.is_file() => path.to_owned(),
+            Some(file) => file,
+            None if path.is_dir() => {
+                let lines =
+                    memory::text_files_as_lines(path)?.ok_or_else(|| CorpusError::Nothing { path: name.clone() })?;
+                return Self::read(&name, &name, &lines);
+            }
+            None => path.to_owned(),
+        };
+        // What was named is opened whatever it is, also through a link.
+        let opened = if lines == path { File::open(path) } else { Inside::of(path).and_then(|dir| dir.open(&lines)) };
+        let bytes = opened
+            .and_then(|file| {
+                let size = file.metadata()?.len();
+                memory::read_text(file, size)
+            })
+            .map_err(|error| CorpusError::Read { path: lines.display().to_string(), reason: error.to_string() })?;
+        Self::read(&name, &lines.display().to_string(), &bytes)
+    }
+
+    /// Reads the articles from `bytes`, gzip or plain; `name` is what provenance and messages call the corpus.
+    pub fn from_jsonl(name: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
+        Self::read(name, name, bytes)
+    }
+
+    fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
+        let bytes = memory::unpacked(file, bytes)?;
+        let articles = Box::new(InMemory::read(file, &bytes)?);
+        let frozen = memory::packed_searches(&bytes);
+        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
+    }
+
+    /// The article that a query names, if it names one.
+    fn named(&self, query: &str) -> Result<Option<u32>, CorpusError> {
+        let query = query.trim();
+        if let Some(found) = self.articles.exact(query)? {
+            return Ok(Some(found));
+        }
+        for candidate in query::candidate_titles(query) {
+            if let Some(found) = self.articles.exact(&candidate)? {
+                return Ok(Some(found));
+            }
+        }
+        match self.articles.folded(&names::fold_name(query))? {
+            Some(found) => Ok(Some(found)),
+            None => self.articles.instead(query),
+        }
+    }
+
+    fn find(&self, query: &str) -> Result<Found, CorpusError> {
+        if let Some(number) = self.opens(query)? {
+            return Ok(self.found(&*self.articles.page(number)?));
+        }
+        // What a search finds or does not find has no page of its own.
+        let mut url = format!("corpus:{}", self.name);
+        let titles: Arc<[String]> = if let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) {
+            url.extend(["?query=", &query::quote_form(query)]);
+            titles.as_slice().into()
+        } else {
+            let hits = self.articles.similar(query, MAX_TITLES)?.into_iter();
+            hits.map(|hit| self.articles.title(hit.number)).collect::<Result<_, _>>()?
+        };
+        let provenance = Provenance { url, ..self.provenance(query, self.id.clone()) };
+        if titles.is_empty() {
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        Ok(Found::Titles { titles, provenance })
+    }
+
+    fn found(&self, page: &Page) -> Found {
+        let Page { title, blocks, sentences, entries, pageid, revid, .. } = page;
+        let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
+        let provenance = Provenance { pageid: *pageid, revid: *revid, ..self.provenance(title, sha256_hex(parts)) };
+        let (title, blocks) = (title.clone(), Arc::clone(blocks));
+        match entries {
+            Some(entries) => Found::Disambiguation { title, entries: Arc::clone(entries), blocks, provenance },
+            None => Found::Page { title, blocks, sentences: sentences.clone(), provenance },
+        }
+    }
+
+    fn provenance(&self, title: &str, sha256: String) -> Provenance {
+        Provenance {
+            source: NAME.to_owned(),
+            url: format!("corpus:{}#{}", self.name, title.replace(' ', "_")),
+            title: title.to_owned(),
+            status: 200,
+            sha256,
+            ..Provenance::default()
+        }
+    }
+}
+
+impl Source for Corpus {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let found = self.find(query).map_err(|error| SourceError::Internal(error.to_string()));
+        std::future::ready(found).boxed()
+    }
+}
+
+// A corpus as a server reads it: by number, by name, by the beginning of a name and by words.
+
+impl Corpus {
+    /// The identity: `wt1:…` of a folder that was built, SHA-256 of the lines, unpacked, of others.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What a run over it depends on: its identity and, if searches were frozen with it, the beginning of their digest.
+    pub fn identity(&self) -> String {
+        self.manifest.as_ref().map_or_else(|| self.id.clone(), Manifest::identity)
+    }
+
+    /// The path by which it was opened.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What a folder is that was built.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
+    }
+
+    /// How many articles it has. They are numbered from 0, in the order of their titles' bytes.
+    pub fn count(&self) -> u32 {
+        self.articles.count()
+    }
+
+    pub fn title(&self, number: u32) -> Result<String, CorpusError> {
+        self.articles.title(number)
+    }
+
+    pub fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
+        self.articles.page(number)
+    }
+
+    /// The article of that title or redirect, as written.
+    pub fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.articles.exact(name)
+    }
+
+    /// The page that a search for `query` opens, if it opens one.
+    pub fn opens(&self, query: &str) -> Result<Option<u32>, CorpusError> {
+        match self.frozen.get(query.trim()) {
+            Some(SearchAnswer::Titles(_)) => return Ok(None),
+            Some(SearchAnswer::Page(title)) => {
+                if let Some(number) = self.articles.exact(title)? {
+                    return Ok(Some(number));
+                }
+            }
+            None => {}
+        }
+        let straight = query.trim_start().starts_with('#') || query.contains(['[', ']', '{', '}', '|', '<', '>']);
+        if straight { Ok(None) } else { self.named(query) }
+    }
+
+    /// The articles that the site listed for `query`, if that search was frozen and opened no page. Titles without an article
+    /// are not among them.
+    pub fn listed(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
+        let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
+        let numbers = titles.iter().map(|heading| self.articles.exact(title_of(heading)));
+        Ok(Some(numbers.filter_map(Result::transpose).collect::<Result<_, _>>()?))
+    }
+
+    /// The best articles for the words of `query`, `most` at most.
+    pub fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+        self.articles.similar(query, most)
+    }
+
+    /// Articles with a title or redirect that begins so, but for case, accents and punctuation; `most` at most.
+    pub fn beginning(&self, name: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        match names::fold_name(name) {
+            key if key.is_empty() => Ok(Vec::new()),
+            key => self.articles.beginning(&key, most),
+        }
+    }
+}
+
+// What can be wrong with a corpus.
+
+/// Why a corpus cannot be used. Lines are numbered from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CorpusError {
+    #[error("cannot read `{path}`: {reason}")]
+    Read { path: String, reason: String },
+    /// The packed file is damaged, or unpacks to more than any corpus for memory.
+    #[error("cannot unpack `{file}`: {reason}")]
+    Unpack { file: String, reason: String },
+    #[error("`{file}`, line {line}: {reason}")]
+    Line { file: String, line: usize, reason: String },
+    #[error("`{file}`, line {line}: {what} `{name}` is already {taken} in line {first}")]
+    Taken { file: String, line: usize, what: &'static str, name: String, taken: &'static str, first: usize },
+    #[error("there are no articles in `{path}`")]
+    Nothing { path: String },
+    /// A file of a folder that was built is not what was written.
+    #[error("`{file}` is damaged: {reason}")]
+    Damaged { file: String, reason: String },
+    /// A folder that was built by another version.
+    #[error("`{file}` {what}")]
+    Other { file: String, what: String },
+    #[error("text index: {reason}")]
+    Index { reason: String },
+}
+
+impl CorpusError {
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Read { .. } | Self::Nothing { .. } => CORPUS_FORM,
+            Self::Unpack { .. } => "unpack the file with gzip to see where it breaks",
+            Self::Line { .. } => {
+                "each line is one JSON object: {\"title\": str, \"text\": str}, or {\"title\": str, \"blocks\": [str], \"redirects\": \
+                 [str]} with \"entries\": [[title, description], …] on disambiguation pages"
+            }
+            Self::Taken { .. } => "every title and redirect stands for one article; remove or rename one of the two",
+            Self::Damaged { .. } => {
+                "`wikitrail corpus verify DIR` lists what is wrong; copy the folder again, or build it again"
+            }
+            Self::Other { .. } => "build it again with `wikitrail corpus build`; its identity stays the same",
+            Self::Index { .. } => return None,
+        })
+    }
+}
+
+// What the tool needs of a corpus, in memory or in a folder. Articles are numbered in title order.
+
+/// A page as it is shown.
+#[derive(Debug)]
+pub struct Page {
+    pub title: String,
+    pub blocks: Arc<[String]>,
+    pub sentences: Option<SentenceMap>,
+    /// On a disambiguation page: the titles it lists.
+    pub entries: Option<Arc<[String]>>,
+    /// `MediaWiki`'s number of the page where it comes from.
+    pub pageid: Option<u64>,
+    /// `MediaWiki`'s number of its revision.
+    pub revid: Option<u64>,
+    /// When that was made, as the source writes it.
+    pub timestamp: Option<String>,
+}
+
+/// An article that a search of texts gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    pub number: u32,
+    /// By BM25; 0 for one that is only named like the query.
+    pub score: f32,
+}
+
+impl From<Article> for Page {
+    fn from(article: Article) -> Self {
+        let Article { title, pageid, revid, timestamp, blocks, entries, .. } = article;
+        let sentences = SentenceMap::of(blocks.iter().map(Block::ends).collect());
+        let blocks = blocks.into_iter().map(Block::into_text).collect();
+        Self { title, blocks, sentences, entries: entries.map(Arc::from), pageid, revid, timestamp }
+    }
+}
+
+/// Articles by name, by number and by words.
+trait Articles: Send + Sync {
+    /// The article of that title or redirect, as written.
+    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError>;
+
+    /// The article of a folded title or redirect.
+    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError>;
+
+    /// The article of a name that no other article has.
+    fn instead(&self, _name: &str) -> Result<Option<u32>, CorpusError> {
+        Ok(None)
+    }
+
+    /// The best articles for the words of a query, `most` at most.
+    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError>;
+
+    /// The words of a query, folded, each with the weight that BM25 gives it: the fewer articles have it, the more.
+    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError>;
+
+    /// Articles with a name whose folded form begins so, in the order of the names, each once, `most` at most.
+    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
+
+    fn count(&self) -> u32;
+
+    fn title(&self, number: u32) -> Result<String, CorpusError>;
+
+    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError>;
+}
+
+#[cfg(test)]
+mod tests;

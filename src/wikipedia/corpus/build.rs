@@ -1,0 +1,615 @@
+//! From records to a folder, in memory of a fixed size.
+//!
+//! Records are sorted by title in runs on disk; of equal titles one stays; redirects are followed to their ends; then one
+//! pass in title order writes pages, names, index and identity. The folder is written beside its place and renamed when it
+//! is whole. Nothing that ends up in it depends on the order of the input, on memory or on threads.
+
+mod sort;
+mod write;
+
+use super::folder::{self, Folder};
+use super::frozen::Frozen;
+use super::import::{self, Format, ImportError, Imported, Place, PublishedFacts};
+use super::manifest::{self, Digest, Extent, License, Manifest, NameCounts, Skipped, SourceFile};
+use super::pack::About;
+use super::record::{Article, Block, Record};
+use super::{CorpusError, pages};
+use crate::base::text::{printable, thousands};
+use sort::Sorter;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use write::Written;
+
+/// A build keeps this file locked. A folder that has it is unfinished.
+const LOCK: &str = "build.lock";
+/// The folder of runs.
+const WORK: &str = "work";
+/// The least memory that sorting is done in.
+pub const LEAST_MEMORY: u64 = 16 << 20;
+
+/// What to build from, and how.
+#[derive(Debug, Clone)]
+pub struct BuildSettings {
+    /// Files and folders to read, with their formats.
+    pub sources: Vec<(Format, PathBuf)>,
+    /// What people call it. Without these facts, those of the first source that is a corpus hold; else the name of the folder…
+    pub name: Option<String>,
+    /// How much of a page an article has.
+    pub extent: Option<Extent>,
+    /// Code of the language.
+    pub language: Option<String>,
+    /// The date of the encyclopedia.
+    pub as_of: Option<String>,
+    /// SPDX identifier of the license.
+    pub license: Option<String>,
+    /// Whom to name.
+    pub attribution: Option<String>,
+    /// What was changed.
+    pub changes: Option<String>,
+    /// What becomes of a title that comes twice.
+    pub on_duplicate: OnDuplicate,
+    /// Threads that work at once, 1 or more.
+    pub threads: usize,
+    /// Bytes of memory to sort in.
+    pub memory: u64,
+    /// Whether the other sources are added to the first, so that one of them has to give something.
+    pub adds: bool,
+    /// What was frozen with the pages of a site.
+    pub frozen: Option<Frozen>,
+}
+
+/// Which of several articles with one title is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// The one with the lowest page number; where these are the same, one that does not depend on the order of the input.
+    LowestId,
+    /// The one that was read last.
+    Last,
+    /// None: the build ends.
+    Error,
+}
+
+impl Default for BuildSettings {
+    fn default() -> Self {
+        Self {
+            sources: Vec::new(),
+            name: None,
+            extent: None,
+            language: None,
+            as_of: None,
+            license: None,
+            attribution: None,
+            changes: None,
+            on_duplicate: OnDuplicate::LowestId,
+            threads: 1,
+            memory: 1 << 30,
+            adds: false,
+            frozen: None,
+        }
+    }
+}
+
+/// How far a build is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// So many rows were read.
+    Reading(u64),
+    /// So many of the articles were written.
+    Writing(u32, u32),
+    /// The rest is to be put together and checked.
+    Finishing,
+}
+
+/// A corpus that was built.
+#[derive(Debug)]
+pub struct Built {
+    /// What it is.
+    pub manifest: Manifest,
+    /// What was left out, the first of each input by file and line.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no corpus.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Something is where the corpus would be.
+    #[error("`{0}` exists already")]
+    Exists(String),
+    /// Another process builds it.
+    #[error("another process is building `{0}`")]
+    Busy(String),
+    /// A folder of that name that no build began.
+    #[error("`{0}` exists, and is not an unfinished corpus")]
+    InTheWay(String),
+    /// An input that cannot be read to its end.
+    #[error("cannot read `{file}` to its end: {reason}")]
+    Input {
+        /// The input.
+        file: String,
+        /// Why not.
+        reason: String,
+        /// Whether it is a packed corpus whose articles are not those that it names.
+        is_edited: bool,
+    },
+    /// Nothing to build from.
+    #[error("no article was found in what was read")]
+    Empty(Vec<String>),
+    /// Nothing that could be added: the rows that were read, and what was wrong with them.
+    #[error("nothing that was read could be added")]
+    NothingAdded(u64, Vec<String>),
+    /// A title twice, where that was to be refused.
+    #[error("{0}")]
+    Duplicate(String),
+    /// A file of the corpus cannot be written.
+    #[error("cannot write `{path}`: {reason}")]
+    Write {
+        /// The folder or the file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
+    /// What was written cannot be opened.
+    #[error("the corpus that was written does not open: {0}")]
+    Unsound(#[from] CorpusError),
+}
+
+/// Builds a corpus at `dir`, where nothing may be yet.
+pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Progress)) -> Result<Built, BuildError> {
+    if dir.symlink_metadata().is_ok() {
+        return Err(BuildError::Exists(dir.display().to_string()));
+    }
+    let partial = Partial::begin(dir)?;
+    let work = partial.path.join(WORK);
+    let cannot =
+        |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
+    fs::create_dir(&work).map_err(cannot)?;
+    let Collected { articles, redirects, mut sources, mut notes } = collect_records(&work, settings, progress)?;
+    if settings.adds {
+        let added = || sources.iter().skip(1);
+        let rows = added().map(|source| source.rows).sum::<u64>();
+        if rows == added().map(|source| source.skipped.bad + source.skipped.empty).sum::<u64>() {
+            return Err(BuildError::NothingAdded(rows, notes.listed(settings, &sources)));
+        }
+    }
+    let distinct = sort::write_distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    if distinct.count == 0 {
+        return Err(BuildError::Empty(notes.listed(settings, &sources)));
+    }
+    let (redirects, mut names) = sort::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
+    let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
+        .map_err(|error| cannot(error.0))?;
+    check_same_corpus(settings, &sources, &written.id)?;
+    progress(Progress::Finishing);
+    let frozen = frozen_of_build(settings, &sources);
+    frozen.as_ref().map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
+    fs::remove_dir_all(&work).map_err(cannot)?;
+    names.collisions = written.collisions;
+    let manifest =
+        manifest_of_build(dir, settings, &sources, (written, names), frozen, digests(&partial.path).map_err(cannot)?)?;
+    partial.finish(dir, &manifest)?;
+    let notes = notes.listed(settings, &sources);
+    Ok(Built { manifest, notes })
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Sizes and digests of all files, which are on the disk then.
+fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
+    let mut digests = BTreeMap::new();
+    for below in ["", folder::INDEX] {
+        for entry in fs::read_dir(dir.join(below))? {
+            let path = entry?.path();
+            let name = file_name(&path);
+            if !path.is_file() || name == LOCK {
+                continue;
+            }
+            let file = File::open(&path)?;
+            file.sync_all()?;
+            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&[path])? };
+            digests.insert(if below.is_empty() { name } else { format!("{below}/{name}") }, digest);
+        }
+    }
+    Ok(digests)
+}
+
+/// A folder that is not whole yet. It stays if its maker is killed, and the next build of that name begins with it anew.
+struct Partial {
+    path: PathBuf,
+    lock: Option<File>,
+}
+
+impl Partial {
+    fn begin(dir: &Path) -> Result<Self, BuildError> {
+        let path = dir.with_added_extension("partial");
+        let shown = path.display().to_string();
+        let cannot = |error: io::Error| BuildError::Write { path: shown.clone(), reason: error.to_string() };
+        if let Some(parent) = dir.parent() {
+            fs::create_dir_all(parent).map_err(cannot)?;
+        }
+        let lock = path.join(LOCK);
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let ours = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+                if !ours || !lock.symlink_metadata().is_ok_and(|found| found.is_file()) {
+                    return Err(BuildError::InTheWay(shown));
+                }
+            }
+            made => made.map_err(cannot)?,
+        }
+        let file = File::create(&lock).map_err(cannot)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(BuildError::Busy(dir.display().to_string())),
+            // Some disks have no locks.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        for entry in fs::read_dir(&path).map_err(cannot)? {
+            let left = entry.map_err(cannot)?.path();
+            if left != lock {
+                if left.is_dir() { fs::remove_dir_all(&left) } else { fs::remove_file(&left) }.map_err(cannot)?;
+            }
+        }
+        Ok(Self { path, lock: Some(file) })
+    }
+
+    /// Opens what was written, as anybody would, and moves it to its place.
+    fn finish(mut self, dir: &Path, manifest: &Manifest) -> Result<(), BuildError> {
+        Folder::open(&self.path, manifest)?;
+        let shown = self.path.display().to_string();
+        let cannot = |error: io::Error| BuildError::Write { path: shown.clone(), reason: error.to_string() };
+        let text = toml::to_string(manifest).map_err(|error| cannot(io::Error::other(error)))?;
+        let mut file = File::create_new(self.path.join(manifest::FILE)).map_err(cannot)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
+        let lock = self.path.join(LOCK);
+        fs::remove_file(lock).and_then(|()| fs::rename(&self.path, dir)).map_err(cannot)?;
+        self.lock = None;
+        Ok(())
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            // The first error is the one to report.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+// From inputs to records in title order.
+
+/// What is left out is named so often for each input; the rest is counted.
+const MAX_LISTED: usize = 10;
+/// Rows between two signs of progress.
+const STEP: u64 = 1 << 12;
+
+/// All records, sorted.
+struct Collected {
+    /// Title, a zero, the page's number or what else decides which article is kept, and for a passage its format, a zero and its id → article or passage, and place.
+    articles: Sorter,
+    /// Redirect → title.
+    redirects: Sorter,
+    sources: Vec<ReadInput>,
+    notes: Notes,
+}
+
+/// What was read of an input.
+#[derive(Debug, Clone, Default)]
+struct ReadInput {
+    rows: u64,
+    skipped: Skipped,
+    /// What it says of itself, if it is a corpus.
+    about: Option<Box<About>>,
+}
+
+/// What was left out, in words.
+struct Notes(Vec<(usize, Vec<String>)>);
+
+impl Notes {
+    fn add(&mut self, settings: &BuildSettings, source: usize, place: &Place, what: impl Display) {
+        let (count, named) = &mut self.0[source];
+        *count += 1;
+        if named.len() < MAX_LISTED {
+            named.push(format!("`{}`{place}: {what}", settings.sources[source].1.display()));
+        }
+    }
+
+    /// With how many are not named.
+    fn listed(self, settings: &BuildSettings, sources: &[ReadInput]) -> Vec<String> {
+        let mut said = Vec::new();
+        for (((count, named), (_, path)), read) in self.0.into_iter().zip(&settings.sources).zip(sources) {
+            let more = count - named.len();
+            said.extend(named);
+            if more > 0 {
+                let Skipped { duplicate_title, empty, bad, .. } = read.skipped;
+                said.push(format!(
+                    "`{}`: and {} more; in all {} bad, {} empty, {} with a title that was there",
+                    path.display(),
+                    thousands(more as u64),
+                    thousands(bad),
+                    thousands(empty),
+                    thousands(duplicate_title),
+                ));
+            }
+        }
+        said
+    }
+}
+
+/// Reads all inputs. Each is read on a thread of its own, one after the other.
+fn collect_records(
+    work: &Path,
+    settings: &BuildSettings,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Collected, BuildError> {
+    // Half of the memory is for other stages, and vectors double when they grow.
+    let most = usize::try_from(settings.memory / 4).unwrap_or(usize::MAX);
+    let mut collected = Collected {
+        articles: Sorter::new(work.to_owned(), "articles".to_owned(), most),
+        redirects: Sorter::new(work.to_owned(), "redirects".to_owned(), most / 4),
+        sources: vec![ReadInput::default(); settings.sources.len()],
+        notes: Notes(vec![(0, Vec::new()); settings.sources.len()]),
+    };
+    for (source, (format, path)) in settings.sources.iter().enumerate() {
+        let broken = |error: ImportError| {
+            let is_edited = matches!(error, ImportError::Edited { .. });
+            BuildError::Input { file: path.display().to_string(), reason: error.reason(), is_edited }
+        };
+        let records = import::open(*format, path).map_err(broken)?;
+        let (send, received) = sync_channel(1 << 10);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // Nobody listens after an error.
+                let _ = records.map(|record| send.send(record).is_ok()).find(|sent| !sent);
+            });
+            for record in received {
+                match record {
+                    Ok(found) => collected.add(settings, source, found).map_err(|error| cannot_write(work, &error))?,
+                    Err(ImportError::Record { place, reason }) => {
+                        collected.sources[source].rows += 1;
+                        collected.sources[source].skipped.bad += 1;
+                        collected.notes.add(settings, source, &place, reason);
+                    }
+                    Err(error) => return Err(broken(error)),
+                }
+                let rows: u64 = collected.sources.iter().map(|read| read.rows).sum();
+                if rows.is_multiple_of(STEP) {
+                    progress(Progress::Reading(rows));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    progress(Progress::Reading(collected.sources.iter().map(|read| read.rows).sum()));
+    Ok(collected)
+}
+
+fn cannot_write(work: &Path, error: &io::Error) -> BuildError {
+    BuildError::Write { path: work.display().to_string(), reason: error.to_string() }
+}
+
+impl Collected {
+    fn add(&mut self, settings: &BuildSettings, source: usize, found: Imported) -> io::Result<()> {
+        let Imported { record, place } = found;
+        self.sources[source].rows += u64::from(!matches!(record, Record::About(_)));
+        // Pages without a number come last, passages behind them.
+        let mut order = u64::MAX.to_be_bytes().to_vec();
+        let mut article = match record {
+            Record::Redirect { title, to } => return self.redirects.push(title.as_bytes(), to.as_bytes()),
+            Record::Article(article) => {
+                let first = match settings.on_duplicate {
+                    OnDuplicate::Last => u64::MAX - self.sources.iter().map(|read| read.rows).sum::<u64>(),
+                    OnDuplicate::LowestId | OnDuplicate::Error => article.pageid.unwrap_or(u64::MAX),
+                };
+                order = first.to_be_bytes().to_vec();
+                article
+            }
+            Record::About(about) => {
+                self.sources[source].about = Some(about);
+                return Ok(());
+            }
+            Record::Passage { title, id, text } => {
+                order.extend_from_slice(settings.sources[source].0.name().as_bytes());
+                order.push(0);
+                order.extend(id.map_or_else(|| text.clone().into_bytes(), |id| id_in_order(&id)));
+                Article { title, blocks: vec![Block::Text(text)], ..Article::default() }
+            }
+        };
+        if article.title.contains('\0') {
+            self.sources[source].skipped.bad += 1;
+            self.notes.add(settings, source, &place, "the title holds a NUL");
+            return Ok(());
+        }
+        for redirect in std::mem::take(&mut article.redirects) {
+            self.redirects.push(redirect.as_bytes(), article.title.as_bytes())?;
+        }
+        if article.is_empty() {
+            self.sources[source].skipped.empty += 1;
+            let title = printable(&article.title, 80);
+            self.notes.add(settings, source, &place, format_args!("`{title}` has no text"));
+            return Ok(());
+        }
+        let key = [article.title.as_bytes(), &[0], &order].concat();
+        if order.len() > 8 {
+            // A passage's title is in its key.
+            article.title.clear();
+        }
+        let mut value = vec![0; 4];
+        pages::encode_article(&article, &mut value);
+        let length = u32::try_from(value.len() - 4).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        value[..4].copy_from_slice(&length.to_be_bytes());
+        value.extend_from_slice(&u32::try_from(source).unwrap_or(u32::MAX).to_be_bytes());
+        value.extend_from_slice(&place.line.to_be_bytes());
+        value.extend_from_slice(place.member.as_deref().unwrap_or_default().as_bytes());
+        self.articles.push(&key, &value)
+    }
+}
+
+/// An id in bytes that are in order by the number at its end.
+fn id_in_order(id: &str) -> Vec<u8> {
+    let name = id.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = id[name.len()..].parse().unwrap_or(u64::MAX);
+    [name.as_bytes(), &[0], &number.to_be_bytes(), id.as_bytes()].concat()
+}
+
+// What a corpus is: as the settings say, else as a source says that is a corpus itself, else as its publisher says.
+
+fn manifest_of_build(
+    dir: &Path,
+    settings: &BuildSettings,
+    sources: &[ReadInput],
+    (written, names): (Written, NameCounts),
+    frozen: Option<Frozen>,
+    files: BTreeMap<String, Digest>,
+) -> Result<Manifest, BuildError> {
+    let published = import::published_facts(&settings.sources);
+    let known = abouts(sources).next().map(|about| &about.manifest);
+    let of_known = |fact: fn(&Manifest) -> Option<&String>| known.and_then(fact).cloned();
+    Ok(Manifest {
+        format: Manifest::FORMAT,
+        id: written.id,
+        name: settings.name.clone().or_else(|| of_known(|known| Some(&known.name))).unwrap_or_else(|| file_name(dir)),
+        extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| common_extent(&settings.sources)),
+        language: settings
+            .language
+            .clone()
+            .or_else(|| of_known(|known| known.language.as_ref()))
+            .or_else(|| published.language.clone()),
+        as_of: settings
+            .as_of
+            .clone()
+            .or_else(|| of_known(|known| known.as_of.as_ref()))
+            .or_else(|| published.as_of.clone()),
+        articles: written.articles,
+        redirects: written.redirects,
+        disambiguations: written.disambiguations,
+        sentences: written.sentences,
+        text_bytes: written.text_bytes,
+        freeze: frozen.map(|frozen| frozen.facts),
+        license: license(settings, sources, published),
+        sources: source_files(settings, sources)?,
+        names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
+        build: manifest::Build::current(),
+        files,
+    })
+}
+
+fn abouts(sources: &[ReadInput]) -> impl Iterator<Item = &About> {
+    sources.iter().filter_map(|read| read.about.as_deref())
+}
+
+/// Makes sure that a corpus built of nothing but another one is that one.
+fn check_same_corpus(settings: &BuildSettings, sources: &[ReadInput], id: &str) -> Result<(), BuildError> {
+    let ([(_, path)], [ReadInput { about: Some(about), .. }]) = (&settings.sources[..], sources) else { return Ok(()) };
+    let said = &about.manifest.id;
+    if said == id {
+        return Ok(());
+    }
+    let reason = format!("its articles have the identity {id}, and it says {}", printable(said, 80));
+    Err(BuildError::Input { file: path.display().to_string(), reason, is_edited: false })
+}
+
+/// What the formats of articles have, if it is the same for all.
+fn common_extent(sources: &[(Format, PathBuf)]) -> Extent {
+    let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
+    let mut extents = articles.map(|(format, path)| format.extent(path));
+    let first = extents.next().unwrap_or_default();
+    if extents.all(|extent| extent == first) { first } else { Extent::default() }
+}
+
+/// What was frozen: now, or with the corpora that are read. Of a search with several answers, that of the first corpus holds.
+fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Frozen> {
+    if settings.frozen.is_some() {
+        return settings.frozen.clone();
+    }
+    let first = abouts(sources).find_map(|about| Some((about, about.manifest.freeze.clone()?)));
+    let (about, mut facts) = first?;
+    let (mut searches, mut left_out) = (about.searches.clone(), about.left_out.clone());
+    for other in abouts(sources) {
+        for (query, answer) in &other.searches {
+            searches.entry(query.clone()).or_insert_with(|| answer.clone());
+        }
+        left_out.extend(other.left_out.iter().cloned());
+    }
+    // Pages of others have no place below this address.
+    let inputs = settings.sources.iter().zip(sources).filter(|((format, _), _)| *format != Format::Redirects);
+    let permalink = |read: &ReadInput| Some(read.about.as_ref()?.manifest.freeze.as_ref()?.permalink.clone());
+    if inputs.map(|(_, read)| permalink(read)).any(|other| other.as_ref() != Some(&facts.permalink)) {
+        facts.permalink.clear();
+    }
+    facts.searches = searches.len() as u64;
+    facts.left_out.clear();
+    for (reason, _) in &left_out {
+        *facts.left_out.entry(*reason).or_default() += 1;
+    }
+    Some(Frozen { facts, license: about.manifest.license.clone(), searches, left_out })
+}
+
+/// The license as it was given, in parts; else those of all corpora that are read, or what publishers say of their files, if
+/// they all say the same.
+fn license(settings: &BuildSettings, sources: &[ReadInput], published: PublishedFacts) -> License {
+    if let Some(frozen) = &settings.frozen {
+        return frozen.license.clone();
+    }
+    let all = |fact: fn(&License) -> Option<&String>, between: &str| {
+        let mut said: Vec<&str> = Vec::new();
+        for fact in abouts(sources).filter_map(|about| fact(&about.manifest.license)) {
+            if !said.contains(&fact.as_str()) {
+                said.push(fact);
+            }
+        }
+        (!said.is_empty()).then(|| said.join(between))
+    };
+    let given = settings.license.clone();
+    let given = given.map(|id| if ["", "none"].contains(&id.trim()) { License::UNKNOWN.to_owned() } else { id });
+    let known = given.or_else(|| all(|license| Some(&license.id), " AND ")).or(published.license);
+    let attribution = || all(|license| license.attribution.as_ref(), "; ");
+    let changes = || all(|license| license.changes.as_ref(), "; ");
+    License {
+        id: known.unwrap_or_else(|| License::UNKNOWN.to_owned()),
+        attribution: settings.attribution.clone().or_else(attribution).or(published.attribution),
+        changes: settings.changes.clone().or_else(changes).or(published.changes),
+    }
+}
+
+/// The inputs as the manifest has them. A corpus brings its own sources, and is one itself unless nothing was added to it.
+fn source_files(settings: &BuildSettings, sources: &[ReadInput]) -> Result<Vec<SourceFile>, BuildError> {
+    let mut described = Vec::new();
+    for ((format, path), read) in settings.sources.iter().zip(sources) {
+        described.extend(read.about.iter().flat_map(|about| about.manifest.sources.clone()));
+        if read.about.is_none() || sources.len() > 1 {
+            described.push(source_file(settings, *format, path, read)?);
+        }
+    }
+    Ok(described)
+}
+
+fn source_file(
+    settings: &BuildSettings,
+    format: Format,
+    path: &Path,
+    read: &ReadInput,
+) -> Result<SourceFile, BuildError> {
+    let (rows, skipped, format) = (read.rows, read.skipped, format.name().to_owned());
+    if let Some(frozen) = &settings.frozen {
+        return Ok(SourceFile { format, file: frozen.facts.site.clone(), id: None, sha256: None, rows, skipped });
+    }
+    let files = import::files(path);
+    let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
+    let sha256 = regular.then(|| folder::digest(&files)).transpose();
+    let sha256 = sha256.map_err(|error| BuildError::Input {
+        file: path.display().to_string(),
+        reason: error.to_string(),
+        is_edited: false,
+    })?;
+    let id = read.about.as_ref().map(|about| about.manifest.id.clone());
+    Ok(SourceFile { format, file: file_name(path), id, sha256, rows, skipped })
+}
+
+#[cfg(test)]
+mod tests;

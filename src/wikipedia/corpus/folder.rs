@@ -1,0 +1,246 @@
+//! A corpus in a folder, as `corpus build` writes it: read where it lies, by many processes at once.
+
+use super::index::{Rule, TextIndex};
+use super::manifest::{self, Digest, Manifest};
+use super::names::{self, Names};
+use super::pages::{self, Pages, Unpacked};
+use super::record::Article;
+use super::{Articles, CorpusError, Hit, Page, frozen};
+use crate::base::Digester;
+use crate::base::text::printable;
+use crate::net::recording::Inside;
+use crate::wikipedia::SentenceMap;
+use crate::wikipedia::cache::{SizedLru, text_bytes};
+use std::fs::{self, File};
+use std::io;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
+use tantivy::{Directory, Index};
+
+/// The folder of the text index.
+pub(super) const INDEX: &str = "bm25";
+/// Files that each corpus has.
+const FILES: [&str; 6] = [pages::BLOCKS, pages::PLACES, names::TITLES, names::REDIRECTS, names::KEYS, "bm25/meta.json"];
+/// Folders up to this size have their files compared with the manifest when they are opened, in bytes.
+const SMALL: u64 = 16 << 20;
+/// How many similar titles the beginning of a name gives.
+const LIKE: usize = 5;
+/// Pages that are kept as they are shown, and their bytes.
+const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
+const KEPT_BYTES: usize = 8 << 20;
+
+pub(super) struct Folder {
+    names: Names,
+    pages: Pages,
+    index: TextIndex,
+    kept: Mutex<SizedLru<u32, Arc<Page>>>,
+}
+
+impl Folder {
+    pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Self, CorpusError> {
+        if let Some(file) = FILES.into_iter().find(|file| !manifest.files.contains_key(*file)) {
+            return Err(damaged(manifest::FILE, format!("it does not list {file}")));
+        }
+        for (file, written) in &manifest.files {
+            sized(dir, file, written)?;
+            if manifest.bytes() <= SMALL
+                && digest(&[dir.join(file)]).map_err(|error| damaged(file, error.to_string()))? != written.sha256
+            {
+                return Err(damaged(file, "it is not the file that was written".to_owned()));
+            }
+        }
+        let names = Names::open(dir)?;
+        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank))?;
+        let counted = (names.counts().0, index.articles());
+        if counted != (manifest.articles as usize, Some(manifest.articles)) {
+            return Err(damaged(INDEX, "it has another number of articles than there are titles".to_owned()));
+        }
+        let file = |name: &str| File::open(dir.join(name)).map_err(|error| damaged(name, error.to_string()));
+        let dictionary = if manifest.files.contains_key(pages::DICTIONARY) {
+            fs::read(dir.join(pages::DICTIONARY)).map_err(|error| damaged(pages::DICTIONARY, error.to_string()))?
+        } else {
+            Vec::new()
+        };
+        let pages = Pages::new(file(pages::BLOCKS)?, file(pages::PLACES)?, dictionary, manifest.articles);
+        Ok(Self { names, pages, index, kept: Mutex::new(SizedLru::new(KEPT, KEPT_BYTES)) })
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The canonical record of an article, where one is read after the other: the block of the last one stays unpacked.
+    pub(super) fn article_in(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
+        self.pages.article_in(number, last)
+    }
+
+    /// That of a single article.
+    #[cfg(test)]
+    pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
+        self.pages.article(number)
+    }
+}
+
+/// Makes sure that what a manifest lists is a file of a corpus, with the length that was written. A manifest may be
+/// anybody's, and another path may lead out of the folder, or to what never ends.
+pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), CorpusError> {
+    let of_index = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['/', '\\']);
+    let known = FILES.contains(&file)
+        || [pages::DICTIONARY, frozen::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
+        || file.strip_prefix("bm25/").is_some_and(of_index);
+    if !known {
+        return Err(damaged(
+            manifest::FILE,
+            format!("it lists `{}`, which is not a file of a corpus", printable(file, 80)),
+        ));
+    }
+    let member = Inside::of(dir).and_then(|inside| inside.member(&dir.join(file)));
+    let found = member.and_then(fs::metadata).map_err(|error| damaged(file, error.to_string()))?;
+    if !found.is_file() {
+        return Err(damaged(file, "it is not a file".to_owned()));
+    }
+    if found.len() != written.bytes {
+        return Err(damaged(file, format!("it has {} bytes, and {} were written", found.len(), written.bytes)));
+    }
+    Ok(())
+}
+
+fn damaged(file: &str, reason: String) -> CorpusError {
+    CorpusError::Damaged { file: file.to_owned(), reason }
+}
+
+/// SHA-256 of files, one behind the other.
+pub(super) fn digest(files: &[impl AsRef<Path>]) -> io::Result<String> {
+    let mut digester = Digester::default();
+    for path in files {
+        io::copy(&mut io::BufReader::with_capacity(1 << 18, File::open(path)?), &mut digester)?;
+    }
+    Ok(digester.hex())
+}
+
+/// The library panics on files that were damaged since they were written.
+fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusError> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| damaged(INDEX, error.to_string())),
+        Err(_) => Err(damaged(INDEX, "an entry leads out of it".to_owned())),
+    }
+}
+
+fn open_index(dir: &Path, rule: Rule) -> Result<TextIndex, CorpusError> {
+    // The index opens files that the manifest need not list.
+    let members = || -> io::Result<()> {
+        let inside = Inside::of(dir)?;
+        fs::read_dir(dir)?.try_for_each(|entry| inside.member(&entry?.path()).map(|_| ()))
+    };
+    members().map_err(|error| damaged(INDEX, error.to_string()))?;
+    let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
+    guarded(|| TextIndex::over(&Index::open(directory)?, rule))
+}
+
+impl Articles for Folder {
+    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.names.exact(name)
+    }
+
+    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
+        if key.is_empty() { Ok(None) } else { self.names.folded(key) }
+    }
+
+    fn instead(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.folded(&names::fold_name(&format!("{name} (disambiguation)")))
+    }
+
+    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+        let found = guarded(|| self.index.search(query, most))?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let like = self.names.like(&names::fold_name(query), LIKE.min(most))?;
+        Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
+    }
+
+    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError> {
+        guarded(|| self.index.weights(query))
+    }
+
+    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        self.names.beginning(key, most)
+    }
+
+    fn count(&self) -> u32 {
+        self.pages.articles()
+    }
+
+    fn title(&self, number: u32) -> Result<String, CorpusError> {
+        self.names.title(number)
+    }
+
+    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = kept().get(&number) {
+            return Ok(page);
+        }
+        let page = Arc::new(Page::from(self.pages.article(number)?));
+        let sentences = page.sentences.as_ref().map_or(0, SentenceMap::bytes);
+        let size = page.title.len() + text_bytes(&page.blocks) + sentences;
+        kept().put(number, Arc::clone(&page), size);
+        Ok(page)
+    }
+}
+
+// A folder of the text index that is only read: no lock is taken and nothing is written, as on a read-only disk.
+
+#[derive(Debug, Clone)]
+pub(super) struct ReadOnly(MmapDirectory);
+
+impl ReadOnly {
+    pub(super) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
+        MmapDirectory::open(path).map(Self)
+    }
+}
+
+fn read_only() -> io::Error {
+    io::Error::from(io::ErrorKind::ReadOnlyFilesystem)
+}
+
+impl Directory for ReadOnly {
+    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
+        self.0.get_file_handle(path)
+    }
+
+    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        Err(DeleteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_owned() })
+    }
+
+    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
+        self.0.exists(path)
+    }
+
+    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        Err(OpenWriteError::IoError { io_error: Arc::new(read_only()), filepath: path.to_owned() })
+    }
+
+    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
+        self.0.atomic_read(path)
+    }
+
+    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
+        Err(read_only())
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
+        Ok(DirectoryLock::from(Box::<PathBuf>::default()))
+    }
+
+    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
+        Ok(WatchHandle::empty())
+    }
+}

@@ -1,0 +1,425 @@
+//! From somebody's files to records: one file for each format.
+//!
+//! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
+//! memory than it needs for the next record.
+
+mod hotpotqa;
+mod lines;
+mod own;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod published;
+mod zim;
+
+use super::lines_file;
+use super::manifest::{self, Extent};
+use super::record::Record;
+use lines::{is_archive, unpacked_text};
+use serde::de::{self, Deserialize as _, Deserializer};
+use serde_json::Value;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A form in which encyclopedias are published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// What `corpus freeze` fetched. No name leads to it.
+    Frozen,
+    /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
+    Hotpotqa,
+    /// One JSON object a line: our own records, or title and text.
+    Jsonl,
+    /// `DSPy`'s abstracts of 2017, as `tar.gz` or unpacked.
+    Dspy,
+    /// The passages of DPR, as a table.
+    Dpr,
+    /// The passages of Search-R1 and `FlashRAG`.
+    Wiki18,
+    /// A corpus of BEIR.
+    Beir,
+    /// KILT's knowledge source.
+    Kilt,
+    /// FEVER's pages.
+    Fever,
+    /// The paragraphs that `2WikiMultiHopQA` was made from.
+    Wiki2,
+    /// The paragraphs that come with the questions of a dataset.
+    Dataset,
+    /// Tables with the columns `title` and `text`, as Hugging Face has Wikipedia.
+    Parquet,
+    /// Kiwix' archives of pages as HTML.
+    Zim,
+    /// A corpus that was built.
+    Corpus,
+    /// Redirects alone, a name and its target a line, with a tab between them.
+    Redirects,
+}
+
+/// All formats with their names.
+pub const FORMATS: &[(&str, Format)] = &[
+    ("hotpotqa", Format::Hotpotqa),
+    ("jsonl", Format::Jsonl),
+    ("dspy", Format::Dspy),
+    ("dpr", Format::Dpr),
+    ("wiki18", Format::Wiki18),
+    ("beir", Format::Beir),
+    ("kilt", Format::Kilt),
+    ("fever", Format::Fever),
+    ("2wiki", Format::Wiki2),
+    ("dataset", Format::Dataset),
+    ("parquet", Format::Parquet),
+    ("zim", Format::Zim),
+    ("corpus", Format::Corpus),
+    ("redirects", Format::Redirects),
+];
+
+impl Format {
+    /// The format of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
+    }
+
+    /// Whether this program was built with it.
+    pub fn is_built(self) -> bool {
+        self != Self::Parquet || cfg!(feature = "parquet")
+    }
+
+    /// How much of a page the articles of an input have.
+    pub fn extent(self, path: &Path) -> Extent {
+        let named = |word: &str| path.file_name().is_some_and(|name| name.to_string_lossy().contains(word));
+        match self {
+            Self::Hotpotqa if named("abstracts") => Extent::Lead,
+            Self::Zim if named("_mini_") => Extent::Lead,
+            Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
+            Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
+            Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Parquet | Self::Zim => Extent::Page,
+            // A corpus says it itself, and redirects say nothing.
+            Self::Corpus | Self::Redirects => Extent::default(),
+        }
+    }
+}
+
+/// The files that hold an input: itself, or the parts that it was split into.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let parts = zim::zim_parts(path);
+    if parts.is_empty() { vec![path.to_owned()] } else { parts }
+}
+
+/// Facts of a source as its publisher gives them; the settings of a build replace them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct PublishedFacts {
+    pub(super) language: Option<String>,
+    pub(super) as_of: Option<String>,
+    pub(super) license: Option<String>,
+    pub(super) attribution: Option<String>,
+    pub(super) changes: Option<String>,
+}
+
+/// What inputs say of themselves, as far as all say the same.
+pub(super) fn published_facts(sources: &[(Format, PathBuf)]) -> PublishedFacts {
+    // Redirects are names, and say nothing of texts.
+    let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
+    let facts = articles.map(|(format, path)| match format {
+        Format::Zim => zim::facts(path),
+        Format::Hotpotqa => hotpotqa::facts(),
+        _ => PublishedFacts::default(),
+    });
+    let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
+    let common = |one: PublishedFacts, other: PublishedFacts| PublishedFacts {
+        language: both(one.language, other.language),
+        as_of: both(one.as_of, other.as_of),
+        license: both(one.license, other.license),
+        attribution: both(one.attribution, other.attribution),
+        changes: both(one.changes, other.changes),
+    };
+    facts.reduce(common).unwrap_or_default()
+}
+
+/// A record, and where it stands.
+#[derive(Debug)]
+pub(super) struct Imported {
+    pub(super) record: Record,
+    pub(super) place: Place,
+}
+
+/// Where a record is in its file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Place {
+    /// The file inside an archive or a folder.
+    pub(super) member: Option<Arc<str>>,
+    /// The line, from 1; 0 means the whole member.
+    pub(super) line: u64,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(member) = &self.member {
+            write!(f, ", `{}`", crate::base::text::printable(member, 200))?;
+        }
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with an input.
+#[derive(Debug)]
+pub(super) enum ImportError {
+    /// One record cannot be read; the others can.
+    Record { place: Place, reason: String },
+    /// The rest cannot be read.
+    Broken { reason: String },
+    /// A packed corpus whose articles do not have the identity in its first line.
+    Edited { found: String, said: String },
+}
+
+impl ImportError {
+    /// What is wrong, in words.
+    pub(super) fn reason(self) -> String {
+        match self {
+            Self::Record { reason, .. } | Self::Broken { reason } => reason,
+            Self::Edited { found, said } => {
+                format!("its articles do not match the id in its first line: theirs is {found}, and it says {said}")
+            }
+        }
+    }
+}
+
+/// What an importer is.
+pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>> + Send>;
+
+/// Opens an input.
+pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
+    match format {
+        Format::Frozen => own::open_frozen(path),
+        Format::Hotpotqa => hotpotqa::open(path),
+        Format::Jsonl | Format::Dspy => own::open_json_lines(path),
+        Format::Dpr => lines::open_lines(path, published::dpr_parser()),
+        Format::Wiki18 => lines::open_lines(path, published::parse_wiki18),
+        Format::Beir => published::open_beir(path),
+        Format::Kilt => lines::open_lines(path, published::parse_kilt),
+        Format::Fever => published::open_fever(path),
+        Format::Wiki2 => lines::open_lines(path, published::parse_two_wiki),
+        Format::Dataset => published::open_dataset(path),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet_file::open(path),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(ImportError::Broken { reason: "this program was built without it".to_owned() }),
+        Format::Zim => zim::open(path),
+        Format::Corpus => own::open_corpus_folder(path),
+        Format::Redirects => own::open_redirects(path),
+    }
+}
+
+fn broken(error: &io::Error) -> ImportError {
+    ImportError::Broken { reason: error.to_string() }
+}
+
+/// The files below a folder that have such a name, in order.
+fn files_below(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            // A link to a folder may lead in a circle.
+            if path.symlink_metadata()?.is_dir() {
+                folders.push(path);
+            } else if path.is_file() && path.file_name().and_then(|name| name.to_str()).is_some_and(&wanted) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_table(name: &str) -> bool {
+    name.ends_with(".parquet")
+}
+
+/// What a line with a passage is read as.
+fn passage_record(title: &str, id: String, text: &str) -> lines::Parsed {
+    if title.trim().is_empty() {
+        return Err("the title is empty".to_owned());
+    }
+    Ok(vec![Record::Passage { title: title.trim().to_owned(), id: Some(id), text: text.trim().to_owned() }])
+}
+
+/// An id, which may be written as a number.
+fn deserialize_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(id) => Ok(id),
+        Value::Number(id) => Ok(id.to_string()),
+        _ => Err(de::Error::custom("an id is a string or a number")),
+    }
+}
+
+// What a file or a folder is, by its name and its first record.
+
+/// So much of a file is looked at, in bytes.
+const LOOKED_AT: u64 = 256 << 10;
+
+impl Format {
+    /// What a file or a folder is.
+    pub fn detect(path: &Path) -> Option<Self> {
+        if path.is_dir() {
+            return match path {
+                _ if path.join(manifest::FILE).is_file() => Some(Self::Corpus),
+                _ if lines_file(path).is_some() => Some(Self::Jsonl),
+                _ if path.join(published::BEIR_FILE).is_file() => Some(Self::Beir),
+                _ if files_below(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),
+                _ if hotpotqa::is_folder(path) => Some(Self::Hotpotqa),
+                _ => published::is_fever_folder(path).then_some(Self::Fever),
+            };
+        }
+        match files(path).first().and_then(|file| magic(file)) {
+            Some(zim::MAGIC) => return Some(Self::Zim),
+            Some([b'P', b'A', b'R', b'1']) => return Some(Self::Parquet),
+            _ => {}
+        }
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
+        if name.ends_with(".tar.bz2") {
+            return Some(Self::Hotpotqa);
+        }
+        if is_archive(path) {
+            return Some(Self::Dspy);
+        }
+        let bare = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+        let named = |endings: &[&str]| endings.iter().any(|ending| bare.ends_with(ending));
+        let text = beginning(path).unwrap_or_default();
+        match text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text).trim_ascii_start() {
+            [] => named(&[".jsonl", ".ndjson", ".json"]).then_some(Self::Jsonl),
+            text @ [b'{' | b'[', ..] => Self::of_keys(&keys(text), text[0] == b'['),
+            text if text.starts_with(b"id\ttext\ttitle") => Some(Self::Dpr),
+            // The passages of DPR have three columns.
+            text if named(&[".tsv"]) => Some(if columns(text) == 2 { Self::Redirects } else { Self::Dpr }),
+            _ => None,
+        }
+    }
+
+    fn of_keys(keys: &[&[u8]], in_list: bool) -> Option<Self> {
+        let has = |key: &str| keys.contains(&key.as_bytes());
+        match () {
+            () if has("context") || has("paragraphs") => Some(Self::Dataset),
+            () if in_list => None,
+            () if has("wikipedia_title") => Some(Self::Kilt),
+            () if has("contents") => Some(Self::Wiki18),
+            () if has("id") && has("lines") => Some(Self::Fever),
+            () if has("sentences") && has("title") => Some(Self::Wiki2),
+            () if has("_id") && has("title") => Some(Self::Beir),
+            () => Some(Self::Jsonl),
+        }
+    }
+}
+
+/// Columns of the first line, which tabs part.
+fn columns(text: &[u8]) -> usize {
+    text.split(|byte| *byte == b'\n').next().unwrap_or_default().split(|byte| *byte == b'\t').count()
+}
+
+/// The first four bytes of a regular file.
+fn magic(path: &Path) -> Option<[u8; 4]> {
+    let mut bytes = [0; 4];
+    let regular = path.metadata().ok()?.is_file();
+    (regular && File::open(path).ok()?.read_exact(&mut bytes).is_ok()).then_some(bytes)
+}
+
+/// The first bytes of a regular file, unpacked. A pipe would lose them.
+fn beginning(path: &Path) -> Option<Vec<u8>> {
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    // What can be read of a damaged file tells as much.
+    let _ = unpacked_text(File::open(path).ok()?).ok()?.take(LOOKED_AT).read_to_end(&mut bytes);
+    Some(bytes)
+}
+
+/// The keys of the first object, as far as `text` goes.
+fn keys(text: &[u8]) -> Vec<&[u8]> {
+    let (mut keys, mut string, mut rest) = (Vec::new(), None, text.trim_ascii_start());
+    let mut depth = if rest.starts_with(b"[") { -1 } else { 0 };
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match first {
+            b'"' => {
+                let mut escaped = false;
+                let end = after.iter().position(|byte| {
+                    let ends = *byte == b'"' && !escaped;
+                    escaped = *byte == b'\\' && !escaped;
+                    ends
+                });
+                let Some(end) = end else { break };
+                string = Some(&after[..end]);
+                rest = &after[end + 1..];
+            }
+            b':' if depth == 1 => keys.extend(string.take()),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 1 => break,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod unit_tests {
+    use super::Format;
+    use std::fs;
+
+    #[test]
+    fn inputs_are_told_by_their_names_and_first_records() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("file");
+        for (format, text) in [
+            ("jsonl", "\u{feff} {\"title\": \"contents\", \"text\": \"\\\"lines\\\": [\"}"),
+            ("jsonl", "{\"title\": \"A\", \"blocks\": [{\"contents\": 1}]}"),
+            ("wiki18", "{\"id\": \"0\", \"contents\": \"\\\"A\\\"\\na\"}"),
+            ("beir", "{\"_id\": \"0\", \"title\": \"A\", \"text\": \"a\", \"metadata\": {}}"),
+            ("kilt", "{\"_id\": \"0\", \"wikipedia_id\": \"0\", \"wikipedia_title\": \"A\", \"text\": [\"cut"),
+            ("fever", "{\"id\": \"\", \"text\": \"\", \"lines\": \"\"}"),
+            ("2wiki", "{\"id\": \"1\", \"title\": \"A\", \"sentences\": [\"a\"], \"mentions\": []}"),
+            ("dataset", "[\n  {\"_id\": \"1\", \"question\": \"?\", \"context\": [[\"A\", [\"a\"]]]}]"),
+            ("dataset", "{\"id\": \"1\", \"paragraphs\": [{\"title\": \"A\", \"paragraph_text\": \"a\"}]}"),
+            ("dpr", "id\ttext\ttitle\n1\ta\tA\n"),
+            ("none", "[{\"title\": \"A\", \"text\": \"a\"}]"),
+            ("none", "[[[[\""),
+            ("none", "}}]]"),
+            ("none", ""),
+        ] {
+            fs::write(&path, text).expect("written");
+            assert_eq!(Format::detect(&path).map_or("none", Format::name), format, "{text}");
+        }
+        for (format, name) in [
+            ("jsonl", "jsonl/articles.jsonl"),
+            ("beir", "beir/corpus.jsonl"),
+            ("fever", "fever/wiki-pages/wiki-001.jsonl"),
+            ("hotpotqa", "hotpotqa/AA/wiki_00.gz"),
+        ] {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            fs::write(path, "").expect("written");
+            assert_eq!(Format::detect(&dir.path().join(format)).map(Format::name), Some(format));
+        }
+        for (format, text) in [("redirects", "NYC\tNew York\n\t\n"), ("dpr", "1\ta\tA\n"), ("dpr", "a\n")] {
+            fs::write(dir.path().join("y.tsv"), text).expect("written");
+            assert_eq!(Format::detect(&dir.path().join("y.tsv")).map(Format::name), Some(format), "{text}");
+        }
+        let by_name = ["x.jsonl", "x.tsv.gz", "wiki.abstracts.2017.tar.gz", "x.tar.bz2", "x.zip"];
+        let found = by_name.map(|name| Format::detect(&dir.path().join(name)).map(Format::name));
+        assert_eq!(found, [Some("jsonl"), None, Some("dspy"), Some("hotpotqa"), None]);
+    }
+}

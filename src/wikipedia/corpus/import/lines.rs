@@ -1,0 +1,305 @@
+//! Files with something on each line, packed or not.
+
+use super::{ImportError, Imported, Place, Records, broken};
+use crate::base::bounded::{read_line, too_long};
+use crate::net::recording::Inside;
+use crate::wikipedia::corpus::record::Record;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::vec;
+
+/// What a line holds, or what is wrong with it.
+pub(super) type Parsed = Result<Vec<Record>, String>;
+
+/// What is made of lines.
+pub(super) trait Parser {
+    fn parse_line(&mut self, line: &[u8]) -> Parsed;
+
+    /// Whether a line that cannot be read ends the file.
+    fn is_strict(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with the file as a whole.
+    fn end(&mut self) -> Result<(), ImportError> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&[u8]) -> Parsed> Parser for F {
+    fn parse_line(&mut self, line: &[u8]) -> Parsed {
+        self(line)
+    }
+}
+
+/// The records of a file.
+pub(super) fn open_lines(
+    path: &Path,
+    parse: impl FnMut(&[u8]) -> Parsed + Send + 'static,
+) -> Result<Records, ImportError> {
+    open_lines_with(path, parse)
+}
+
+/// The records of a file in a folder that was named, out of which no link is followed.
+pub(super) fn open_member_lines(
+    folder: &Path,
+    path: &Path,
+    parser: impl Parser + Send + 'static,
+) -> Result<Records, ImportError> {
+    let file = Inside::of(folder).and_then(|inside| inside.open(path));
+    let source = file.and_then(unpacked_text).map_err(|error| broken(&error))?;
+    Ok(Box::new(Lines::new(source, None, parser)))
+}
+
+pub(super) fn open_lines_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {
+    let source = File::open(path).and_then(unpacked_text).map_err(|error| broken(&error))?;
+    Ok(Box::new(Lines::new(source, None, parser)))
+}
+
+/// A text that may be packed. A device or a packed bomb, which often have nothing but zero bytes, are not read to their end.
+pub(super) fn unpacked_text(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut text = unpacked(source)?;
+    if text.fill_buf()?.contains(&0) {
+        return Err(io::Error::other("it contains NUL bytes, so it is not text"));
+    }
+    Ok(text)
+}
+
+/// A file that may be packed with gzip or zstd, which its first bytes say.
+pub(super) fn unpacked(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut source = BufReader::with_capacity(1 << 18, source);
+    let first = source.fill_buf()?;
+    if first.starts_with(&[0x1f, 0x8b]) {
+        let unpacked = flate2::bufread::MultiGzDecoder::new(source);
+        return Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked)));
+    }
+    if first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        return Ok(Box::new(BufReader::with_capacity(1 << 18, zstd::stream::read::Decoder::with_buffer(source)?)));
+    }
+    if first.starts_with(b"PK\x03\x04") {
+        return Err(io::Error::other("it is a zip archive; unpack it, and name the file or folder that was in it"));
+    }
+    Ok(Box::new(source))
+}
+
+/// The records in the lines of a text.
+pub(super) struct Lines<R, P> {
+    source: R,
+    parse: P,
+    line: Vec<u8>,
+    place: Place,
+    parsed: vec::IntoIter<Record>,
+    ended: bool,
+}
+
+impl<R: BufRead, P: Parser> Lines<R, P> {
+    /// `member` is the file inside an archive or a folder.
+    pub(super) fn new(source: R, member: Option<Arc<str>>, parse: P) -> Self {
+        let place = Place { member, line: 0 };
+        Self { source, parse, line: Vec::new(), place, parsed: Vec::new().into_iter(), ended: false }
+    }
+
+    fn parse(&mut self, length: usize) -> Parsed {
+        if let Some(reason) = too_long(&self.line, length) {
+            return Err(format!("it is {reason}"));
+        }
+        let first = self.place.line == 1;
+        let line = self.line.strip_prefix("\u{feff}".as_bytes()).filter(|_| first).unwrap_or(&self.line);
+        if line.trim_ascii().is_empty() {
+            return Ok(Vec::new());
+        }
+        self.parse.parse_line(line).map_err(|reason| match std::str::from_utf8(line) {
+            Ok(_) => reason,
+            Err(_) => "it is not UTF-8 text".to_owned(),
+        })
+    }
+}
+
+impl<R: BufRead, P: Parser> Iterator for Lines<R, P> {
+    type Item = Result<Imported, ImportError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.parsed.next() {
+                return Some(Ok(Imported { record, place: self.place.clone() }));
+            }
+            if self.ended {
+                return None;
+            }
+            let length = match read_line(&mut self.source, &mut self.line) {
+                Ok(length) => length,
+                Err(error) => {
+                    self.ended = true;
+                    return Some(Err(broken(&error)));
+                }
+            };
+            self.ended = length == 0;
+            if self.ended {
+                return self.parse.end().err().map(Err);
+            }
+            self.place.line += 1;
+            match self.parse(length) {
+                Ok(records) => self.parsed = records.into_iter(),
+                Err(reason) if self.parse.is_strict() => {
+                    self.ended = true;
+                    return Some(Err(ImportError::Broken { reason: format!("line {}: {reason}", self.place.line) }));
+                }
+                Err(reason) => return Some(Err(ImportError::Record { place: self.place.clone(), reason })),
+            }
+        }
+    }
+}
+
+// The members of an archive, one after the other.
+
+/// Whether a file is a tar archive, packed or not, by its name.
+pub(super) fn is_archive(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
+    [".tar", ".tar.gz", ".tgz", ".tar.zst"].iter().any(|ending| name.ends_with(ending))
+}
+
+/// A reader that knows whether it was read to its end.
+struct Watched<R> {
+    source: R,
+    ended: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        self.ended |= read == 0 && !into.is_empty();
+        Ok(read)
+    }
+}
+
+/// Hands every file that is wanted to `each`, until that returns `false`; without one, `what` is missing. What is behind the
+/// last member is read too, because it says whether the archive is whole: a block of zeros, and nothing but zeros.
+pub(super) fn archive_members(
+    source: impl Read,
+    what: &str,
+    wanted: impl Fn(&Path) -> bool,
+    mut each: impl FnMut(Arc<str>, &mut dyn Read) -> io::Result<bool>,
+) -> io::Result<()> {
+    let mut archive = tar::Archive::new(Watched { source, ended: false });
+    let mut found = false;
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.into_owned();
+        if !entry.header().entry_type().is_file() || !wanted(&path) {
+            continue;
+        }
+        found = true;
+        if !each(Arc::from(path.to_string_lossy()), &mut entry)? {
+            return Ok(());
+        }
+    }
+    if !found {
+        return Err(io::Error::other(format!("there is no {what} in it")));
+    }
+    let mut rest = archive.into_inner();
+    // Members end at a block of zeros. Without one, the library stops at the end of the file and says nothing.
+    if rest.ended {
+        return Err(io::Error::other("the archive ends too early"));
+    }
+    only_zeros(&mut rest)
+}
+
+fn only_zeros(rest: &mut impl Read) -> io::Result<()> {
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        match rest.read(&mut bytes) {
+            Ok(0) => return Ok(()),
+            Ok(read) if bytes[..read].iter().any(|byte| *byte != 0) => {
+                return Err(io::Error::other("there is another archive behind its end"));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+// Pieces of an input read on several threads.
+
+/// What is said where a library panicked.
+pub(super) const READER_FAILED: &str = "its reader failed inside; is it damaged?";
+
+/// What one piece of work finds.
+pub(super) type Batch = Vec<Result<Imported, ImportError>>;
+
+/// Does pieces of work on as many threads as there are processors.
+pub(super) fn on_all_processors<J: Send + 'static>(
+    jobs: Receiver<J>,
+    work: impl Fn(J) -> Batch + Send + Sync + 'static,
+) -> Receiver<Batch> {
+    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let (send, found) = sync_channel(threads);
+    let shared = Arc::new((Mutex::new(jobs), work));
+    for _ in 0..threads {
+        let (shared, send) = (Arc::clone(&shared), send.clone());
+        thread::spawn(move || {
+            let (jobs, work) = &*shared;
+            let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            while let Ok(job) = next() {
+                // A job must not be lost without a word, whatever a library does on damaged bytes.
+                let found = catch_unwind(AssertUnwindSafe(|| work(job)));
+                let found =
+                    found.unwrap_or_else(|_| vec![Err(ImportError::Broken { reason: READER_FAILED.to_owned() })]);
+                // Nobody listens after an error.
+                if send.send(found).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::archive_members;
+    use bzip2::Compression;
+    use bzip2::read::{BzEncoder, MultiBzDecoder};
+    use std::io::Read;
+
+    /// How many members are read, and what is wrong.
+    fn read(archive: impl Read) -> (usize, Option<String>) {
+        let mut count = 0;
+        let each = |_, member: &mut dyn Read| {
+            count += 1;
+            std::io::copy(member, &mut std::io::sink()).map(|_| true)
+        };
+        let whole = archive_members(archive, "file", |_| true, each);
+        (count, whole.err().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn an_archive_without_its_end_or_with_more_behind_it_is_broken() {
+        let mut archive = tar::Builder::new(Vec::new());
+        for number in 0..100 {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(700);
+            header.set_cksum();
+            // Zeros of a member are not the end.
+            archive.append_data(&mut header, format!("{number}.jsonl"), &[0; 700][..]).expect("memory");
+        }
+        let whole = archive.into_inner().expect("memory");
+        let (member, end) = (3 * 512, 100 * 3 * 512);
+        let early = Some("the archive ends too early".to_owned());
+        let cut = &whole[..40 * member];
+        assert_eq!(read(cut), (40, early.clone()));
+        let mut packed = Vec::new();
+        BzEncoder::new(cut, Compression::fast()).read_to_end(&mut packed).expect("memory");
+        assert_eq!(read(MultiBzDecoder::new(&*packed)), (40, early.clone()));
+        assert_eq!(read(&whole[..end]), (100, early));
+        assert_eq!(read(&whole[..end + 512]), (100, None), "some programs write one block of zeros");
+        assert_eq!(read([&whole[..], &[0; 9_000]].concat().as_slice()), (100, None), "tar fills its last record");
+        let two = [&whole[..], &whole[..]].concat();
+        assert_eq!(read(&*two), (100, Some("there is another archive behind its end".to_owned())));
+    }
+}

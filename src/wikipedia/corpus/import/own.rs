@@ -1,0 +1,269 @@
+//! JSON lines: our own records, or title and text, which `DSPy`'s abstracts have. A folder is read where it has `articles.jsonl`, and
+//! a tar archive for the JSON lines in it.
+//!
+//! The first line of a packed corpus says what it is. What follows are its articles as they are, and nothing else: their
+//! identity is compared with the one in that line.
+
+use super::lines::{self, Lines, Parsed, Parser, archive_members, is_archive, unpacked};
+use super::{ImportError, Imported, Place, Records, broken};
+use crate::base::bounded;
+use crate::base::text::printable;
+use crate::wikipedia::api_source::SitePage;
+use crate::wikipedia::corpus::folder::Folder;
+use crate::wikipedia::corpus::frozen::FetchedLine;
+use crate::wikipedia::corpus::manifest::Manifest;
+use crate::wikipedia::corpus::pack::About;
+use crate::wikipedia::corpus::record::{self, Article, Block, Identity, Record};
+use crate::wikipedia::corpus::{CorpusError, lines_file};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+pub(super) fn open_json_lines(path: &Path) -> Result<Records, ImportError> {
+    if is_archive(path) {
+        let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
+        return Ok(archived(source));
+    }
+    match lines_file(path) {
+        Some(file) => lines::open_member_lines(path, &file, OwnLines::Begun),
+        None => lines::open_lines_with(path, OwnLines::Begun),
+    }
+}
+
+/// Lines of our own, which may be a packed corpus.
+enum OwnLines {
+    /// The first line decides.
+    Begun,
+    Lines,
+    /// With the identity that it has to have, and that of the articles until now.
+    Packed(String, Identity),
+    /// A first line that is meant to describe a corpus and does not.
+    Broken,
+}
+
+impl Parser for OwnLines {
+    fn parse_line(&mut self, line: &[u8]) -> Parsed {
+        if let Self::Packed(_, identity) = self {
+            let article = record::parse_canonical(line)?;
+            identity.add(&article).map_err(|error| error.to_string())?;
+            return Ok(vec![Record::Article(article)]);
+        }
+        let first = matches!(self, Self::Begun);
+        *self = Self::Lines;
+        match record::parse(line) {
+            Ok(Record::About(about)) if first => {
+                *self = Self::Packed(about.manifest.id.clone(), Identity::default());
+                Ok(vec![Record::About(about)])
+            }
+            Ok(Record::About(_)) => Err("only the first line may describe a corpus".to_owned()),
+            Ok(record) => Ok(vec![record]),
+            Err(reason) => {
+                if first && About::is_meant(line) {
+                    *self = Self::Broken;
+                }
+                Err(reason)
+            }
+        }
+    }
+
+    fn is_strict(&self) -> bool {
+        matches!(self, Self::Packed(..) | Self::Broken)
+    }
+
+    fn end(&mut self) -> Result<(), ImportError> {
+        let Self::Packed(said, identity) = std::mem::replace(self, Self::Lines) else { return Ok(()) };
+        let (found, said) = (identity.finish(), printable(&said, 80));
+        if found == said {
+            return Ok(());
+        }
+        Err(ImportError::Edited { found, said })
+    }
+}
+
+fn parse(line: &[u8]) -> Parsed {
+    record::parse(line).map(|record| vec![record])
+}
+
+/// An archive lends its members, so a thread of its own reads them.
+fn archived(source: impl Read + Send + 'static) -> Records {
+    let (send, found) = sync_channel(1 << 10);
+    thread::spawn(move || {
+        let wanted = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
+        let whole = archive_members(source, ".jsonl file", wanted, |name, member| {
+            let mut records = Lines::new(BufReader::new(member), Some(name), parse);
+            // Nobody listens after an error.
+            Ok(records.all(|record| send.send(record).is_ok()))
+        });
+        if let Err(error) = whole {
+            let _ = send.send(Err(broken(&error)));
+        }
+    });
+    Box::new(found.into_iter())
+}
+
+// A corpus that was built, as it is.
+
+pub(super) fn open_corpus_folder(path: &Path) -> Result<Records, ImportError> {
+    let manifest = Manifest::read(path).map_err(|error| unusable_corpus(&error))?;
+    let folder = Folder::open(path, &manifest).map_err(|error| unusable_corpus(&error))?;
+    let (count, mut last) = (manifest.articles, None);
+    let about = About::of_folder(path, manifest).map_err(|error| unusable_corpus(&error))?;
+    let about = Imported { record: Record::About(Box::new(about)), place: Place::default() };
+    let articles = (0..count).map(move |number| {
+        let article = folder.article_in(number, &mut last).map_err(|error| unusable_corpus(&error))?;
+        // Its number counts from 0, lines from 1.
+        Ok(Imported { record: Record::Article(article), place: Place { member: None, line: u64::from(number) + 1 } })
+    });
+    Ok(Box::new(std::iter::once(Ok(about)).chain(articles)))
+}
+
+fn unusable_corpus(error: &CorpusError) -> ImportError {
+    ImportError::Broken { reason: error.to_string() }
+}
+
+// What `corpus freeze` kept of a site. Only it writes this format, and it leaves nothing to guess.
+
+pub(super) fn open_frozen(path: &Path) -> Result<Records, ImportError> {
+    let file = File::open(path).map_err(|error| ImportError::Broken { reason: error.to_string() })?;
+    // The first line says what was asked for.
+    let lines = (1..).zip(bounded::lines(BufReader::new(file))).skip(1);
+    Ok(Box::new(lines.flat_map(|(line, bytes)| frozen_records(line, bytes))))
+}
+
+fn frozen_records(line: u64, bytes: std::io::Result<Vec<u8>>) -> Vec<Result<Imported, ImportError>> {
+    let place = Place { member: None, line };
+    let kept = bytes.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+    match kept {
+        Err(error) => vec![Err(ImportError::Broken { reason: format!("line {line}: {error}") })],
+        Ok(FetchedLine::Page { title, names, page, .. }) => {
+            let redirects = names.into_iter().filter(|name| *name != title);
+            let redirects = redirects.map(|name| Record::Redirect { title: name, to: title.clone() });
+            let article = page.map(|page| Record::Article(frozen_article(page)));
+            let records: Vec<Record> = redirects.chain(article).collect();
+            records.into_iter().map(|record| Ok(Imported { record, place: place.clone() })).collect()
+        }
+        Ok(FetchedLine::LeftOut { .. } | FetchedLine::Search { .. }) => Vec::new(),
+    }
+}
+
+fn frozen_article(page: SitePage) -> Article {
+    let SitePage { title, pageid, revid, timestamp, blocks, entries } = page;
+    let timestamp = Some(timestamp).filter(|timestamp| !timestamp.is_empty());
+    let blocks = blocks.into_iter().map(Block::Text).collect();
+    Article { title, pageid, revid: Some(revid), timestamp, blocks, entries, redirects: Vec::new() }
+}
+
+// Redirects alone: a line is a name, a tab, and the title or the redirect that it leads to.
+//
+// Underscores are spaces, as in the tables that Wikipedia publishes.
+
+pub(super) fn open_redirects(path: &Path) -> Result<Records, ImportError> {
+    lines::open_lines(path, parse_redirect)
+}
+
+fn parse_redirect(line: &[u8]) -> Parsed {
+    let names = str::from_utf8(line).unwrap_or_default().split_once('\t');
+    let names = names.map(|(title, to)| [title, to].map(|name| name.replace('_', " ").trim().to_owned()));
+    match names {
+        Some([title, to]) if !title.is_empty() && !to.is_empty() && !to.contains('\t') => {
+            Ok(vec![Record::Redirect { title, to }])
+        }
+        _ => Err("a name, a tab and its target are expected".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ImportError, Imported, Record, open_json_lines, open_redirects};
+    use crate::wikipedia::corpus::record::Identity;
+    use crate::wikipedia::corpus::{BuildSettings, Format, Packing, build, pack};
+    use std::fs;
+    use std::path::Path;
+
+    /// The identity of what is read, or why it is not.
+    fn read(path: &Path) -> Result<String, String> {
+        let mut identity = Identity::default();
+        for found in open_json_lines(path).map_err(|error| format!("{error:?}"))? {
+            match found {
+                Ok(imported) => {
+                    if let Record::Article(article) = imported.record {
+                        identity.add(&article).expect("memory");
+                    }
+                }
+                Err(ImportError::Record { .. }) => {}
+                Err(error) => return Err(format!("{error:?}")),
+            }
+        }
+        Ok(identity.finish())
+    }
+
+    #[test]
+    fn no_byte_of_a_pack_changes_unseen() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (lines, folder, file) = (dir.path().join("l.jsonl"), dir.path().join("c"), dir.path().join("c.jsonl"));
+        fs::write(&lines, "{\"title\": \"é\", \"text\": [\"One.\", \"Two.\"], \"id\": 7}\n{\"title\": \"B\", \"text\": \"B may refer to:\\n\\nC, d\"}\n")
+        .expect("written");
+        let settings = BuildSettings { sources: vec![(Format::Jsonl, lines)], ..BuildSettings::default() };
+        let built = build(&folder, &settings, &mut |_| {}).expect("a corpus");
+        let mut whole = Vec::new();
+        pack(&folder, Packing::Plain, &mut whole, &mut |_| {}).expect("a pack");
+        fs::write(&file, &whole).expect("written");
+        assert_eq!(read(&file).as_ref(), Ok(&built.manifest.id));
+        let head = whole.iter().position(|byte| *byte == b'\n').expect("lines");
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            for byte in [b'"', b'x', 0, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = byte;
+                fs::write(&file, &damaged).expect("written");
+                let found = read(&file);
+                refused += usize::from(found.is_err());
+                // A head that is none any more is a bad line before lines without one.
+                assert!(at <= head || found.is_err() || found.as_ref() == Ok(&built.manifest.id), "{at}: {found:?}");
+            }
+            fs::write(&file, &whole[..at]).expect("written");
+            assert!(at <= head || at + 1 == whole.len() || read(&file).is_err(), "{at}");
+        }
+        assert!(refused > whole.len(), "{refused} of {}", whole.len());
+    }
+
+    #[test]
+    fn lines_that_are_no_redirects_are_named_and_the_others_are_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("r.tsv");
+        let long = vec![b'x'; 17 << 20];
+        let lines: [&[u8]; 9] = [
+            "\u{feff}New_York_City\tNew York\r".as_bytes(),
+            b"a\tb\tc",
+            b"\xff\tb",
+            b"\tb",
+            b"a\t ",
+            b"  ",
+            b"one\ttwo",
+            &long,
+            b"last\tone",
+        ];
+        fs::write(&path, lines.join(&b'\n')).expect("written");
+        let shown = |found| match found {
+            Ok(Imported { record: Record::Redirect { title, to }, place }) => {
+                format!("{}: {title} -> {to}", place.line)
+            }
+            Err(ImportError::Record { place, reason }) => format!("{}: {reason}", place.line),
+            other => format!("{other:?}"),
+        };
+        let found: Vec<String> = open_redirects(&path).expect("a file").map(shown).collect();
+        let expected = "a name, a tab and its target are expected";
+        assert_eq!(found[0], "1: New York City -> New York");
+        assert_eq!(
+            found[1..5],
+            [2, 3, 4, 5].map(|line| format!("{line}: {}", if line == 3 { "it is not UTF-8 text" } else { expected }))
+        );
+        assert_eq!(found[5..], ["7: one -> two", "8: it is longer than 16 MiB", "9: last -> one"].map(str::to_owned));
+        assert!(
+            open_redirects(dir.path()).is_err()
+                || open_redirects(dir.path()).is_ok_and(|mut found| matches!(found.next(), Some(Err(_))))
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! A corpus in memory, from lines or from a folder of texts.
+
+use super::frozen::FrozenSearches;
+use super::index::{IndexWriter, Rule, TextIndex};
+use super::pack::About;
+use super::record::{self, Article, Record};
+use super::{Articles, CorpusError, Hit, Page, names};
+use crate::base::bounded::{fill_at_most, text_at_most};
+use crate::net::recording::Inside;
+use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How much a packed file may unpack to, in bytes; a plain corpus lives in memory.
+const MAX_UNPACKED: u64 = 8 << 30;
+/// Bytes that are looked at before the rest is read.
+const FIRST: u64 = 64 << 10;
+/// How gzip and zstd files begin.
+pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
+pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// How many hits are looked at. Scores may differ in their last digit with this number, so recorded runs need it to stay.
+const TAKEN: usize = 200;
+
+/// Articles in memory, with names and index.
+pub(super) struct InMemory {
+    pages: Vec<Arc<Page>>,
+    /// Articles by title and by redirect, as written.
+    names: Names,
+    /// Articles by folded title or redirect; titles win, then the first in the file.
+    folded: HashMap<String, u32>,
+    index: TextIndex,
+}
+
+/// Articles by a name.
+type ByName = HashMap<String, u32>;
+
+struct Names {
+    titles: ByName,
+    redirects: ByName,
+}
+
+impl InMemory {
+    /// From lines; `file` is what messages call them.
+    pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
+        let mut articles = articles(file, bytes)?;
+        let names = names(file, &articles)?;
+        // By line, which is the order in the file.
+        let mut folded = HashMap::new();
+        let by_place = |names: &ByName| {
+            let mut names: Vec<(u32, String)> = names.iter().map(|(name, &at)| (at, names::fold_name(name))).collect();
+            names.sort_unstable();
+            names
+        };
+        for (at, key) in by_place(&names.titles).into_iter().chain(by_place(&names.redirects)) {
+            if !key.is_empty() {
+                folded.entry(key).or_insert(at);
+            }
+        }
+        let mut order: Vec<u32> = (0..).take(articles.len()).collect();
+        order.sort_by(|&a, &b| articles[a as usize].1.title.cmp(&articles[b as usize].1.title));
+        let mut numbers = vec![0; order.len()];
+        for (number, &at) in (0..).zip(&order) {
+            numbers[at as usize] = number;
+        }
+        let numbered = |names: ByName| names.into_iter().map(|(name, at)| (name, numbers[at as usize])).collect();
+        let names = Names { titles: numbered(names.titles), redirects: numbered(names.redirects) };
+        let folded = numbered(folded);
+        articles.sort_by(|(_, a), (_, b)| a.title.cmp(&b.title));
+        let pages: Vec<Arc<Page>> = articles.into_iter().map(|(_, article)| Arc::new(article.into())).collect();
+        let index = index(&pages).map_err(|error| CorpusError::Index { reason: error.to_string() })?;
+        Ok(Self { pages, names, folded, index })
+    }
+}
+
+fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
+    let mut writer = IndexWriter::in_memory()?;
+    for page in pages {
+        writer.add(&page.title, page.blocks.iter().map(String::as_str))?;
+    }
+    TextIndex::over(&writer.finish()?, Rule::All)
+}
+
+impl Articles for InMemory {
+    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        Ok(self.names.titles.get(name).or_else(|| self.names.redirects.get(name)).copied())
+    }
+
+    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
+        Ok(self.folded.get(key).copied())
+    }
+
+    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+        let found = self.index.search(query, TAKEN.max(most));
+        let mut found = found.map_err(|error| CorpusError::Index { reason: error.to_string() })?;
+        found.truncate(most);
+        Ok(found)
+    }
+
+    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError> {
+        self.index.weights(query).map_err(|error| CorpusError::Index { reason: error.to_string() })
+    }
+
+    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        let mut names: Vec<(&String, &u32)> = self.folded.iter().filter(|(name, _)| name.starts_with(key)).collect();
+        names.sort_unstable();
+        let mut found = Vec::new();
+        for (_, &number) in names {
+            if found.len() < most && !found.contains(&number) {
+                found.push(number);
+            }
+        }
+        Ok(found)
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
+    }
+
+    fn title(&self, number: u32) -> Result<String, CorpusError> {
+        self.page(number).map(|page| page.title.clone())
+    }
+
+    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
+        let page = self.pages.get(number as usize).map(Arc::clone);
+        page.ok_or_else(|| CorpusError::Index { reason: format!("there is no article {number}") })
+    }
+}
+
+/// The searches that were frozen with a packed corpus.
+pub(super) fn packed_searches(bytes: &[u8]) -> FrozenSearches {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match About::parse(first) {
+        Some(Ok(about)) => about.searches.into_iter().collect(),
+        _ => FrozenSearches::new(),
+    }
+}
+
+/// The bytes of a file, unpacked if they are gzip or zstd.
+pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
+    let text = match bytes {
+        _ if bytes.starts_with(GZIP) => read_text(MultiGzDecoder::new(bytes), 0),
+        _ if bytes.starts_with(ZSTD) => zstd::stream::read::Decoder::new(bytes).and_then(|text| read_text(text, 0)),
+        _ => return Ok(Cow::Borrowed(bytes)),
+    };
+    text.map(Cow::Owned).map_err(|error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() })
+}
+
+/// Bytes of text, packed or not, up to [`MAX_UNPACKED`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
+/// their end.
+pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // Without so much memory it grows as far as it goes.
+    let _ = bytes.try_reserve_exact(usize::try_from(size.min(MAX_UNPACKED) + 1).unwrap_or_default());
+    (&mut source).take(FIRST).read_to_end(&mut bytes)?;
+    if ![GZIP, ZSTD].iter().any(|packed| bytes.starts_with(packed)) && bytes.contains(&0) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains NUL bytes, so it is not text"));
+    }
+    fill_at_most(&mut bytes, source, MAX_UNPACKED)?;
+    Ok(bytes)
+}
+
+/// The texts of a folder as canonical lines in title order: a file `NAME.txt` is the article `NAME`. `None` if there are none.
+/// A link out of the folder is refused: it would make an article of any file.
+pub(super) fn text_files_as_lines(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
+    let cannot = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: io::Error| CorpusError::Read { path, reason: error.to_string() }
+    };
+    let inside = Inside::of(dir).map_err(cannot(dir))?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(cannot(dir))? {
+        let path = entry.map_err(cannot(dir))?.path();
+        let Some(title) = path.file_stem().filter(|_| path.extension().is_some_and(|ending| ending == "txt")) else {
+            continue;
+        };
+        let Some(title) = title.to_str() else {
+            return Err(cannot(&path)(io::Error::other("its name is not UTF-8, and would be the title")));
+        };
+        files.push((title.to_owned(), path));
+    }
+    files.sort();
+    let mut lines = Vec::new();
+    for (title, path) in &files {
+        let text = inside.open(path).and_then(|file| text_at_most(file, MAX_UNPACKED)).map_err(cannot(path))?;
+        let blocks = record::paragraphs(text.trim_start_matches('\u{feff}'));
+        let entries = record::listed_entries(&blocks);
+        let article = Article { title: title.clone(), blocks, entries, ..Article::default() };
+        article.write_line(&mut lines).map_err(cannot(path))?;
+    }
+    Ok(Some(lines).filter(|_| !files.is_empty()))
+}
+
+/// Reads all articles with the numbers of their lines; blank lines are passed over.
+fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusError> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let (mut articles, mut packed) = (Vec::new(), false);
+    for (line, text) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
+        if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line, reason };
+        let record = if packed { record::parse_canonical(text).map(Record::Article) } else { record::parse(text) };
+        match record.map_err(wrong)? {
+            Record::Article(article) => articles.push((line, article)),
+            Record::About(_) if line == 1 => packed = true,
+            Record::About(_) => return Err(wrong("only the first line may describe a corpus".to_owned())),
+            Record::Redirect { title, .. } | Record::Passage { title, .. } => {
+                return Err(wrong(format!(
+                    "the redirect `{title}` has a line of its own, which only `corpus build` reads"
+                )));
+            }
+        }
+    }
+    Ok(articles)
+}
+
+/// Titles and redirects, each leading to the place of one article.
+fn names(file: &str, articles: &[(usize, Article)]) -> Result<Names, CorpusError> {
+    let taken = |what, name: &str, taken, at: u32, first: u32| CorpusError::Taken {
+        file: file.to_owned(),
+        line: articles[at as usize].0,
+        what,
+        name: name.to_owned(),
+        taken,
+        first: articles[first as usize].0,
+    };
+    let mut titles = ByName::with_capacity(articles.len());
+    for (at, (_, article)) in (0..).zip(articles) {
+        if let Some(first) = titles.insert(article.title.clone(), at) {
+            return Err(taken("title", &article.title, "a title", at, first));
+        }
+    }
+    let mut redirects = ByName::new();
+    for (at, (_, article)) in (0..).zip(articles) {
+        for redirect in &article.redirects {
+            if let Some(&first) = titles.get(redirect) {
+                return Err(taken("redirect", redirect, "a title", at, first));
+            }
+            match redirects.insert(redirect.clone(), at) {
+                Some(first) if first != at => return Err(taken("redirect", redirect, "a redirect", at, first)),
+                _ => {}
+            }
+        }
+    }
+    Ok(Names { titles, redirects })
+}

@@ -1,0 +1,572 @@
+//! A corpus from a live site: the pages of wanted titles and the answers to searches, fetched into a file, then built.
+//!
+//! Each title is asked for with two requests, one for the revision and one for its text, and kept in a file beside the corpus;
+//! titles that are kept are never asked for again. At the end the builder of corpora makes the folder of the file. Which titles
+//! are wanted is up to the caller.
+
+use super::corpus::{
+    BuildError, BuildSettings, Built, Extent, FetchedLine, Format, Freeze, Frozen, License, Progress, SearchAnswer,
+    build,
+};
+use super::{ApiSource, Found, LeftOut, Revision, SiteFacts, Source as _, SourceError};
+use crate::base::bounded::lines;
+use crate::base::{Compat, sha256_hex};
+use crate::net::recording::{FileError, LineFile};
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Version of the file of what was fetched.
+const VERSION: u32 = 1;
+/// A search this long is not made again in brackets, in bytes.
+const MAX_AGAIN: usize = 300;
+/// What is done to the texts.
+const CHANGES: &str = "text extracted, footnotes removed";
+const CHANGES_WITH_MARKS: &str = "text extracted";
+/// Memory to sort in; a freeze is small.
+const MEMORY: u64 = 256 << 20;
+
+/// What to ask a site for.
+#[derive(Debug, Default)]
+pub(crate) struct FreezeTargets {
+    /// Titles, with the revision that a run read.
+    pub(crate) titles: BTreeMap<String, Option<u64>>,
+    /// Titles of gold pages.
+    pub(crate) gold: BTreeSet<String>,
+    /// Searches, with what the site answered; nothing where only the site can say it.
+    pub(crate) searches: BTreeMap<String, Option<SearchAnswer>>,
+}
+
+/// The corpus to be, and how the site is read.
+#[derive(Debug, Clone)]
+pub(crate) struct FreezeOptions {
+    /// The new folder.
+    pub(crate) dir: PathBuf,
+    pub(crate) name: Option<String>,
+    /// Links of each lead whose pages are needed too.
+    pub(crate) links: usize,
+    /// The time whose revisions are wanted, RFC 3339 in UTC.
+    pub(crate) as_of: Option<String>,
+    /// The address of the site, for the record.
+    pub(crate) site: String,
+    pub(crate) compat: Compat,
+    pub(crate) footnotes: bool,
+}
+
+/// Why a freeze ended without a corpus.
+pub(crate) enum FreezeError {
+    /// The file of what was fetched cannot be read or written.
+    File(FileError),
+    /// A line of it, from 1, is not one that a freeze writes.
+    Damaged {
+        path: PathBuf,
+        line: u64,
+    },
+    /// Another process freezes this folder.
+    Busy(PathBuf),
+    /// The file holds what was fetched for another freeze.
+    OtherFreeze {
+        path: PathBuf,
+        what: String,
+    },
+    Unwritable(String),
+    Source(SourceError),
+    /// Fetching ended with this error, after so many titles.
+    Fetch {
+        error: Box<FreezeError>,
+        titles: usize,
+        path: PathBuf,
+    },
+    /// Everything that was fetched is in the file at `path`.
+    Build {
+        error: BuildError,
+        path: PathBuf,
+    },
+}
+
+impl FreezeError {
+    fn file(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::File(FileError { action, path: path.to_owned(), source })
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
+    fn unwritable(error: impl ToString) -> Self {
+        Self::Unwritable(error.to_string())
+    }
+}
+
+impl From<FileError> for FreezeError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<SourceError> for FreezeError {
+    fn from(error: SourceError) -> Self {
+        Self::Source(error)
+    }
+}
+
+/// What a freeze will take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FreezePlan {
+    /// Titles to ask for, without those that leads link to.
+    pub(crate) titles: usize,
+    /// Titles of them that were fetched before.
+    pub(crate) fetched: usize,
+    /// Searches whose answers are known or will be.
+    pub(crate) searches: usize,
+    /// Requests at most, without those for linked pages.
+    pub(crate) requests: usize,
+    /// How long they take at the rate that the site allows, in milliseconds; nothing where there is no limit.
+    pub(crate) least_ms: Option<u64>,
+    /// Whether all titles are those of gold pages.
+    pub(crate) gold_only: bool,
+}
+
+/// How a freeze ended.
+pub(crate) enum FreezeEnd {
+    /// The corpus, and titles without a page.
+    Done(Box<Built>, BTreeSet<(LeftOut, String)>),
+    /// So many titles are kept.
+    Interrupted(usize),
+}
+
+/// How far a freeze is.
+pub(crate) enum FreezeProgress {
+    /// So many of the titles were fetched.
+    Fetching(usize, usize),
+    Building(Progress),
+}
+
+/// A freeze that is ready to begin.
+pub(crate) struct Freezer {
+    options: FreezeOptions,
+    targets: FreezeTargets,
+    source: ApiSource,
+    fetched: FetchedFile,
+}
+
+impl Freezer {
+    /// Opens the file of what was fetched. Sends nothing.
+    pub(crate) fn open(options: FreezeOptions, targets: FreezeTargets, source: ApiSource) -> Result<Self, FreezeError> {
+        let fetched = FetchedFile::open(&options.dir)?;
+        Ok(Self { options, targets, source, fetched })
+    }
+
+    /// The address of the site.
+    pub(crate) fn site(&self) -> &str {
+        &self.options.site
+    }
+
+    pub(crate) fn plan(&self) -> FreezePlan {
+        let titles = self.targets.titles.len();
+        let fetched = self.targets.titles.keys().filter(|title| self.fetched.has(title)).count();
+        let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref())).count();
+        // A search takes three at most: for the name, the page or the list, and what the page is.
+        let requests = usize::from(self.fetched.asked.is_none()) + 3 * open + 2 * (titles - fetched);
+        let least_ms = self.source.per_minute().map(|rate| 60_000 * requests as u64 / u64::from(rate.get()));
+        let gold_only =
+            self.options.links == 0 && self.targets.titles.keys().all(|title| self.targets.gold.contains(title));
+        FreezePlan { titles, fetched, searches: self.targets.searches.len(), requests, least_ms, gold_only }
+    }
+
+    /// Whether only the site can say what it answers to a search, and it was not asked yet.
+    fn is_open(&self, query: &str, answer: Option<&SearchAnswer>) -> bool {
+        answer.is_none() && !self.fetched.searches.contains_key(query)
+    }
+
+    /// Removes the file of what was fetched, if nothing was.
+    pub(crate) fn leave(self) -> Result<(), FreezeError> {
+        if self.fetched.asked.is_none() { self.fetched.remove() } else { Ok(()) }
+    }
+
+    /// Fetches what is missing, and builds the corpus.
+    pub(crate) async fn execute(
+        mut self,
+        stop: impl Future<Output = ()>,
+        progress: &mut (dyn FnMut(FreezeProgress) + Send),
+    ) -> Result<FreezeEnd, FreezeError> {
+        let fetched = tokio::select! {
+            fetched = self.fetch(progress) => Some(fetched),
+            () = stop => None,
+        };
+        match fetched {
+            None => return Ok(FreezeEnd::Interrupted(self.fetched.done.len())),
+            Some(Ok(())) => {}
+            Some(Err(error)) => {
+                let (titles, path) = (self.fetched.done.len(), self.fetched.path.clone());
+                self.leave()?;
+                return Err(FreezeError::Fetch { error: Box::new(error), titles, path });
+            }
+        }
+        let (settings, left_out) = self.build_settings()?;
+        let built = build(&self.options.dir, &settings, &mut |stage| progress(FreezeProgress::Building(stage)));
+        let path = self.fetched.path.clone();
+        let built = built.map_err(|error| FreezeError::Build { error, path })?;
+        self.fetched.remove()?;
+        Ok(FreezeEnd::Done(Box::new(built), left_out))
+    }
+
+    async fn fetch(&mut self, progress: &mut (dyn FnMut(FreezeProgress) + Send)) -> Result<(), FreezeError> {
+        self.begin().await?;
+        self.searches().await?;
+        let opened = self.fetched.searches.values().filter_map(|answer| match answer {
+            SearchAnswer::Page(title) => Some((title.clone(), None)),
+            SearchAnswer::Titles(_) => None,
+        });
+        let mut titles: BTreeMap<String, Option<u64>> = opened.collect();
+        titles.extend(self.targets.titles.clone());
+        // Those that a run read come first: under another name the site would give today's revision.
+        let (read, others): (Vec<_>, Vec<_>) = titles.into_iter().partition(|(_, revision)| revision.is_some());
+        let asked: HashSet<String> = read.iter().chain(&others).map(|(title, _)| title.clone()).collect();
+        let mut all = read.len() + others.len();
+        for titles in [read, others] {
+            self.pages(titles, all, progress).await?;
+        }
+        if self.options.links > 0 {
+            let of = |title: &String| {
+                self.fetched.done.get(title).or_else(|| self.fetched.done.get(self.fetched.names.get(title)?))
+            };
+            let pages: BTreeSet<&String> =
+                asked.iter().filter_map(of).filter_map(|found| found.as_ref().ok()).collect();
+            let links = pages.into_iter().filter_map(|title| self.fetched.links.get(title)).flatten();
+            let linked: BTreeSet<String> = links.filter(|title| !asked.contains(*title)).cloned().collect();
+            all += linked.len();
+            self.pages(linked.into_iter().map(|title| (title, None)).collect(), all, progress).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks what the site is, or makes sure that what was fetched was asked for in the same way.
+    async fn begin(&mut self) -> Result<(), FreezeError> {
+        let known = self.fetched.asked.clone();
+        let facts = match &known {
+            Some(asked) => asked.facts.clone(),
+            None => self.source.facts().await?,
+        };
+        let titles =
+            serde_json::to_vec(&(&self.targets.titles, &self.targets.searches)).map_err(FreezeError::unwritable)?;
+        let asked = FreezeRequest {
+            v: VERSION,
+            site: self.options.site.clone(),
+            compat: self.options.compat.name().to_owned(),
+            footnotes: self.options.footnotes,
+            as_of: self.options.as_of.clone(),
+            links: self.options.links,
+            titles: sha256_hex([titles.as_slice()]),
+            facts,
+            began: known.as_ref().map_or_else(today, |asked| asked.began.clone()),
+        };
+        match known {
+            None => self.fetched.begin(asked),
+            Some(known) if known == asked => Ok(()),
+            Some(known) => Err(self.refused(&known, &asked)),
+        }
+    }
+
+    fn refused(&self, known: &FreezeRequest, asked: &FreezeRequest) -> FreezeError {
+        let as_of = |asked: &FreezeRequest| asked.as_of.clone().unwrap_or_else(|| "today".to_owned());
+        let pairs = [
+            ("--wiki-url", known.site.clone(), asked.site.clone()),
+            ("--compat", known.compat.clone(), asked.compat.clone()),
+            ("--keep-footnotes", known.footnotes.to_string(), asked.footnotes.to_string()),
+            ("--as-of", as_of(known), as_of(asked)),
+            ("--links", known.links.to_string(), asked.links.to_string()),
+        ];
+        let differing: Vec<String> = pairs
+            .into_iter()
+            .filter(|(_, known, asked)| known != asked)
+            .map(|(flag, known, asked)| format!("{flag} was {known}, and is {asked}"))
+            .collect();
+        let what = if differing.is_empty() { "the titles are others".to_owned() } else { differing.join("; ") };
+        FreezeError::OtherFreeze { path: self.fetched.path.clone(), what }
+    }
+
+    /// Asks the site for the answers to searches that only it can say.
+    async fn searches(&mut self) -> Result<(), FreezeError> {
+        let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref()));
+        let mut open: Vec<String> = open.map(|(query, _)| query.clone()).collect();
+        while let Some(query) = open.pop() {
+            let found = self.source.search(&query).await;
+            let answer = match found {
+                Err(SourceError::Extract { .. }) => continue,
+                found => match found? {
+                    Found::Page { title, blocks, .. } => {
+                        let again = format!("[{query}]");
+                        // In `paper` mode such a page makes the tool search again.
+                        if self.options.compat == Compat::Paper
+                            && query.len() < MAX_AGAIN
+                            && !self.targets.searches.contains_key(&again)
+                            && blocks.iter().any(|block| block.contains("may refer to:"))
+                        {
+                            open.push(again);
+                        }
+                        SearchAnswer::Page(title)
+                    }
+                    Found::Disambiguation { title, .. } => SearchAnswer::Page(title),
+                    Found::Titles { titles, .. } => SearchAnswer::Titles(titles.to_vec()),
+                    Found::Nothing { .. } => SearchAnswer::Titles(Vec::new()),
+                },
+            };
+            self.fetched.keep(&FetchedLine::Search { query, answer })?;
+        }
+        Ok(())
+    }
+
+    async fn pages(
+        &mut self,
+        titles: Vec<(String, Option<u64>)>,
+        all: usize,
+        progress: &mut (dyn FnMut(FreezeProgress) + Send),
+    ) -> Result<(), FreezeError> {
+        let due: Vec<_> = titles.into_iter().filter(|(title, _)| !self.fetched.has(title)).collect();
+        // A page that comes under several names is asked for once.
+        let taken = Mutex::new(self.fetched.pages.iter().cloned().collect::<HashSet<String>>());
+        let (source, as_of, links) = (&self.source, self.options.as_of.as_deref(), self.options.links);
+        let due = due.into_iter().map(|(title, number)| {
+            let revision = as_of.map(Revision::Before).or(number.map(Revision::Number)).unwrap_or(Revision::Current);
+            let taken = &taken;
+            async move { page(source, title, revision, links, taken).await }
+        });
+        let mut fetched = futures_util::stream::iter(due).buffer_unordered(source.concurrent());
+        while let Some(kept) = fetched.next().await {
+            self.fetched.keep(&kept?)?;
+            progress(FreezeProgress::Fetching(self.fetched.done.len().min(all), all));
+        }
+        Ok(())
+    }
+}
+
+fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+/// The line of a title. The text is asked for unless the page was `taken` already.
+async fn page(
+    source: &ApiSource,
+    asked: String,
+    revision: Revision<'_>,
+    links: usize,
+    taken: &Mutex<HashSet<String>>,
+) -> Result<FetchedLine, SourceError> {
+    let pin = match source.pin(&asked, revision).await? {
+        Ok(pin) => pin,
+        Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
+    };
+    let is_new = taken.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(pin.title.clone());
+    let (page, links) = if is_new {
+        match source.page_at(&pin, links).await? {
+            Ok((page, links)) => (Some(page), links),
+            Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
+        }
+    } else {
+        (None, Vec::new())
+    };
+    Ok(FetchedLine::Page { asked, title: pin.title, names: pin.names, links, page })
+}
+
+impl Freezer {
+    /// What the builder needs, and titles without a page.
+    fn build_settings(&self) -> Result<(BuildSettings, BTreeSet<(LeftOut, String)>), FreezeError> {
+        let Some(asked) = &self.fetched.asked else { return Err(FreezeError::unwritable("nothing was asked for")) };
+        let kept = &self.fetched;
+        let left_out = kept.done.iter().filter_map(|(title, found)| Some((*found.as_ref().err()?, title.clone())));
+        let left_out: BTreeSet<(LeftOut, String)> = left_out.collect();
+        let mut searches = kept.searches.clone();
+        let known = self.targets.searches.iter();
+        searches.extend(known.filter_map(|(query, answer)| Some((query.clone(), answer.clone()?))));
+        let gold: BTreeSet<&String> =
+            self.targets.gold.iter().map(|title| kept.names.get(title).unwrap_or(title)).collect();
+        let mut counts = BTreeMap::new();
+        for (reason, _) in &left_out {
+            *counts.entry(*reason).or_default() += 1;
+        }
+        let facts = Freeze {
+            site: asked.site.clone(),
+            permalink: asked.facts.permalink.clone(),
+            compat: self.options.compat,
+            footnotes: self.options.footnotes,
+            fidelity: self.fidelity(asked),
+            gold_pages: u32::try_from(gold.into_iter().filter(|title| kept.pages.contains(*title)).count())
+                .unwrap_or(u32::MAX),
+            searches: searches.len() as u64,
+            left_out: counts,
+        };
+        let site = asked.facts.name.as_deref().unwrap_or(&asked.site);
+        let license = License {
+            id: asked.facts.license.clone().unwrap_or_else(|| "unknown".to_owned()),
+            attribution: Some(format!("{site} contributors")),
+            changes: Some(if self.options.footnotes { CHANGES_WITH_MARKS } else { CHANGES }.to_owned()),
+        };
+        let settings = BuildSettings {
+            sources: vec![(Format::Frozen, kept.path.clone())],
+            name: self.options.name.clone(),
+            extent: Some(Extent::Page),
+            language: asked.facts.language.clone(),
+            as_of: Some(asked.as_of.clone().unwrap_or_else(|| asked.began.clone())),
+            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            memory: MEMORY,
+            frozen: Some(Frozen { facts, license, searches, left_out: left_out.clone() }),
+            ..BuildSettings::default()
+        };
+        Ok((settings, left_out))
+    }
+
+    /// What the pages are true to.
+    fn fidelity(&self, asked: &FreezeRequest) -> String {
+        let ended = today();
+        let days = if ended == asked.began { ended } else { format!("{} to {ended}", asked.began) };
+        let revisions = match asked.as_of {
+            Some(_) => "oldid",
+            None if self.targets.titles.values().any(Option::is_some) => "revisions that the run read",
+            None => "current revisions",
+        };
+        format!("{revisions}, templates of {days}")
+    }
+}
+
+/// What was asked for, which is the first line: the same command goes on with the file, another one is refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FreezeRequest {
+    /// Version of the file.
+    v: u32,
+    /// The site, and how its pages are read.
+    site: String,
+    compat: String,
+    footnotes: bool,
+    /// The date of the revisions.
+    as_of: Option<String>,
+    /// Links of each lead.
+    links: usize,
+    /// Digest of the titles and searches.
+    titles: String,
+    /// What the site said of itself.
+    facts: SiteFacts,
+    /// The day of the first request.
+    began: String,
+}
+
+/// The file, and what it says.
+struct FetchedFile {
+    lines: LineFile,
+    path: PathBuf,
+    asked: Option<FreezeRequest>,
+    /// Title that was asked for → title of the page, or why there is none.
+    done: BTreeMap<String, Result<String, LeftOut>>,
+    /// Titles of the pages that were fetched.
+    pages: BTreeSet<String>,
+    /// Titles that leads link to, by the title that was asked for.
+    links: BTreeMap<String, Vec<String>>,
+    /// Names of pages.
+    names: BTreeMap<String, String>,
+    searches: BTreeMap<String, SearchAnswer>,
+}
+
+impl FetchedFile {
+    /// Where what is fetched for a corpus at `dir` is kept.
+    fn beside(dir: &Path) -> PathBuf {
+        dir.with_added_extension("fetched.jsonl")
+    }
+
+    /// Opens the file, or makes it. A torn last line is dropped.
+    fn open(dir: &Path) -> Result<Self, FreezeError> {
+        let path = Self::beside(dir);
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|source| FreezeError::file("create", folder, source))?;
+        }
+        let mut file = LineFile::open(&path)?;
+        if !file.lock()? {
+            return Err(FreezeError::Busy(dir.to_owned()));
+        }
+        let tail = file.tail()?;
+        file.repair(&tail, false)?;
+        let mut kept = Self {
+            lines: file,
+            path,
+            asked: None,
+            done: BTreeMap::new(),
+            pages: BTreeSet::new(),
+            links: BTreeMap::new(),
+            names: BTreeMap::new(),
+            searches: BTreeMap::new(),
+        };
+        kept.read()?;
+        Ok(kept)
+    }
+
+    fn read(&mut self) -> Result<(), FreezeError> {
+        let file = self.lines.reader()?;
+        for (number, line) in (1..).zip(lines(file)) {
+            let line = line.map_err(|source| FreezeError::file("read", &self.path, source))?;
+            let parsed = if number == 1 {
+                serde_json::from_slice(&line).map(|asked| self.asked = Some(asked))
+            } else {
+                serde_json::from_slice(&line).map(|kept| self.note(&kept))
+            };
+            parsed.map_err(|_| FreezeError::Damaged { path: self.path.clone(), line: number })?;
+        }
+        // Another line was to have the page, and was not written.
+        let pages = &self.pages;
+        self.done.retain(|_, found| found.as_ref().map_or(true, |title| pages.contains(title)));
+        Ok(())
+    }
+
+    fn note(&mut self, kept: &FetchedLine) {
+        match kept {
+            FetchedLine::Page { asked, title, names, links, page } => {
+                self.done.insert(asked.clone(), Ok(title.clone()));
+                for name in names.iter().chain([asked, title]) {
+                    self.names.insert(name.clone(), title.clone());
+                }
+                if !links.is_empty() {
+                    self.links.insert(title.clone(), links.clone());
+                }
+                if page.is_some() {
+                    self.pages.insert(title.clone());
+                }
+            }
+            FetchedLine::LeftOut { asked, reason } => {
+                self.done.insert(asked.clone(), Err(*reason));
+            }
+            FetchedLine::Search { query, answer } => {
+                self.searches.insert(query.clone(), answer.clone());
+            }
+        }
+    }
+
+    /// Whether a title was fetched, under this name or another.
+    fn has(&self, title: &str) -> bool {
+        self.done.contains_key(title) || self.names.get(title).is_some_and(|title| self.pages.contains(title))
+    }
+
+    /// Writes what was asked for, at the beginning.
+    fn begin(&mut self, asked: FreezeRequest) -> Result<(), FreezeError> {
+        self.append(&asked)?;
+        self.asked = Some(asked);
+        Ok(())
+    }
+
+    /// Appends a line, which is on disk then.
+    fn keep(&mut self, kept: &FetchedLine) -> Result<(), FreezeError> {
+        self.append(kept)?;
+        self.note(kept);
+        Ok(())
+    }
+
+    fn append(&mut self, value: &impl Serialize) -> Result<(), FreezeError> {
+        let mut line = serde_json::to_vec(value).map_err(FreezeError::unwritable)?;
+        line.push(b'\n');
+        Ok(self.lines.append(&line)?)
+    }
+
+    /// Removes the file; the corpus has all of it.
+    fn remove(self) -> Result<(), FreezeError> {
+        fs::remove_file(&self.path).map_err(|source| FreezeError::file("remove", &self.path, source))
+    }
+}

@@ -1,0 +1,270 @@
+//! `MediaWiki`, as far as clients of Wikipedia call it: the Action API, the search page, articles, and two corners of REST.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | this one | the Action API: parameters, actions, errors, both versions of the format |
+//! | `pages` | titles to pages, what is said of each, texts and HTML |
+//! | `search` | searches of the Action API, `/w/index.php`, `/wiki/TITLE`, REST |
+
+mod pages;
+mod search;
+
+pub(crate) use search::{article, index, rest_search, rest_search_titles, summary};
+
+use super::{Answer, CorpusService, Fault};
+use crate::base::text::printable;
+use crate::wikipedia::CorpusError;
+use pages::{parse, query_pages};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use search::{list_search, open_search, prefix_search};
+use serde_json::{Map, Value, json};
+use url::form_urlencoded;
+
+/// What a path carries as it is.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+/// The number of a page for clients: its place in the corpus, from 1. Every page has one, whatever it came from.
+fn page_id(number: u32) -> u64 {
+    u64::from(number) + 1
+}
+
+/// The page of such a number.
+fn number_of(page_id: &str, service: &CorpusService) -> Option<u32> {
+    let number: u32 = page_id.trim().parse::<u32>().ok()?.checked_sub(1)?;
+    (number < service.corpus.count()).then_some(number)
+}
+
+/// The path of an article. Titles that a client would take for a step up the path go by another.
+fn path_of(title: &str) -> String {
+    let name = utf8_percent_encode(&title.replace(' ', "_"), PATH).to_string();
+    if title.split('/').any(|step| matches!(step, "" | "." | "..")) {
+        return format!("/w/index.php?title={}", name.replace('/', "%2F"));
+    }
+    format!("/wiki/{name}")
+}
+
+/// How many titles or numbers of pages one request may name.
+const MAX_PAGES: usize = 50;
+
+struct Params(Vec<(String, String)>);
+
+impl Params {
+    fn of(query: Option<&str>, form: &[u8]) -> Self {
+        let parts = [query.unwrap_or_default().as_bytes(), form];
+        Self(
+            parts.into_iter().flat_map(form_urlencoded::parse).map(|(k, v)| (k.into_owned(), v.into_owned())).collect(),
+        )
+    }
+
+    /// The last value counts, as in PHP.
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a switch is on: it is there, with whatever value.
+    fn is_on(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Several values, between bars, or, behind U+001F, between those.
+    fn list(&self, name: &str) -> Vec<&str> {
+        let value = self.get(name).unwrap_or_default();
+        let split: Vec<&str> = match value.strip_prefix('\u{1f}') {
+            Some(value) => value.split('\u{1f}').collect(),
+            None => value.split('|').collect(),
+        };
+        split.into_iter().filter(|value| !value.is_empty()).collect()
+    }
+
+    /// Several values, or those that hold where none is named.
+    fn list_or<'a>(&'a self, name: &str, usual: &[&'a str]) -> Vec<&'a str> {
+        if self.is_on(name) { self.list(name) } else { usual.to_vec() }
+    }
+
+    /// A number, at most `most`, which is also what `max` means.
+    fn number(&self, name: &str, usual: usize, most: usize) -> usize {
+        match self.get(name) {
+            Some("max") => most,
+            Some(value) => value.trim().parse().unwrap_or(usual).min(most),
+            None => usual,
+        }
+    }
+}
+
+/// Why a request has no result.
+enum ApiError {
+    /// In the API's own words, which clients read.
+    Refused {
+        code: &'static str,
+        info: String,
+    },
+    Fault(Fault),
+}
+
+impl From<Fault> for ApiError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<CorpusError> for ApiError {
+    fn from(error: CorpusError) -> Self {
+        Self::Fault(error.into())
+    }
+}
+
+impl ApiError {
+    fn refused(code: &'static str, info: impl Into<String>) -> Self {
+        Self::Refused { code, info: info.into() }
+    }
+
+    /// A value that the corpus, or this server, does not have.
+    fn bad_value(name: &str, value: &str) -> Self {
+        let value = printable(value, 60);
+        Self::refused("badvalue", format!("Unrecognized value for parameter \"{name}\": {value}."))
+    }
+}
+
+/// `/w/api.php`: the Action API, with the parameters of the query and those of a posted form.
+pub(crate) async fn api(service: &CorpusService, base: &str, query: Option<&str>, form: &[u8]) -> Answer {
+    let params = Params::of(query, form);
+    let first_form = params.get("formatversion").is_none_or(|version| version == "1");
+    let result = match act(service, base, &params).await {
+        Ok(result) => result,
+        Err(ApiError::Fault(fault)) => return fault.into(),
+        Err(ApiError::Refused { code, info }) => {
+            let answer = Answer::json(&json!({ "error": { "code": code, "info": info } }));
+            return answer.with_header("mediawiki-api-error", code);
+        }
+    };
+    Answer::json(&if first_form { in_first_form(result) } else { result })
+}
+
+async fn act(service: &CorpusService, base: &str, params: &Params) -> Result<Value, ApiError> {
+    match params.get("format") {
+        None | Some("json" | "none") => {}
+        Some(other) => return Err(ApiError::bad_value("format", other)),
+    }
+    match params.get("action") {
+        Some("query") => query(service, base, params).await,
+        Some("parse") => parse(service, params),
+        Some("opensearch") => open_search(service, base, params),
+        Some(other) => Err(ApiError::bad_value("action", other)),
+        None => Err(ApiError::refused("missingparam", "The \"action\" parameter must be set.")),
+    }
+}
+
+async fn query(service: &CorpusService, base: &str, params: &Params) -> Result<Value, ApiError> {
+    if let Some(generator) = params.get("generator") {
+        return Err(ApiError::bad_value("generator", generator));
+    }
+    let mut answer = json!({ "batchcomplete": true });
+    let mut query = Map::new();
+    for meta in params.list("meta") {
+        match meta {
+            "siteinfo" => site_info(service, base, params, &mut query)?,
+            other => return Err(ApiError::bad_value("meta", other)),
+        }
+    }
+    if params.list("titles").len().max(params.list("pageids").len()) > MAX_PAGES {
+        return Err(ApiError::refused("toomanyvalues", format!("A request names at most {MAX_PAGES} pages.")));
+    }
+    query_pages(service, base, params, &mut query)?;
+    for list in params.list("list") {
+        match list {
+            "search" => {
+                if let Some(next) = list_search(service, params, &mut query).await? {
+                    answer["continue"] = json!({ "sroffset": next, "continue": "-||" });
+                }
+            }
+            "prefixsearch" => prefix_search(service, params, &mut query)?,
+            other => return Err(ApiError::bad_value("list", other)),
+        }
+    }
+    if !query.is_empty() {
+        answer["query"] = Value::Object(query);
+    }
+    Ok(answer)
+}
+
+fn site_info(
+    service: &CorpusService,
+    base: &str,
+    params: &Params,
+    query: &mut Map<String, Value>,
+) -> Result<(), ApiError> {
+    let language = service.language();
+    for part in params.list_or("siprop", &["general"]) {
+        let value = match part {
+            "general" => json!({
+                "mainpage": "Main Page", "base": format!("{}/wiki/Main_Page", base), "sitename": service.name(),
+                "generator": concat!("wikitrail ", env!("CARGO_PKG_VERSION")), "case": "first-letter", "lang": language,
+                "server": base, "servername": base.trim_start_matches("http://"), "articlepath": "/wiki/$1",
+                "scriptpath": "/w", "script": "/w/index.php", "wikiid": service.corpus.id(), "rtl": false, "readonly": true,
+            }),
+            "namespaces" => json!({ "0": { "id": 0, "case": "first-letter", "name": "", "content": true } }),
+            "statistics" => json!({ "pages": service.corpus.count(), "articles": service.corpus.count() }),
+            "languages" => json!([{ "code": language, "name": language }]),
+            other => return Err(ApiError::bad_value("siprop", other)),
+        };
+        query.insert(part.to_owned(), value);
+    }
+    Ok(())
+}
+
+/// The answer as the format's first version has it, which clients get who ask for none: pages by number, texts as `*`,
+/// switches that are empty texts or not there.
+fn in_first_form(mut answer: Value) -> Value {
+    if let Some(pages) = answer.pointer_mut("/query/pages") {
+        *pages = by_number(pages.take());
+    }
+    for language in answer.pointer_mut("/query/languages").and_then(Value::as_array_mut).into_iter().flatten() {
+        starred(language, "name");
+    }
+    if let Some(text) = answer.pointer_mut("/parse/text") {
+        *text = json!({ "*": text.take() });
+    }
+    if let Some(properties) = answer.pointer_mut("/parse/properties") {
+        let list = properties.as_object().into_iter().flatten();
+        *properties = list.map(|(name, value)| json!({ "name": name, "*": value })).collect();
+    }
+    switched(answer)
+}
+
+fn by_number(pages: Value) -> Value {
+    let Value::Array(pages) = pages else { return pages };
+    let mut missing = 0;
+    let numbered = pages.into_iter().map(|mut page| {
+        for revision in page.get_mut("revisions").and_then(Value::as_array_mut).into_iter().flatten() {
+            starred(revision, "content");
+        }
+        let number = page["pageid"].as_u64().map(|number| number.to_string());
+        let number = number.filter(|_| page.get("missing").is_none());
+        let number = number.unwrap_or_else(|| {
+            missing -= 1;
+            format!("{missing}")
+        });
+        (number, page)
+    });
+    Value::Object(numbered.collect())
+}
+
+fn starred(object: &mut Value, name: &str) {
+    if let Some(object) = object.as_object_mut()
+        && let Some(text) = object.remove(name)
+    {
+        object.insert("*".to_owned(), text);
+    }
+}
+
+fn switched(value: Value) -> Value {
+    match value {
+        Value::Bool(true) => Value::from(""),
+        Value::Array(list) => list.into_iter().map(switched).collect(),
+        Value::Object(object) => {
+            let kept = object.into_iter().filter(|(_, value)| *value != Value::Bool(false));
+            Value::Object(kept.map(|(name, value)| (name, switched(value))).collect())
+        }
+        other => other,
+    }
+}

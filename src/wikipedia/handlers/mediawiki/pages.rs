@@ -1,0 +1,366 @@
+//! Articles for clients of `MediaWiki`: titles to pages, what is said of each, `action=parse`, plain texts, HTML.
+//!
+//! Readers of Wikipedia's pages, ours and the paper's, find the article's blocks in the HTML and nothing else: each is a
+//! paragraph, and the page around them has neither paragraphs nor lists.
+
+use super::{ApiError, Params, number_of, page_id, path_of};
+use crate::base::text::printable;
+use crate::wikipedia::corpus::Page;
+use crate::wikipedia::handlers::CorpusService;
+use crate::wikipedia::{Corpus, CorpusError, NO_RESULTS};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// What can be asked of a page.
+const PROPS: [&str; 5] = ["extracts", "info", "links", "pageprops", "revisions"];
+
+/// A title as it was asked for, and the page that it leads to.
+pub(super) struct TitleLookup {
+    /// The title as the site writes it.
+    pub(super) normal: String,
+    pub(super) number: Option<u32>,
+}
+
+/// Looks a title up as `MediaWiki` does: underscores are spaces, and the first letter is a capital; redirects are followed.
+pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, CorpusError> {
+    let spaced = asked.split(['_', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let mut letters = spaced.chars();
+    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    // A corpus may have titles that the site would write in another way.
+    for name in [asked, &spaced, &capital] {
+        if let Some(number) = corpus.exact(name)? {
+            return Ok(TitleLookup { normal: name.to_owned(), number: Some(number) });
+        }
+    }
+    Ok(TitleLookup { normal: capital, number: None })
+}
+
+/// The pages of `titles` and `pageids` with what `prop` asks for.
+pub(super) fn query_pages(
+    service: &CorpusService,
+    base: &str,
+    params: &Params,
+    query: &mut Map<String, Value>,
+) -> Result<(), ApiError> {
+    let props = params.list("prop");
+    if let Some(unknown) = props.iter().find(|prop| !PROPS.contains(prop)) {
+        return Err(ApiError::bad_value("prop", unknown));
+    }
+    let (titles, ids) = (params.list("titles"), params.list("pageids"));
+    if titles.is_empty() && ids.is_empty() {
+        return Ok(());
+    }
+    let (mut normalized, mut redirects) = (Vec::new(), Vec::new());
+    let (mut numbers, mut missing): (Vec<u32>, Vec<Value>) = (Vec::new(), Vec::new());
+    for asked in titles {
+        let TitleLookup { normal, number } = title_lookup(&service.corpus, asked)?;
+        if normal != asked {
+            normalized.push(json!({ "fromencoded": false, "from": asked, "to": normal }));
+        }
+        match number {
+            None => missing.push(json!({ "ns": 0, "title": normal, "missing": true })),
+            Some(number) => {
+                let title = service.corpus.title(number)?;
+                if title != normal {
+                    redirects.push(json!({ "from": normal, "to": title }));
+                }
+                numbers.push(number);
+            }
+        }
+    }
+    for id in ids {
+        match number_of(id, service) {
+            Some(number) => numbers.push(number),
+            None => missing.push(json!({ "pageid": id.trim().parse::<u64>().unwrap_or(0), "missing": true })),
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    for (name, list) in [("normalized", normalized), ("redirects", redirects)] {
+        if !list.is_empty() {
+            query.insert(name.to_owned(), Value::Array(list));
+        }
+    }
+    let described = numbers.into_iter().map(|number| describe(service, base, params, &props, number));
+    let pages = missing.into_iter().map(Ok).chain(described).collect::<Result<_, CorpusError>>()?;
+    query.insert("pages".to_owned(), Value::Array(pages));
+    Ok(())
+}
+
+fn describe(
+    service: &CorpusService,
+    base: &str,
+    params: &Params,
+    props: &[&str],
+    number: u32,
+) -> Result<Value, CorpusError> {
+    let page = service.corpus.page(number)?;
+    let mut about = json!({ "pageid": page_id(number), "ns": 0, "title": page.title });
+    for prop in props {
+        match *prop {
+            "extracts" => about["extract"] = json!(extract_of(&page, service.has_leads(), params)),
+            "info" => add_info(service, base, params, &page, &mut about),
+            "links" => {
+                if let Some(entries) = &page.entries {
+                    about["links"] = entries.iter().map(|title| json!({ "ns": 0, "title": title })).collect();
+                }
+            }
+            "pageprops" => {
+                let asked = params.list_or("ppprop", &["disambiguation"]);
+                if page.entries.is_some() && asked.contains(&"disambiguation") {
+                    about["pageprops"] = json!({ "disambiguation": "" });
+                }
+            }
+            _ => about["revisions"] = json!([revision(params, &page)]),
+        }
+    }
+    Ok(about)
+}
+
+fn add_info(service: &CorpusService, base: &str, params: &Params, page: &Page, about: &mut Value) {
+    about["contentmodel"] = json!("wikitext");
+    for key in ["pagelanguage", "pagelanguagehtmlcode"] {
+        about[key] = json!(service.language());
+    }
+    about["pagelanguagedir"] = json!("ltr");
+    if let Some(timestamp) = &page.timestamp {
+        about["touched"] = json!(timestamp);
+    }
+    about["lastrevid"] = json!(page.revid.unwrap_or(0));
+    about["length"] = json!(text_size(page));
+    let asked = params.list("inprop");
+    if asked.contains(&"url") {
+        let address = format!("{}{}", base, path_of(&page.title));
+        for key in ["fullurl", "editurl", "canonicalurl"] {
+            about[key] = json!(address);
+        }
+    }
+    if asked.contains(&"displaytitle") {
+        about["displaytitle"] = json!(escaped(&page.title));
+    }
+}
+
+/// The one revision that there is; 0 where its number is not known.
+fn revision(params: &Params, page: &Page) -> Value {
+    let mut revision = json!({});
+    for part in params.list_or("rvprop", &["ids", "timestamp"]) {
+        match part {
+            "ids" => {
+                revision["revid"] = json!(page.revid.unwrap_or(0));
+                revision["parentid"] = json!(0);
+            }
+            "timestamp" if page.timestamp.is_some() => revision["timestamp"] = json!(page.timestamp),
+            "content" if params.is_on("rvparse") => revision["content"] = json!(article_body(page)),
+            // There is no wikitext.
+            "content" => revision["textmissing"] = json!(true),
+            _ => {}
+        }
+    }
+    revision
+}
+
+pub(super) fn parse(service: &CorpusService, params: &Params) -> Result<Value, ApiError> {
+    let (asked, number) = match (params.get("page"), params.get("pageid")) {
+        (Some(title), _) => {
+            let named = title_lookup(&service.corpus, title)?;
+            (Some(named.normal), named.number)
+        }
+        (None, Some(id)) => (None, number_of(id, service)),
+        (None, None) => {
+            let info = "The \"page\" or \"pageid\" parameter must be set; nothing else is parsed here.";
+            return Err(ApiError::refused("missingparam", info));
+        }
+    };
+    let Some(number) = number else {
+        return Err(match asked {
+            Some(_) => ApiError::refused("missingtitle", "The page you specified doesn't exist."),
+            None => ApiError::refused("nosuchpageid", "No page has that ID."),
+        });
+    };
+    let page = service.corpus.page(number)?;
+    let mut parse = json!({ "title": page.title, "pageid": page_id(number) });
+    if let Some(from) = asked.filter(|asked| *asked != page.title) {
+        parse["redirects"] = json!([{ "from": from, "to": page.title }]);
+    }
+    let mut unknown = Vec::new();
+    for part in params.list_or("prop", &["text", "displaytitle", "properties", "revid", "sections"]) {
+        match part {
+            "text" => parse["text"] = json!(parsed_article(&page, service.language())),
+            "displaytitle" => parse["displaytitle"] = json!(escaped(&page.title)),
+            "properties" if page.entries.is_some() => parse["properties"] = json!({ "disambiguation": "" }),
+            "properties" => parse["properties"] = json!({}),
+            "revid" => {
+                if let Some(revid) = page.revid {
+                    parse["revid"] = json!(revid);
+                }
+            }
+            "sections" | "links" | "categories" | "langlinks" | "images" | "externallinks" | "templates" => {
+                parse[part] = json!([]);
+            }
+            other => unknown.push(printable(other, 60)),
+        }
+    }
+    let mut answer = json!({ "parse": parse });
+    if !unknown.is_empty() {
+        let warning = format!("Unrecognized value for parameter \"prop\": {}.", unknown.join(", "));
+        answer["warnings"] = json!({ "parse": { "warnings": warning } });
+    }
+    Ok(answer)
+}
+
+/// What `prop=extracts` gives: as text or as HTML, whole, its introduction, or its first characters or sentences.
+pub(super) fn extract_of(page: &Page, is_lead: bool, params: &Params) -> String {
+    let blocks = if params.is_on("exintro") { introduction(page, is_lead) } else { &page.blocks[..] };
+    let length = |name| params.get(name).and_then(|value| value.trim().parse::<usize>().ok()).filter(|&n| n > 0);
+    let (characters, sentences) = (length("exchars"), length("exsentences"));
+    if characters.is_none() && sentences.is_none() {
+        return if params.is_on("explaintext") { joined_text(blocks) } else { paragraphs(blocks) };
+    }
+    let whole = joined_text(blocks);
+    let cut = match (characters, sentences) {
+        (Some(count), _) => match whole.char_indices().nth(count) {
+            Some((end, _)) => format!("{}…", whole[..end].trim_end()),
+            None => whole,
+        },
+        (None, count) => first_sentences(&whole, count.unwrap_or(1)).to_owned(),
+    };
+    if params.is_on("explaintext") { cut } else { paragraphs(&[cut]) }
+}
+
+/// What stands before the first heading. Corpora have no headings, so it is all of a lead, and of a page the first
+/// paragraph.
+pub(super) fn introduction(page: &Page, is_lead: bool) -> &[String] {
+    if is_lead { &page.blocks } else { &page.blocks[..page.blocks.len().min(1)] }
+}
+
+pub(super) fn joined_text(blocks: &[String]) -> String {
+    blocks.join("\n")
+}
+
+/// Up to so many characters from the beginning of a page's first paragraph.
+pub(super) fn first_characters(page: &Page, characters: usize) -> &str {
+    let text = page.blocks.first().map_or("", String::as_str);
+    text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
+}
+
+/// Bytes of a page's text.
+pub(super) fn text_size(page: &Page) -> usize {
+    page.blocks.iter().map(String::len).sum()
+}
+
+/// The beginning of a text up to the end of so many sentences.
+fn first_sentences(text: &str, count: usize) -> &str {
+    let mut left = count;
+    let mut last = ' ';
+    for (at, c) in text.char_indices() {
+        if c == '\n' || c == ' ' && matches!(last, '.' | '!' | '?') {
+            left -= 1;
+            if left == 0 {
+                return &text[..at];
+            }
+        }
+        last = c;
+    }
+    text
+}
+
+// Writing to a `String` cannot fail.
+
+/// Text inside elements and attributes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + text.len() / 16);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#039;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Blocks as paragraphs; lines inside a block stay lines.
+pub(super) fn paragraphs(blocks: &[String]) -> String {
+    let mut html = String::new();
+    for block in blocks {
+        let _ = writeln!(html, "<p>{}\n</p>", escaped(block).replace('\n', "<br>\n"));
+    }
+    html
+}
+
+/// What an article has below its title.
+pub(super) fn article_body(page: &Page) -> String {
+    let mut body = paragraphs(&page.blocks);
+    if let Some(entries) = &page.entries {
+        body.push_str("<div id=\"disambigbox\" class=\"dmbox dmbox-disambig\" role=\"note\"></div>\n");
+        // A `<ul>` would be one more block, and the texts of these are among the blocks already.
+        body.push_str("<menu>\n");
+        for entry in entries.iter() {
+            let (path, title) = (escaped(&path_of(entry)), escaped(entry));
+            let _ = writeln!(body, "<li><a href=\"{path}\" title=\"{title}\">{title}</a></li>");
+        }
+        body.push_str("</menu>\n");
+    }
+    body
+}
+
+/// The same in the element that `MediaWiki`'s parser puts around it.
+pub(super) fn parsed_article(page: &Page, language: &str) -> String {
+    let language = escaped(language);
+    format!(
+        "<div class=\"mw-content-ltr mw-parser-output\" lang=\"{language}\" dir=\"ltr\">{}</div>",
+        article_body(page)
+    )
+}
+
+pub(super) fn article_page(service: &CorpusService, page: &Page) -> String {
+    document(service, &page.title, "ns-0", &parsed_article(page, service.language()))
+}
+
+/// The page of a search that opens no article.
+pub(super) fn results_page(service: &CorpusService, titles: &[String]) -> String {
+    if titles.is_empty() {
+        let nothing = format!("<div class=\"searchresults\"><p class=\"mw-search-nonefound\">{NO_RESULTS}</p></div>");
+        return document(service, "Search results", "mw-special-Search", &nothing);
+    }
+    let mut list =
+        "<div class=\"searchresults mw-searchresults-has-iw\"><div class=\"mw-search-results\">\n".to_owned();
+    for title in titles {
+        let (path, title) = (escaped(&path_of(title)), escaped(title));
+        let link = format!("<a href=\"{path}\" title=\"{title}\">{title}</a>");
+        let _ = writeln!(list, "<div class=\"mw-search-result-heading\">{link}</div>");
+    }
+    list.push_str("</div></div>");
+    document(service, "Search results", "mw-special-Search", &list)
+}
+
+fn document(service: &CorpusService, title: &str, kind: &str, content: &str) -> String {
+    let (title, language) = (escaped(title), escaped(service.language()));
+    format!(
+        "<!DOCTYPE html>\n<html class=\"client-nojs\" lang=\"{language}\" dir=\"ltr\">\n<head>\n<meta charset=\"UTF-8\">\n\
+         <title>{title} - {name}</title>\n<meta name=\"generator\" content=\"wikitrail {version}\">\n</head>\n\
+         <body class=\"mediawiki ltr {kind}\">\n<div id=\"content\" class=\"mw-body\" role=\"main\">\n\
+         <h1 id=\"firstHeading\" class=\"firstHeading mw-first-heading\">{title}</h1>\n\
+         <div id=\"mw-content-text\" class=\"mw-body-content\">{content}</div>\n\
+         <div class=\"printfooter\">{notice}</div>\n</div>\n</body>\n</html>\n",
+        name = escaped(service.name()),
+        version = env!("CARGO_PKG_VERSION"),
+        notice = escaped(&service.notice()),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentences;
+
+    #[test]
+    fn sentences_end_at_marks_and_lines() {
+        let text = "One. Two? 3.5 is Three!\nFour";
+        for (count, cut) in [(1, "One."), (2, "One. Two?"), (3, "One. Two? 3.5 is Three!"), (4, text), (9, text)] {
+            assert_eq!(first_sentences(text, count), cut);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The tool for agents of other programs: search and lookup as an agent's session does them, whole pages, similar titles.
+//!
+//! The state of a session, the open page and how far its last lookup came, is in a handle that the client gets with each
+//! answer and sends back. It grants nothing, and any server of the same corpus understands it.
+
+use super::{CorpusService, Fault, MAX_QUERY};
+use crate::base::text::printable;
+use crate::base::{Tool, sha256_hex};
+use crate::wikipedia::corpus::Page;
+use crate::wikipedia::{Corpus, CorpusError, Session, SessionError, SessionOptions, Source};
+use futures_util::FutureExt as _;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::fmt;
+use std::sync::Arc;
+
+/// A tool as hosts show it to their models, with the JSON schemas of its input and its result.
+pub(crate) struct ToolDescription {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) input: Map<String, Value>,
+    pub(crate) output: Map<String, Value>,
+}
+
+/// A call that names no tool, or has another input than the tool takes.
+pub(crate) struct BadCall(pub(crate) String);
+
+/// Calls the tool `name`.
+pub(crate) async fn call(
+    service: &CorpusService,
+    name: &str,
+    input: Map<String, Value>,
+) -> Result<Result<ToolAnswer, ToolError>, BadCall> {
+    Ok(match name {
+        "search" => search(service, parsed(input)?).await,
+        "lookup" => lookup(service, &parsed(input)?),
+        "read" => read_page(service, &parsed(input)?),
+        "similar" => similar(service, parsed(input)?).await,
+        _ => return Err(BadCall("there is no such tool".to_owned())),
+    })
+}
+
+fn parsed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, BadCall> {
+    serde_json::from_value(Value::Object(input)).map_err(|error| BadCall(error.to_string()))
+}
+
+/// Paragraphs that one reading gives.
+const MAX_PARAGRAPHS: usize = 20;
+/// Similar titles.
+const MAX_SIMILAR: usize = 20;
+
+/// What a tool answers: the observation, all of it as JSON, and the handle to go on with.
+pub(crate) struct ToolAnswer {
+    pub(crate) observation: String,
+    pub(crate) structured: Value,
+    pub(crate) handle: Option<Handle>,
+}
+
+/// Why a tool has no answer, in words for the agent.
+#[derive(Debug)]
+pub(crate) struct ToolError(pub(crate) String);
+
+impl From<CorpusError> for ToolError {
+    fn from(error: CorpusError) -> Self {
+        Fault::Corpus(error).into()
+    }
+}
+
+impl From<Fault> for ToolError {
+    fn from(fault: Fault) -> Self {
+        Self(fault.to_string())
+    }
+}
+
+impl From<SessionError> for ToolError {
+    fn from(error: SessionError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SearchInput {
+    query: String,
+    session: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LookupInput {
+    keyword: String,
+    session: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReadInput {
+    title: String,
+    from: Option<usize>,
+    to: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SimilarInput {
+    query: String,
+}
+
+/// A session as an agent of ours has it. The corpus answers at once, so nothing waits in it.
+fn session(service: &CorpusService) -> Session {
+    let source: Arc<dyn Source> = Arc::clone(&service.corpus) as Arc<dyn Source>;
+    Session::new(source, service.compat, SessionOptions::default())
+}
+
+fn handle_of(corpus: &Corpus, handle: Option<&str>) -> Result<Option<Handle>, ToolError> {
+    let read = |text| {
+        Handle::read(corpus, text).ok_or_else(|| {
+            ToolError("`session` is not one of this corpus; take it from the last result of `search`".to_owned())
+        })
+    };
+    handle.map(read).transpose()
+}
+
+fn check_length(query: &str) -> Result<(), ToolError> {
+    if query.len() <= MAX_QUERY { Ok(()) } else { Err(ToolError(format!("a query has at most {MAX_QUERY} bytes"))) }
+}
+
+/// What is said of a page.
+fn about(service: &CorpusService, page: &Page, observation: &str, handle: &Handle) -> Value {
+    json!({
+        "observation": observation, "title": page.title,
+        "url": format!("corpus:{}#{}", service.name(), page.title.replace(' ', "_")),
+        "revid": page.revid, "session": handle.to_string(),
+    })
+}
+
+async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswer, ToolError> {
+    let SearchInput { query, session: given } = input;
+    check_length(&query)?;
+    let open = handle_of(&service.corpus, given.as_deref())?;
+    let mut session = session(service);
+    let searched = service.search(move |_| Ok(session.call(Tool::Search, &query).now_or_never())).await?;
+    let observed = searched.ok_or(Fault::Lost)??;
+    let title = observed.provenance.filter(|_| !observed.missed).map(|provenance| provenance.title);
+    let number = title.map(|title| service.corpus.exact(&title)).transpose()?.flatten();
+    let observation = observed.text;
+    let Some(number) = number else {
+        // A page that was open stays open.
+        let session = open.as_ref().map(Handle::to_string);
+        let structured =
+            json!({ "observation": observation, "title": null, "url": null, "revid": null, "session": session });
+        return Ok(ToolAnswer { observation, structured, handle: open });
+    };
+    let handle = Handle::of(&service.corpus, number);
+    let structured = about(service, &*service.corpus.page(number)?, &observation, &handle);
+    Ok(ToolAnswer { observation, structured, handle: Some(handle) })
+}
+
+fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, ToolError> {
+    let LookupInput { keyword, session: given } = input;
+    check_length(keyword)?;
+    let handle = handle_of(&service.corpus, given.as_deref())?;
+    let handle =
+        handle.ok_or_else(|| ToolError("no page is open: give the `session` that `search` returned".to_owned()))?;
+    let page = service.corpus.page(handle.page)?;
+    let mut session = session(service);
+    session.open_page(page.title.clone(), Arc::clone(&page.blocks))?;
+    if let Some(shown) = handle.shown(keyword) {
+        session.resume_lookup(keyword, shown);
+    }
+    let before = session.state().lookup_cnt;
+    let observation = session.call(Tool::Lookup, keyword).now_or_never().ok_or(Fault::Lost)??.text;
+    let state = session.state();
+    let (count, shown) = (state.lookup_len.unwrap_or(0), state.lookup_cnt.unwrap_or(0));
+    let handle = handle.with_lookup(keyword, shown);
+    let mut structured = about(service, &page, &observation, &handle);
+    // Behind the last result there is none.
+    structured["result"] = json!((shown > before.unwrap_or(0)).then_some(shown));
+    structured["of"] = json!(count);
+    Ok(ToolAnswer { observation, structured, handle: Some(handle) })
+}
+
+fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, ToolError> {
+    let ReadInput { title, from, to } = input;
+    check_length(title)?;
+    let number = service.corpus.opens(title)?;
+    let number = number
+        .ok_or_else(|| ToolError(format!("page `{}` not found; `similar` lists titles", printable(title, 80))))?;
+    let page = service.corpus.page(number)?;
+    let count = page.blocks.len();
+    let from = from.unwrap_or(1).max(1);
+    let to = to.unwrap_or(from.saturating_add(MAX_PARAGRAPHS - 1)).min(count);
+    let text =
+        page.blocks.get(from - 1..to).ok_or_else(|| ToolError(format!("the page has paragraphs 1 to {count}")))?;
+    let observation = text.join("\n\n");
+    let handle = Handle::of(&service.corpus, number);
+    let mut structured = about(service, &page, &observation, &handle);
+    structured["from"] = json!(from);
+    structured["to"] = json!(to);
+    structured["of"] = json!(count);
+    Ok(ToolAnswer { observation, structured, handle: Some(handle) })
+}
+
+async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAnswer, ToolError> {
+    let SimilarInput { query } = input;
+    check_length(&query)?;
+    let titles = service.search(move |corpus| {
+        let hits = corpus.similar(&query, MAX_SIMILAR)?;
+        hits.into_iter().map(|hit| corpus.title(hit.number)).collect::<Result<Vec<_>, _>>()
+    });
+    let titles = titles.await?;
+    let observation = titles.join("\n");
+    let structured = json!({ "observation": observation, "titles": titles });
+    Ok(ToolAnswer { observation, structured, handle: None })
+}
+
+/// The tools; they are the same for every client.
+pub(crate) fn offered() -> [ToolDescription; 4] {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
+    let session = "the `session` of the last result; the only client of a process may leave it out";
+    let tools = [
+        (
+            "search",
+            "Open the Wikipedia page that a query names and get its first sentences; without such a page, similar titles.",
+            json!({ "query": text("the title of a page, or words"), "session": text(session) }),
+            &["query"][..],
+        ),
+        (
+            "lookup",
+            "Get the next sentence of the open page that contains a keyword; repeat it for further ones.",
+            json!({ "keyword": text("letters to look for, in any case"), "session": text(session) }),
+            &["keyword"],
+        ),
+        (
+            "read",
+            "Read the paragraphs of a page, 20 at a time.",
+            json!({
+                "title": text("the title of the page"), "from": number("the first paragraph, 1 unless given"),
+                "to": number("the last one"),
+            }),
+            &["title"],
+        ),
+        (
+            "similar",
+            "List the titles of pages that the words of a query fit best.",
+            json!({ "query": text("words") }),
+            &["query"],
+        ),
+    ];
+    tools.map(|(name, description, properties, required)| ToolDescription {
+        name,
+        description,
+        input: schema(properties, required),
+        output: output(name),
+    })
+}
+
+fn schema(properties: Value, required: &[&str]) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), properties);
+    schema.insert("required".to_owned(), json!(required));
+    schema
+}
+
+fn output(tool: &str) -> Map<String, Value> {
+    let (text, number) = (json!({ "type": ["string", "null"] }), json!({ "type": ["integer", "null"] }));
+    let mut properties = json!({ "observation": { "type": "string" } });
+    if tool == "similar" {
+        properties["titles"] = json!({ "type": "array", "items": { "type": "string" } });
+        return schema(properties, &["observation", "titles"]);
+    }
+    for name in ["title", "url", "session"] {
+        properties[name] = text.clone();
+    }
+    let numbers: &[&str] = match tool {
+        "lookup" => &["revid", "result", "of"],
+        "read" => &["revid", "from", "to", "of"],
+        _ => &["revid"],
+    };
+    for name in numbers {
+        properties[*name] = number.clone();
+    }
+    schema(properties, &["observation", "session"])
+}
+
+/// The form of handles, which their first letters name.
+const FORM: &str = "w1";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Handle {
+    /// The beginning of the corpus's digest: numbers of pages are another corpus's otherwise.
+    corpus: String,
+    /// The open page.
+    page: u32,
+    /// The digest of the keyword, and how many of its results were shown.
+    lookup: Option<(String, usize)>,
+}
+
+impl Handle {
+    fn of(corpus: &Corpus, page: u32) -> Self {
+        Self { corpus: first_digits(corpus.id().trim_start_matches("wt1:")), page, lookup: None }
+    }
+
+    /// Reads a handle of this corpus.
+    fn read(corpus: &Corpus, text: &str) -> Option<Self> {
+        let mut parts = text.trim().split('.');
+        let (form, digest, page) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
+        let lookup = match (parts.next(), parts.next()) {
+            (None, None) => None,
+            (keyword, shown) => Some((keyword?.to_owned(), shown?.parse().ok()?)),
+        };
+        let handle = Self { lookup, ..Self::of(corpus, page) };
+        let whole = form == FORM && digest == handle.corpus && page < corpus.count() && parts.next().is_none();
+        whole.then_some(handle)
+    }
+
+    /// How many results of this keyword were shown, if it is the one that was looked up last.
+    fn shown(&self, keyword: &str) -> Option<usize> {
+        self.lookup.as_ref().filter(|(digest, _)| *digest == digest_of(keyword)).map(|(_, shown)| *shown)
+    }
+
+    fn with_lookup(self, keyword: &str, shown: usize) -> Self {
+        Self { lookup: Some((digest_of(keyword), shown)), ..self }
+    }
+}
+
+impl fmt::Display for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FORM}.{}.{}", self.corpus, self.page)?;
+        self.lookup.as_ref().map_or(Ok(()), |(keyword, shown)| write!(f, ".{keyword}.{shown}"))
+    }
+}
+
+fn digest_of(keyword: &str) -> String {
+    first_digits(&sha256_hex([keyword.as_bytes()]))
+}
+
+fn first_digits(digest: &str) -> String {
+    digest.chars().take(12).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Handle;
+    use crate::wikipedia::Corpus;
+
+    fn corpus(title: &str) -> Corpus {
+        let line = format!("{{\"title\": \"{title}\", \"text\": \"Words.\"}}");
+        Corpus::from_jsonl("mine", line.as_bytes()).expect("a corpus")
+    }
+
+    #[test]
+    fn a_handle_says_all_that_there_is() {
+        let ada = corpus("Ada");
+        let handle = Handle::of(&ada, 0);
+        assert_eq!(Handle::read(&ada, &handle.to_string()), Some(handle.clone()));
+        let looked = handle.with_lookup("born", 2);
+        let read = Handle::read(&ada, &looked.to_string()).expect("a handle");
+        assert_eq!((read.shown("born"), read.shown("died")), (Some(2), None));
+        let text = looked.to_string();
+        for wrong in ["", "w1", "w1.x.0", &text.replace("w1", "w2"), &text.replace(".0.", ".1."), &format!("{text}.1")]
+        {
+            assert_eq!(Handle::read(&ada, wrong), None, "{wrong}");
+        }
+        assert_eq!(Handle::read(&corpus("Bob"), &text), None, "another corpus");
+    }
+}

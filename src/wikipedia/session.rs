@@ -1,0 +1,447 @@
+//! The tool's state over one question: the open page, the lookup and its cursor, the answer.
+
+use super::clean_str::{PythonError, clean_str, clean_str_or_keep};
+use super::observe::{self, ObservationFormat, Part};
+use super::source::{Found, NO_RESULTS, SentenceMap, Source, SourceError};
+use crate::base::{Compat, Failure, Provenance, Service, Tool, Wording};
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+/// Limits of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// How often one search may be repeated in brackets because a disambiguation page came back. The paper's
+    /// environment has no such limit, and ends in a `RecursionError`.
+    pub disambiguation_retries: usize,
+    /// Language of the tool's own messages. With [`Compat::Paper`], Chinese means the whole of the simplified
+    /// Chinese script: what it answers and what it forgets. With [`Compat::Fixed`], Chinese pages have sentences too.
+    pub wording: Wording,
+    /// Characters after which the observation of a search or lookup is cut, and `…` added; without a number it is whole.
+    pub observation_chars: Option<usize>,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self { disambiguation_retries: 5, wording: Wording::English, observation_chars: None }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Observation {
+    pub text: String,
+    /// Where it came from; searches have it, and lookups in a page whose source gives sentences.
+    pub provenance: Option<Provenance>,
+    /// What the record should add: that an older page stayed open.
+    pub note: Option<String>,
+    /// Whether a search found no page of that name, but titles, a disambiguation page or nothing. In `paper` mode the
+    /// page that says so counts as well, although the environment treats it as an article.
+    pub missed: bool,
+}
+
+/// The tool's state, as the paper's environment has it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct SessionState {
+    /// Length of the open page in characters; absent without a page.
+    pub page_chars: Option<usize>,
+    /// The keyword of the lookup in progress.
+    pub lookup_keyword: Option<String>,
+    /// How many sentences match it.
+    pub lookup_len: Option<usize>,
+    /// How many of them were shown.
+    pub lookup_cnt: Option<usize>,
+    pub steps: usize,
+    pub answer: Option<String>,
+}
+
+#[derive(Debug)]
+struct Lookup {
+    keyword: String,
+    sentences: Vec<String>,
+    shown: usize,
+}
+
+/// One question's use of the tool.
+pub struct Session {
+    source: Arc<dyn Source>,
+    compat: Compat,
+    options: SessionOptions,
+    format: ObservationFormat,
+    page: Option<OpenPage>,
+    /// Title of the open page, for notes.
+    title: String,
+    lookup: Option<Lookup>,
+    observation: String,
+    steps: usize,
+    answer: Option<String>,
+}
+
+impl Session {
+    pub fn new(source: Arc<dyn Source>, compat: Compat, options: SessionOptions) -> Self {
+        Self {
+            source,
+            compat,
+            options,
+            format: ObservationFormat::new(compat, options.wording),
+            page: None,
+            title: String::new(),
+            lookup: None,
+            observation: observe::START.to_owned(),
+            steps: 0,
+            answer: None,
+        }
+    }
+
+    /// Uses a tool; `input` is its argument, for [`Tool::Invalid`] the whole action.
+    ///
+    /// After an answer every call gives the last observation, and the steps stand still.
+    pub async fn call(&mut self, tool: Tool, input: &str) -> Result<Observation, SessionError> {
+        if self.answer.is_some() {
+            return Ok(Observation { text: self.observation.clone(), ..Observation::default() });
+        }
+        let mut given = Observation::default();
+        let mut result = None;
+        match tool {
+            Tool::Search => given = self.search(input).await?,
+            Tool::Lookup => result = self.look_up(input),
+            Tool::Finish => {
+                // The script takes an empty answer for none, and goes on.
+                if !(self.format.is_script() && input.is_empty()) {
+                    self.answer = Some(input.to_owned());
+                }
+                self.format.finished().clone_into(&mut self.observation);
+            }
+            Tool::Think => self.observation = self.format.thought(input),
+            Tool::Invalid => self.observation = self.format.invalid(input),
+        }
+        if matches!(tool, Tool::Search | Tool::Lookup) {
+            self.cut();
+            let opened = tool == Tool::Search && !given.missed;
+            given.provenance = self.shown(opened, result).or(given.provenance);
+        }
+        self.steps += 1;
+        given.text.clone_from(&self.observation);
+        Ok(given)
+    }
+
+    /// The provenance of an observation that shows given sentences: of a page that was just `opened`, or of a lookup's
+    /// `result`, counted from 0.
+    fn shown(&self, opened: bool, result: Option<usize>) -> Option<Provenance> {
+        let (page, format) = (self.page.as_ref()?, self.format);
+        if opened {
+            return page.shown(format.first_parts(page.numbered_blocks()), &self.observation);
+        }
+        let (result, lookup) = (result?, self.lookup.as_ref()?);
+        let before = format.lookup_result(result + 1, lookup.sentences.len(), "");
+        let found = format.matching_parts(page.numbered_blocks(), &lookup.keyword).skip(result).take(1);
+        page.shown(found, self.observation.strip_prefix(&before).unwrap_or_default())
+    }
+
+    /// Cuts the observation at the limit of the options.
+    fn cut(&mut self) {
+        let Some(limit) = self.options.observation_chars else { return };
+        if let Some((end, _)) = self.observation.char_indices().nth(limit) {
+            self.observation.truncate(end);
+            self.observation.push('…');
+        }
+    }
+
+    /// Opens a page that is at hand, as a search that finds it does.
+    pub fn open_page(&mut self, title: String, blocks: Arc<[String]>) -> Result<(), SessionError> {
+        Ok(self.open(title, blocks, None, &Provenance::default())?)
+    }
+
+    /// Makes the next lookup of `keyword` go on behind so many results.
+    pub fn resume_lookup(&mut self, keyword: &str, shown: usize) {
+        self.look_up(keyword);
+        if let Some(lookup) = &mut self.lookup {
+            lookup.shown = shown.min(lookup.sentences.len());
+        }
+    }
+
+    /// The last observation; before the first step, the environment's greeting.
+    pub fn observation(&self) -> &str {
+        &self.observation
+    }
+
+    pub fn done(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// The text of the open page, put together for the asking.
+    pub fn page(&self) -> Option<String> {
+        self.page.as_ref().map(OpenPage::to_text)
+    }
+
+    pub fn state(&self) -> SessionState {
+        SessionState {
+            page_chars: self.page.as_ref().map(OpenPage::chars),
+            lookup_keyword: self.lookup.as_ref().map(|lookup| lookup.keyword.clone()),
+            lookup_len: self.lookup.as_ref().map(|lookup| lookup.sentences.len()),
+            lookup_cnt: self.lookup.as_ref().map(|lookup| lookup.shown),
+            steps: self.steps,
+            answer: self.answer.clone(),
+        }
+    }
+
+    // A search sets the observation, and returns what belongs to it except the text.
+    async fn search(&mut self, query: &str) -> Result<Observation, SessionError> {
+        match self.compat {
+            Compat::Paper if self.format.is_script() => self.search_like_script(query).await,
+            Compat::Paper => self.search_like_paper(query).await,
+            Compat::Fixed => self.search_fixed(query).await,
+        }
+    }
+
+    async fn search_like_paper(&mut self, query: &str) -> Result<Observation, SessionError> {
+        let mut sent = query.to_owned();
+        for _ in 0..=self.options.disambiguation_retries {
+            let (title, blocks, sentences, provenance) = match self.source.search(&sent).await? {
+                Found::Titles { titles, provenance } => {
+                    let titles: Result<Vec<_>, _> = titles.iter().map(|title| self.cleaned(title)).collect();
+                    self.observation = self.format.not_found(&sent, &titles?);
+                    return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
+                }
+                Found::Page { title, blocks, sentences, provenance } => (title, blocks, sentences, provenance),
+                Found::Disambiguation { title, blocks, provenance, .. } => (title, blocks, None, provenance),
+                Found::Nothing { blocks, provenance } => (sent.clone(), blocks, None, provenance),
+            };
+            if blocks.iter().any(|block| block.contains("may refer to:")) {
+                sent = format!("[{sent}]");
+                continue;
+            }
+            let missed = blocks.iter().any(|block| block == NO_RESULTS);
+            self.open(title, blocks, sentences, &provenance)?;
+            return Ok(Observation { provenance: Some(provenance), missed, ..Observation::default() });
+        }
+        let retries = self.options.disambiguation_retries;
+        Err(PageError::Disambiguation { query: query.to_owned(), retries }.into())
+    }
+
+    /// The script's search is the paper's, but one without a page closes the page that was open, and errors that would
+    /// come again every time are observations. Its network errors are observations too; here the episode is not measured.
+    async fn search_like_script(&mut self, query: &str) -> Result<Observation, SessionError> {
+        let before = (self.page.take(), self.lookup.take());
+        self.observation = match self.search_like_paper(query).await {
+            Ok(searched) => return Ok(searched),
+            Err(SessionError::Page(PageError::Disambiguation { query, retries })) => {
+                observe::chinese_disambiguation(&query, retries)
+            }
+            Err(error) if !error.is_infrastructure() => format!("{}{error}", observe::CHINESE_FAILED),
+            Err(error) => {
+                (self.page, self.lookup) = before;
+                return Err(error);
+            }
+        };
+        Ok(Observation { missed: true, ..Observation::default() })
+    }
+
+    async fn search_fixed(&mut self, query: &str) -> Result<Observation, SessionError> {
+        let (titles, provenance) = match self.source.search(query).await? {
+            Found::Page { title, blocks, sentences, provenance } => {
+                self.open(title, blocks, sentences, &provenance)?;
+                return Ok(Observation { provenance: Some(provenance), ..Observation::default() });
+            }
+            Found::Disambiguation { entries, provenance, .. } => (entries, provenance),
+            Found::Titles { titles, provenance } => (titles, provenance),
+            Found::Nothing { provenance, .. } => (Arc::default(), provenance),
+        };
+        self.observation = self.format.not_found(query, &titles);
+        let note = self.page.as_ref().map(|_| format!("no page was found; `{}` stays open", self.title));
+        Ok(Observation { provenance: Some(provenance), note, missed: true, ..Observation::default() })
+    }
+
+    /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.
+    fn open(
+        &mut self,
+        title: String,
+        blocks: Arc<[String]>,
+        sentences: Option<SentenceMap>,
+        provenance: &Provenance,
+    ) -> Result<(), PageError> {
+        self.title = title;
+        let (page, raised) = self.read(blocks);
+        let page = self.page.insert(page.with_sentences(sentences, provenance));
+        if let Some(error) = raised {
+            return Err(error);
+        }
+        self.observation = self.format.page(page.blocks());
+        self.lookup = None;
+        Ok(())
+    }
+
+    /// A page as the session reads it, up to where `clean_str` raises.
+    fn read(&self, blocks: Arc<[String]>) -> (OpenPage, Option<PageError>) {
+        if self.compat == Compat::Fixed {
+            return (OpenPage::new(blocks, Some(self.format)), None);
+        }
+        let mut raised = None;
+        let cleaned = blocks.iter().filter(|block| self.format.takes(block)).map(|block| self.cleaned(block));
+        let cleaned: Vec<_> = cleaned.map_while(|block| block.map_err(|error| raised = Some(error)).ok()).collect();
+        if raised.is_none() && cleaned.iter().all(|block| matches!(block, Cow::Borrowed(_))) {
+            drop(cleaned);
+            return (OpenPage::new(blocks, Some(self.format)), None);
+        }
+        (OpenPage::new(cleaned.into_iter().map(Cow::into_owned).collect(), None), raised)
+    }
+
+    /// Text as the session takes it over from a source.
+    fn cleaned<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, PageError> {
+        match self.compat {
+            Compat::Paper if self.format.is_script() => Ok(clean_str_or_keep(text)),
+            Compat::Paper => Ok(clean_str(text)?),
+            Compat::Fixed => Ok(Cow::Borrowed(text)),
+        }
+    }
+
+    /// Sets the observation, and returns which result it shows, from 0.
+    fn look_up(&mut self, keyword: &str) -> Option<usize> {
+        // The script takes a page without text for none.
+        if self.page.as_ref().is_none_or(OpenPage::is_empty)
+            && let Some(no_page) = self.format.no_page()
+        {
+            no_page.clone_into(&mut self.observation);
+            return None;
+        }
+        if self.lookup.as_ref().is_none_or(|lookup| lookup.keyword != keyword) {
+            let blocks = self.page.iter().flat_map(OpenPage::blocks);
+            let sentences = self.format.lookup_list(blocks, keyword);
+            self.lookup = Some(Lookup { keyword: keyword.to_owned(), sentences, shown: 0 });
+        }
+        let lookup = self.lookup.as_mut()?;
+        let Some(sentence) = lookup.sentences.get(lookup.shown) else {
+            self.format.no_more().clone_into(&mut self.observation);
+            return None;
+        };
+        lookup.shown += 1;
+        self.observation = self.format.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
+        Some(lookup.shown - 1)
+    }
+}
+
+// Why a step of a session has no observation.
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The source failed: nothing changed, and the episode is not measured (but see
+    /// [`is_infrastructure`](SessionError::is_infrastructure)).
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The paper's environment raises here, and leaves the state that the session then has.
+    #[error(transparent)]
+    Page(#[from] PageError),
+}
+
+/// A fault of the paper's environment that ends an episode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PageError {
+    #[error("the paper's environment raises {0}")]
+    Python(#[from] PythonError),
+    #[error("`{query}` led to disambiguation pages {retries} times in a row")]
+    Disambiguation { query: String, retries: usize },
+}
+
+impl PageError {
+    /// Name of the Python exception that the original raises.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Python(error) => error.kind,
+            Self::Disambiguation { .. } => "RecursionError",
+        }
+    }
+
+    /// The text of that exception, or ours where the original's depends on its stack.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Python(error) => error.message.clone(),
+            Self::Disambiguation { .. } => self.to_string(),
+        }
+    }
+}
+
+impl SessionError {
+    /// Whether the step failed for reasons outside of agent and tool, so that the episode is not measured and is worth
+    /// doing again. Otherwise the paper's environment itself raises here, every time: the episode ends, as it did there.
+    pub fn is_infrastructure(&self) -> bool {
+        match self {
+            Self::Source(error) => error.is_infrastructure(),
+            Self::Page(_) => false,
+        }
+    }
+
+    /// Who failed and why, for programs; nothing where the paper's environment itself raises.
+    pub fn failure(&self) -> Option<Failure> {
+        match self {
+            Self::Source(error) => Some(Failure { service: Service::Wikipedia, cause: error.cause() }),
+            Self::Page(_) => None,
+        }
+    }
+
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Source(error) => error.hint(),
+            Self::Page(_) => Some("`--compat fixed` does not have this fault".to_owned()),
+        }
+    }
+}
+
+// The open page.
+
+/// As many pages are open as episodes are in flight, so a page shares the source's blocks, and has others only where it
+/// must differ.
+#[derive(Debug)]
+struct OpenPage {
+    blocks: Arc<[String]>,
+    /// Only the blocks that it takes are read; all without one.
+    format: Option<ObservationFormat>,
+    /// The sentences that the source gives, and where they come from; not if the text was mended.
+    given: Option<(SentenceMap, Provenance)>,
+    /// Length of the text in characters, counted once: the state may be asked for at every step.
+    chars: OnceLock<usize>,
+}
+
+impl OpenPage {
+    fn new(blocks: Arc<[String]>, format: Option<ObservationFormat>) -> Self {
+        Self { blocks, format, given: None, chars: OnceLock::new() }
+    }
+
+    /// With the sentences of the source, if it is the source's text that is read.
+    fn with_sentences(self, sentences: Option<SentenceMap>, provenance: &Provenance) -> Self {
+        let sentences = sentences.filter(|_| self.format.is_some());
+        Self { given: sentences.map(|sentences| (sentences, provenance.clone())), ..self }
+    }
+
+    /// Where an observation comes from that shows these `parts` of the page; `None` where the source gives no sentences.
+    fn shown<'a>(&self, parts: impl Iterator<Item = (usize, Part<'a>)>, observation: &str) -> Option<Provenance> {
+        let (sentences, provenance) = self.given.as_ref()?;
+        let places = observe::part_ranges(&self.blocks, parts, observation);
+        let sentences = Some(sentences.shown(&self.blocks, &places));
+        Some(Provenance { sentences, ..provenance.clone() })
+    }
+
+    /// The blocks that are read, in order.
+    fn blocks(&self) -> impl Iterator<Item = &str> {
+        self.numbered_blocks().map(|(_, block)| block)
+    }
+
+    /// The same with their numbers among all that the source gave.
+    fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_read = |(_, block): &(usize, &str)| self.format.is_none_or(|format| format.takes(block));
+        self.blocks.iter().map(String::as_str).enumerate().filter(is_read)
+    }
+
+    /// The text as the paper's environment keeps it: each block on a line of its own.
+    fn to_text(&self) -> String {
+        self.blocks().flat_map(|block| [block, "\n"]).collect()
+    }
+
+    fn chars(&self) -> usize {
+        *self.chars.get_or_init(|| self.blocks().map(|block| block.chars().count() + 1).sum())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.blocks().next().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests;

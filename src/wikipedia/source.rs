@@ -1,0 +1,302 @@
+//! Where pages come from: what a source is, what it finds, why it fails.
+
+use super::html::ExtractError;
+use crate::base::python::is_python_space;
+use crate::base::{Cause, Provenance, sha256_hex};
+use crate::net::recording::TapeError;
+use crate::net::{Answer, NetError, redact};
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Where pages come from. Answers one question: what does a search for this query find?
+pub trait Source: Send + Sync {
+    /// Searches for `query`, exactly as the model wrote it.
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
+}
+
+impl<S: Source + ?Sized> Source for Arc<S> {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        (**self).search(query)
+    }
+}
+
+/// What a search found. Identical findings give identical observations, whichever source they came from.
+///
+/// Blocks are stripped texts, and titles come best first. Texts are shared with the source's store of pages, so that a
+/// page asked for by many episodes is in memory once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Found {
+    /// A page; `sentences` where the source gives them.
+    Page {
+        title: String,
+        blocks: Arc<[String]>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sentences: Option<SentenceMap>,
+        provenance: Provenance,
+    },
+    /// A page that lists the articles of one name; `entries` are their titles, in order.
+    Disambiguation { title: String, entries: Arc<[String]>, blocks: Arc<[String]>, provenance: Provenance },
+    /// No page of that title, but a list of others.
+    Titles { titles: Arc<[String]>, provenance: Provenance },
+    /// Neither page nor list.
+    Nothing { blocks: Arc<[String]>, provenance: Provenance },
+}
+
+/// The status for addresses that are too long, which only the query can make them.
+pub(crate) const URI_TOO_LONG: u16 = 414;
+
+/// Queries longer than this, in bytes, are not sent: no title and no search comes near it, and sites and proxies differ in
+/// what they do with addresses beyond 8 KiB.
+pub(crate) const LONGEST_QUERY: usize = 2048;
+
+/// What the site says when a search finds nothing; sources without such a page say it in its place, because the paper's
+/// environment treats it as an article.
+pub(crate) const NO_RESULTS: &str = "There were no results matching the query.";
+
+/// The blocks of a page that says [`NO_RESULTS`] and nothing else.
+pub(crate) fn no_results() -> Arc<[String]> {
+    Arc::new([NO_RESULTS.to_owned()])
+}
+
+/// What a corpus is, for those who named something else.
+#[cfg(feature = "index")]
+pub(crate) const CORPUS_FORM: &str = "a corpus is a folder written by `corpus build`, a folder with articles.jsonl, a .jsonl file, or a folder of .txt files; \
+     a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}";
+
+/// The kind of a source by how it was named (`api`, `corpus:DIR`, `retriever:URL?topk=3`): without folder and address,
+/// and with the number of passages, which decides what is found.
+pub fn kind_of(source: &str) -> String {
+    let (kind, place) = source.split_once(':').unwrap_or((source, ""));
+    let count = place.rsplit_once("?topk=").filter(|_| kind == "retriever");
+    count.map_or_else(|| kind.to_owned(), |(_, count)| format!("{kind}?topk={count}"))
+}
+
+impl Found {
+    pub fn provenance(&self) -> &Provenance {
+        match self {
+            Self::Page { provenance, .. }
+            | Self::Disambiguation { provenance, .. }
+            | Self::Titles { provenance, .. }
+            | Self::Nothing { provenance, .. } => provenance,
+        }
+    }
+}
+
+/// Why a source has no answer. It makes an episode `not_measured`; it never becomes an observation in `fixed` mode. URLs
+/// are those after redirects.
+///
+/// A site's refusal of the query itself (too long, not readable as a search) is not an error: such a query finds nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SourceError {
+    /// The request itself failed, after all retries.
+    #[error("wikipedia did not answer: {0}")]
+    Net(#[from] NetError),
+    /// The site answered with something other than success, after all retries.
+    /// `said` is what a page says of itself, with a space in front, or empty.
+    #[error("`{url}` answered with status {status}{said}")]
+    Status { url: String, status: u16, said: String },
+    /// What answered is not the wiki: another site, or a page that `MediaWiki` did not make.
+    #[error("`{host}` answered with status {status} {what}{said}")]
+    NotTheWiki { host: String, status: u16, what: &'static str, said: String },
+    #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
+    ContentType { url: String, content_type: String, expected: &'static str },
+    /// What answered is not a retriever. `what` is what it did.
+    #[error("the retriever at `{url}` {what}")]
+    Retriever { url: String, status: u16, what: String },
+    #[error("the answer of `{url}` is not valid {encoding}")]
+    Encoding { url: String, encoding: String },
+    #[error("`{url}`: {error}")]
+    Extract { url: String, error: ExtractError },
+    #[error("the API at `{url}` reported `{code}`: {info}")]
+    Api { url: String, code: String, info: String },
+    #[error("the API at `{url}` answered out of shape: {detail}")]
+    Shape { url: String, detail: String },
+    /// A replay has no such answer, or a recording cannot be written.
+    #[error("{0}")]
+    Tape(TapeError),
+    /// The source's own worker failed.
+    #[error("the wikipedia source failed inside: {0}")]
+    Internal(String),
+}
+
+// Not `#[from]`: that would name the same failure twice where a chain of causes is printed.
+impl From<TapeError> for SourceError {
+    fn from(error: TapeError) -> Self {
+        Self::Tape(error)
+    }
+}
+
+impl SourceError {
+    /// A short name of the kind of error, for records and programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Net(_) => "net",
+            Self::Status { .. } => "status",
+            Self::NotTheWiki { .. } => "not_the_wiki",
+            Self::ContentType { .. } => "content_type",
+            Self::Retriever { .. } => "retriever",
+            Self::Encoding { .. } => "encoding",
+            Self::Extract { .. } => "extract",
+            Self::Api { .. } => "api",
+            Self::Shape { .. } => "shape",
+            Self::Tape(_) => "tape",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// What went wrong, for programs.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Net(error) => error.cause(),
+            Self::Encoding { .. }
+            | Self::Extract { .. }
+            | Self::Shape { .. }
+            | Self::Retriever { status: 200..=299, .. } => Cause::BadAnswer,
+            Self::Status { status, .. } | Self::Retriever { status, .. } => Cause::of_status(*status),
+            Self::NotTheWiki { .. } | Self::ContentType { .. } => Cause::NotTheWiki,
+            Self::Api { .. } => Cause::ServerError,
+            Self::Tape(_) => Cause::Recording,
+            Self::Internal(_) => Cause::Other,
+        }
+    }
+
+    /// Whether the failure says nothing about the agent: another time or another machine may do better. Only pages that
+    /// the paper's own parser dies on are not failures of infrastructure.
+    pub fn is_infrastructure(&self) -> bool {
+        !matches!(self, Self::Extract { error: ExtractError::Rejected, .. })
+    }
+
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Net(error) => error.hint().map(str::to_owned),
+            Self::Status { status: 429, .. } => {
+                Some("the site limits requests; lower `--wiki-per-minute` and give `--contact`".to_owned())
+            }
+            Self::Status { status: 403, .. } => {
+                Some("the site refuses this client; give a `--contact` that its operators can reach".to_owned())
+            }
+            Self::Status { status: 500.., .. } => Some("the site has trouble of its own; try again later".to_owned()),
+            Self::NotTheWiki { .. } => Some(
+                "open the site in a browser: does the network want a login, does a proxy answer in its place, and does \
+                 `--wiki-url` name a MediaWiki site?"
+                    .to_owned(),
+            ),
+            Self::ContentType { .. } | Self::Shape { .. } => {
+                Some("check that `--wiki-url` names a MediaWiki site, or its api.php".to_owned())
+            }
+            Self::Retriever { .. } => Some(
+                "name the whole address, such as `--wiki retriever:http://127.0.0.1:8000/retrieve`; it has to answer \
+                 {\"result\": [[{\"document\": {\"contents\": \"\\\"Title\\\"\\ntext\"}}]]}"
+                    .to_owned(),
+            ),
+            Self::Tape(error) => Some(error.hint().to_owned()),
+            Self::Extract { error, .. } => error.hint().map(str::to_owned),
+            _ => None,
+        }
+    }
+}
+
+// Sentences as a source gives them, and which of them an observation shows.
+
+/// Where the given sentences of each block end, in bytes, empty ones included; a block that is one text has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentenceMap(Arc<[Vec<usize>]>);
+
+impl SentenceMap {
+    /// From the ends of each block's sentences; `None` if no block has any.
+    pub fn of(ends: Vec<Vec<usize>>) -> Option<Self> {
+        ends.iter().any(|ends| !ends.is_empty()).then(|| Self(ends.into()))
+    }
+
+    /// The memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.iter().map(|ends| size_of_val(&**ends) + size_of::<Vec<usize>>()).sum()
+    }
+
+    /// Which sentences are whole in these `shown` parts of the blocks, as `[block, from, to]`, in the order of the page.
+    ///
+    /// The tool drops white space between sentences and full stops before it, so these count for nothing; a sentence of
+    /// nothing else is never shown.
+    pub(super) fn shown(&self, blocks: &[String], shown: &[(usize, Range<usize>)]) -> Vec<[usize; 3]> {
+        let mut runs: Vec<[usize; 3]> = Vec::new();
+        for (block, (text, ends)) in blocks.iter().zip(&*self.0).enumerate() {
+            let parts: Vec<_> = shown.iter().filter(|(at, _)| *at == block).map(|(_, range)| range).collect();
+            let mut start = 0;
+            for (number, &end) in ends.iter().enumerate().take_while(|_| !parts.is_empty()) {
+                let from = std::mem::replace(&mut start, end);
+                let sentence = text.get(from..end).unwrap_or_default();
+                let letters = sentence.char_indices().filter(|&(_, c)| !is_python_space(c) && c != '.');
+                let mut letters = letters.map(|(at, _)| from + at).peekable();
+                if letters.peek().is_none() || !letters.all(|at| parts.iter().any(|part| part.contains(&at))) {
+                    continue;
+                }
+                match runs.last_mut() {
+                    Some([of, _, to]) if (*of, *to) == (block, number) => *to += 1,
+                    _ => runs.push([block, number, number + 1]),
+                }
+            }
+        }
+        runs
+    }
+}
+
+// Provenance of live answers.
+
+/// Where `answer` came from; `title` is that of the page, or the query of a list.
+pub(super) fn provenance_of(answer: &Answer, source: &str, title: &str) -> Provenance {
+    stamped(&answer.url, source, title, answer.status, &answer.body)
+}
+
+/// Where an empty finding comes from that needed no request.
+pub(super) fn provenance_unsent(url: &str, source: &str, title: &str) -> Provenance {
+    stamped(url, source, title, 200, &[])
+}
+
+/// All addresses of live findings pass through here, and lose their user part if they still have one.
+fn stamped(url: &str, source: &str, title: &str, status: u16, body: &[u8]) -> Provenance {
+    Provenance {
+        source: source.to_owned(),
+        url: redact::user(url),
+        title: title.to_owned(),
+        status,
+        fetched_at: jiff::Timestamp::now().to_string(),
+        sha256: sha256_hex([body]),
+        ..Provenance::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SentenceMap, provenance_unsent};
+
+    #[test]
+    fn a_sentence_is_shown_when_all_of_its_letters_are() {
+        let blocks = ["A b. C d. ", "no sentences", " .E. f.G"].map(str::to_owned);
+        let given = SentenceMap::of(vec![vec![4, 4, 9, 10], vec![], vec![2, 7, 8]]).expect("sentences");
+        let shown = |parts: &[(usize, std::ops::Range<usize>)]| given.shown(&blocks, parts);
+        assert_eq!(shown(&[(0, 0..3), (0, 5..8)]), [[0, 0, 1], [0, 2, 3]], "the empty one has its number");
+        assert_eq!(shown(&[(0, 1..3), (1, 0..12), (2, 2..3), (2, 5..8)]), [[2, 1, 3]]);
+        assert_eq!(shown(&[(0, 0..2)]), [[0; 3]; 0]);
+        assert_eq!(SentenceMap::of(vec![vec![], vec![]]), None);
+    }
+
+    #[test]
+    fn ends_of_a_damaged_recording_are_no_sentences() {
+        let given = SentenceMap::of(vec![vec![9, 1, usize::MAX, 2], vec![1]]).expect("sentences");
+        assert_eq!(given.shown(&["\u{e9}ab".to_owned()], &[(0, 0..4), (7, 0..1)]), [[0; 3]; 0]);
+    }
+
+    #[test]
+    fn records_never_hold_the_user_part_of_an_address() {
+        let stamped = provenance_unsent("https://user:SECRET@h/w/api.php?a='b'#c", "api", "T");
+        assert_eq!((stamped.url.as_str(), stamped.status), ("https://h/w/api.php?a=%27b%27#c", 200));
+        assert_eq!(stamped.sha256, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            provenance_unsent("http://h/w/index.php?search=a@b", "html", "T").url,
+            "http://h/w/index.php?search=a@b"
+        );
+    }
+}
