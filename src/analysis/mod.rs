@@ -4,6 +4,8 @@ pub mod annotations;
 pub(crate) mod compare;
 pub mod export;
 pub(crate) mod judges;
+#[cfg(feature = "serve")]
+pub(crate) mod live_view;
 mod merge;
 pub(crate) mod report;
 pub(crate) mod results;

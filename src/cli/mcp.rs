@@ -3,7 +3,7 @@
 use super::failure::{self, Failure};
 use super::serve::corpus;
 use crate::base::Compat;
-use crate::cli::server::over_stdio;
+use crate::wikipedia::handlers::over_stdio;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -41,8 +41,6 @@ mod score;
 mod score_files;
 #[cfg(feature = "serve")]
 mod serve;
-#[cfg(feature = "serve")]
-mod server;
 mod show;
 mod suggested;
 mod threads;

@@ -4,10 +4,11 @@ use super::failure::{self, Failure};
 use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::base::text::{counted, visible_line};
-use crate::cli::server::{Hosts, Log, Part, ServeError, Server, Settings};
+use crate::net::server::{Hosts, Log, LogSettings, ServeError, Server, Settings};
 use crate::runner::{Interrupts, open_corpus};
 use crate::wikipedia::Corpus;
 use crate::wikipedia::corpus::Manifest;
+use crate::wikipedia::handlers::{CorpusService, Part, known_path, router};
 use clap::ValueEnum as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -75,17 +76,16 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     let compat = args.semantics.compat();
     #[cfg(not(feature = "mcp"))]
     let compat = crate::base::Compat::Fixed;
-    let log: Log = Arc::new(|line: &str| say(line));
+    let write: Log = Arc::new(|line: &str| say(line));
     let settings = Settings {
         bind: args.bind,
         hosts: Hosts { remote: args.allow_remote, named: args.allow_host },
-        parts: parts.collect(),
-        compat,
-        log: (!args.quiet).then_some(log),
-        log_queries: args.log_queries,
+        log: (!args.quiet).then_some(LogSettings { write, known_path, queries: args.log_queries }),
         per_client: args.per_client,
     };
-    let server = Server::bind(corpus, settings).await.map_err(cannot)?;
+    let parts: Vec<Part> = parts.collect();
+    let router = router(&parts, CorpusService::new(Arc::new(corpus), compat));
+    let server = Server::bind(router, settings).await.map_err(cannot)?;
     let mut out = stdout();
     writeln!(out, "{}", server.url())?;
     out.flush()?;

@@ -3,10 +3,11 @@
 use super::defaults;
 use super::failure::{self, Failure};
 use super::say::say;
+use crate::analysis::live_view::{Viewing, view};
 use crate::analysis::report::console::stdout;
 use crate::analysis::results::runs;
 use crate::base::text::counted;
-use crate::cli::server::{ServeError, Viewing, view};
+use crate::net::server::ServeError;
 use crate::runner::Interrupts;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -13,6 +13,8 @@
 //! | `balance` | which of several servers gets the next request |
 //! | [`download`] | large bodies, resumed after a broken connection |
 //! | `error` | why there is no answer, with hints |
+//! | `private_host` | whether a host is this machine or on a private network |
+//! | `server` | the listener of servers, its guard against foreign hosts, replies |
 //! | [`redact`] | removing secrets from texts, URLs, answers and errors |
 //!
 //! `llm` and `wiki` send their requests here, each through the limiter of its server; `dataset fetch` and `corpus build`
@@ -25,9 +27,12 @@ mod error;
 mod events;
 mod exchange;
 pub mod limit;
+mod private_host;
 pub mod recording;
 pub mod redact;
 pub mod retry;
+#[cfg(feature = "serve")]
+pub(crate) mod server;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -35,5 +40,6 @@ pub use balance::Balance;
 pub use client::{Answer, Client, ClientSettings, Credential, Heard, Keep, Listener, MemoryBudget, MemoryPermit};
 pub use error::NetError;
 pub(crate) use events::Events;
+pub(crate) use private_host::is_private;
 pub use redact::SecretSet;
 pub use retry::RetrySettings;

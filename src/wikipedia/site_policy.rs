@@ -6,7 +6,6 @@
 use crate::base::Compat;
 use crate::net::limit::{Limiter, Limiters, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, Keep, MemoryBudget, NetError, RetrySettings, SecretSet};
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -164,7 +163,7 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     {
         return Err(SitePolicyError::Article { url: crate::net::redact::url(base) });
     }
-    let public = !is_private(&host);
+    let public = !crate::net::is_private(&host);
     if public && settings.contact.as_deref().is_none_or(|contact| contact.trim().is_empty()) {
         return Err(SitePolicyError::Contact { host });
     }
@@ -237,22 +236,6 @@ fn user_agent(contact: Option<&str>) -> Result<String, SitePolicyError> {
     Ok(format!("{name} ({contact}) {LIBRARY}"))
 }
 
-/// Whether a host is this machine or on a private network.
-pub fn is_private(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>() {
-        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified()
-        }
-        Err(_) => {
-            let name = bare.trim_end_matches('.').to_ascii_lowercase();
-            // A name without a dot is one of the local network.
-            !name.contains('.') || [".localhost", ".local", ".internal", ".lan"].iter().any(|end| name.ends_with(end))
-        }
-    }
-}
-
 /// The part of a host's name that one owner has: its last two labels, or three below a country's `co`, `org`, `ac`, …
 fn domain(host: &str) -> &str {
     let name = host.trim_end_matches('.');
@@ -273,7 +256,7 @@ fn is_wikimedia(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LiveSettings, Way, is_private, scripts, site, user_agent};
+    use super::{LiveSettings, Way, scripts, site, user_agent};
 
     fn refusal(base: &str, way: Way, contact: Option<&str>, allow_html: bool) -> String {
         let settings = LiveSettings { contact: contact.map(str::to_owned), allow_html, ..LiveSettings::default() };
@@ -344,16 +327,6 @@ mod tests {
             ("http://wiki:9", "http://portal:9/", false),
         ] {
             assert_eq!(site(base, Way::Html, &settings).expect("a site").is_own(url), own, "{base} {url}");
-        }
-    }
-
-    #[test]
-    fn private_hosts_are_known() {
-        for host in ["localhost", "127.0.0.2", "[::1]", "10.1.2.3", "192.168.0.1", "wiki", "a.local", "[fd00::1]"] {
-            assert!(is_private(host), "{host}");
-        }
-        for host in ["en.wikipedia.org", "8.8.8.8", "[2001:db8::1]", "evil.localhost.example.org"] {
-            assert!(!is_private(host), "{host}");
         }
     }
 

@@ -1,16 +1,28 @@
-//! A corpus for other programs: requests to answers, without a listener, so that a server or a run may host them.
+//! A corpus for other programs: routes, without a listener, so that a server or a run may host them.
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | this one | the corpus with a limit of searches at once, and answers |
 //! | `mediawiki` | the Action API, search page, articles and REST, as clients of Wikipedia call them |
 //! | `retrieve` | Search-R1's retriever |
+//! | `routes` | what is served where over HTTP |
+//! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
+//! | `batch` | several messages in one, which one version of that protocol has |
 //! | `tools` | the tool for agents of other programs, which MCP carries |
 
-pub(crate) mod mediawiki;
-pub(crate) mod retrieve;
 #[cfg(feature = "mcp")]
-pub(crate) mod tools;
+mod batch;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod mediawiki;
+mod retrieve;
+mod routes;
+#[cfg(feature = "mcp")]
+mod tools;
+
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::over_stdio;
+pub(crate) use routes::{Part, known_path, router};
 
 use super::corpus::{Extent, Manifest};
 use super::{Corpus, CorpusError};

@@ -1,7 +1,7 @@
 //! Batches of messages, which version 2025-03-26 of the Model Context Protocol has, and no other. The SDK reads single
 //! messages, so those of a batch are handed to it one after the other, and its answers are put together again.
 
-use super::reply::{self, body};
+use crate::net::server::reply::{self, body};
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, header};

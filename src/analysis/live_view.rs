@@ -3,8 +3,6 @@
 //! Only this machine is answered, and only at addresses that begin with a random word, so that neither pages of other
 //! sites nor other users of the machine read a run or write to it.
 
-use super::listener::{ServeError, Server};
-use super::reply::{self, Refusal, body};
 use crate::analysis::annotations::{self, Annotation};
 use crate::analysis::report::leaderboard::entries;
 use crate::analysis::report::page::{Episodes, Limits, Live, index, page};
@@ -12,6 +10,8 @@ use crate::analysis::results::follow::Follower;
 use crate::analysis::results::{Results, RunRef, Source, runs};
 use crate::base::Trajectory;
 use crate::base::json_error;
+use crate::net::server::reply::{self, body};
+use crate::net::server::{Hosts, Refusal, ServeError, Server, Settings};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
 use axum::Router;
@@ -125,7 +125,8 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
         .route(&format!("/{token}/run/{{run}}/annotations"), post(annotated))
         .fallback(async move || reply::text(StatusCode::NOT_FOUND, nothing))
         .with_state(viewer);
-    let server = Server::of(router, bind).await?;
+    let settings = Settings { bind, hosts: Hosts::default(), log: None, per_client: None };
+    let server = Server::bind(router, settings).await?;
     let url = format!("{}/{token}/", server.url());
     Ok((server, url, end))
 }

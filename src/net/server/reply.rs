@@ -1,30 +1,15 @@
 //! Answers as HTTP sends them, and refusals.
 
-use crate::wikipedia::handlers::Answer;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 /// The longest body of a request, in bytes.
-pub(super) const MAX_BODY: usize = 1 << 20;
-
-impl IntoResponse for Answer {
-    fn into_response(self) -> Response {
-        let Self { status, content_type, headers, body } = self;
-        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = typed(status, content_type, body);
-        for (name, value) in headers {
-            if let Ok(value) = HeaderValue::from_str(&value) {
-                response.headers_mut().insert(name, value);
-            }
-        }
-        response
-    }
-}
+pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// A request that is not answered, and why, in one sentence.
 #[derive(Debug)]
-pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
+pub(crate) struct Refusal(pub(crate) StatusCode, pub(crate) String);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
@@ -33,11 +18,11 @@ impl IntoResponse for Refusal {
 }
 
 /// One sentence for the client.
-pub(super) fn text(status: StatusCode, sentence: &str) -> Response {
+pub(crate) fn text(status: StatusCode, sentence: &str) -> Response {
     typed(status, "text/plain; charset=UTF-8", format!("{sentence}\n"))
 }
 
-pub(super) fn typed(status: StatusCode, content_type: &'static str, body: String) -> Response {
+pub(crate) fn typed(status: StatusCode, content_type: &'static str, body: String) -> Response {
     let mut answer = Response::new(Body::from(body));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
@@ -49,7 +34,7 @@ pub(super) fn typed(status: StatusCode, content_type: &'static str, body: String
 }
 
 /// The body of a request, up to the limit.
-pub(super) async fn body(body: Body) -> Result<Vec<u8>, Refusal> {
+pub(crate) async fn body(body: Body) -> Result<Vec<u8>, Refusal> {
     let read = axum::body::to_bytes(body, MAX_BODY).await;
     read.map(Vec::from).map_err(|_| {
         let sentence = format!("the body of a request is whole and has at most {MAX_BODY} bytes");

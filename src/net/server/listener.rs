@@ -2,11 +2,7 @@
 
 use super::guard::{Clients, Hosts};
 use super::reply::{self, Refusal};
-use super::routes::router;
-use crate::base::Compat;
 use crate::base::text::printable;
-use crate::wikipedia::Corpus;
-use crate::wikipedia::handlers::CorpusService;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -43,29 +39,21 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The wait after a connection that could not be accepted: there are too many open files, and none is free at once.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A part of the server that can be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// The Action API, pages and REST.
-    MediaWiki,
-    /// Search-R1's `/retrieve`.
-    Retrieve,
-    /// The tool, over the Model Context Protocol.
-    #[cfg(feature = "mcp")]
-    Mcp,
-}
-
 pub(crate) struct Settings {
     pub(crate) bind: SocketAddr,
     pub(crate) hosts: Hosts,
-    pub(crate) parts: Vec<Part>,
-    /// What the tool of MCP answers with.
-    pub(crate) compat: Compat,
-    pub(crate) log: Option<Log>,
-    /// Whether a line of the log has what was asked.
-    pub(crate) log_queries: bool,
+    pub(crate) log: Option<LogSettings>,
     /// Requests a second that one client may send.
     pub(crate) per_client: Option<NonZeroU32>,
+}
+
+#[derive(Clone)]
+pub(crate) struct LogSettings {
+    pub(crate) write: Log,
+    /// A path as far as the server itself gives it its name.
+    pub(crate) known_path: fn(&str) -> &'static str,
+    /// Whether a line of the log has what was asked.
+    pub(crate) queries: bool,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -97,8 +85,7 @@ pub(crate) struct Server {
 #[derive(Clone)]
 struct Gate {
     hosts: Arc<Hosts>,
-    log: Option<Log>,
-    log_queries: bool,
+    log: Option<LogSettings>,
     clients: Option<Arc<Clients>>,
 }
 
@@ -122,27 +109,16 @@ impl Service<hyper::Request<Incoming>> for Connected {
 }
 
 impl Server {
-    pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
-        let Settings { bind, hosts, parts, compat, log, log_queries, per_client } = settings;
-        let service = CorpusService::new(Arc::new(corpus), compat);
-        let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
-        let gate = Gate { hosts: Arc::new(hosts), log, log_queries, clients };
-        Self::listen(bind, router(&parts, service), gate).await
-    }
-
-    /// A server of somebody's own pages, for this machine alone.
-    pub(super) async fn of(router: Router, bind: SocketAddr) -> Result<Self, ServeError> {
-        let gate = Gate { hosts: Arc::new(Hosts::default()), log: None, log_queries: false, clients: None };
-        Self::listen(bind, router, gate).await
-    }
-
-    async fn listen(bind: SocketAddr, router: Router, gate: Gate) -> Result<Self, ServeError> {
-        if !bind.ip().is_loopback() && !gate.hosts.remote {
+    pub(crate) async fn bind(router: Router, settings: Settings) -> Result<Self, ServeError> {
+        let Settings { bind, hosts, log, per_client } = settings;
+        if !bind.ip().is_loopback() && !hosts.remote {
             return Err(ServeError::Remote(bind));
         }
         let cannot = |source| ServeError::Bind { address: bind, source };
         let listener = TcpListener::bind(bind).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
+        let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
+        let gate = Gate { hosts: Arc::new(hosts), log, clients };
         let router = router.layer(middleware::from_fn_with_state(gate, answered));
         Ok(Self { listener, address, router })
     }
@@ -221,7 +197,7 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
         if let Some(refused) = gate.refused(&mut request) {
             return refused;
         }
-        if gate.log_queries && gate.log.is_some() {
+        if gate.log.as_ref().is_some_and(|log| log.queries) {
             match request_texts(&mut request).await {
                 Ok(asked) => texts = Some(asked),
                 Err(refusal) => return refusal.into_response(),
@@ -235,8 +211,8 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
     };
     if let Some(log) = &gate.log {
         let (status, took) = (answer.status().as_u16(), began.elapsed());
-        let entry = LogEntry { method: &method, path: &path, status, took, texts };
-        log(&entry.to_string());
+        let entry = LogEntry { method: &method, path: (log.known_path)(&path), status, took, texts };
+        (log.write)(&entry.to_string());
     }
     answer
 }
@@ -248,13 +224,13 @@ pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 const MAX_LOGGED: usize = 1_000;
 
 /// What is said of a request.
-struct LogEntry<'a> {
-    method: &'a Method,
-    path: &'a str,
-    status: u16,
-    took: Duration,
+pub(crate) struct LogEntry<'a> {
+    pub(crate) method: &'a Method,
+    pub(crate) path: &'static str,
+    pub(crate) status: u16,
+    pub(crate) took: Duration,
     /// What was asked, where that is to be said.
-    texts: Option<String>,
+    pub(crate) texts: Option<String>,
 }
 
 /// Everything that a request says: its target and its body, which is read for that and put back.
@@ -278,46 +254,7 @@ impl fmt::Display for LogEntry<'_> {
             known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "CONNECT" | "PATCH" | "TRACE") => known,
             _ => "OTHER",
         };
-        write!(f, "{now} {method} {} {status} {} us", known_path(path), took.as_micros())?;
+        write!(f, "{now} {method} {path} {status} {} us", took.as_micros())?;
         texts.iter().try_for_each(|texts| write!(f, " {texts}"))
-    }
-}
-
-/// The path as far as this server gives it its name.
-fn known_path(path: &str) -> &'static str {
-    const WHOLE: [&str; 9] = [
-        "/",
-        "/healthz",
-        "/corpus.json",
-        "/retrieve",
-        "/mcp",
-        "/w/api.php",
-        "/w/index.php",
-        "/w/rest.php/v1/search/page",
-        "/w/rest.php/v1/search/title",
-    ];
-    const BEGUN: [(&str, &str); 2] =
-        [("/wiki/", "/wiki/*"), ("/api/rest_v1/page/summary/", "/api/rest_v1/page/summary/*")];
-    let whole = WHOLE.into_iter().find(|known| *known == path);
-    let begun = || BEGUN.into_iter().find(|(known, _)| path.starts_with(known)).map(|(_, shown)| shown);
-    whole.or_else(begun).unwrap_or("(other)")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::LogEntry;
-    use axum::http::Method;
-    use std::time::Duration;
-
-    #[test]
-    fn lines_have_no_texts() {
-        let line = |method: &str, path: &str| {
-            let method = Method::from_bytes(method.as_bytes()).expect("a method");
-            let entry = LogEntry { method: &method, path, status: 200, took: Duration::from_micros(7), texts: None };
-            entry.to_string().split_once(' ').expect("a time").1.to_owned()
-        };
-        assert_eq!(line("GET", "/w/api.php"), "GET /w/api.php 200 7 us");
-        assert_eq!(line("GET", "/wiki/Secret"), "GET /wiki/* 200 7 us");
-        assert_eq!(line("SECRET", "/secret"), "OTHER (other) 200 7 us");
     }
 }

@@ -2,12 +2,11 @@
 //! of a client is in the handle that it gets with each answer and sends back. Over stdio there is one client, and its last handle is
 //! kept.
 
-use super::batch;
-use super::reply::MAX_BODY;
+use super::tools::{self, ToolAnswer, ToolDescription, ToolError};
+use super::{CorpusService, batch};
 use crate::base::Compat;
+use crate::net::server::reply::MAX_BODY;
 use crate::wikipedia::Corpus;
-use crate::wikipedia::handlers::CorpusService;
-use crate::wikipedia::handlers::tools::{self, ToolAnswer, ToolDescription, ToolError};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, InitializeResult,
     JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, Tool, ToolAnnotations,

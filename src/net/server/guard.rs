@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
 
 /// Where the client takes this server to be, such as `http://127.0.0.1:8080`; answers link there.
 #[derive(Debug, Clone)]
-pub(super) struct Base(pub(super) String);
+pub(crate) struct Base(pub(crate) String);
 
 impl Hosts {
     /// Lets a request pass and says where it was sent, or refuses it with one sentence.
@@ -64,7 +64,7 @@ impl Hosts {
         let name = bare.trim_end_matches('.').to_ascii_lowercase();
         let local = name == "localhost" || name.ends_with(".localhost");
         local
-            || self.remote && crate::wikipedia::site_policy::is_private(&name)
+            || self.remote && crate::net::is_private(&name)
             || self.named.iter().any(|named| named.eq_ignore_ascii_case(&name))
     }
 }

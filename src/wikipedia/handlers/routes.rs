@@ -1,22 +1,46 @@
 //! What is served where, and the end of a request that reads its body.
 
-use super::guard::Base;
-use super::listener::Part;
-use super::reply::{self, Refusal};
-use crate::wikipedia::handlers::{Answer, CorpusService, mediawiki, retrieve};
+use super::{Answer, CorpusService, mediawiki, retrieve};
+use crate::net::server::{Base, Refusal, reply};
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
-use axum::http::{StatusCode, Uri};
+use axum::http::{HeaderValue, StatusCode, Uri};
 #[cfg(feature = "mcp")]
 use axum::middleware;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use serde_json::{Value, json};
 
 type Service = State<CorpusService>;
 
-pub(super) fn router(parts: &[Part], service: CorpusService) -> Router {
+/// A part of the server that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The Action API, pages and REST.
+    MediaWiki,
+    /// Search-R1's `/retrieve`.
+    Retrieve,
+    /// The tool, over the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        let Self { status, content_type, headers, body } = self;
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = reply::typed(status, content_type, body);
+        for (name, value) in headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        response
+    }
+}
+
+pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
     let mut router = Router::new().route("/healthz", get(healthy)).route("/corpus.json", get(described));
     let mut served = vec!["/healthz", "/corpus.json"];
     if parts.contains(&Part::MediaWiki) {
@@ -104,4 +128,45 @@ async fn described(State(service): Service) -> Answer {
     }
     about["wikitrail"] = Value::from(env!("CARGO_PKG_VERSION"));
     Answer::json(&about)
+}
+
+/// The path as far as this server gives it its name.
+pub(crate) fn known_path(path: &str) -> &'static str {
+    const WHOLE: [&str; 9] = [
+        "/",
+        "/healthz",
+        "/corpus.json",
+        "/retrieve",
+        "/mcp",
+        "/w/api.php",
+        "/w/index.php",
+        "/w/rest.php/v1/search/page",
+        "/w/rest.php/v1/search/title",
+    ];
+    const BEGUN: [(&str, &str); 2] =
+        [("/wiki/", "/wiki/*"), ("/api/rest_v1/page/summary/", "/api/rest_v1/page/summary/*")];
+    let whole = WHOLE.into_iter().find(|known| *known == path);
+    let begun = || BEGUN.into_iter().find(|(known, _)| path.starts_with(known)).map(|(_, shown)| shown);
+    whole.or_else(begun).unwrap_or("(other)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::known_path;
+    use crate::net::server::LogEntry;
+    use axum::http::Method;
+    use std::time::Duration;
+
+    #[test]
+    fn lines_have_no_texts() {
+        let line = |method: &str, path: &str| {
+            let method = Method::from_bytes(method.as_bytes()).expect("a method");
+            let (path, took) = (known_path(path), Duration::from_micros(7));
+            let entry = LogEntry { method: &method, path, status: 200, took, texts: None };
+            entry.to_string().split_once(' ').expect("a time").1.to_owned()
+        };
+        assert_eq!(line("GET", "/w/api.php"), "GET /w/api.php 200 7 us");
+        assert_eq!(line("GET", "/wiki/Secret"), "GET /wiki/* 200 7 us");
+        assert_eq!(line("SECRET", "/secret"), "OTHER (other) 200 7 us");
+    }
 }

@@ -1,0 +1,17 @@
+//! HTTP servers of this program, without what they serve: a room brings its routes, and this one listens for it.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `listener` | the address, connections, the end; one line of log for each request |
+//! | `guard` | which requests are answered at all, and how many of each client |
+//! | `reply` | answers as HTTP sends them, and refusals |
+
+mod guard;
+mod listener;
+pub(crate) mod reply;
+
+pub(crate) use guard::{Base, Hosts};
+#[cfg(test)]
+pub(crate) use listener::LogEntry;
+pub(crate) use listener::{Log, LogSettings, ServeError, Server, Settings};
+pub(crate) use reply::Refusal;
