@@ -1,6 +1,5 @@
 //! `annotate`: episodes judged by reading, and judgements from files.
 
-mod answer;
 mod file;
 mod sampled;
 mod session;

@@ -2,7 +2,6 @@
 //! the control only replays the record.
 
 mod chosen;
-mod path;
 
 use super::confirm::{Origin, Question, known};
 use super::defaults;
@@ -11,10 +10,10 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
-use crate::analysis::compare;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::repair::{Arms, Controls, Repair};
 use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
+use crate::analysis::{Paths, compare};
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
 use crate::prompting::protocol;
@@ -24,7 +23,6 @@ use crate::runner::stopping::ordered;
 use crate::runner::store::RunFolder;
 use crate::scoring::{Divergence, FailureClass, figure};
 use chosen::{Chosen, only_variant};
-use path::Paths;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;

@@ -1,8 +1,5 @@
 //! `compare`: variants of one or more runs, question by question.
 
-mod flipped;
-mod tables;
-
 use super::failure::{self, Failure};
 use super::metric_files::{MetricFiles, with_judges};
 use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
@@ -15,6 +12,7 @@ use crate::analysis::compare::{
     among_all, compare, efforts, optimism,
 };
 use crate::analysis::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
+use crate::analysis::flip_lists;
 use crate::analysis::report::View;
 use crate::analysis::report::comparison::{Compared, is_title, sheet};
 use crate::analysis::report::console::{stdout, stdout_is_terminal};
@@ -236,11 +234,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
     // A table of figures has all of them, as JSON has.
     let most = if format == Format::Csv { usize::MAX } else { args.flips.unwrap_or(FLIPS) };
-    let flips = if args.flips() {
-        flipped::flip_lists(&sources, &columns, &comparison, args.stale_gold, most)?
-    } else {
-        Vec::new()
-    };
+    let flips =
+        if args.flips() { flip_lists(&sources, &columns, &comparison, args.stale_gold, most)? } else { Vec::new() };
     let settings = differences::of(&sources);
     let said = warnings.len();
     let mut holdout = OverHoldout::of(args, &joined, &sources, &comparison, &mut warnings)?;
@@ -400,7 +395,7 @@ fn sources(args: &Args, joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>,
     let (found, figures) = if args.from_csv.is_empty() {
         loaded(args, &args.runs, joined)?
     } else {
-        tables::sources(&args.from_csv, args.figures(joined), &fields, cluster.as_ref())?
+        results::table_sources(&args.from_csv, args.figures(joined), &fields, cluster.as_ref())?
     };
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;

@@ -1,7 +1,5 @@
 //! `reproduce`: the paper's table with a model of one's own, the paper's figures beside ours.
 
-mod figures;
-
 use super::confirm::{Ask, Origin, Question, known};
 use super::defaults::{self, ApplyDefaults, DefaultsResolver};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
@@ -14,10 +12,11 @@ use crate::analysis::report::console::stdout;
 use crate::analysis::report::reproduction::{Ours, Place, share};
 use crate::analysis::report::sheet::to_terminal;
 use crate::analysis::report::summary::LEVEL;
+use crate::analysis::reproduction::{Reproduction, Table};
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::runner::{RunError, check_files};
 use clap::Command;
-use figures::{Reproduction, Table};
+
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write as _;

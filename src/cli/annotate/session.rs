@@ -1,9 +1,9 @@
 //! One episode after the other, each judged before the rules' verdict on it is shown.
 
-use super::answer::{Answer, HELP, Judgement, parse};
 use super::sampled::{Chosen, chosen};
 use super::{Args, Stratum};
 use crate::analysis::annotations::{ANNOTATION_VERSION, Annotation, Annotations, append};
+use crate::analysis::annotations::{Answer, HELP, Judgement, parse_answer as parse};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::trajectory::{heading, render};
 use crate::analysis::report::{View, counted};

@@ -1,12 +1,12 @@
 //! What a person types after reading an episode.
 
-use crate::analysis::annotations::AnnotationClass;
+use super::AnnotationClass;
 use crate::base::text::printable;
 use crate::scoring::FailureClass;
 
 /// A line, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     Judged(Judgement),
     Skip,
     Back,
@@ -17,15 +17,15 @@ pub(super) enum Answer {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Judgement {
-    pub(super) correct: Option<bool>,
-    pub(super) class: Option<AnnotationClass>,
-    pub(super) step: Option<u32>,
-    pub(super) note: Option<String>,
+pub(crate) struct Judgement {
+    pub(crate) correct: Option<bool>,
+    pub(crate) class: Option<AnnotationClass>,
+    pub(crate) step: Option<u32>,
+    pub(crate) note: Option<String>,
 }
 
 /// What can be typed, by key and word.
-pub(super) const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 y right          n wrong, without saying why
 s search         the page that was needed was never reached
 k lookup         the page was open, but the sentence that decides was never shown
@@ -57,7 +57,7 @@ const KEYS: [(&str, FailureClass); 10] = [
 ];
 
 /// Understands a line, or says why not.
-pub(super) fn parse(line: &str) -> Result<Answer, String> {
+pub(crate) fn parse_answer(line: &str) -> Result<Answer, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let plain = match word {
@@ -103,7 +103,7 @@ fn judged(word: &str, rest: &str) -> Result<Judgement, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, HELP, parse};
+    use super::{Answer, HELP, parse_answer as parse};
     use crate::analysis::annotations::AnnotationClass;
 
     #[test]

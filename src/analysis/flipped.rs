@@ -5,6 +5,7 @@ use crate::analysis::report::comparison::{Edition, FlipList, FlippedQuestion};
 use crate::analysis::results::{Episode, Source};
 use crate::base::Trajectory;
 use crate::base::text::{is_date, shell_word, visible_line};
+use crate::runner::RunError;
 use crate::runner::store::RunFolder;
 use crate::scoring::Divergence;
 use std::collections::{HashMap, HashSet};
@@ -15,13 +16,13 @@ type Place = (usize, String, u32);
 
 /// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale. Of each pair
 /// the first `most` are printed.
-pub(super) fn flip_lists(
+pub(crate) fn flip_lists(
     sources: &[Source],
     columns: &[Variant],
     comparison: &Comparison,
     stale_gold: bool,
     most: usize,
-) -> anyhow::Result<Vec<FlipList>> {
+) -> Result<Vec<FlipList>, RunError> {
     let at = |name: &str| columns.iter().position(|column| column.name == name);
     let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
@@ -39,7 +40,7 @@ pub(super) fn flip_lists(
     let mut opened = Opened::default();
     let lists = pairs.into_iter().zip(found).map(|((a, b), flips)| {
         let editions = stale_gold.then(|| Editions::of([a, b].map(|at| (&columns[at], &sources[at])), &mut opened));
-        let flipped = |id: &String, right: usize, wrong: usize| -> anyhow::Result<FlippedQuestion> {
+        let flipped = |id: &String, right: usize, wrong: usize| -> Result<FlippedQuestion, RunError> {
             let places = [finder.place(right, id, true), finder.place(wrong, id, false)];
             let [right_one, wrong_one] = places.map(|place| trajectories.get(&place?));
             // In the order of the pair.
@@ -62,8 +63,8 @@ pub(super) fn flip_lists(
             b: columns[b].name.clone(),
             n: flips.n,
             most,
-            gained: flips.gained.iter().map(|id| flipped(id, b, a)).collect::<anyhow::Result<_>>()?,
-            lost: flips.lost.iter().map(|id| flipped(id, a, b)).collect::<anyhow::Result<_>>()?,
+            gained: flips.gained.iter().map(|id| flipped(id, b, a)).collect::<Result<_, RunError>>()?,
+            lost: flips.lost.iter().map(|id| flipped(id, a, b)).collect::<Result<_, RunError>>()?,
         })
     });
     lists.collect()
@@ -101,7 +102,7 @@ impl<'a> Finder<'a> {
 }
 
 /// The trajectories at these places. Only they are held.
-fn trajectories_at(sources: &[Source], places: &HashSet<Place>) -> anyhow::Result<HashMap<Place, Trajectory>> {
+fn trajectories_at(sources: &[Source], places: &HashSet<Place>) -> Result<HashMap<Place, Trajectory>, RunError> {
     let mut found = HashMap::with_capacity(places.len());
     for (at, source) in sources.iter().enumerate() {
         if source.origin.is_none() || !places.iter().any(|(column, ..)| *column == at) {
@@ -128,10 +129,10 @@ fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {
 }
 
 /// The text of a page by its title, if there is one.
-type Lookup = Box<dyn Fn(&str) -> anyhow::Result<Option<String>>>;
+type Lookup = Box<dyn Fn(&str) -> Result<Option<String>, RunError>>;
 
 /// A corpus as far as gold is looked for in it.
-pub(super) struct Dated {
+pub(crate) struct Dated {
     id: String,
     /// What a run over it records.
     identity: String,
@@ -143,17 +144,17 @@ pub(super) struct Dated {
 
 /// Corpora by the paths in manifests, each opened once.
 #[derive(Default)]
-pub(super) struct Opened(HashMap<String, Result<Rc<Dated>, String>>);
+pub(crate) struct Opened(HashMap<String, Result<Rc<Dated>, String>>);
 
 /// The corpora of two variants, or why gold cannot be compared between them.
-pub(super) struct Editions {
+pub(crate) struct Editions {
     corpora: Result<[Rc<Dated>; 2], String>,
     said: [Edition; 2],
 }
 
 impl Editions {
     /// The one with the later date is the newer one; without two dates, the second.
-    pub(super) fn of(pair: [(&Variant, &Source); 2], opened: &mut Opened) -> Self {
+    pub(crate) fn of(pair: [(&Variant, &Source); 2], opened: &mut Opened) -> Self {
         let found = pair.map(|(_, source)| opened.of(source));
         let as_of = |found: &Result<Rc<Dated>, String>| found.as_ref().ok().and_then(|corpus| corpus.as_of.clone());
         let mut said = [0, 1].map(|at| Edition {
@@ -175,17 +176,17 @@ impl Editions {
     }
 
     /// The older and the newer edition, and the reason if they cannot be compared.
-    pub(super) fn editions_and_reason(&self) -> ([Edition; 2], Option<String>) {
+    pub(crate) fn editions_and_reason(&self) -> ([Edition; 2], Option<String>) {
         (self.said.clone(), self.corpora.as_ref().err().cloned())
     }
 
     /// Whether the gold of a question is stale; none if nothing can be told.
-    pub(super) fn judged(&self, gold: Option<&Gold>) -> anyhow::Result<Option<GoldState>> {
+    pub(crate) fn judged(&self, gold: Option<&Gold>) -> Result<Option<GoldState>, RunError> {
         let Ok(corpora) = &self.corpora else { return Ok(None) };
         let none = Gold::default();
         let gold = gold.unwrap_or(&none);
         let texts =
-            |corpus: &Dated| gold.pages.iter().map(|page| (corpus.text)(page)).collect::<anyhow::Result<Vec<_>>>();
+            |corpus: &Dated| gold.pages.iter().map(|page| (corpus.text)(page)).collect::<Result<Vec<_>, RunError>>();
         Ok(Some(gold.judged(&texts(&corpora[0])?, &texts(&corpora[1])?)))
     }
 }
@@ -220,7 +221,6 @@ impl Opened {
 
 #[cfg(feature = "index")]
 fn open(dir: &str) -> Result<Dated, String> {
-    use crate::cli::failure::Failure;
     // The path is somebody's manifest's: a pipe or a device may never end.
     if std::path::Path::new(dir).metadata().is_ok_and(|found| !found.is_dir() && !found.is_file()) {
         return Err("it is neither a file nor a folder".to_owned());
@@ -231,8 +231,7 @@ fn open(dir: &str) -> Result<Dated, String> {
     let extent = manifest.map(|manifest| manifest.extent.name().to_owned());
     let text = move |title: &str| {
         let page = corpus.opens(title).and_then(|number| number.map(|number| corpus.page(number)).transpose());
-        let page =
-            page.map_err(|error| Failure::bad_input(error, "`wikitrail corpus verify DIR` lists what is wrong"))?;
+        let page = page.map_err(|error| RunError::input(error, "`wikitrail corpus verify DIR` lists what is wrong"))?;
         Ok(page.map(|page| page.blocks.join("\n")))
     };
     Ok(Dated { id, identity, as_of, extent, text: Box::new(text) })

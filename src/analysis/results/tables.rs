@@ -1,23 +1,23 @@
 //! `--from-csv`: tables of figures, such as exports.
 
-use crate::analysis::results::{Episode, Field, RunRef, Source};
+use super::{Episode, Field, RunRef, Source};
 use crate::base::StopRule;
 use crate::base::text::visible_line;
-use crate::cli::failure::Failure;
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
+use crate::runner::RunError;
 use crate::scoring::{Figure, Unit};
 use std::path::{Path, PathBuf};
 
 /// The variants in tables, and the figures that each has: those that are asked for, and EM where all have it.
-pub(super) fn sources(
+pub(crate) fn table_sources(
     paths: &[PathBuf],
     mut figures: Vec<String>,
     fields: &[Field],
     cluster: Option<&Field>,
-) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+) -> Result<(Vec<Source>, Vec<String>), RunError> {
     let texts: Vec<String> = fields.iter().chain(cluster).flat_map(columns).collect();
     let tables =
-        paths.iter().map(|path| Ok((path.clone(), read(path, &texts)?))).collect::<anyhow::Result<Vec<_>>>()?;
+        paths.iter().map(|path| Ok((path.clone(), read(path, &texts)?))).collect::<Result<Vec<_>, RunError>>()?;
     // EM decides whether an answer flipped.
     let has_em = |(_, table): &(PathBuf, ScoreTable)| table.figures.iter().any(|name| name == "em");
     if !figures.iter().any(|name| name == "em") && tables.iter().all(has_em) {
@@ -30,11 +30,11 @@ pub(super) fn sources(
     Ok((found, figures))
 }
 
-fn read(path: &Path, texts: &[String]) -> anyhow::Result<ScoreTable> {
+fn read(path: &Path, texts: &[String]) -> Result<ScoreTable, RunError> {
     let shown = path.display().to_string();
     let bytes = bytes_of(path).map_err(|error| match error.problem {
         Problem::Io(error) => {
-            Failure::bad_input(format!("cannot read the table `{shown}`: {error}"), "check the path of the file")
+            RunError::input(format!("cannot read the table `{shown}`: {error}"), "check the path of the file")
         }
         _ => error.into(),
     })?;
@@ -42,7 +42,7 @@ fn read(path: &Path, texts: &[String]) -> anyhow::Result<ScoreTable> {
 }
 
 /// The error of a table; its hint is about tables rather than datasets.
-fn explain(error: DatasetError) -> anyhow::Error {
+fn explain(error: DatasetError) -> RunError {
     let hint = match &error.problem {
         Problem::NoColumn(..) => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
         Problem::Field(..) => "correct the cell, or leave it empty if nothing was measured",
@@ -53,7 +53,7 @@ fn explain(error: DatasetError) -> anyhow::Error {
         Problem::Empty => "a table has a header and at least one row",
         _ => return error.into(),
     };
-    Failure::bad_input(error, hint)
+    RunError::input(error, hint)
 }
 
 /// The variants in a file with these figures, each under its name if the file has several, else under the file's; a figure
@@ -64,7 +64,7 @@ fn variants(
     figures: &[String],
     fields: &[Field],
     cluster: Option<&Field>,
-) -> anyhow::Result<Vec<Source>> {
+) -> Result<Vec<Source>, RunError> {
     let mut places = Vec::with_capacity(figures.len());
     for figure in figures {
         let Some(place) = table.figures.iter().position(|name| name == figure) else {
@@ -123,14 +123,14 @@ fn cell(row: &ScoreRow, field: &Field) -> Option<String> {
     columns(field).iter().find_map(|column| row.texts.get(column).cloned())
 }
 
-fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> anyhow::Error {
+fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> RunError {
     let shown = visible_line(figure, 60);
     let known = || {
         let names: Vec<String> = table.figures.iter().map(|name| visible_line(name, 40)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
     match table.others.iter().find(|other| other.column == *figure) {
-        Some(other) => Failure::bad_input(
+        Some(other) => RunError::input(
             format!(
                 "`{}`, line {}, column `{shown}`: expected a number, found `{}`",
                 path.display(),
@@ -139,7 +139,7 @@ fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> anyhow::Error {
             ),
             "correct the cell, or leave it empty if nothing was measured",
         ),
-        None => Failure::bad_input(
+        None => RunError::input(
             format!("`{}` has no column `{shown}`", path.display()),
             format!("its columns of numbers are {}", known()),
         ),

@@ -3,6 +3,7 @@
 use crate::analysis::report::repair::{Controls, Placebos};
 use crate::analysis::results::{GradedRun, RunRef};
 use crate::base::{Branch, BranchEdit, Manifest, Trajectory};
+use crate::runner::RunError;
 use crate::runner::branch::{CONTROL, PLACEBO};
 use crate::scoring::Divergence;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +11,7 @@ use std::path::Path;
 
 /// The measured episodes of controls and placebos, by question: how many of them equal the record, and how many there are.
 #[derive(Default)]
-pub(super) struct Paths {
+pub(crate) struct Paths {
     controls: BTreeMap<String, Count>,
     placebos: BTreeMap<String, Count>,
     /// Episodes that are recorded, and that there are to be.
@@ -21,7 +22,7 @@ pub(super) struct Paths {
 type Count = (usize, usize);
 
 impl Paths {
-    pub(super) fn of(out: &Path, run: &RunRef) -> anyhow::Result<Self> {
+    pub(crate) fn of(out: &Path, run: &RunRef) -> Result<Self, RunError> {
         let (branched, source) = (GradedRun::open(out)?, GradedRun::open(&run.path)?);
         let mut places: HashMap<String, usize> = HashMap::new();
         for (place, graded) in source.episodes().enumerate() {
@@ -48,17 +49,17 @@ impl Paths {
     }
 
     /// Whether every episode was tried: a run that stopped by itself has others left.
-    pub(super) fn are_all_tried(&self) -> bool {
+    pub(crate) fn are_all_tried(&self) -> bool {
         self.recorded >= self.planned
     }
 
-    pub(super) fn controls(&self) -> Controls {
+    pub(crate) fn controls(&self) -> Controls {
         let (equal_the_record, measured) = sum(self.controls.values());
         Controls { equal_the_record, measured, replay: measured > 0 && 2 * equal_the_record >= measured }
     }
 
     /// The placebos of these questions.
-    pub(super) fn placebos(&self, is_of: impl Fn(&str) -> bool) -> Placebos {
+    pub(crate) fn placebos(&self, is_of: impl Fn(&str) -> bool) -> Placebos {
         let counts = || self.placebos.iter().filter(|(id, _)| is_of(id)).map(|(_, count)| count);
         let (same, measured) = sum(counts());
         Placebos {

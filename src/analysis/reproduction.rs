@@ -6,8 +6,8 @@ use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::runs_at;
 use crate::base::text::shell_word;
 use crate::base::{DatasetRecord, Manifest, Variant};
-use crate::cli::failure::Failure;
 use crate::dataset::PUBLIC_SOURCES;
+use crate::runner::RunError;
 use crate::runner::experiment::{
     Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, shown,
 };
@@ -16,44 +16,44 @@ use crate::runner::{Summary, VariantScore};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub(super) struct Reproduction {
-    pub(super) folder: PathBuf,
-    pub(super) experiment: ExperimentFile,
+pub(crate) struct Reproduction {
+    pub(crate) folder: PathBuf,
+    pub(crate) experiment: ExperimentFile,
     /// The datasets that are recorded, each with its figures.
-    pub(super) runs: Vec<(DatasetDraft, Summary)>,
+    pub(crate) runs: Vec<(DatasetDraft, Summary)>,
     /// Datasets of which nothing is recorded.
     absent: Vec<String>,
 }
 
 /// Figures of one dataset by one metric.
-pub(super) struct Table<'a> {
-    pub(super) summary: &'a Summary,
-    pub(super) beside: PublishedComparison,
+pub(crate) struct Table<'a> {
+    pub(crate) summary: &'a Summary,
+    pub(crate) beside: PublishedComparison,
 }
 
 impl Reproduction {
     /// Whether the folder holds runs of an experiment.
-    pub(super) fn is_there(folder: &Path) -> anyhow::Result<bool> {
+    pub(crate) fn is_there(folder: &Path) -> Result<bool, RunError> {
         Ok(Self::manifest(folder)?.is_some_and(|(_, manifest)| manifest.experiment.is_some()))
     }
 
     /// The first manifest of the folder or of those right below it, and where it is.
-    fn manifest(folder: &Path) -> anyhow::Result<Option<(RunFolder, Manifest)>> {
+    fn manifest(folder: &Path) -> Result<Option<(RunFolder, Manifest)>, RunError> {
         let Some(run) = runs_at(folder).next() else { return Ok(None) };
         let manifest = run.manifest()?;
         Ok(Some((run, manifest)))
     }
 
     /// Reads what is recorded. The experiment is the one that is stored there.
-    pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, RunError> {
         let Some((run, manifest)) = Self::manifest(folder)? else {
-            return Err(Failure::bad_input(
+            return Err(RunError::input(
                 format!("`{}` holds no run", folder.display()),
                 "name the folder that `wikitrail reproduce --out` wrote",
             ));
         };
         let (Some(record), Some(text)) = (&manifest.experiment, run.experiment()?) else {
-            return Err(Failure::bad_input(
+            return Err(RunError::input(
                 format!("`{}` is not an experiment run, so it has no published figures", folder.display()),
                 format!("its own figures: wikitrail score {}", shell_word(&folder.display().to_string())),
             ));
@@ -82,7 +82,7 @@ impl Reproduction {
     }
 
     /// One table a dataset and published metric; by EM where nothing is published.
-    pub(super) fn tables(&self) -> Vec<Table<'_>> {
+    pub(crate) fn tables(&self) -> Vec<Table<'_>> {
         let mut tables = Vec::new();
         for (dataset, summary) in &self.runs {
             let published = |metric| self.published(&dataset.name, metric).next().is_some();
@@ -135,7 +135,7 @@ impl Reproduction {
         }
     }
 
-    pub(super) fn models(&self) -> String {
+    pub(crate) fn models(&self) -> String {
         self.each(|variant| variant.model.clone())
     }
 
@@ -144,7 +144,7 @@ impl Reproduction {
         variants.map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    pub(super) fn sheet(&self) -> Sheet {
+    pub(crate) fn sheet(&self) -> Sheet {
         let tables: Vec<PublishedComparison> = self.tables().into_iter().map(|table| table.beside).collect();
         let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat_name()));
         let title = format!("{}: {} over {wiki}; {}", self.experiment.name, self.models(), self.folder.display());
@@ -152,7 +152,7 @@ impl Reproduction {
     }
 
     /// What a reader must know before holding the figures against each other.
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self
             .experiment
             .published
@@ -188,7 +188,7 @@ impl Reproduction {
 }
 
 /// Settings that were typed in place of the file's, in one sentence for all variants.
-pub(super) fn deviating_settings(experiment: &ExperimentFile, runs: &[(DatasetDraft, Summary)]) -> Option<String> {
+pub(crate) fn deviating_settings(experiment: &ExperimentFile, runs: &[(DatasetDraft, Summary)]) -> Option<String> {
     let mut found = BTreeSet::new();
     for (dataset, summary) in runs {
         for draft in experiment.variants_on(dataset, &Overrides::default()) {
@@ -208,7 +208,7 @@ pub(super) fn deviating_settings(experiment: &ExperimentFile, runs: &[(DatasetDr
 }
 
 /// Says where other questions were asked than those of which figures are published.
-pub(super) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<String> {
+pub(crate) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord) -> Vec<String> {
     let file = Path::new(&dataset.path).file_name().map(|name| name.to_string_lossy());
     let public = PUBLIC_SOURCES.iter().find(|source| file.as_deref() == Some(source.file));
     let other_file = match public.and_then(|source| source.sha256) {
