@@ -9,6 +9,7 @@ pub(crate) mod judges;
 #[cfg(feature = "serve")]
 pub(crate) mod live_view;
 mod merge;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;
 pub(crate) mod results;

@@ -1,7 +1,7 @@
 //! `compare`: variants of one or more runs, question by question.
 
 use super::failure::{self, Failure};
-use super::metric_files::{MetricFiles, with_judges};
+use super::metric_files::MetricFiles;
 use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
 use super::say::say;
 use super::suggested::Suggested;
@@ -17,6 +17,7 @@ use crate::analysis::report::View;
 use crate::analysis::report::comparison::{Compared, is_title, sheet};
 use crate::analysis::report::console::{stdout, stdout_is_terminal};
 use crate::analysis::report::sheet::{Sheet, to_latex, to_markdown, to_terminal};
+use crate::analysis::results::with_judges;
 use crate::analysis::results::{
     self, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting, Source, Wanted,
     counterparts, differences, folder_name, runs,

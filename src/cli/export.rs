@@ -1,7 +1,7 @@
 //! `export`: trajectories of one or more runs in the formats of other programs.
 
 use super::failure::{self, Failure};
-use super::metric_files::{MetricFiles, Names, with_judges};
+use super::metric_files::MetricFiles;
 use super::output_file::{self, Force, OutputFile, Start, of_run};
 use super::say::say;
 use super::show::outcome;
@@ -15,6 +15,7 @@ use crate::analysis::results::{
     EpisodeName, ExportedRun, GradedRun, Holdout, JoinedMetric, JudgedRuns, Looks, NamedRun, QuestionCache,
     folder_name, judgements_of, named_runs,
 };
+use crate::analysis::results::{EpisodeNames, with_judges};
 use crate::base::text::{shell_word, visible_line};
 use crate::base::{Outcome, RebuiltPrompt, Tool, Trajectory, sha256_hex};
 use crate::dataset::PUBLIC_SOURCES;
@@ -231,7 +232,7 @@ impl Job<'_> {
         if totals.is_none() && self.metrics.is_empty() {
             return Ok(None);
         }
-        let mut names = Names::default();
+        let mut names = EpisodeNames::default();
         for run in &self.runs {
             let folder = folder_name(run.folder.path());
             for episode in GradedRun::without_questions(&run.folder, &run.manifest)?.scores() {
@@ -242,7 +243,7 @@ impl Job<'_> {
                 }
             }
         }
-        names.note_coverage(&self.metrics)?;
+        names.coverage(&self.metrics)?.iter().for_each(say);
         Ok(totals)
     }
 

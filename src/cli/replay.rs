@@ -3,33 +3,27 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
+use crate::analysis::replay::{
+    Outcome, ParseFailure, Row, Verdict, executed, find_other, imported, imported_outcome, of_earlier_version, outcome,
+    rows,
+};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::check_one;
-use crate::base::bounded::text_at_most;
-use crate::base::{Decoding, Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
-use crate::prompting::protocol::numbered::{question_line, step_text};
-use crate::prompting::protocol::react_paper::{self, Paper};
-use crate::prompting::protocol::{self, Frame, Kind, Options, Parsed, Protocol, Setup, robust};
+use crate::prompting::protocol;
 use crate::prompting::{self, ProtocolTexts, RenderSettings};
-use crate::runner::agent::notebook::{self, Claims, Imported};
-use crate::runner::agent::replay::{Difference, Replayed, replay};
-use crate::runner::agent::{Acting, Approach};
+use crate::runner::agent::notebook::Imported;
+use crate::runner::agent::replay::Difference;
 use crate::runner::experiment::shipped;
+use crate::runner::left_out;
 use crate::runner::store::RunFolder;
-use crate::runner::stored::{Stored, asked};
-use crate::runner::{find_protocol, left_out};
-use crate::scoring::{AnswerScore, Metric, score_answers};
+use crate::runner::stored::Stored;
+use crate::scoring::Metric;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// Largest file of recorded episodes, in bytes.
-const MOST_IMPORTED: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -63,12 +57,6 @@ pub(super) struct Args {
 enum Import {
     /// Episodes of the paper's notebooks, one JSON object per line.
     ReactNotebook,
-}
-
-struct Outcome {
-    id: String,
-    replayed: Replayed,
-    score: Option<AnswerScore>,
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -117,25 +105,6 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// Why a variant may differ: an earlier version of `robust` read replies in another way. Other protocols are replayed in
-/// the version that was recorded.
-fn of_earlier_version(variant: &Variant) -> Option<String> {
-    let Variant { name, protocol, protocol_version: recorded, .. } = variant;
-    let today = protocol::find(protocol, &Options(variant.options.clone()))?.ok()?.version();
-    (protocol == robust::ID && *recorded < today).then(|| {
-        format!(
-            "note: `{name}` was recorded with version {recorded} of `{protocol}`, and its replies are read by version \
-             {today}: the differences may be between the versions\nhint: `wikitrail docs robust` lists what each version changed"
-        )
-    })
-}
-
-fn outcome(trajectory: &Trajectory, question: &Question, approach: &Approach, metric: Metric) -> Outcome {
-    let replayed = replay(trajectory, question, approach);
-    let score = score_answers(metric, replayed.answer.as_deref(), &trajectory.answers);
-    Outcome { id: trajectory.id.clone(), replayed, score }
-}
-
 /// Replays episodes of the paper's notebooks and compares the recorded figures.
 fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let spec = args.prompt.as_deref().unwrap_or_default();
@@ -147,84 +116,6 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
         imported_outcome(imported, &prefix, label)
     };
     Ok(imported(&args.file)?.iter().map(outcome).collect())
-}
-
-fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
-    let shown = path.display();
-    let text = File::open(path)
-        .and_then(|file| text_at_most(file, MOST_IMPORTED))
-        .map_err(|error| Failure::bad_input(format!("cannot read `{shown}`: {error}"), "check the path"))?;
-    let mut episodes = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let bad = |error: &dyn std::fmt::Display| {
-            let message = format!("`{shown}`, line {}: not a recorded episode: {error}", number + 1);
-            Failure::bad_input(message, "--import react-notebook takes one recorded episode per line")
-        };
-        if line.trim().is_empty() {
-            continue;
-        }
-        episodes.push(notebook::import(line).map_err(|error| bad(&error))?);
-    }
-    Ok(episodes)
-}
-
-fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str) -> Outcome {
-    let setup = Arc::new(Setup {
-        frame: Frame::text(prefix.clone()),
-        question_label: label.to_owned(),
-        max_steps: react_paper::MAX_STEPS,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    });
-    let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
-    let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
-    let mut outcome = outcome(&imported.trajectory, &asked(&imported.trajectory), &approach, metric);
-    let found = claim_differences(&imported.claims, &outcome, &imported.trajectory, prefix, label);
-    outcome.replayed.differences.extend(found);
-    outcome
-}
-
-/// Differences between recorded figures and those of the replay.
-fn claim_differences(
-    claims: &Claims,
-    outcome: &Outcome,
-    trajectory: &Trajectory,
-    prefix: &str,
-    label: &str,
-) -> Vec<Difference> {
-    let mut found = Vec::new();
-    let replayed = &outcome.replayed;
-    let mut compare = |field: &'static str, expected: String, got: String| {
-        if expected != got {
-            found.push(Difference { step: replayed.steps.max(1), field, expected, got });
-        }
-    };
-    compare("n_calls", claims.n_calls.to_string(), replayed.calls.to_string());
-    compare("n_badcalls", claims.n_badcalls.to_string(), replayed.bad_calls.to_string());
-    compare("steps", claims.steps.to_string(), replayed.steps.to_string());
-    compare("answer", claims.answer.clone(), replayed.answer.clone().unwrap_or_default());
-    let score = outcome.score.unwrap_or(AnswerScore::ZERO);
-    compare("em", claims.em.to_string(), score.em.to_string());
-    if let Some(f1) = claims.f1 {
-        compare("f1", f1.to_string(), score.f1.to_string());
-    }
-    if let Some(expected) = &claims.final_prompt_sha256 {
-        compare("final_prompt_sha256", expected.clone(), final_prompt(trajectory, prefix, label));
-    }
-    found
-}
-
-/// SHA-256 of the prompt after the model's last step.
-fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
-    let mut text = format!("{prefix}{}", question_line(label, &trajectory.question));
-    for step in &trajectory.steps {
-        if let (Some(thought), Some(action), Some(observation)) = (&step.thought, &step.action_text, &step.observation)
-        {
-            text.push_str(&step_text(step.n, thought, action, &react_paper::as_observed(observation)));
-        }
-    }
-    sha256_hex([text.as_bytes()])
 }
 
 fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
@@ -267,65 +158,6 @@ fn to_json(outcome: &Outcome) -> serde_json::Value {
     })
 }
 
-/// The environment's answer to an unknown action.
-const INVALID_ACTION: &str = "Invalid action:";
-
-/// Why the paper's loop could not use a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ParseFailure {
-    /// Not exactly one label of an action.
-    BadCall,
-    /// An action that the environment does not know.
-    InvalidAction,
-}
-
-/// What the other protocol executes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    /// Executes what the model meant.
-    AsMeant,
-    /// Executes something else.
-    Otherwise,
-    /// Executes something that cannot be compared.
-    Executed,
-    /// Executes nothing.
-    Refused,
-}
-
-/// A reply that the paper's loop could not use, parsed by the other protocol.
-struct Row {
-    id: String,
-    step: usize,
-    trouble: ParseFailure,
-    reply: String,
-    parsed: Parsed,
-    /// Tool and argument of the second call.
-    meant: Option<(String, String)>,
-    verdict: Verdict,
-}
-
-impl ParseFailure {
-    fn name(self) -> &'static str {
-        match self {
-            Self::BadCall => "bad_call",
-            Self::InvalidAction => "invalid_action",
-        }
-    }
-}
-
-impl Verdict {
-    const ALL: [Self; 4] = [Self::AsMeant, Self::Otherwise, Self::Executed, Self::Refused];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::AsMeant => "as_meant",
-            Self::Otherwise => "otherwise",
-            Self::Executed => "executed",
-            Self::Refused => "refused",
-        }
-    }
-}
-
 /// Prints a table, or one JSON object per reply.
 fn execute_other(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
     let protocol = find_other(id, options)?;
@@ -339,72 +171,6 @@ fn execute_other(id: &str, options: &[String], episodes: &[Imported], json: bool
         write!(out, "{}", table(id, episodes.len(), &rows))?;
     }
     Ok(failure::OK)
-}
-
-fn find_other(id: &str, options: &[String]) -> anyhow::Result<Arc<dyn Protocol>> {
-    let mut pairs = BTreeMap::new();
-    for option in options {
-        let Some((name, value)) = option.split_once('=') else {
-            return Err(Failure::usage(format!("`--option {option}` has no value"), "write --option KEY=VALUE"));
-        };
-        pairs.insert(name.to_owned(), value.to_owned());
-    }
-    Ok(find_protocol(id, &Options(pairs), None)?)
-}
-
-/// The replies of one episode, in order. A step can have one of each kind.
-fn rows(protocol: &dyn Protocol, episode: &Trajectory) -> Vec<Row> {
-    let mut found = Vec::new();
-    for step in &episode.steps {
-        let (Some(first), Some(action)) = (step.calls.first(), &step.action_text) else { continue };
-        let repaired = |repair: &Repair| repair.step == step.n && repair.kind == Repair::MISSING_ACTION;
-        let bad_call = episode.repairs.iter().any(repaired);
-        let mut add = |trouble, reply: String| {
-            let parsed = protocol.parse(&reply, step.n);
-            let meant = if trouble == ParseFailure::BadCall { recorded(step, action) } else { None };
-            let verdict = verdict(&parsed, meant.as_ref());
-            found.push(Row { id: episode.id.clone(), step: step.n, trouble, reply, parsed, meant, verdict });
-        };
-        if bad_call {
-            add(ParseFailure::BadCall, first.completion.clone());
-        }
-        if step.observation.as_deref().is_some_and(|text| text.starts_with(INVALID_ACTION)) {
-            // The second reply follows a label that the loop wrote.
-            let reply = if bad_call { labelled(step, action) } else { first.completion.clone() };
-            add(ParseFailure::InvalidAction, reply);
-        }
-    }
-    found
-}
-
-fn labelled(step: &Step, action: &str) -> String {
-    let thought = step.thought.as_deref().unwrap_or_default();
-    format!("{thought}\nAction {}: {action}", step.n)
-}
-
-/// The action of a step as the paper's environment reads it.
-fn recorded(step: &Step, action: &str) -> Option<(String, String)> {
-    let text = format!("t\nAction {}: {action}", step.n);
-    executed(&Paper.parse(&text, step.n))
-}
-
-/// Tool and argument that a parsed reply has executed.
-fn executed(parsed: &Parsed) -> Option<(String, String)> {
-    match parsed.kind {
-        Kind::Act => Some((parsed.tool.clone()?, parsed.input.clone().unwrap_or_default())),
-        Kind::Finish => Some(("Finish".to_owned(), parsed.answer.clone().unwrap_or_default())),
-        Kind::Invalid => None,
-    }
-}
-
-fn verdict(parsed: &Parsed, meant: Option<&(String, String)>) -> Verdict {
-    let folded = |(tool, input): &(String, String)| (tool.to_lowercase(), input.trim().to_lowercase());
-    match (executed(parsed), meant) {
-        (None, _) => Verdict::Refused,
-        (Some(_), None) => Verdict::Executed,
-        (Some(done), Some(meant)) if folded(&done) == folded(meant) => Verdict::AsMeant,
-        (Some(_), Some(_)) => Verdict::Otherwise,
-    }
 }
 
 fn table(id: &str, episodes: usize, rows: &[Row]) -> String {

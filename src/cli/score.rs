@@ -4,7 +4,7 @@ mod judge;
 mod people;
 
 use super::failure::{self, Failure};
-use super::metric_files::{MetricFiles, Names, with_judges};
+use super::metric_files::MetricFiles;
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
@@ -16,6 +16,7 @@ use crate::analysis::report::{JoinedRow, RunSummary, SummaryRow, View, counted, 
 use crate::analysis::results::{
     EpisodeName, GradedRun, JoinedMetric, JudgedRun, check_one, folder_name, judged_metrics,
 };
+use crate::analysis::results::{EpisodeNames, with_judges};
 use crate::base::Trajectory;
 use crate::base::stats::{Interval, Mean};
 use crate::base::text::{shell_word, visible_line};
@@ -431,7 +432,7 @@ fn joined_rows(
     }
     let (folder, graded) = (folder_name(run), GradedRun::open(run)?);
     let mut values: Vec<Values> = vec![Values::new(); metrics.len() + figures.len()];
-    let mut names = Names::default();
+    let mut names = EpisodeNames::default();
     let mut variants: Vec<String> = Vec::new();
     for (_, episode) in graded.counted_episodes() {
         let graded = episode?;
@@ -451,7 +452,7 @@ fn joined_rows(
             }
         }
     }
-    names.note_coverage(metrics)?;
+    names.coverage(metrics)?.iter().for_each(say);
     let of_files = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit));
     let columns: Vec<(&str, Unit)> =
         of_files.chain(figures.iter().map(|figure| (figure.name, figure.unit()))).collect();

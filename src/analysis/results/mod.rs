@@ -9,6 +9,7 @@
 //! | `results.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
 //! | `question_fields.rs` | [`Field`]s of questions by which results are broken down; questions shared by runs |
 //! | `metric.rs` | [`JoinedMetric`], a metric of a file, joined to episodes |
+//! | `metric_command.rs` | metrics of files and of programs that are asked about episodes |
 //! | `judged.rs` | verdicts of judges as metrics, and their correction by what people said |
 //! | `differences.rs` | settings in which variants differ, and warnings |
 //! | `holdout.rs` | [`Looks`] at the holdout of a split, and the development runs of its variants |
@@ -21,6 +22,7 @@ mod holdout;
 mod joined;
 mod judged;
 mod metric;
+mod metric_command;
 mod question_fields;
 mod run;
 mod run_ref;
@@ -35,6 +37,7 @@ pub(crate) use judged::{
     TwoJudges, answers, judged_metrics,
 };
 pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
+pub(crate) use metric_command::{EpisodeNames, add_metric, explain_metric, program_output, with_judges};
 pub(crate) use question_fields::{Field, QuestionCache};
 pub(crate) use run::{GradedRun, failed_episodes, judgements_of};
 pub(crate) use run_ref::{NamedRun, RunRef, check_one, named_runs, runs, runs_at, runs_in};
