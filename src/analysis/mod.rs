@@ -1,4 +1,20 @@
 //! What runs left behind, read back: scored episodes, judgements, comparisons, exports and reports.
+//!
+//! In reading order:
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `results` | runs read back with their scores, joined by question |
+//! | [`annotations`], `judges` | judgements of people and of models |
+//! | `compare` | variants on the same questions: differences, intervals, tests, verdicts |
+//! | `flipped`, `branch` | answers that flip between variants; where branched episodes continue as recorded |
+//! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
+//! | `reproduction` | what is recorded of an experiment beside published figures |
+//! | [`export`] | a file for each format of other programs |
+//! | `report` | tables, pages and charts for people |
+//! | `live_view` | runs in a browser while they go on |
+//!
+//! Commands load runs through `results`, and hand what they loaded to the others.
 
 pub mod annotations;
 mod branch;

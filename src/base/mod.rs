@@ -1,7 +1,6 @@
-//! Plain data that flows through the house: questions, requests, tool calls, trajectories, manifests, events.
+//! Plain data that all layers use: questions, requests, tool calls, trajectories, manifests, events; text; statistics.
 //!
-//! Nothing here opens a file or knows another module; everything but `bounded` and `text` can be stored as JSON. In reading
-//! order:
+//! Nothing here opens a file or uses another layer. In reading order:
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -17,8 +16,9 @@
 //! | `stop_rule` | when a run stops by itself |
 //! | `event` | what a run reports while it goes on |
 //! | `bounded`, `digest`, `json_error`, `python`, `text` | helpers: reading with a limit, SHA-256, errors of JSON, Python's strings, text for people |
+//! | [`stats`] | intervals, paired tests and resampling over numbers |
 //!
-//! Most names are imported from here (`types::Question`), functions from their file (`types::text::counted`).
+//! Most names are imported from here (`base::Question`), functions from their file (`base::text::counted`).
 
 pub mod bounded;
 pub mod decoding;

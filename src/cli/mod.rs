@@ -1,6 +1,16 @@
 //! The command line: one file per command, each with its flags and an `execute` that returns an exit code.
 //!
 //! Data goes to stdout, everything else to stderr.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `run`, `score`, `compare`, … | the command of that name |
+//! | `flags`, `explicit_args` | flags made from the table of settings; which of them were typed |
+//! | `defaults`, `config` | values from settings files and the environment |
+//! | `confirm` | servers, files and prices that a person confirms first |
+//! | `prompted`, `say`, `output_file` | input from a terminal, messages, output files |
+//! | `failure` | exit codes and hints |
+//! | `examples`, `docs`, `man`, `completions` | help |
 
 mod annotate;
 mod ask;

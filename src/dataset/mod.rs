@@ -1,7 +1,21 @@
 //! From dataset files to questions. The format is detected from the first record.
 //!
 //! A file may be gzipped, begin with a byte order mark (UTF-16 too) and have Windows line ends. Errors name file, line, record, field
-//! and value.
+//! and value. In reading order:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `bytes`, `stream`, `digest` | a file's bytes, text and lines; its SHA-256 |
+//! | `records`, `table`, `header` | the text's records: JSON, JSON Lines, tables |
+//! | `fields` | typed access to the fields of a record |
+//! | `format` | the table of formats, and how one is detected |
+//! | `plain`, `jsonl`, `hotpotqa`, `wiki2`, `musique`, `fever`, `kilt`, `triviaqa` | the formats |
+//! | `select`, `split`, `id_list`, `python_random` | which questions are used, and in which order |
+//! | `scores`, `values` | figures and metrics by question or episode, as other programs write them |
+//! | `public` | public sources, their licences and checksums |
+//! | `error` | what can be wrong with a file |
+//!
+//! Other layers call `load` and `load_file` with [`ReadOptions`], and get questions.
 
 mod bytes;
 mod digest;

@@ -16,8 +16,9 @@
 //! | `private_host` | whether a host is this machine or on a private network |
 //! | `server` | the listener of servers, its guard against foreign hosts, replies |
 //! | [`redact`] | removing secrets from texts, URLs, answers and errors |
+//! | [`recording`] | recordings of requests and answers, and the cache on disk |
 //!
-//! `llm` and `wiki` send their requests here, each through the limiter of its server; `dataset fetch` and `corpus build`
+//! `models` and `wikipedia` send their requests here, each through the limiter of its server; `dataset fetch` and `corpus build`
 //! download.
 
 mod balance;

@@ -1,4 +1,4 @@
-//! Prompt files, exemplars and their rendering.
+//! Prompt files, exemplars, their rendering, and the protocols that agents speak.
 //!
 //! A prompt is a TOML file with instructions and structured exemplars ([`PromptFile`]), or a finished text
 //! ([`FinishedText`]): under a key of the paper's JSON files, or a plain one. [`load()`] reads and checks either, [`texts::load`] reads the protocol's own texts, and
@@ -12,6 +12,7 @@
 //! | `plain` | finished texts: plain files, and keys of the paper's JSON files |
 //! | `texts` | a protocol's own texts, and their slots |
 //! | `render` | the frame of every layout: instruction, tools, exemplars |
+//! | [`protocol`] | dialogues without I/O: model text to tool calls and back; a file for each protocol |
 //! | `new` | a copy of a prompt to edit |
 //! | `reader` | a TOML tree with lines, read with all problems at once; also for experiment and settings files |
 

@@ -2,6 +2,9 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | [`experiment`] | what to run: the table of settings, and experiment files |
+//! | [`agent`] | one question to one trajectory, by method |
+//! | `store` | a run's folder on disk: append, read, lock |
 //! | `prepare` | the way from an experiment to its figures |
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `questions` | the dataset's file, and which of its questions a run asks |
@@ -14,12 +17,11 @@
 //! | `stopping` | stopping when it is decided which of two variants is better |
 //! | `branch` | episodes that branch off recorded ones, with their placebos |
 //! | `import` | a folder of episodes that other programs recorded |
-//! | `summary`, `evidence`, `hint`, `stored` | reading a run |
-//! | `agent` | one agent, for single questions |
+//! | `one_agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 //! | `inputs`, `named_files`, `places` | the files, servers, keys and recordings that an experiment uses |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
-//! | `summary`, `spending`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
+//! | `summary`, `evidence`, `hint`, `stored`, `revision` | reading a run |
 
 mod admission;
 pub mod agent;

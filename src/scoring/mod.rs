@@ -2,7 +2,20 @@
 //!
 //! Scores are computed from trajectories and never stored as truth. An episode that was not measured is in no
 //! mean; an episode without an answer is wrong. What an episode read is assessed too: retrieval, grounding, and the
-//! failure class.
+//! failure class. In reading order:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `normalize`, `overlap`, `characters` | normalised answers; overlap of words, sets and characters |
+//! | `answer`, `metric` | the official answer scores; which of them a question is scored by |
+//! | `observed`, `evidence`, `marks` | what an episode saw, what its answer needs, and where the two meet |
+//! | `retrieval`, `failure`, `assessment` | gold pages opened; why an answer is wrong; both of an episode, and over a run |
+//! | `figure` | the table of the figures of an episode |
+//! | `tally`, `shortfall` | the score of a run; calls that returned less than the whole answer |
+//! | `divergence` | the first step in which two episodes differ |
+//! | `files` | gold files and predictions of the official scripts |
+//!
+//! Other layers score an answer with `score_answers`, a run with a tally, and read figures from the table in `figure`.
 
 pub mod answer;
 pub mod assessment;

@@ -21,7 +21,7 @@
 //! | [`site_policy`] | who may be asked, how often, and under which name |
 //! | [`html`] | text out of pages, the paper's way and the article only |
 //!
-//! It uses `types`, `net` (requests to sites) and `tape` (recordings, files inside a folder).
+//! Other layers open a [`Corpus`] or another [`Source`], and hold a [`Session`] over it for each episode.
 
 mod api_source;
 mod cache;

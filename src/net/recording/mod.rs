@@ -22,7 +22,7 @@
 //! | `own_file` | opening files that this program writes, without following links, and members of folders |
 //! | `error` | why a recording or a cache cannot be used, with hints |
 //!
-//! `llm` and `wiki` wrap their models and sources; `store` opens and appends a run's files by the same means.
+//! `models` and `wikipedia` wrap their models and sources; `runner::store` opens and appends a run's files by the same means.
 
 mod cache;
 mod error;
