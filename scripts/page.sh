@@ -39,8 +39,8 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/src/report"
-cp -r src/analysis/report/page "$work/src/report/"
+mkdir -p "$work/src/analysis/report"
+cp -r src/analysis/report/page "$work/src/analysis/report/"
 cp -r scripts "$work/"
 cp scripts/page/package.json "$work/"
 
