@@ -149,7 +149,7 @@ pub(crate) struct Opened(HashMap<String, Result<Rc<Dated>, String>>);
 /// The corpora of two variants, or why gold cannot be compared between them.
 pub(crate) struct Editions {
     corpora: Result<[Rc<Dated>; 2], String>,
-    said: [Edition; 2],
+    described: [Edition; 2],
 }
 
 impl Editions {
@@ -157,27 +157,27 @@ impl Editions {
     pub(crate) fn of(pair: [(&Variant, &Source); 2], opened: &mut Opened) -> Self {
         let found = pair.map(|(_, source)| opened.of(source));
         let as_of = |found: &Result<Rc<Dated>, String>| found.as_ref().ok().and_then(|corpus| corpus.as_of.clone());
-        let mut said = [0, 1].map(|at| Edition {
+        let mut described = [0, 1].map(|at| Edition {
             variant: pair[at].0.name.clone(),
             wiki: pair[at].1.origin.as_ref().map(|origin| origin.variant.wiki.clone()),
             as_of: as_of(&found[at]),
         });
         let mut corpora = both(found);
-        let dates = said.each_ref().map(|edition| edition.as_of.as_deref().filter(|date| is_date(date)));
+        let dates = described.each_ref().map(|edition| edition.as_of.as_deref().filter(|date| is_date(date)));
         if let [Some(first), Some(second)] = dates
             && first > second
         {
-            said.reverse();
+            described.reverse();
             if let Ok(corpora) = &mut corpora {
                 corpora.reverse();
             }
         }
-        Self { corpora, said }
+        Self { corpora, described }
     }
 
     /// The older and the newer edition, and the reason if they cannot be compared.
     pub(crate) fn editions_and_reason(&self) -> ([Edition; 2], Option<String>) {
-        (self.said.clone(), self.corpora.as_ref().err().cloned())
+        (self.described.clone(), self.corpora.as_ref().err().cloned())
     }
 
     /// Whether the gold of a question is stale; none if nothing can be told.

@@ -10,7 +10,7 @@ use crate::runner::agent::notebook::{self, Claims, Imported};
 use crate::runner::agent::replay::{Difference, Replayed, replay};
 use crate::runner::agent::{Acting, Approach};
 use crate::runner::find_protocol;
-use crate::runner::stored::asked;
+use crate::runner::stored::question_of;
 use crate::scoring::{AnswerScore, Metric, score_answers};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -75,7 +75,7 @@ pub(crate) fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str
     });
     let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
     let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
-    let mut outcome = outcome(&imported.trajectory, &asked(&imported.trajectory), &approach, metric);
+    let mut outcome = outcome(&imported.trajectory, &question_of(&imported.trajectory), &approach, metric);
     let found = claim_differences(&imported.claims, &outcome, &imported.trajectory, prefix, label);
     outcome.replayed.differences.extend(found);
     outcome

@@ -43,12 +43,12 @@ impl Stored {
 
     /// The question of an episode, with its paragraphs where they were shown.
     pub(crate) fn question(&self, trajectory: &Trajectory) -> Cow<'_, Question> {
-        self.questions.get(&trajectory.id).map_or_else(|| Cow::Owned(asked(trajectory)), Cow::Borrowed)
+        self.questions.get(&trajectory.id).map_or_else(|| Cow::Owned(question_of(trajectory)), Cow::Borrowed)
     }
 }
 
 /// The question as far as the record holds it.
-pub(crate) fn asked(trajectory: &Trajectory) -> Question {
+pub(crate) fn question_of(trajectory: &Trajectory) -> Question {
     Question {
         index: trajectory.index,
         ..Question::new(&trajectory.id, &trajectory.question, trajectory.answers.clone())

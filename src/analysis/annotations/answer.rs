@@ -4,7 +4,7 @@ use super::AnnotationClass;
 use crate::base::text::printable;
 use crate::scoring::FailureClass;
 
-/// A line, understood.
+/// A parsed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     Judged(Judgement),
@@ -56,7 +56,7 @@ const KEYS: [(&str, FailureClass); 10] = [
     ("m", FailureClass::Limit),
 ];
 
-/// Understands a line, or says why not.
+/// Parses a line; the error says what is wrong with it.
 pub(crate) fn parse_answer(line: &str) -> Result<Answer, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

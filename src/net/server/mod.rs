@@ -1,4 +1,4 @@
-//! HTTP servers of this program, without what they serve: a room brings its routes, and this one listens for it.
+//! HTTP servers of this program, without what they serve: a caller brings its routes.
 //!
 //! | file | what it holds |
 //! |---|---|
