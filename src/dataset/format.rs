@@ -4,7 +4,7 @@
 
 use super::error::Problem;
 use super::fields::{Fault, First, Layout, Record};
-use super::{Columns, DatasetError, fever, header, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
+use super::{Columns, DatasetError, fever, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
 use crate::base::Question;
 use std::fmt;
 use std::path::Path;
@@ -116,7 +116,7 @@ impl Format {
         if let Some(format) = Self::ALL.into_iter().rev().find(|format| (format.looks_like)(&first)) {
             return Ok(format);
         }
-        if general != jsonl::FORMAT || header::has_ours(&record.fields, columns) {
+        if general != jsonl::FORMAT || table::has_ours(&record.fields, columns) {
             return Ok(general);
         }
         let keys = record.fields.keys().cloned().collect();

@@ -5,60 +5,49 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `bytes`, `stream`, `digest` | a file's bytes, text and lines; its SHA-256 |
-//! | `records`, `table`, `header` | the text's records: JSON, JSON Lines, tables |
+//! | `bytes` | bytes of a file, its text and lines, its SHA-256 |
+//! | `records`, `table` | the text's records: JSON, JSON Lines, tables |
 //! | `fields` | typed access to the fields of a record |
 //! | `format` | the table of formats, and how one is detected |
 //! | `plain`, `jsonl`, `hotpotqa`, `wiki2`, `musique`, `fever`, `kilt`, `triviaqa` | the formats |
-//! | `select`, `split`, `id_list`, `python_random` | which questions are used, and in which order |
-//! | `scores`, `values` | figures and metrics by question or episode, as other programs write them |
+//! | `select` | which questions are used, and in which order |
+//! | `scores` | figures and metrics by question or episode, as other programs write them |
 //! | `public` | public sources, their licences and checksums |
 //! | `error` | what can be wrong with a file |
 //!
 //! Other layers call `load` and `load_file` with [`ReadOptions`], and get questions.
 
 mod bytes;
-mod digest;
 mod error;
 mod fever;
 mod fields;
 mod format;
-mod header;
 mod hotpotqa;
-mod id_list;
 mod jsonl;
 mod kilt;
 mod musique;
 mod plain;
 mod public;
-mod python_random;
 mod records;
 mod scores;
 mod select;
-mod split;
-mod stream;
 mod table;
 mod triviaqa;
-mod values;
 mod wiki2;
 
-pub use bytes::{bytes_from, bytes_of, text_of};
-pub use digest::sha256_of_file;
+pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
-pub use header::WithoutAnswers;
-pub use id_list::{IdList, sha256_of_ids};
 pub use public::{PUBLIC_SOURCES, PublicSource};
-pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
-pub use select::{SelectionError, read_ids, select};
-pub use split::{Split, SplitError, split};
-pub use values::{ValueRow, ValueTable, read_values};
+pub use scores::{NotNumeric, ScoreRow, ScoreTable, ValueRow, ValueTable, read_scores, read_values};
+pub use select::{IdList, SelectionError, Split, SplitError, read_ids, select, sha256_of_ids, split};
+pub use table::WithoutAnswers;
 
 use crate::base::{Question, sha256_hex};
+use bytes::Lines;
 use fields::{Layout, Record};
 use std::collections::HashMap;
 use std::path::Path;
-use stream::Lines;
 
 #[derive(Debug)]
 pub struct Dataset {
@@ -213,7 +202,7 @@ impl<'a> Reader<'a> {
             *self.format.insert(format)
         };
         if format == jsonl::FORMAT {
-            let notes = header::rename_keys(&mut record.fields, columns);
+            let notes = table::rename_keys(&mut record.fields, columns);
             self.notes.extend(notes.into_iter().filter(|_| is_first));
             for key in record.fields.keys() {
                 if self.keys.len() < MAX_KEYS && !self.keys.contains(key) {

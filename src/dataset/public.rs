@@ -3,7 +3,7 @@
 //! Files in repositories are named at a commit, so that their digest is known; the datasets' own sites give no digest, or an
 //! MD5.
 
-use super::digest::md5_of_file;
+use super::bytes::md5_of_file;
 use std::io;
 use std::path::Path;
 
