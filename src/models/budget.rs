@@ -5,7 +5,7 @@
 //! not count tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::base::request::BYTES_PER_TOKEN) bytes each.
 
 use super::prices::Price;
-use super::{Model, ModelError, OnEvent, ask};
+use super::{BudgetKind, Model, ModelError, OnEvent, ask};
 use crate::base::{Completion, Decoding, Request, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -31,24 +31,6 @@ pub struct Spent {
     pub usage: Usage,
     /// US dollars, for models with a known price.
     pub usd: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BudgetKind {
-    Calls,
-    Tokens,
-    Usd,
-}
-
-impl BudgetKind {
-    /// The unit, as messages name it.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Calls => "model calls",
-            Self::Tokens => "tokens",
-            Self::Usd => "US $",
-        }
-    }
 }
 
 /// The budget of a run, shared by all its models.

@@ -1,9 +1,27 @@
 //! Why there is no completion.
 
-use super::budget::BudgetKind;
 use crate::base::{Cause, Failure, Service};
 use crate::net::NetError;
 use crate::net::recording::TapeError;
+
+/// Which limit of a budget is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetKind {
+    Calls,
+    Tokens,
+    Usd,
+}
+
+impl BudgetKind {
+    /// The unit, as messages name it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Calls => "model calls",
+            Self::Tokens => "tokens",
+            Self::Usd => "US $",
+        }
+    }
+}
 
 /// Why there is no completion. [`ModelError::Budget`] makes an episode `budget`, every other kind `not_measured`; none
 /// counts as a wrong answer.

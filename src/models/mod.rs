@@ -55,8 +55,8 @@ mod tests;
 /// Who asks, for recordings and caches: an agent sets it once for all requests of its episode.
 pub use crate::net::recording::{in_episode, in_sample};
 pub use baseline::{Baseline, BaselineSettings};
-pub use budget::{Budget, BudgetKind, Budgeted, Limits, Spent};
-pub use error::{ModelError, UNKNOWN_REASON_HINT, refused_setting};
+pub use budget::{Budget, Budgeted, Limits, Spent};
+pub use error::{BudgetKind, ModelError, UNKNOWN_REASON_HINT, refused_setting};
 pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
 pub use recorded::ModelIdentity;

@@ -4,10 +4,9 @@
 
 use super::evidence::GoldEvidence;
 use super::failure::{Failure, FailureClass, PaperClass, failure};
-use super::figure::Share;
 use super::observed::Observed;
 use super::overlap::AnswerScore;
-use super::retrieval::{Grounding, Match, Retrieval};
+use super::retrieval::{Grounding, Match, Retrieval, Share};
 use crate::base::Trajectory;
 use serde::ser::{Serialize, Serializer};
 

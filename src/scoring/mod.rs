@@ -43,13 +43,13 @@ pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact, has_words, is_same_page, page_title};
 pub use failure::{Failure, FailureClass, PaperClass};
-pub use figure::{Better, Figure, Measure, ScoredEpisode, Share, Unit};
+pub use figure::{Better, Figure, Measure, ScoredEpisode, Unit};
 pub use marks::{Marked, marks};
 pub use metric::{Metric, score_answers};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::{AnswerScore, rouge_l};
-pub use retrieval::{GoldRetrieval, Grounding, Retrieval};
+pub use retrieval::{GoldRetrieval, Grounding, Retrieval, Share};
 pub use shortfall::{PromptGrowth, Shortfall, Shortfalls};
 pub use tally::{QuestionMeans, RunScore, Tally};
 

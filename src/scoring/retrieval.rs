@@ -5,14 +5,47 @@
 //! KILT's evidence scores over pages: what was found, best first, against sets of pages of which each is enough.
 
 use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact, page_key, pieces, words};
-use super::figure::Share;
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::AnswerScore;
 use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 use std::collections::HashSet;
 
 /// Words from which on a sentence says which page it is from.
 const TELLING_WORDS: usize = 6;
+
+/// A share as the two counts that it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share {
+    /// How many.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Share {
+    /// `count / of`, `0.0..=1.0`; absent for a share of nothing.
+    #[expect(clippy::cast_precision_loss, reason = "counts of steps and sentences are far below 2^53")]
+    pub fn value(self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+
+    pub(super) fn add(&mut self, count: u64, of: u64) {
+        self.count += count;
+        self.of += of;
+    }
+}
+
+/// `{"count", "of", "share"}`.
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Share", 3)?;
+        fields.serialize_field("count", &self.count)?;
+        fields.serialize_field("of", &self.of)?;
+        fields.serialize_field("share", &self.value())?;
+        fields.end()
+    }
+}
 
 /// What one episode retrieved, in counts. What needs gold evidence is absent if none is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -364,17 +364,14 @@ const KNOWN_CIRCLES: &[&str] = &[
     "analysis/results",
     "cli",
     "dataset",
-    "models",
     "models/remote",
     "net",
     "net/recording",
     "prompting",
-    "prompting/protocol/robust",
     "runner",
     "runner/agent",
     "runner/experiment",
     "runner/store",
-    "scoring",
     "wikipedia/corpus",
 ];
 

@@ -2,10 +2,9 @@
 //! tool calls as text.
 
 use super::Fault;
-use super::line::Placeholders;
-use super::line::{Bracket, clean, closing_quote, one_line};
-use super::line::{LabelKind, is_mark, label, starts_with};
-use super::line::{behind_tag, is_fence};
+use super::line::{
+    Bracket, LabelKind, Placeholders, behind_tag, clean, closing_quote, is_fence, is_mark, label, one_line, verb,
+};
 use super::repair::{self, Repairs};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
@@ -369,37 +368,6 @@ fn without_name(text: &str) -> &str {
 }
 
 // The verbs of actions, in every spelling.
-
-/// Verbs without regard to case. Longer ones come before those that they begin with.
-const VERBS: [(&str, Tool); 10] = [
-    ("search", Tool::Search),
-    ("look up", Tool::Lookup),
-    ("look-up", Tool::Lookup),
-    ("look_up", Tool::Lookup),
-    ("lookup", Tool::Lookup),
-    ("finish", Tool::Finish),
-    ("think", Tool::Think),
-    ("搜索", Tool::Search),
-    ("查找", Tool::Lookup),
-    ("完成", Tool::Finish),
-];
-
-/// A verb at the beginning of a text: its tool, its length, and whether it is written as it should be.
-pub(super) fn verb(text: &str) -> Option<(Tool, usize, bool)> {
-    text.bytes().next().filter(|byte| b"sSlLfFtT".contains(byte) || *byte >= 0x80)?;
-    let (name, tool) = VERBS.iter().find(|(name, _)| starts_with(text, name))?;
-    let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
-    let exact = text.starts_with(super::numbered::verb(*tool));
-    (!more).then_some((*tool, name.len(), exact))
-}
-
-/// Where the verb begins that ends a text, and its tool.
-pub(super) fn verb_before(text: &str) -> Option<(usize, Tool)> {
-    let word = text.char_indices().rev().take(8).map(|(at, _)| at);
-    let whole = |at: usize| verb(&text[at..]).filter(|(_, length, _)| at + length == text.len());
-    let (at, tool) = word.filter_map(|at| whole(at).map(|(tool, _, _)| (at, tool))).last()?;
-    (!text[..at].chars().next_back().is_some_and(char::is_alphanumeric)).then_some((at, tool))
-}
 
 /// The tool whose verb is the whole text.
 fn verb_whole(text: &str) -> Option<Tool> {

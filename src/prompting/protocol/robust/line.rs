@@ -1,6 +1,5 @@
 //! The marks of a line: labels such as `Thought 1:` in whatever form a model writes them, fences, tags, placeholders, brackets.
 
-use super::action::verb_before;
 use super::repair::{self, Repairs};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
@@ -315,6 +314,37 @@ fn unquoted(text: &str) -> Option<&str> {
     let close = closing_quote(open)?;
     let inner = text[open.len_utf8()..].strip_suffix(close)?;
     (!inner.contains([open, close])).then_some(inner)
+}
+
+/// Verbs without regard to case. Longer ones come before those that they begin with.
+const VERBS: [(&str, Tool); 10] = [
+    ("search", Tool::Search),
+    ("look up", Tool::Lookup),
+    ("look-up", Tool::Lookup),
+    ("look_up", Tool::Lookup),
+    ("lookup", Tool::Lookup),
+    ("finish", Tool::Finish),
+    ("think", Tool::Think),
+    ("搜索", Tool::Search),
+    ("查找", Tool::Lookup),
+    ("完成", Tool::Finish),
+];
+
+/// A verb at the beginning of a text: its tool, its length, and whether it is written as it should be.
+pub(super) fn verb(text: &str) -> Option<(Tool, usize, bool)> {
+    text.bytes().next().filter(|byte| b"sSlLfFtT".contains(byte) || *byte >= 0x80)?;
+    let (name, tool) = VERBS.iter().find(|(name, _)| starts_with(text, name))?;
+    let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
+    let exact = text.starts_with(crate::prompting::protocol::numbered::verb(*tool));
+    (!more).then_some((*tool, name.len(), exact))
+}
+
+/// Where the verb begins that ends a text, and its tool.
+pub(super) fn verb_before(text: &str) -> Option<(usize, Tool)> {
+    let word = text.char_indices().rev().take(8).map(|(at, _)| at);
+    let whole = |at: usize| verb(&text[at..]).filter(|(_, length, _)| at + length == text.len());
+    let (at, tool) = word.filter_map(|at| whole(at).map(|(tool, _, _)| (at, tool))).last()?;
+    (!text[..at].chars().next_back().is_some_and(char::is_alphanumeric)).then_some((at, tool))
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 //! no other action.
 
 use super::Fault;
-use super::action::verb_before;
 use super::action::{Form, Reader, Taken};
 use super::line::Placeholders;
+use super::line::verb_before;
 use super::line::{Bracket, clean, one_line};
 use super::line::{Label, LabelKind, is_canonical, is_mark, label};
 use super::line::{before_tag, behind_tag, is_closing, is_fence, wrapper};
