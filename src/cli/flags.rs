@@ -412,6 +412,14 @@ fn exists(prompt: &str) -> bool {
     }
 }
 
+/// An amount that a flag gives.
+pub(super) fn usd(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        _ => Err("an amount of US dollars above 0 is expected".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{OfDataset, OfVariant, Typed, prompts};

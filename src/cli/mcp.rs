@@ -1,8 +1,7 @@
 //! `mcp`: the tool for one host of the Model Context Protocol.
 
 use super::failure::{self, Failure};
-use super::serve::corpus;
-use crate::base::Compat;
+use super::serve::{Semantics, corpus};
 use crate::wikipedia::handlers::over_stdio;
 
 #[derive(Debug, clap::Args)]
@@ -12,19 +11,6 @@ pub(super) struct Args {
     corpus: String,
     #[command(flatten)]
     semantics: Semantics,
-}
-
-#[derive(Debug, clap::Args)]
-pub(super) struct Semantics {
-    /// Semantics of the tool over MCP: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
-    #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = ["fixed", "paper"])]
-    compat: String,
-}
-
-impl Semantics {
-    pub(super) fn compat(&self) -> Compat {
-        if self.compat == Compat::Paper.name() { Compat::Paper } else { Compat::Fixed }
-    }
 }
 
 pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {

@@ -4,7 +4,7 @@ use super::confirm::{Ask, Origin, Question, known};
 use super::defaults::{self, ApplyDefaults, DefaultsResolver};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
-use super::flags::{OfDataset, OfVariant, Typed};
+use super::flags::{OfDataset, OfVariant, Typed, usd};
 use super::report;
 use super::say::say;
 use super::score::{self, Print};
@@ -428,13 +428,6 @@ fn wait(text: &str) -> Result<Duration, String> {
 fn give_up_after(text: &str) -> Result<u64, String> {
     let number = if text == "off" { Some(0) } else { text.parse().ok() };
     number.ok_or_else(|| "a number of requests or `off` is expected".to_owned())
-}
-
-pub(super) fn usd(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
-        _ => Err("an amount of US dollars above 0 is expected".to_owned()),
-    }
 }
 
 /// The index of an indexed Kubernetes job, from 0.

@@ -3,6 +3,7 @@
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::analysis::report::console::stdout;
+use crate::base::Compat;
 use crate::base::text::{counted, visible_line};
 use crate::net::server::{Hosts, Log, LogSettings, ServeError, Server, Settings};
 use crate::runner::{Interrupts, open_corpus};
@@ -35,7 +36,7 @@ pub(super) struct Args {
     only: Vec<PartName>,
     #[cfg(feature = "mcp")]
     #[command(flatten)]
-    semantics: super::mcp::Semantics,
+    semantics: Semantics,
     /// Answer so many requests a second of one address, and refuse more with status 429 [default: all].
     #[arg(long, value_name = "N")]
     per_client: Option<NonZeroU32>,
@@ -92,6 +93,19 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     say(about);
     server.run(async || interrupts.next().await).await;
     Ok(failure::OK)
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Semantics {
+    /// Semantics of the tool over MCP: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
+    #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = ["fixed", "paper"])]
+    compat: String,
+}
+
+impl Semantics {
+    pub(super) fn compat(&self) -> Compat {
+        if self.compat == Compat::Paper.name() { Compat::Paper } else { Compat::Fixed }
+    }
 }
 
 /// The corpus that an argument names.

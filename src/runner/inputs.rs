@@ -2,7 +2,7 @@
 //! each with the line of the value that names it.
 
 use super::error::RunError;
-use super::questions::{absent, ids};
+use super::questions::{HELP, InputProblem, absent, ids};
 use crate::prompting::{self, Problem, Problems, PromptError, texts};
 use crate::runner::experiment::{Assignment, ExperimentFile, Overrides, shipped};
 use std::collections::HashSet;
@@ -11,29 +11,6 @@ use std::path::Path;
 
 /// At most this many problems are said.
 const MOST: usize = 100;
-
-/// What is wrong with a file, and what can be done about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
-    pub(super) message: String,
-    pub(super) hint: String,
-}
-
-const HELP: &str =
-    "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
-
-impl From<PromptError> for Wrong {
-    fn from(error: PromptError) -> Self {
-        Self { message: error.to_string(), hint: error.hint().unwrap_or_else(|| HELP.to_owned()) }
-    }
-}
-
-impl From<Wrong> for RunError {
-    /// The same where no line names the file.
-    fn from(wrong: Wrong) -> Self {
-        Self::input(wrong.message, wrong.hint)
-    }
-}
 
 /// Looks at every file that an experiment file names. All that is wrong is one error.
 pub(super) fn check(file: &ExperimentFile, overrides: &Overrides) -> Result<(), RunError> {
@@ -90,7 +67,7 @@ impl Inputs<'_> {
         for assignment in settings.iter().filter(|set| set.setting.only_typed && set.line > 0) {
             let message = format!("`{}` says where a key is, which no file may say", assignment.setting.name);
             let hint = format!("remove it, and give {} on the command line", assignment.setting.flag());
-            self.note(assignment.line, Wrong { message, hint });
+            self.note(assignment.line, InputProblem { message, hint });
         }
         if let Some((line, wiki)) = named("wiki") {
             self.corpus(line, wiki);
@@ -134,7 +111,7 @@ impl Inputs<'_> {
         let articles = format!("{}/articles.jsonl", folder.trim_end_matches('/'));
         if !Path::new(folder).exists() && shipped::file(&articles).is_none() {
             let message = format!("`{folder}` does not exist");
-            self.note(line, Wrong { message, hint: "check the path".to_owned() });
+            self.note(line, InputProblem { message, hint: "check the path".to_owned() });
         }
     }
 
@@ -150,7 +127,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn note(&mut self, line: usize, Wrong { message, hint }: Wrong) {
+    fn note(&mut self, line: usize, InputProblem { message, hint }: InputProblem) {
         self.add(Problem { file: self.file.path.clone(), line, message, hint: Some(hint) });
     }
 

@@ -2,12 +2,12 @@
 
 use super::error::RunError;
 use super::evidence;
-use super::inputs::Wrong;
 use super::model::is_on;
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Question, Selection};
 use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
+use crate::prompting::PromptError;
 use crate::runner::experiment::{DatasetSettings, DatasetSpec, shipped};
 use crate::runner::store::RunFolder;
 use std::collections::BTreeMap;
@@ -102,8 +102,31 @@ fn format_of(name: &str) -> Result<Format, RunError> {
         .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
-pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
-    let text = File::open(path).and_then(|file| text_at_most(file, MAX_IDS_BYTES)).map_err(|error| Wrong {
+/// What is wrong with a file, and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InputProblem {
+    pub(super) message: String,
+    pub(super) hint: String,
+}
+
+pub(super) const HELP: &str =
+    "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
+
+impl From<PromptError> for InputProblem {
+    fn from(error: PromptError) -> Self {
+        Self { message: error.to_string(), hint: error.hint().unwrap_or_else(|| HELP.to_owned()) }
+    }
+}
+
+impl From<InputProblem> for RunError {
+    /// The same where no line names the file.
+    fn from(wrong: InputProblem) -> Self {
+        Self::input(wrong.message, wrong.hint)
+    }
+}
+
+pub(super) fn ids(path: &Path) -> Result<Vec<String>, InputProblem> {
+    let text = File::open(path).and_then(|file| text_at_most(file, MAX_IDS_BYTES)).map_err(|error| InputProblem {
         message: format!("cannot read the ids in `{}`: {error}", path.display()),
         hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
     })?;
@@ -111,7 +134,7 @@ pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
 }
 
 /// What is wrong where a file does not exist. The hint says how to fetch it, if it is a public file.
-pub(super) fn absent(path: &Path) -> Wrong {
+pub(super) fn absent(path: &Path) -> InputProblem {
     let name = path.file_name().map(|name| name.to_string_lossy());
     let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
     let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
@@ -125,7 +148,7 @@ pub(super) fn absent(path: &Path) -> Wrong {
             format!("fetch it: wikitrail dataset fetch {} --out {folder}", source.name)
         }
     };
-    Wrong { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
+    InputProblem { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
 }
 
 /// The questions of a run.

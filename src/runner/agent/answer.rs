@@ -1,74 +1,16 @@
-//! An episode, who observes it, and how an agent runs it by its method.
+//! An agent, and how it runs an episode by its method.
 
 use super::approach::{Answering, Approach, backed_off};
 use super::approach::{is_majority, tally};
-use super::drive::Copied;
-use super::drive::Log;
-use super::drive::{EpisodeContext, EpisodeError, drive};
-use super::drive::{EpisodeJournal, Journal};
-use crate::base::trajectory::TRAJECTORY_VERSION;
-use crate::base::{Fork, Message, Outcome, Question, Step, Trajectory, Usage, Variant, Vote, Voting};
+use super::drive::{Copied, EpisodeContext, EpisodeError, EpisodeJournal, Journal, Log, differs, drive};
+use super::episode::{Episode, EpisodeObserver};
+use crate::base::{Fork, Message, Outcome, Trajectory, Vote, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};
-use crate::prompting::protocol::{Dialogue, Stop};
+use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{Session, SessionOptions, Source};
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// One question under one variant, once.
-#[derive(Debug, Clone)]
-pub struct Episode {
-    pub question: Arc<Question>,
-    pub variant: Arc<Variant>,
-    /// Which repeat this is, from 0.
-    pub repeat: u32,
-    /// The episode's identity, as stored.
-    pub key: String,
-    /// What it branches off, where it does.
-    pub fork: Option<Arc<Fork>>,
-}
-
-impl Episode {
-    /// The record of an episode that could not be measured; `detail` says why.
-    pub fn not_measured(&self, detail: impl Into<String>) -> Trajectory {
-        Trajectory {
-            v: TRAJECTORY_VERSION,
-            id: self.question.id.clone(),
-            index: self.question.index,
-            variant: self.variant.name.clone(),
-            repeat: self.repeat,
-            question: self.question.question.clone(),
-            answers: self.question.answers.clone(),
-            steps: Vec::new(),
-            steps_recorded: true,
-            answer: None,
-            outcome: Outcome::NotMeasured,
-            detail: Some(detail.into()),
-            failure: None,
-            usage: Usage::default(),
-            cost_usd: None,
-            started_at: jiff::Timestamp::now().to_string(),
-            wall_ms: 0,
-            compat: self.variant.compat,
-            repairs: Vec::new(),
-            votes: Vec::new(),
-            branch: self.fork.as_ref().map(|fork| fork.branch.clone()),
-            key: self.key.clone(),
-        }
-    }
-}
-
-/// Receives the events of an episode in order.
-pub trait EpisodeObserver: Send + Sync {
-    /// The next piece of the model's text.
-    fn text(&self, text: &str);
-    /// The reply broke off and starts again.
-    fn again(&self) {}
-    /// The reply is complete.
-    fn call_ended(&self) {}
-    /// A step is complete, including its observation.
-    fn step(&self, step: &Step);
-}
 
 /// Everything that the episodes of one variant share.
 #[derive(Clone)]
@@ -234,5 +176,36 @@ impl<'a> Running<'a> {
         let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
         let copied = self.episode.fork.as_deref().map(Copied::of);
         EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }
+    }
+}
+
+impl Agent {
+    /// Makes the copied steps of an episode again, without the model. The error names the step and what differs from the
+    /// record.
+    pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
+        let Some(fork) = &episode.fork else { return Ok(()) };
+        match self.copy(episode, fork).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.into_reason().0),
+        }
+    }
+
+    async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
+        let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
+        let Some(acting) = approach.acting() else { return Ok(()) };
+        let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
+        let copied = Some(Copied::of(fork));
+        let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
+        let (mut dialogue, mut log) = (acting.dialogue(), Log::default());
+        let mut turn = dialogue.begin(&episode.question);
+        loop {
+            let over = context.copied.as_ref().is_none_or(Copied::is_over);
+            turn = match turn {
+                _ if over => return Ok(()),
+                Turn::Ask(request) => dialogue.called(&context.ask(&request).await?),
+                Turn::Use(call) => dialogue.observation(&context.use_tool(call, &mut log).await?),
+                Turn::Stop(_) => return Err(differs(fork.branch.at, "the dialogue ends before this step")),
+            };
+        }
     }
 }

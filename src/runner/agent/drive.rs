@@ -1,6 +1,6 @@
 //! The loop of every dialogue, whatever the protocol, with the log that it fills and the journal that it goes on from.
 
-use super::answer::{Agent, Episode, EpisodeObserver};
+use super::episode::EpisodeObserver;
 use crate::base::text::visible_line;
 use crate::base::{
     Call, Cause, Completion, Event, Failure, Fork, Outcome, Question, Reply, Request, Service, Step, Tool, ToolAnswer,
@@ -11,7 +11,6 @@ use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{self, Session, SessionError};
 use futures_util::future::BoxFuture;
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
 /// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
@@ -395,7 +394,7 @@ impl<'a> Copied<'a> {
         Self { fork, done: 0, asked: 0 }
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.done >= self.fork.steps.len()
     }
 
@@ -451,37 +450,6 @@ fn not_equal(step: usize, part: &str, was: &str, is: &str) -> EpisodeError {
     differs(step, &format!("{part}: recorded `{was}`, now `{is}`"))
 }
 
-fn differs(step: usize, what: &str) -> EpisodeError {
+pub(super) fn differs(step: usize, what: &str) -> EpisodeError {
     EpisodeError::Failed(format!("step {step}: {what}"), None)
-}
-
-impl Agent {
-    /// Makes the copied steps of an episode again, without the model. The error names the step and what differs from the
-    /// record.
-    pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
-        let Some(fork) = &episode.fork else { return Ok(()) };
-        match self.copy(episode, fork).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.into_reason().0),
-        }
-    }
-
-    async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {
-        let approach = self.approach.repeated(episode.repeat).branched(Some(&fork.branch));
-        let Some(acting) = approach.acting() else { return Ok(()) };
-        let session = Session::new(Arc::clone(&self.source), episode.variant.compat.unwrap_or_default(), self.session);
-        let copied = Some(Copied::of(fork));
-        let mut context = EpisodeContext { model: self.model.as_ref(), session, observer: None, journal: None, copied };
-        let (mut dialogue, mut log) = (acting.dialogue(), Log::default());
-        let mut turn = dialogue.begin(&episode.question);
-        loop {
-            let over = context.copied.as_ref().is_none_or(Copied::is_over);
-            turn = match turn {
-                _ if over => return Ok(()),
-                Turn::Ask(request) => dialogue.called(&context.ask(&request).await?),
-                Turn::Use(call) => dialogue.observation(&context.use_tool(call, &mut log).await?),
-                Turn::Stop(_) => return Err(differs(fork.branch.at, "the dialogue ends before this step")),
-            };
-        }
-    }
 }

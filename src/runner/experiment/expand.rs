@@ -1,7 +1,9 @@
 //! From settings and dimensions to variants: every combination, each with the settings that it uses and a name.
 
 use super::model::VariantSpec;
-use super::settings::{Applies, Assignment, Facts, Kind, Setting, VariantSettings, shown, text_of, variant_setting};
+use super::settings::{
+    Applies, Assignment, Facts, Kind, Setting, VariantSettings, prompt_name, shown, stem, text_of, variant_setting,
+};
 use super::shipped;
 use crate::base::text::is_control;
 use crate::prompting::protocol;
@@ -222,18 +224,6 @@ fn combinations(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
         all = all.iter().flat_map(longer).collect();
     }
     all
-}
-
-/// What a prompt is called in the name of a variant: its key in the paper's JSON, else its file's name.
-pub fn prompt_name(spec: &str) -> String {
-    match spec.split_once(".json#") {
-        Some((_, key)) => key.to_owned(),
-        None => stem(spec).unwrap_or_else(|| spec.to_owned()),
-    }
-}
-
-fn stem(path: &str) -> Option<String> {
-    std::path::Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }
 
 /// What a value is called in the name of a variant.

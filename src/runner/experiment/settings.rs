@@ -3,7 +3,6 @@
 //! Flags, experiment files, `--dry-run`, the refusal of a resumed run, the settings that `compare` lists and the table in
 //! docs/experiments.md follow from these declarations. CONTRIBUTING.md shows how one is added.
 
-use super::expand::prompt_name;
 use crate::base::manifest::UNKNOWN;
 use crate::base::{Method, PriceRecord, Reasoning, Variant, WikiKind, WikiName, has_prefill};
 use crate::prompting::protocol;
@@ -754,6 +753,18 @@ fn count(values: &[Option<String>]) -> usize {
 fn shortened(values: Vec<Option<String>>) -> Vec<Option<String>> {
     let short: Vec<_> = values.iter().map(|value| value.as_deref().map(prompt_name)).collect();
     if count(&short) == count(&values) { short } else { values }
+}
+
+/// What a prompt is called in the name of a variant: its key in the paper's JSON, else its file's name.
+pub fn prompt_name(spec: &str) -> String {
+    match spec.split_once(".json#") {
+        Some((_, key)) => key.to_owned(),
+        None => stem(spec).unwrap_or_else(|| spec.to_owned()),
+    }
+}
+
+pub(super) fn stem(path: &str) -> Option<String> {
+    std::path::Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ impl Folder {
 pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), CorpusError> {
     let of_index = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['/', '\\']);
     let known = FILES.contains(&file)
-        || [pages::DICTIONARY, frozen::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
+        || [pages::DICTIONARY, manifest::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
         || file.strip_prefix("bm25/").is_some_and(of_index);
     if !known {
         return Err(damaged(

@@ -1,7 +1,7 @@
 //! A corpus that was frozen from a site: what is kept of each title while it is fetched, and what is built of it.
 
 use super::CorpusError;
-use super::manifest::{Freeze, License, Manifest};
+use super::manifest::{Freeze, License, Manifest, SEARCHES_FILE};
 use crate::base::bounded::lines;
 use crate::base::json_error;
 use crate::wikipedia::api_source::{LeftOut, SitePage};
@@ -115,9 +115,6 @@ impl Frozen {
 }
 
 // Searches that were frozen with a corpus: what the site answered to each.
-
-/// The file of frozen searches.
-pub(super) const SEARCHES_FILE: &str = "queries.jsonl";
 
 /// What a site answered to a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

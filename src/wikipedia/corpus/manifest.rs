@@ -1,6 +1,6 @@
 //! `corpus.toml`: what a corpus is, for people and for whoever opens it.
 
-use super::{CorpusError, frozen};
+use super::CorpusError;
 use crate::base::Compat;
 use crate::base::bounded::text_at_most;
 use crate::base::text::counted;
@@ -9,6 +9,9 @@ use crate::wikipedia::api_source::LeftOut;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The file of frozen searches.
+pub(super) const SEARCHES_FILE: &str = "queries.jsonl";
 
 /// The file that makes a folder a corpus.
 pub(super) const FILE: &str = "corpus.toml";
@@ -283,7 +286,7 @@ impl Manifest {
 
     /// What a run over it depends on: the articles, and the searches that were frozen with them.
     pub(super) fn identity(&self) -> String {
-        let searches = self.files.get(frozen::SEARCHES_FILE).and_then(|file| file.sha256.get(..16));
+        let searches = self.files.get(SEARCHES_FILE).and_then(|file| file.sha256.get(..16));
         searches.map_or_else(|| self.id.clone(), |searches| format!("{}+{searches}", self.id))
     }
 
