@@ -20,7 +20,8 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>,
 //! <https://github.com/diegosouzapw/OmniRoute/pull/4389>.
 
-use super::remote::answer::{Decoded, Fault, Progress, count, is_error, parse, read, string};
+use super::remote::answer::{count, is_error, parse, read, string};
+use super::remote::interface::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, streams, temperature, top_p};
 use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};

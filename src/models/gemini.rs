@@ -16,8 +16,10 @@
 //! <https://github.com/googleapis/python-genai/issues/2062>; signatures:
 //! <https://ai.google.dev/gemini-api/docs/thought-signatures>.
 
-use super::remote::answer::{Decoded, Fault, MAX_MALFORMED, Progress, count, is_error, parse, read, string};
+use super::remote::answer::{count, is_error, parse, read, string};
+use super::remote::interface::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
+use super::remote::refusal::MAX_MALFORMED;
 use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};

@@ -4,8 +4,7 @@
 //! ranges sends the whole body again, and the sink starts over. The client's `timeout` limits the time between two
 //! pieces, not the whole download.
 
-use super::client::{Client, parse};
-use super::exchange::moved;
+use super::client::{Client, moved, parse};
 use super::limit::{HeldOff, Outcome};
 use super::retry::{Attempt, Backoff, Next, Retry, should_retry};
 use super::{NetError, redact, retry};

@@ -5,8 +5,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `client` | the client, its settings, retry loop and memory budget; how callers take an answer |
-//! | `exchange` | one attempt: redirects, the body up to its limit |
+//! | `client` | the client, its settings, retry loop and memory budget; one attempt with its redirects; how callers take an answer |
 //! | `events` | a parser of server-sent events |
 //! | [`retry`] | whether to retry, when, and how long a server asks to wait |
 //! | [`limit`] | when a request may be sent: how many at once and per minute, and pauses |
@@ -26,7 +25,6 @@ mod client;
 pub mod download;
 mod error;
 mod events;
-mod exchange;
 pub mod limit;
 mod private_host;
 pub mod recording;

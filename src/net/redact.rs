@@ -1,6 +1,6 @@
 //! Removing secrets from texts and URLs, and from answers and errors before they are recorded.
 
-use super::{Answer, NetError, redact};
+use super::redact;
 use crate::base::text::{is_secret_name, looks_secret, printable};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
@@ -132,7 +132,7 @@ const MIN_SECRET_BYTES: usize = 8;
 const MAX_WORD_BYTES: usize = 20;
 
 /// Secrets to mask. None of them is part of another.
-pub struct SecretSet(Vec<SecretString>);
+pub struct SecretSet(pub(super) Vec<SecretString>);
 
 impl SecretSet {
     /// These, except those that look like words: masking words would change what texts say.
@@ -163,24 +163,6 @@ impl SecretSet {
     pub fn out_of(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| redact::secret(&text, secret))
     }
-
-    /// An error without them.
-    pub fn out_of_error(&self, error: NetError) -> NetError {
-        self.0.iter().fold(error, NetError::without)
-    }
-
-    /// An answer without them, of any length and encoding.
-    pub fn out_of_answer(&self, mut answer: Answer) -> Answer {
-        for secret in self.all() {
-            mask(&mut answer.body, secret);
-            for text in answer.redirects.iter_mut().chain([&mut answer.url]).chain(&mut answer.content_type) {
-                let mut bytes = std::mem::take(text).into_bytes();
-                mask(&mut bytes, secret);
-                *text = String::from_utf8_lossy(&bytes).into_owned();
-            }
-        }
-        answer
-    }
 }
 
 fn is_word(text: &str) -> bool {
@@ -189,7 +171,7 @@ fn is_word(text: &str) -> bool {
 }
 
 /// Masks every occurrence of a secret, ignoring ASCII case, as host names are lower case.
-fn mask(bytes: &mut Vec<u8>, secret: &str) {
+pub(super) fn mask(bytes: &mut Vec<u8>, secret: &str) {
     let (mut masked, mut done) = (Vec::new(), 0);
     let found = |from: usize| {
         let mut windows = bytes[from..].windows(secret.len());

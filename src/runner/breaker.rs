@@ -6,10 +6,8 @@
 //! more is sent, and the run stops.
 
 use super::hint::hint;
-use super::model::BuiltModel;
-use super::wiki::BuiltWiki;
 use crate::base::text::counted;
-use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant, WikiKind};
+use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
 use crate::models::{Model, ModelError, OnEvent, Unsupported};
 use crate::net::NetError;
 use crate::wikipedia::{Found, Source, SourceError};
@@ -129,28 +127,12 @@ impl Breakers {
         self.shared.trip.get()
     }
 
-    fn breaker(&self, service: Service, server: Option<&str>) -> Arc<Breaker> {
+    pub(super) fn breaker(&self, service: Service, server: Option<&str>) -> Arc<Breaker> {
         let (server, shared) = (server.unwrap_or_default().to_owned(), Arc::clone(&self.shared));
         // A server that is never given up has nothing to prove.
         let state = Mutex::new(State { proven: self.most.is_none(), ..State::default() });
         let most = self.most.unwrap_or(u64::MAX);
         Arc::new(Breaker { service, server, most, shared, state, changed: Notify::new() })
-    }
-
-    /// The model with its server watched.
-    pub(crate) fn model(&self, built: BuiltModel) -> BuiltModel {
-        let breaker = self.breaker(Service::Model, built.base_url.as_deref());
-        let model = Arc::new(Watched::new(built.model, Arc::clone(&breaker)));
-        BuiltModel { model, breaker: Some(breaker), ..built }
-    }
-
-    /// The source with its site watched; a corpus needs no watching.
-    pub(super) fn wiki(&self, built: BuiltWiki) -> BuiltWiki {
-        if built.kind == WikiKind::Corpus {
-            return built;
-        }
-        let breaker = self.breaker(Service::Wikipedia, built.origin.as_deref());
-        BuiltWiki { source: Arc::new(Watched::new(built.source, breaker)), ..built }
     }
 }
 
@@ -272,7 +254,7 @@ impl Drop for Pass<'_> {
 }
 
 /// A model or a source whose server is watched.
-struct Watched<T: ?Sized, E> {
+pub(super) struct Watched<T: ?Sized, E> {
     inner: Arc<T>,
     breaker: Arc<Breaker>,
     /// What the server said last, for those who are not let through any more.
@@ -280,7 +262,7 @@ struct Watched<T: ?Sized, E> {
 }
 
 /// What a failure says about the server.
-trait Told: Clone + ToString {
+pub(super) trait Told: Clone + ToString {
     fn cause(&self) -> Cause;
     /// The failure of a request that was not sent, as the server asked for a wait that is too long.
     fn held_off(&self) -> Option<&NetError>;
@@ -307,7 +289,7 @@ impl Told for SourceError {
 }
 
 impl<T: ?Sized, E: Told> Watched<T, E> {
-    fn new(inner: Arc<T>, breaker: Arc<Breaker>) -> Self {
+    pub(super) fn new(inner: Arc<T>, breaker: Arc<Breaker>) -> Self {
         Self { inner, breaker, last: Mutex::default() }
     }
 

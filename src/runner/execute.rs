@@ -7,7 +7,7 @@ use super::error::RunError;
 use super::folder::{OpenRun, State};
 use super::job::Job;
 use super::pace::Pacer;
-use super::prepare::Listener;
+use super::summary::Summary;
 use crate::base::text::{counted, shell_word};
 use crate::base::{Event, RunEvent, Trajectory, Wait};
 use crate::runner::agent::{self, Episode};
@@ -26,6 +26,21 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
+
+/// Who is told what happens during a run.
+pub trait Listener {
+    /// Something happened.
+    fn event(&mut self, event: &RunEvent);
+
+    /// The run over one dataset has ended; of several, the others follow.
+    fn ended(&mut self, _summary: &Summary) {}
+}
+
+impl<F: FnMut(&RunEvent)> Listener for F {
+    fn event(&mut self, event: &RunEvent) {
+        self(event);
+    }
+}
 
 /// How often what was learned about servers is written down, if there is anything new.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);

@@ -1,6 +1,6 @@
 //! What to do about episodes that were not measured, by what is recorded of them.
 
-use super::model::key_variable;
+use super::provider::key_variable;
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::printable;
 use crate::base::{Cause, Failure, Manifest, Reasoning, Service, Variant, WikiKind, WikiName};

@@ -8,8 +8,8 @@
 //! | `prepare` | the way from an experiment to its figures |
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `questions` | the dataset's file, and which of its questions a run asks |
-//! | `variant`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
-//! | `costs` | prices of models, and what a run will take |
+//! | `variant`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `costs`, `prices` | what a run will take; prices of models |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `execute` | doing what is due: one writer, clean stops, rescue of what a full disk does not take |
@@ -47,6 +47,8 @@ mod places;
 pub(crate) mod plan;
 pub(crate) mod pool;
 mod prepare;
+mod prices;
+mod provider;
 pub(crate) mod questions;
 mod revision;
 pub(crate) mod stopping;
@@ -57,17 +59,15 @@ mod variant;
 mod wiki;
 
 pub(crate) use costs::{Estimate, Expense};
-pub(crate) use costs::{SetPrice, set_prices};
 pub use error::{ErrorKind, RunError};
 pub(crate) use error::{chain, classify};
 pub(crate) use execute::End;
-pub use execute::Interrupts;
+pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
 pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
-pub(crate) use model::key_variable;
 pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
 pub use one_agent::OneAgent;
 #[cfg(test)]
@@ -75,7 +75,9 @@ pub(crate) use places::FLAGS_OF_FILES;
 pub(crate) use places::{ExternalResource, places};
 pub(crate) use prepare::PlannedRun;
 pub(crate) use prepare::check_files;
-pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
+pub use prepare::{Finished, Prepared, load_experiment, prepare};
+pub(crate) use prices::{SetPrice, set_prices};
+pub(crate) use provider::key_variable;
 
 pub use summary::Summary;
 pub(crate) use summary::{Spending, UnfinishedShard, VariantScore, left_out};

@@ -1,11 +1,12 @@
 //! From settings to a model.
 
-use super::breaker::Breaker;
+use super::breaker::{Breaker, Breakers, Watched};
 use super::error::RunError;
 use super::pace::Pacer;
+use super::provider::{Provider, is_own};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{looks_secret, printable};
-use crate::base::{Completion, Decoding, Request, Voting};
+use crate::base::{Completion, Decoding, Request, Service, Voting};
 use crate::models::{
     Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, ModelError, OpenAiSettings, Remote, RemoteSettings,
     Unsupported, anthropic, capability, gemini, openai, shown_urls,
@@ -21,7 +22,6 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use url::Url;
 
 /// How a server that a file names gets a key.
 const CONFIRM: &str = "to send the key there, name the server with --base-url, or add --confirm";
@@ -420,11 +420,6 @@ impl<'a> ModelSettings<'a> {
     }
 }
 
-/// The variable that holds the key of a model, unless another one is named.
-pub(crate) fn key_variable(label: &str) -> Option<&'static str> {
-    Some(Provider::parse(label)?.home()?.key_env)
-}
-
 pub(crate) fn is_on(switch: Option<bool>) -> bool {
     switch.unwrap_or_default()
 }
@@ -556,89 +551,12 @@ impl ModelSettings<'_> {
     }
 }
 
-/// A provider, and the model's name there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Provider<'a> {
-    /// The rules in this process.
-    Baseline,
-    /// A server that speaks `OpenAI`'s interface.
-    OpenAi(&'a str),
-    Anthropic(&'a str),
-    Gemini(&'a str),
-}
-
-#[derive(Debug, Clone, Copy)]
-struct OfficialEndpoint {
-    /// Base URL unless another one is named.
-    pub(super) url: &'static str,
-    /// Variable that holds the key unless another one is named.
-    pub(super) key_env: &'static str,
-}
-
-impl<'a> Provider<'a> {
-    /// Reads `baseline` or `PROVIDER:NAME`.
-    pub(super) fn parse(text: &'a str) -> Option<Self> {
-        if text == "baseline" {
-            return Some(Self::Baseline);
-        }
-        let (kind, name) = text.split_once(':')?;
-        let name = Some(name.trim()).filter(|name| !name.is_empty())?;
-        match kind {
-            "openai" => Some(Self::OpenAi(name)),
-            "anthropic" => Some(Self::Anthropic(name)),
-            "gemini" => Some(Self::Gemini(name)),
-            _ => None,
-        }
-    }
-
-    /// The part before the colon.
-    pub(super) fn kind(self) -> &'static str {
-        match self {
-            Self::Baseline => "baseline",
-            Self::OpenAi(_) => "openai",
-            Self::Anthropic(_) => "anthropic",
-            Self::Gemini(_) => "gemini",
-        }
-    }
-
-    /// The model's name; empty for the rules.
-    pub(super) fn name(self) -> &'a str {
-        match self {
-            Self::Baseline => "",
-            Self::OpenAi(name) | Self::Anthropic(name) | Self::Gemini(name) => name,
-        }
-    }
-
-    /// How a record names it.
-    pub(super) fn label(self) -> String {
-        match self {
-            Self::Baseline => self.kind().to_owned(),
-            _ => format!("{}:{}", self.kind(), self.name()),
-        }
-    }
-
-    /// Where it is at home; the rules need no server.
-    fn home(self) -> Option<OfficialEndpoint> {
-        let (url, key_env) = match self {
-            Self::Baseline => return None,
-            Self::OpenAi(_) => (openai::OPENAI_URL, "OPENAI_API_KEY"),
-            Self::Anthropic(_) => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
-            Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
-        };
-        Some(OfficialEndpoint { url, key_env })
-    }
-}
-
-/// Whether an address is of the own server of a model's provider.
-pub(super) fn is_own(model: &str, address: &str) -> bool {
-    Provider::parse(model).and_then(Provider::home).is_some_and(|home| is_at(address, home.url))
-}
-
-/// Whether an address is of the same server as another one. A text that is not an address matches no server.
-pub(super) fn is_at(address: &str, home: &str) -> bool {
-    match (Url::parse(address), Url::parse(home)) {
-        (Ok(address), Ok(home)) => address.origin() == home.origin(),
-        _ => false,
+impl Breakers {
+    /// The model with its server watched.
+    pub(crate) fn model(&self, built: BuiltModel) -> BuiltModel {
+        let breaker = self.breaker(Service::Model, built.base_url.as_deref());
+        let model = Arc::new(Watched::new(built.model, Arc::clone(&breaker)));
+        BuiltModel { model, breaker: Some(breaker), ..built }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where an experiment reaches out of its folder: servers, keys, recordings.
 
-use super::model::{ModelSettings, is_at};
+use super::model::ModelSettings;
+use super::provider::is_at;
 use super::wiki::WIKIPEDIA;
 use crate::net::redact;
 use crate::runner::experiment::extra::HeaderValue;

@@ -2,8 +2,7 @@
 
 use super::costs::Estimate;
 use super::error::RunError;
-use super::execute::Interrupts;
-use super::execute::{End, execute};
+use super::execute::{End, Interrupts, Listener, execute};
 use super::folder::{OutputPlan, fresh};
 use super::inputs;
 use super::job::Job;
@@ -15,21 +14,6 @@ use crate::base::{Manifest, RunEvent, Shard};
 use crate::runner::experiment::{Experiment, ExperimentFile, Overrides};
 use crate::runner::store::{Lock, WATCH};
 use std::path::Path;
-
-/// Who is told what happens during a run.
-pub trait Listener {
-    /// Something happened.
-    fn event(&mut self, event: &RunEvent);
-
-    /// The run over one dataset has ended; of several, the others follow.
-    fn ended(&mut self, _summary: &Summary) {}
-}
-
-impl<F: FnMut(&RunEvent)> Listener for F {
-    fn event(&mut self, event: &RunEvent) {
-        self(event);
-    }
-}
 
 /// An experiment with everything it needs, held against what its folders hold already.
 pub struct Prepared {

@@ -3,8 +3,8 @@
 use super::error::RunError;
 use super::evidence::Evidence;
 use super::hint::{hint, shortfalls};
-use super::model::is_own;
 use super::plan;
+use super::provider::is_own;
 use super::stopping::Watch;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Usage, Variant};

@@ -1,7 +1,9 @@
 //! From settings to a source of pages.
 
+use super::breaker::{Breakers, Watched};
 use super::error::RunError;
 use super::model::is_on;
+use crate::base::Service;
 use crate::base::{Compat, WikiKind, WikiName, Wording};
 use crate::net::limit::Limiters;
 use crate::runner::experiment::VariantSettings;
@@ -199,5 +201,16 @@ mod tests {
         assert_eq!(label("api", true, "fixed"), "api+footnotes");
         assert_eq!(label("html", true, "paper"), "html");
         assert_eq!(label("corpus:datasets/sample-wiki", true, "fixed"), "corpus:datasets/sample-wiki");
+    }
+}
+
+impl Breakers {
+    /// The source with its site watched; a corpus needs no watching.
+    pub(super) fn wiki(&self, built: BuiltWiki) -> BuiltWiki {
+        if built.kind == WikiKind::Corpus {
+            return built;
+        }
+        let breaker = self.breaker(Service::Wikipedia, built.origin.as_deref());
+        BuiltWiki { source: Arc::new(Watched::new(built.source, breaker)), ..built }
     }
 }

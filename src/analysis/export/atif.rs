@@ -51,7 +51,7 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
     let usage = |of: fn(Usage) -> u64| recorded.counted_usage().map(of);
     json!({
         "schema_version": VERSION,
-        "session_id": scored.origin.run(),
+        "session_id": scored.origin.run,
         "trajectory_id": recorded.key,
         "agent": agent(scored),
         "final_metrics": {
@@ -61,7 +61,7 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
         },
         "steps": steps,
         "extra": {
-            "run": scored.origin.run(), "dataset": scored.origin.manifest().dataset.name, "id": recorded.id,
+            "run": scored.origin.run, "dataset": scored.origin.manifest.dataset.name, "id": recorded.id,
             "variant": recorded.variant, "repeat": recorded.repeat, "question": recorded.question,
             "answers": recorded.answers, "answer": recorded.answer, "outcome": recorded.outcome,
             "detail": recorded.detail, "failure": recorded.failure, "score": scored.episode.score.map(|_| scored.numbers()),
@@ -72,9 +72,9 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
 }
 
 fn agent(scored: &Scored<'_>) -> Value {
-    let variant = scored.origin.variant();
+    let variant = scored.origin.variant;
     json!({
-        "name": "wikitrail", "version": scored.origin.manifest().wikitrail,
+        "name": "wikitrail", "version": scored.origin.manifest.wikitrail,
         "model_name": variant.map(|variant| &variant.model), "tool_definitions": tool_definitions(scored),
         "extra": { "variant": variant },
     })
@@ -87,7 +87,7 @@ fn tool_definitions(scored: &Scored<'_>) -> Option<Vec<Value>> {
     if let Some(functions) = offered {
         return Some(functions.openai());
     }
-    Method::parse(&scored.origin.variant()?.method)?.agent()?;
+    Method::parse(&scored.origin.variant?.method)?.agent()?;
     let tools = [
         (Tool::Search, "Open a page of Wikipedia by its title, or learn similar titles."),
         (Tool::Lookup, "The next sentence of the open page that contains a keyword."),

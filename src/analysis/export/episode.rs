@@ -1,13 +1,30 @@
 //! An episode as the formats take it: with its score, and as messages and calls of tools.
 
-use super::Origin;
 use crate::analysis::annotations::Annotation;
-use crate::base::{FunctionCall, Message, Prompt, RebuiltPrompt, Role, Step, Tool, Trajectory};
+use crate::base::{FunctionCall, Manifest, Message, Prompt, RebuiltPrompt, Role, Step, Tool, Trajectory, Variant};
 use crate::scoring::{AnswerScore, ScoredEpisode};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
+
+/// The run that an episode is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    pub(super) run: &'a str,
+    pub(super) manifest: &'a Manifest,
+    /// Its settings, where the manifest has them.
+    pub(super) variant: Option<&'a Variant>,
+}
+
+impl<'a> Origin<'a> {
+    /// The origin of an episode: the run's name, its manifest, and the name of the episode's variant, whose settings
+    /// stay unknown where the manifest does not have it.
+    pub fn new(run: &'a str, manifest: &'a Manifest, variant: &str) -> Self {
+        let variant = manifest.known_variants().find(|known| known.name == variant);
+        Self { run, manifest, variant }
+    }
+}
 
 /// A scored episode with what its run and its dataset say of it.
 #[derive(Debug, Clone, Copy)]

@@ -109,15 +109,15 @@ impl<'a, W: Write> Inspect<'a, W> {
 
     fn head(&self) -> Value {
         let LogHeader { origin, planned } = self.header;
-        let manifest = origin.manifest();
+        let manifest = origin.manifest;
         json!({
             "version": VERSION, "status": self.status(), "eval": eval(origin, planned.is_none()),
-            "plan": { "name": "plan", "steps": [], "config": config(origin.variant()) },
+            "plan": { "name": "plan", "steps": [], "config": config(origin.variant) },
             "results": self.totals.results(planned),
             "stats": {
                 "started_at": instant(&manifest.started_at, 0).unwrap_or_default(),
                 "completed_at": manifest.ended_at.as_deref().and_then(|end| instant(end, 0)).unwrap_or_default(),
-                "model_usage": { (model(origin.variant())): usage(self.totals.usage) },
+                "model_usage": { (model(origin.variant)): usage(self.totals.usage) },
             },
         })
     }
@@ -129,7 +129,7 @@ impl<'a, W: Write> Inspect<'a, W> {
     /// A run that is still going, or was killed, has no end; one that was stopped lacks episodes.
     fn status(&self) -> &'static str {
         match self.header.planned {
-            _ if !self.header.origin.manifest().has_ended() => "started",
+            _ if !self.header.origin.manifest.has_ended() => "started",
             Some(planned) if self.totals.samples < planned => "cancelled",
             _ => "success",
         }
@@ -169,13 +169,13 @@ impl Scorer {
 
 /// What was evaluated; `part` if only some of the episodes are in the log.
 fn eval(origin: Origin<'_>, part: bool) -> Value {
-    let (manifest, variant) = (origin.manifest(), origin.variant());
+    let (manifest, variant) = (origin.manifest, origin.variant);
     let name = variant.map(|variant| variant.name.as_str()).unwrap_or_default();
     let dataset = &manifest.dataset;
     let is_shuffled = dataset.selection.shuffle.or(dataset.selection.shuffle_like_paper).is_some();
     json!({
         "created": instant(&manifest.started_at, 0).unwrap_or_default(),
-        "task": format!("wikitrail/{name}"), "task_id": format!("{}-{name}", origin.run()), "run_id": origin.run(),
+        "task": format!("wikitrail/{name}"), "task_id": format!("{}-{name}", origin.run), "run_id": origin.run,
         "task_display_name": name,
         "dataset": {
             "name": dataset.name, "location": dataset.path, "samples": dataset.selected, "shuffled": is_shuffled,
@@ -184,7 +184,7 @@ fn eval(origin: Origin<'_>, part: bool) -> Value {
         "model_base_url": variant.and_then(|variant| variant.base_url.as_ref()),
         "config": { "epochs": manifest.repeats, "limit": dataset.selection.limit },
         "packages": { "wikitrail": manifest.wikitrail },
-        "metadata": { "run": origin.run(), "dataset_sha256": dataset.sha256, "variant": variant, "part": part },
+        "metadata": { "run": origin.run, "dataset_sha256": dataset.sha256, "variant": variant, "part": part },
     })
 }
 
@@ -237,7 +237,7 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
         story.event("score", json!({ "score": score(*value), "target": recorded.answers, "scorer": name }));
     }
     let by_name: Map<String, Value> = figures.iter().map(|(name, value)| ((*name).to_owned(), score(*value))).collect();
-    let name = model(scored.origin.variant());
+    let name = model(scored.origin.variant);
     let Story { messages, events, attachments, .. } = story;
     json!({
         "id": recorded.id, "epoch": recorded.repeat.saturating_add(1), "input": recorded.question,
@@ -268,7 +268,7 @@ struct Story<'a> {
 impl<'a> Story<'a> {
     fn of(scored: &'a Scored<'a>) -> Self {
         let messages = opening(scored).iter().map(message).collect();
-        let model = model(scored.origin.variant());
+        let model = model(scored.origin.variant);
         Self { scored, model, messages, events: Vec::new(), attachments: Map::new(), at_ms: 0 }
     }
 
@@ -297,7 +297,7 @@ impl<'a> Story<'a> {
         });
         let is_last = step.calls.last().is_some_and(|last| std::ptr::eq(last, call));
         let reply = self.reply(call, used.filter(|_| is_last));
-        let mut config = config(self.scored.origin.variant());
+        let mut config = config(self.scored.origin.variant);
         config["stop_seqs"] = json!(call.stop);
         let start = self.at_ms;
         let own_ms = if call.copied { 0 } else { call.latency_ms };
@@ -422,7 +422,7 @@ fn stop_reason(call: &Call) -> &'static str {
 
 /// The limit that ended the episode.
 fn limit(scored: &Scored<'_>) -> Option<Value> {
-    let variant = scored.origin.variant()?;
+    let variant = scored.origin.variant?;
     if scored.episode.trajectory.outcome != Outcome::StepLimit {
         return None;
     }

@@ -43,7 +43,7 @@ impl<W: Write> Jsonl<W> {
 
 impl<W: Write> Export for Jsonl<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        let (run, score) = (scored.origin.run(), scored.episode.score.map(|_| scored.numbers()));
+        let (run, score) = (scored.origin.run, scored.episode.score.map(|_| scored.numbers()));
         let metrics = scored.named_metrics(&self.metrics);
         let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
         let line = Line {

@@ -1,8 +1,8 @@
 //! The tables, whatever file they are written to: columns with a type, rows of cells, and what fills the cells.
 
-use super::{ExportError, Scored};
+use super::{ExportError, Origin, Scored};
 use crate::analysis::annotations::Annotation;
-use crate::base::{Call, Manifest, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
+use crate::base::{Call, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
 use crate::scoring::{Failure, Figure, Grounding, Measure, figure};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -428,44 +428,16 @@ const SETTING_COLUMNS: &[(Column, SettingContent)] = &[
     }),
 ];
 
-/// The run that an episode is of.
-#[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
-    run: &'a str,
-    manifest: &'a Manifest,
-    variant: Option<&'a Variant>,
-}
-
-impl<'a> Origin<'a> {
-    /// The origin of an episode: the run's name, its manifest, and the name of the episode's variant, whose settings
-    /// stay unknown where the manifest does not have it.
-    pub fn new(run: &'a str, manifest: &'a Manifest, variant: &str) -> Self {
-        let variant = manifest.known_variants().find(|known| known.name == variant);
-        Self { run, manifest, variant }
-    }
-
-    pub(super) fn run(&self) -> &'a str {
-        self.run
-    }
-
-    pub(super) fn manifest(&self) -> &'a Manifest {
-        self.manifest
-    }
-
-    /// The settings, where the manifest has them.
-    pub(super) fn variant(&self) -> Option<&'a Variant> {
-        self.variant
-    }
-
-    fn cells(&self) -> Vec<Cell<'a>> {
-        let settings = SETTING_COLUMNS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
-        [self.run, &self.manifest.dataset.name].map(Cell::text).into_iter().chain(settings).collect()
-    }
-}
-
 /// The protocol's options as a JSON object; empty without any.
 fn options_cell(variant: &Variant) -> Cell<'_> {
     let given = (!variant.options.is_empty()).then_some(&variant.options);
     // Strings always serialise.
     Cell::of(given, |options| Cell::Text(Cow::Owned(serde_json::to_string(options).unwrap_or_default())))
+}
+
+impl<'a> Origin<'a> {
+    fn cells(&self) -> Vec<Cell<'a>> {
+        let settings = SETTING_COLUMNS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
+        [self.run, &self.manifest.dataset.name].map(Cell::text).into_iter().chain(settings).collect()
+    }
 }

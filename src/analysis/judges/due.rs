@@ -1,37 +1,8 @@
 //! Which answers a judge is asked about.
 
-use super::verdict::{Chosen, EpisodeRef, Rule, normalised};
+use super::verdict::{Answer, Chosen, Rule, normalised};
 use crate::base::sha256_hex;
 use std::collections::HashSet;
-
-/// An answer of some episode, with what a judge is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// Id of the question.
-    pub(crate) id: String,
-    pub(crate) question: String,
-    pub(crate) golds: Vec<String>,
-    pub(crate) text: String,
-    /// Whether exact match calls it right.
-    pub(crate) right: bool,
-    /// The episode behind it, where that is to be read too.
-    pub(crate) episode: Option<Read>,
-}
-
-/// An episode as a model reads it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Read {
-    pub(crate) of: EpisodeRef,
-    /// Its steps, written out.
-    pub(crate) steps: String,
-}
-
-impl Answer {
-    /// Whether there is anything to judge.
-    pub(crate) fn is_there(answer: Option<&str>) -> bool {
-        answer.is_some_and(|answer| !answer.trim().is_empty())
-    }
-}
 
 /// The distinct answers that this rule chooses, in the order of the episodes. The audit depends on the seed and on the
 /// answers, not on the judge: two judges are asked the same.

@@ -1,8 +1,7 @@
 //! `verdicts.jsonl` and `classifications.jsonl`: reading them, appending to them, and taking them along.
 
-use super::due::Answer;
-use super::menu::JudgeTask;
-use super::verdict::{Chosen, Judge, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
+use super::verdict::Answer;
+use super::verdict::{Chosen, Judge, JudgeTask, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
 use crate::base::json_error;
 use crate::base::text::is_control;
 use crate::runner::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};

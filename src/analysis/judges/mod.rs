@@ -12,17 +12,18 @@
 mod due;
 mod file;
 mod judging;
-mod menu;
 mod prompt;
 mod reading;
 mod verdict;
 
-pub(crate) use due::{Answer, Read, due};
+pub(crate) use due::due;
 pub(crate) use file::{KnownJudge, Verdicts, carry};
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
-pub(crate) use menu::{JudgeTask, Reading};
 pub(crate) use prompt::{JudgePrompt, PromptFault, shown};
-pub(crate) use verdict::{Chosen, Judge, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, key, normalised};
+pub(crate) use verdict::{
+    Answer, Chosen, Judge, JudgeTask, Judgement, Line, Read, Reading, Rule, RuleRecord, VERDICT_VERSION, Verdict, key,
+    normalised,
+};
 
 #[cfg(test)]
 mod tests;

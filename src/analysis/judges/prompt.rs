@@ -1,11 +1,9 @@
 //! What a judge is asked, and how its reply is read.
 
-use super::due::Answer;
-use super::menu::JudgeTask;
-use super::verdict::Verdict;
-use crate::base::sha256_hex;
+use super::verdict::Answer;
+use super::verdict::{JudgeTask, Verdict};
 use crate::base::text::{cut, excerpt};
-use crate::base::{Message, Prompt};
+use crate::base::{Message, Prompt, sha256_hex};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

@@ -1,9 +1,8 @@
 //! Episodes as a model reads them, and what it says of them beside what people say.
 
-use super::due::Read;
 use super::file::Verdicts;
-use super::menu::Reading;
-use super::verdict::{EpisodeRef, Judgement};
+use super::verdict::Read;
+use super::verdict::{EpisodeRef, Judgement, Reading};
 use crate::analysis::annotations::{ANNOTATION_VERSION, Annotation};
 use crate::base::text::cut;
 use crate::base::{Step, Tool, Trajectory};

@@ -6,7 +6,6 @@ use crate::dataset::{ValueRow, ValueTable};
 use crate::runner::RunError;
 use crate::scoring::{Figure, Unit};
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 /// Ids that are named where values are missing or belong to no episode.
 const MAX_LISTED: usize = 3;
@@ -40,13 +39,6 @@ impl<'a> EpisodeName<'a> {
     pub(crate) fn of(run: &'a str, trajectory: &'a Trajectory) -> Self {
         Self { run, variant: &trajectory.variant, repeat: trajectory.repeat, id: &trajectory.id }
     }
-}
-
-/// The name of a run's folder, also for `.`.
-pub(crate) fn folder_name(folder: &Path) -> String {
-    let whole = folder.canonicalize();
-    let whole = whole.as_deref().unwrap_or(folder);
-    whole.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 impl JoinedMetric {

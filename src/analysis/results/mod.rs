@@ -36,10 +36,10 @@ pub(crate) use judged::{
     CorrectedFigure, CorrectedMean, CorrectedPair, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns,
     TwoJudges, answers, judged_metrics,
 };
-pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
+pub(crate) use metric::{EpisodeName, JoinedMetric};
 pub(crate) use metric_command::{EpisodeNames, add_metric, explain_metric, program_output, with_judges};
 pub(crate) use question_fields::{Field, QuestionCache};
-pub(crate) use run::{GradedRun, failed_episodes, judgements_of};
-pub(crate) use run_ref::{NamedRun, RunRef, check_one, named_runs, runs, runs_at, runs_in};
+pub(crate) use run::{GradedRun, failed_episodes, judgements_of, runs};
+pub(crate) use run_ref::{NamedRun, RunRef, check_one, folder_name, named_runs, runs_at, runs_in};
 pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped};
 pub(crate) use tables::table_sources;

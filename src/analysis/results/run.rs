@@ -1,6 +1,7 @@
 //! One run: its episodes with their scores.
 
 use super::RunRef;
+use super::run_ref::runs_in;
 use crate::analysis::annotations::{Annotation, Annotations};
 use crate::analysis::judges::{Answer, Read, Reading, Verdicts};
 use crate::base::text::visible_line;
@@ -174,4 +175,30 @@ fn readings_of(folder: &RunFolder) -> Result<HashMap<String, Vec<Annotation>>, S
     let said = Annotations::default().with(Verdicts::<Reading>::read(folder)?.annotations());
     let owned = |(key, readings): (&str, Vec<&Annotation>)| (key.to_owned(), readings.into_iter().cloned().collect());
     Ok(said.by_key().into_iter().map(owned).collect())
+}
+
+/// The named runs, or all runs below a named folder.
+pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
+    let mut runs = Vec::new();
+    for text in named {
+        if let Some(run) = RunRef::parse(text) {
+            runs.push(run);
+            continue;
+        }
+        let found = runs_in(Path::new(text));
+        if found.is_empty() {
+            let meant = RunRef::meant(text);
+            if meant.path == Path::new(text) && meant.path.is_dir() {
+                return Err(RunError::input(
+                    format!("`{}` contains no run", meant.path.display()),
+                    "name a folder created by `wikitrail run`, such as results/<run>, or one that contains such folders",
+                ));
+            }
+            // Reports the specific error: no run, or no such variant.
+            RunFolder::open(&meant.path)?;
+            GradedRun::open(&meant.path)?.check_variant(&meant)?;
+        }
+        runs.extend(found.into_iter().map(|path| RunRef { path, variant: None }));
+    }
+    Ok(runs)
 }

@@ -2,7 +2,6 @@
 //!
 //! Ids, variant names and paths may contain `:` and `@`, so the text is split where an existing run precedes.
 
-use super::{GradedRun, folder_name};
 use crate::base::Manifest;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::runner::RunError;
@@ -64,32 +63,6 @@ fn is_source(path: &str) -> bool {
 
 /// How far below an experiment's folder its runs are looked for.
 const DEPTH: usize = 3;
-
-/// The named runs, or all runs below a named folder.
-pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
-    let mut runs = Vec::new();
-    for text in named {
-        if let Some(run) = RunRef::parse(text) {
-            runs.push(run);
-            continue;
-        }
-        let found = runs_in(Path::new(text));
-        if found.is_empty() {
-            let meant = RunRef::meant(text);
-            if meant.path == Path::new(text) && meant.path.is_dir() {
-                return Err(RunError::input(
-                    format!("`{}` contains no run", meant.path.display()),
-                    "name a folder created by `wikitrail run`, such as results/<run>, or one that contains such folders",
-                ));
-            }
-            // Reports the specific error: no run, or no such variant.
-            RunFolder::open(&meant.path)?;
-            GradedRun::open(&meant.path)?.check_variant(&meant)?;
-        }
-        runs.extend(found.into_iter().map(|path| RunRef { path, variant: None }));
-    }
-    Ok(runs)
-}
 
 /// The run at a path, else the runs below it, up to three folders deep, sorted by path. Runs inside of runs do not count.
 pub(crate) fn runs_in(path: &Path) -> Vec<PathBuf> {
@@ -183,6 +156,13 @@ fn runs_or_error(path: &Path) -> Result<Vec<PathBuf>, RunError> {
         ));
     }
     Ok(found)
+}
+
+/// The name of a run's folder, also for `.`.
+pub(crate) fn folder_name(folder: &Path) -> String {
+    let whole = folder.canonicalize();
+    let whole = whole.as_deref().unwrap_or(folder);
+    whole.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -16,7 +16,8 @@
 use super::{ENDPOINT, Endpoint};
 use crate::base::finish::REFUSAL;
 use crate::base::{Cause, FinishReason, FunctionCall, Usage, Verbatim};
-use crate::models::remote::answer::{Decoded, Fault, Progress, count, is_error, parse, read, string, usage};
+use crate::models::remote::answer::{count, is_error, parse, read, string, usage};
+use crate::models::remote::interface::{Decoded, Fault, Progress};
 use crate::models::remote::refusal::Refusal;
 use crate::net::Answer;
 use serde::Deserialize;

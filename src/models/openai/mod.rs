@@ -10,7 +10,7 @@ mod body;
 mod responses;
 
 use super::capability::{AUTO, Capability, Control, IN_TEXT, SERVERS};
-use super::remote::answer::{Decoded, Fault, Progress};
+use super::remote::interface::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, seed, streams, temperature, top_p};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::{Decoding, Reasoning, Request, RequestOption, RequestOptions};

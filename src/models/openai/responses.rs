@@ -30,7 +30,8 @@ use crate::base::{
     FinishReason, Function, FunctionCall, Functions, Message, Prompt, Reasoning, Request, RequestOption,
     RequestOptions, Usage, Verbatim,
 };
-use crate::models::remote::answer::{Decoded, Fault, Progress, count, is_error, parse, read, string, usage};
+use crate::models::remote::answer::{count, is_error, parse, read, string, usage};
+use crate::models::remote::interface::{Decoded, Fault, Progress};
 use crate::models::remote::interface::{EncodedRequest, streams, temperature, top_p};
 use crate::models::remote::refusal::Refusal;
 use crate::net::Answer;

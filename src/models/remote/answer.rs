@@ -1,9 +1,9 @@
 //! A decoded answer, whatever the provider, and helpers that read its JSON.
 
-use super::interface::Interface;
+use super::interface::{Decoded, Fault, Interface, Progress, Reasoning};
 use super::redactor::StreamRedactor;
 use super::refusal::Refusal;
-use crate::base::{Cause, Ending, FinishReason, FunctionCall, Usage, Verbatim};
+use crate::base::{Cause, Ending, FinishReason, Usage};
 use crate::models::capability::IN_TEXT;
 use crate::models::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
@@ -13,120 +13,6 @@ use std::borrow::Cow;
 
 /// Larger token counts are capped, so that sums cannot overflow.
 const MAX_TOKENS: u64 = 1 << 40;
-
-/// How much of a call that a provider cannot read is kept, in bytes.
-pub(in crate::models) const MAX_MALFORMED: usize = 64 << 10;
-
-/// How much of a model's reasoning is kept, in bytes.
-const MAX_REASONING: usize = 64 << 10;
-
-/// A completion as the server sent it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(in crate::models) struct Decoded {
-    /// The text, not yet cut at stops.
-    pub(in crate::models) text: String,
-    /// The functions that the model calls, in order.
-    pub(in crate::models) calls: Vec<FunctionCall>,
-    /// The reply as it was written, where that has to be sent back.
-    pub(in crate::models) verbatim: Option<Verbatim>,
-    pub(in crate::models) finish_reason: Option<String>,
-    pub(in crate::models) usage: Option<Usage>,
-    /// The model that the server says it used.
-    pub(in crate::models) model: Option<String>,
-    /// The model's reasoning, which is not part of the text.
-    pub(in crate::models) reasoning: Option<Reasoning>,
-}
-
-/// Reasoning that came with a completion.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::models) struct Reasoning {
-    /// Where it was: a field's name, or `<think>`.
-    pub(in crate::models) place: &'static str,
-    /// As much of it as is kept; empty if the server does not show it.
-    pub(in crate::models) text: String,
-}
-
-impl Reasoning {
-    pub(in crate::models) fn new(place: &'static str) -> Self {
-        Self { place, text: String::new() }
-    }
-
-    /// Adds a piece, up to the most that is kept.
-    pub(in crate::models) fn push(&mut self, piece: &str) {
-        let room = MAX_REASONING.saturating_sub(self.text.len());
-        self.text.push_str(&piece[..piece.floor_char_boundary(room)]);
-    }
-}
-
-impl Decoded {
-    /// Notes that the model reasoned, and a piece of what it thought.
-    pub(in crate::models) fn reasoned(&mut self, place: &'static str, piece: &str) {
-        let reasoning = self.reasoning.get_or_insert_with(|| Reasoning::new(place));
-        if reasoning.text.is_empty() {
-            reasoning.place = if piece.is_empty() { reasoning.place } else { place };
-        }
-        reasoning.push(piece);
-    }
-
-    /// Notes that the model reasoned if the server counts tokens of that in `usage`.
-    pub(in crate::models) fn counted_reasoning(&mut self, usage: &Value, name: &'static str) {
-        if count(usage, name).is_some_and(|tokens| tokens > 0) {
-            self.reasoned(name, "");
-        }
-    }
-}
-
-/// What is known so far about a streamed answer.
-#[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is noted by another event, in any order")]
-pub(in crate::models) struct Progress {
-    /// Whether a piece of a completion has arrived, even an empty one.
-    pub(in crate::models) started: bool,
-    pub(in crate::models) ended: bool,
-    /// Whether the model declined to answer.
-    pub(in crate::models) refused: bool,
-    /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.
-    pub(in crate::models) has_text: bool,
-    /// What was counted of the prompt, from servers that count it first.
-    pub(in crate::models) prompt: Option<Usage>,
-    /// The blocks of the content so far, from servers that send them in pieces.
-    pub(in crate::models) blocks: Vec<Value>,
-    /// The server's index of each call so far, if it gives any.
-    pub(in crate::models) indices: Vec<Option<u64>>,
-    /// Everything except the text.
-    pub(in crate::models) rest: Decoded,
-}
-
-impl Progress {
-    pub(in crate::models) fn whole(&self) -> bool {
-        self.ended || self.rest.finish_reason.is_some()
-    }
-}
-
-/// Why a 2xx answer is not a completion.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::models) enum Fault {
-    /// It is malformed; another attempt may succeed.
-    Broken(String),
-    /// The provider withholds the answer to this request.
-    Withheld(String),
-    /// It reports an error in place of a completion.
-    Reported(Refusal),
-    /// It is empty, and its reason for that is not known; another attempt may say more.
-    Unexplained(String),
-}
-
-impl From<String> for Fault {
-    fn from(reason: String) -> Self {
-        Self::Broken(reason)
-    }
-}
-
-impl From<&str> for Fault {
-    fn from(reason: &str) -> Self {
-        Self::Broken(reason.to_owned())
-    }
-}
 
 /// Parses a whole answer; the error says why it is not a completion.
 pub(in crate::models) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, String> {

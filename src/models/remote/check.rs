@@ -1,6 +1,6 @@
 //! Probes what a server supports, with two short requests.
 
-use super::answer::Decoded;
+use super::interface::Decoded;
 use super::{ModelError, Raw, Remote, redactor};
 use crate::base::text::printable;
 use crate::base::{Cause, Decoding, Ending, FinishReason, Prompt, Reasoning, Request, RequestOption, RequestOptions};

@@ -1,11 +1,12 @@
 //! The error message of a server that refuses a request.
 
-use super::answer::MAX_MALFORMED;
 use crate::base::finish::TOOL_USE_FAILED;
 use crate::base::{Cause, RequestOption, RequestOptions};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// How much of a call that a provider cannot read is kept, in bytes.
+pub(in crate::models) const MAX_MALFORMED: usize = 64 << 10;
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
 /// Codes of errors by which servers say that a prompt does not fit.

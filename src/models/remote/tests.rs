@@ -1,8 +1,8 @@
 //! Whatever bytes a server sends, at once or in pieces, reading them ends in a completion or in a reason.
 
 use super::Remote;
-use super::answer::Fault;
 use super::answer::Incoming;
+use super::interface::Fault;
 use super::redactor::StreamRedactor;
 use super::refusal::Refusal;
 use crate::models::tests::{APIS, Api, KEY};

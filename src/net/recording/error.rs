@@ -1,9 +1,9 @@
 //! Errors of recordings and caches.
 
 use super::own_file::{NOT_OWN_HINT, is_not_own};
-use super::player::{Miss, Why};
-use super::recorder::FileError;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,4 +70,89 @@ impl From<FileError> for TapeError {
     fn from(FileError { action, path, source }: FileError) -> Self {
         Self::io(action, &path)(source)
     }
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Model,
+    Wiki,
+}
+
+impl Kind {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Wiki => "wiki",
+        }
+    }
+}
+
+/// A request without a recorded answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Miss {
+    pub path: PathBuf,
+    pub kind: Kind,
+    pub why: Why,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The request was never recorded; `nearest` is of the same kind, if the recording has any.
+    Unknown { nearest: Option<Nearest> },
+    /// The same, after so many others that the nearest was not looked for.
+    Unsearched,
+    /// The request was made more often than it was recorded.
+    RanOut { recorded: usize },
+    /// The request failed when it was recorded: answer `number`, from 1, is missing.
+    Gap { number: u32 },
+}
+
+/// The recorded request most like another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// Its line in the recording, from 1.
+    pub line: u64,
+    /// The first difference, such as `prompt, character 12: recorded "…abc", asked "…abd"`; on one line.
+    pub difference: String,
+}
+
+impl std::error::Error for Miss {}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, path) = (self.kind.name(), self.path.display());
+        match &self.why {
+            Why::Unsearched => write!(f, "the recording `{path}` has no such {kind} request, like others before"),
+            Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} requests"),
+            Why::Unknown { nearest: Some(Nearest { line, difference }) } => write!(
+                f,
+                "the recording `{path}` has no such {kind} request; the nearest, in line {line}, differs in {difference}"
+            ),
+            Why::RanOut { recorded } => {
+                let times = if *recorded == 1 { "once" } else { &format!("{recorded} times") };
+                write!(f, "the recording `{path}` answers this {kind} request {times}, and it was made once more")
+            }
+            Why::Gap { number } => write!(
+                f,
+                "the recording `{path}` has no answer {number} to this {kind} request: it failed when recorded"
+            ),
+        }
+    }
+}
+
+impl From<Miss> for TapeError {
+    fn from(miss: Miss) -> Self {
+        Self::Miss(Box::new(miss))
+    }
+}
+
+/// A file operation that failed.
+pub(crate) struct FileError {
+    pub(crate) action: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) source: io::Error,
 }

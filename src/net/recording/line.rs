@@ -3,7 +3,7 @@
 //! The scope of a request is task-local rather than an argument of every function between an episode and its requests:
 //! nothing but a recording or a cache may depend on it.
 
-use super::TapeError;
+use super::error::{Kind, TapeError};
 use crate::base::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -154,24 +154,6 @@ pub(super) fn entry_line<A: Serialize>(
     let mut line = serde_json::to_vec(&written)?;
     line.push(b'\n');
     Ok(line)
-}
-
-/// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Model,
-    Wiki,
-}
-
-impl Kind {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Wiki => "wiki",
-        }
-    }
 }
 
 pub(super) type Digest = [u8; 32];

@@ -32,14 +32,15 @@ mod player;
 mod recorder;
 
 pub use cache::{Cache, CacheCounts, Slot};
-pub use error::TapeError;
-pub use line::{CanonicalRequest, Kind, in_episode, in_sample};
+pub(crate) use error::FileError;
+pub use error::{Kind, Miss, Nearest, TapeError, Why};
+pub use line::{CanonicalRequest, in_episode, in_sample};
 pub(crate) use own_file::{
     FolderBeside, Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_hidden, is_not_own,
     machine, open_own, read_own, signature,
 };
-pub use player::{Miss, Nearest, Player, Why};
-pub(crate) use recorder::{FileError, LineFile, Writer, sync_folder};
+pub use player::Player;
+pub(crate) use recorder::{LineFile, Writer, sync_folder};
 pub use recorder::{Place, Recorder, Wrapped};
 
 #[cfg(test)]

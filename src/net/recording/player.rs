@@ -1,14 +1,13 @@
 //! Reading a recording: an index in memory, answers on demand; for a miss the nearest recorded request and the first
 //! difference.
 
-use super::TapeError;
-use super::line::{self, BadEntry, CanonicalRequest, Counter, Digest, Entry, Head, Kind, MAX_HEADER_BYTES};
+use super::error::{Kind, Miss, Nearest, TapeError, Why};
+use super::line::{self, BadEntry, CanonicalRequest, Counter, Digest, Entry, Head, MAX_HEADER_BYTES};
 use crate::base::bounded::{read_line, too_long};
 use crate::base::{excerpt, json_error};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -268,66 +267,6 @@ impl Spot {
 const AROUND: usize = 30;
 /// Longest text shown, in characters.
 const LONGEST: usize = 80;
-
-/// A request without a recorded answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Miss {
-    pub path: PathBuf,
-    pub kind: Kind,
-    pub why: Why,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
-    /// The request was never recorded; `nearest` is of the same kind, if the recording has any.
-    Unknown { nearest: Option<Nearest> },
-    /// The same, after so many others that the nearest was not looked for.
-    Unsearched,
-    /// The request was made more often than it was recorded.
-    RanOut { recorded: usize },
-    /// The request failed when it was recorded: answer `number`, from 1, is missing.
-    Gap { number: u32 },
-}
-
-/// The recorded request most like another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
-    /// Its line in the recording, from 1.
-    pub line: u64,
-    /// The first difference, such as `prompt, character 12: recorded "…abc", asked "…abd"`; on one line.
-    pub difference: String,
-}
-
-impl std::error::Error for Miss {}
-
-impl fmt::Display for Miss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, path) = (self.kind.name(), self.path.display());
-        match &self.why {
-            Why::Unsearched => write!(f, "the recording `{path}` has no such {kind} request, like others before"),
-            Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} requests"),
-            Why::Unknown { nearest: Some(Nearest { line, difference }) } => write!(
-                f,
-                "the recording `{path}` has no such {kind} request; the nearest, in line {line}, differs in {difference}"
-            ),
-            Why::RanOut { recorded } => {
-                let times = if *recorded == 1 { "once" } else { &format!("{recorded} times") };
-                write!(f, "the recording `{path}` answers this {kind} request {times}, and it was made once more")
-            }
-            Why::Gap { number } => write!(
-                f,
-                "the recording `{path}` has no answer {number} to this {kind} request: it failed when recorded"
-            ),
-        }
-    }
-}
-
-impl From<Miss> for super::TapeError {
-    fn from(miss: Miss) -> Self {
-        Self::Miss(Box::new(miss))
-    }
-}
 
 /// The first difference of two requests, both JSON.
 fn first_difference(recorded: &[u8], asked: &[u8]) -> String {

@@ -1,6 +1,6 @@
 //! Appending to a recording, and to any file of lines, so that a crash loses at most the line being written.
 
-use super::TapeError;
+use super::error::{FileError, TapeError};
 use super::line::{self, BadEntry, CanonicalRequest, Counter, Entry, Head, MAX_HEADER_BYTES};
 use super::own_file::open_own;
 use crate::base::bounded::MAX_LINE_BYTES;
@@ -165,13 +165,6 @@ pub(crate) struct LineFile {
     pub(crate) path: PathBuf,
     /// Bytes known to be complete lines on disk.
     length: u64,
-}
-
-/// A file operation that failed.
-pub(crate) struct FileError {
-    pub(crate) action: &'static str,
-    pub(crate) path: PathBuf,
-    pub(crate) source: io::Error,
 }
 
 impl LineFile {

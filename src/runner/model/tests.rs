@@ -1,11 +1,12 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, elsewhere, is_at};
+use super::{BuiltModel, KeyPolicy, ModelSettings, Provider, elsewhere};
 use crate::base::{Decoding, Reasoning, RequestOption, Voting};
 use crate::models::capability;
 use crate::runner::RunError;
 use crate::runner::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, extra, variant_setting};
 use crate::runner::pace::Pacer;
+use crate::runner::provider::is_at;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 

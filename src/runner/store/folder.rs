@@ -1,7 +1,7 @@
 //! The run folder: creating and opening it; its manifest, questions, prompts and notes.
 
-use super::journal::{self, Episodes, Journaled};
-use super::lock::{Claim, is_lock};
+use super::journal::{self, Episodes, Journaled, replace, replace_with};
+use super::lock::{CLASSIFICATIONS, Claim, VERDICTS, is_lock};
 use super::records::{Shard as RecordFile, is_of_another, json};
 use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
 use crate::base::bounded::{read_at_most, read_line, text_at_most, too_long};
@@ -10,12 +10,12 @@ use crate::base::manifest::{MANIFEST_VERSION, NOTES_VERSION};
 use crate::base::shard::SHARD_VERSION;
 use crate::base::text::printable;
 use crate::base::{Manifest, Notes, Question, Shard, ShardRecord, Variant};
-use crate::net::recording::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
+use crate::net::recording::{TEMPORARY, create_beside, create_own_folder, sync_folder};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
@@ -36,10 +36,6 @@ pub(super) const TRAJECTORIES: &str = "trajectories";
 pub(super) const JOURNAL: &str = "journal";
 /// What people said of the episodes.
 const ANNOTATIONS: &str = "annotations.jsonl";
-/// What models said of the answers.
-pub(super) const VERDICTS: &str = "verdicts.jsonl";
-/// Why models find that episodes failed.
-pub(super) const CLASSIFICATIONS: &str = "classifications.jsonl";
 /// What people note about the run, which no run writes.
 pub(super) const NOTES: &str = "notes.json";
 
@@ -469,28 +465,6 @@ fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreErr
 
 pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
     text_at_most(File::open(path)?, MAX_BYTES)
-}
-
-/// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    replace_with(path, |file| file.write_all(bytes))
-}
-
-/// The same with a function that writes the content.
-pub(super) fn replace_with(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), StoreError> {
-    let (file, beside) = check_own(path).and_then(|()| create_beside(path)).map_err(StoreError::io("write", path))?;
-    let mut buffered = BufWriter::new(file);
-    let written = write(&mut buffered).and_then(|()| buffered.into_inner()?.sync_data());
-    if let Err(source) = written {
-        let _ = fs::remove_file(&beside);
-        return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
-    }
-    fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
-    sync_folder(path);
-    Ok(())
 }
 
 /// Removes the lines of the file that later ones take the place of. Lines that cannot be read stay.

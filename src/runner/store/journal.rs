@@ -12,15 +12,15 @@
 //! lines after it are among that. So nothing that was paid for is forgotten or counted twice, whenever a run is killed.
 //! Whole lines that cannot be read are told and stay in the file.
 
-use super::{Records, Skipped, StoreError, folder, tape_error};
+use super::{Records, Skipped, StoreError, tape_error};
 use crate::base::json_error;
 use crate::base::{Event, Paid, bounded};
-use crate::net::recording::{LineFile, TapeError, Writer};
+use crate::net::recording::{LineFile, TapeError, Writer, check_own, create_beside, sync_folder};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -280,7 +280,7 @@ impl JournalFile {
             bytes.extend_from_slice(line);
             bytes.push(b'\n');
         }
-        folder::replace(&self.path, &bytes)?;
+        replace(&self.path, &bytes)?;
         let mut lines = LineFile::open(&self.path)?;
         let tail = lines.tail()?;
         lines.repair(&tail, false)?;
@@ -354,4 +354,26 @@ fn header(lines: &mut impl Iterator<Item = io::Result<Vec<u8>>>, path: &Path) ->
         return Err(StoreError::Newer { path: path.to_owned(), found: header.v.into(), known: VERSION });
     }
     Ok(Some(header))
+}
+
+/// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// The same with a function that writes the content.
+pub(super) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    let (file, beside) = check_own(path).and_then(|()| create_beside(path)).map_err(StoreError::io("write", path))?;
+    let mut buffered = BufWriter::new(file);
+    let written = write(&mut buffered).and_then(|()| buffered.into_inner()?.sync_data());
+    if let Err(source) = written {
+        let _ = fs::remove_file(&beside);
+        return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
+    }
+    fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
+    sync_folder(path);
+    Ok(())
 }

@@ -13,7 +13,6 @@
 //! read through that handle alone, and whoever does not get a lock names its holder only where that can be read.
 
 use super::StoreError;
-use super::folder::{CLASSIFICATIONS, VERDICTS};
 use crate::base::Shard;
 use crate::net::recording::{check_own, machine, open_own, signature};
 use std::fs::{self, File, TryLockError};
@@ -37,6 +36,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 const NAME: &str = ".lock";
 
+/// What models said of the answers.
+pub(super) const VERDICTS: &str = "verdicts.jsonl";
+/// Why models find that episodes failed.
+pub(super) const CLASSIFICATIONS: &str = "classifications.jsonl";
 /// The files that models' answers are appended to.
 const ASKED: [&str; 2] = [VERDICTS, CLASSIFICATIONS];
 

@@ -1,6 +1,6 @@
 //! The episodes of several folders of one run, each once.
 
-use super::folder::{self, JOURNAL, TRAJECTORIES};
+use super::folder::{JOURNAL, TRAJECTORIES};
 use super::journal::{self, Episodes, Journaled};
 use super::lock::hold_still;
 use super::{Journal, PaidByVariant, Records, RunFolder, StoreError};
@@ -184,7 +184,7 @@ impl RunFolder {
         folders: &[&Self],
         records: &[Records],
     ) -> Result<PaidByVariant, StoreError> {
-        folder::replace_with(&self.lines(TRAJECTORIES, ""), |file| union.write(file))?;
+        super::journal::replace_with(&self.lines(TRAJECTORIES, ""), |file| union.write(file))?;
         let measured: HashSet<&str> = union.keys().filter(|(_, measured)| *measured).map(|(key, _)| key).collect();
         let (mut paid, mut open, mut is_journaled) = (PaidByVariant::new(), Episodes::new(), false);
         for (folder, records) in folders.iter().zip(records) {
