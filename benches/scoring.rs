@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
-use wikitrail::scoring::{hotpot, normalize};
+use wikitrail::score::{hotpot, normalize};
 
 /// Short ASCII answers, as most are: the gold dressed with an article, case and punctuation.
 fn ascii_pairs() -> Vec<(String, String)> {

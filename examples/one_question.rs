@@ -4,7 +4,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program for people prints")]
 
-use wikitrail::{OneAgent, Question, RunError, VariantSettings};
+use wikitrail::run::{OneAgent, Question, RunError, VariantSettings};
 
 #[tokio::main]
 async fn main() -> Result<(), RunError> {

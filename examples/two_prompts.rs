@@ -5,9 +5,8 @@
 #![expect(clippy::print_stdout, reason = "a program for people prints")]
 
 use std::path::PathBuf;
-use wikitrail::{
-    ComparisonSettings, Experiment, Interrupts, RunError, RunEvent, VariantSettings, compare_run, prepare,
-};
+use wikitrail::compare::{Settings, compare_run};
+use wikitrail::run::{Experiment, Interrupts, RunError, RunEvent, VariantSettings, prepare};
 
 #[tokio::main]
 async fn main() -> Result<(), RunError> {
@@ -31,7 +30,7 @@ async fn main() -> Result<(), RunError> {
     for variant in finished.summaries.iter().flat_map(|summary| &summary.variants) {
         println!("{}: EM {:.3}", variant.name, variant.score.em.unwrap_or(f64::NAN));
     }
-    let comparison = compare_run(&folder, &ComparisonSettings::default())?;
+    let comparison = compare_run(&folder, &Settings::default())?;
     for pair in comparison.figures.iter().flat_map(|figure| &figure.pairs) {
         println!("{}", pair.verdict.sentence);
     }

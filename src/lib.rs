@@ -1,25 +1,13 @@
 //! Question answering agents over Wikipedia: run over dataset files, recorded, scored and compared.
 //!
-//! The library is the program without its command line. Describe what to run ([`Experiment`]), [`prepare`] it (writes
-//! nothing), [`Prepared::execute`] it into a folder with a [`Listener`], read the [`Summary`], and compare the variants
-//! ([`compare_run`]). [`OneAgent`] answers single questions.
+//! The library is the program without its command line. Its modules have the names of the program's commands:
 //!
-//! ```no_run
-//! use wikitrail::{ComparisonSettings, Experiment, Interrupts, RunEvent, VariantSettings, compare_run, prepare};
-//!
-//! # async fn run() -> Result<(), wikitrail::RunError> {
-//! let method = |name: &str| VariantSettings { method: Some(name.to_owned()), ..Default::default() };
-//! let experiment = Experiment::over("datasets/sample.jsonl")
-//!     .variant("react", method("react"))
-//!     .variant("cot", method("cot"))
-//!     .output("results/two");
-//! let mut listener = |event: &RunEvent| eprintln!("{event:?}");
-//! prepare(&experiment)?.execute(&mut listener, Interrupts::none()).await?;
-//! let comparison = compare_run("results/two".as_ref(), &ComparisonSettings::default())?;
-//! println!("{}", comparison.figures[0].pairs[0].verdict.sentence);
-//! # Ok(())
-//! # }
-//! ```
+//! | module | what it does |
+//! |---|---|
+//! | [`run`] | runs agents over the questions of a dataset, or one agent over one question |
+//! | [`score`] | scores answers as the official scripts do |
+//! | [`wiki`] | the tool: searches and looks up in a Wikipedia |
+//! | [`compare`] | compares the variants of a run; the statistics behind it |
 //!
 //! # Inside
 //!
@@ -42,30 +30,24 @@
 //! | `wikipedia` | the tool: session, live sources, HTML, the frozen corpus | base, net |
 //! | `runner` | settings, experiment files, agents, run folders, resume, plan, shards, events | base, dataset, scoring, prompting, net, models, wikipedia |
 //! | `analysis` | runs read back: scored episodes, judgements, comparisons, branches, imports, exports, reports | base, dataset, scoring, prompting, net, models, wikipedia, runner |
-//! | `facade` | what the library offers | base, runner, scoring, analysis |
+//! | `facade` | what the library offers | base, dataset, prompting, net, wikipedia, runner, scoring, analysis |
 //! | `cli` | one file for each command; the only user of clap and anyhow | everything |
 
-#[doc(hidden)]
-pub mod analysis;
-#[doc(hidden)]
-pub mod base;
+mod analysis;
+mod base;
 mod cli;
-#[doc(hidden)]
-pub mod dataset;
+mod dataset;
 mod facade;
-#[doc(hidden)]
-pub mod models;
-#[doc(hidden)]
-pub mod net;
-#[doc(hidden)]
-pub mod prompting;
-#[doc(hidden)]
-pub mod runner;
-#[doc(hidden)]
-pub mod scoring;
-#[doc(hidden)]
-pub mod wikipedia;
+mod models;
+mod net;
+mod prompting;
+mod runner;
+mod scoring;
+mod wikipedia;
+
+#[cfg(test)]
+mod tests;
 
 #[doc(hidden)]
 pub use cli::main;
-pub use facade::*;
+pub use facade::{compare, run, score, wiki};

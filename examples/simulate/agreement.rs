@@ -2,8 +2,8 @@
 
 use crate::draw::uniform;
 use crate::{Effort, Figure, Row, float};
-use wikitrail::base::stats::rng::SplitMix64;
-use wikitrail::base::stats::{Agreement, Coefficient};
+use wikitrail::compare::statistics::SplitMix64;
+use wikitrail::compare::statistics::{Agreement, Coefficient};
 
 const COVERED: Option<(f64, f64)> = Some((0.935, 1.0));
 

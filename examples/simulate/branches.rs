@@ -1,8 +1,8 @@
 //! Branches of a greedy model: an edit against a control that replays wrong answers, and against placebos.
 
 use crate::{Effort, Figure, Row, float, simulate};
-use wikitrail::base::stats::rng::SplitMix64;
-use wikitrail::base::stats::{arms_permutation, permutation};
+use wikitrail::compare::statistics::SplitMix64;
+use wikitrail::compare::statistics::{arms_permutation, permutation};
 
 const ALPHA: f64 = 0.05;
 const ERROR: (f64, f64) = (0.0, ALPHA);

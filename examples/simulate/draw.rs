@@ -1,9 +1,9 @@
 //! Differences of simulated questions.
 
 use crate::float;
-use wikitrail::base::stats::distributions::normal_quantile;
-use wikitrail::base::stats::rng::SplitMix64;
-use wikitrail::base::stats::{Differences, Interval};
+use wikitrail::compare::statistics::SplitMix64;
+use wikitrail::compare::statistics::normal_quantile;
+use wikitrail::compare::statistics::{Differences, Interval};
 
 /// F1 of answers that are neither wrong nor right, and its mean.
 const BETWEEN: [f64; 4] = [0.25, 0.4, 0.5, 0.8];

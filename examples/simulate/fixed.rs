@@ -2,7 +2,7 @@
 
 use crate::draw::{BETWEEN_MEAN, Draw, Source, f1_values};
 use crate::{Effort, Figure, Row, float, simulate};
-use wikitrail::base::stats::{Decision, Interval, Mean, Moments, Rule, Sums, holm};
+use wikitrail::compare::statistics::{Decision, Interval, Mean, Moments, Rule, Sums, holm};
 
 pub(crate) const ALPHA: f64 = 0.05;
 

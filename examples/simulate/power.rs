@@ -3,7 +3,7 @@
 use crate::draw::{Draw, Source};
 use crate::fixed::{ALPHA, find, share};
 use crate::{Effort, Figure, Row, simulate};
-use wikitrail::base::stats::{Design, Spread};
+use wikitrail::compare::statistics::{Design, Spread};
 
 const WANTED: f64 = 0.8;
 const BAND: Option<(f64, f64)> = Some((WANTED - 0.03, WANTED + 0.03));

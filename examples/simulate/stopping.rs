@@ -3,7 +3,7 @@
 use crate::draw::{Draw, Source};
 use crate::fixed::{ALPHA, share};
 use crate::{Effort, Figure, Row, float, simulate};
-use wikitrail::base::stats::{Betting, McNemar, Mean};
+use wikitrail::compare::statistics::{Betting, McNemar, Mean};
 
 /// Questions of a run that nothing stops.
 const QUESTIONS: usize = 500;

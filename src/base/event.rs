@@ -33,7 +33,9 @@ pub struct Wait {
     pub server: String,
     /// How long the wait is in all, and how much of it is left.
     pub whole: Duration,
+    /// What is left of it.
     pub left: Duration,
+    /// Why nothing can be sent.
     pub reason: WaitReason,
 }
 

@@ -212,6 +212,7 @@ pub struct FinishReason {
     pub reason: &'static str,
     /// The reason as it is recorded; empty for none.
     pub recorded: &'static str,
+    /// How the reply ended.
     pub ending: Ending,
     /// Where it is documented.
     pub source: &'static str,

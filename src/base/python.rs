@@ -178,11 +178,8 @@ fn is_printable(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{is_newer_than_python, is_word, lower, repr};
+    use crate::tests::golden;
     use serde::Deserialize;
-
-    mod golden {
-        include!("../../tests/it/common/golden.rs");
-    }
 
     #[derive(Deserialize)]
     struct WordRanges {

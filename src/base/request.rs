@@ -167,6 +167,7 @@ impl Completion {
 
 /// Counted use of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names that records and servers use")]
 pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,

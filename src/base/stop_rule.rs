@@ -13,6 +13,7 @@ pub struct StopRule {
     pub metric: String,
     /// Names of two variants; differences are those of the second less the first.
     pub a: String,
+    /// The second variant.
     pub b: String,
     /// How often a run without a difference may stop at all.
     pub alpha: f64,
@@ -30,11 +31,13 @@ pub struct StopRuleError {
 /// What a rule has found, after the questions up to which both of its variants are finished, in the order of the plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stopping {
+    /// The rule.
     pub rule: StopRule,
     /// Questions of the run.
     pub planned: usize,
     /// How many of them, from the first on, were looked at; if it is decided, those after which it was.
     pub looked: usize,
+    /// Whether the evidence is enough to stop.
     pub decided: bool,
     /// Those of them that were measured under both variants.
     pub n: usize,
@@ -44,12 +47,15 @@ pub struct Stopping {
     pub later: usize,
     /// Evidence against "no difference".
     pub e_value: f64,
+    /// Mean of the first variant; absent without measured questions.
     pub a_mean: Option<f64>,
+    /// Mean of the second.
     pub b_mean: Option<f64>,
     /// Mean of the differences, `b − a`.
     pub difference: Option<f64>,
     /// The ends of the confidence sequence of the difference, at the level `1 − alpha`.
     pub low: f64,
+    /// Its upper end.
     pub high: f64,
 }
 

@@ -55,6 +55,7 @@ pub enum Reply {
 }
 
 impl Tool {
+    /// As records name it, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",

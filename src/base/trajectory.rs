@@ -14,10 +14,10 @@ pub const TRAJECTORY_VERSION: u32 = 1;
 
 /// One episode: one question under one variant, once. One line of `trajectories.jsonl`.
 ///
-/// Its texts are `S`, which is [`TextLength`] for readers that check a record but need none of them.
+/// Its texts are `S`, which is `TextLength` for readers that check a record but need none of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trajectory<S = String> {
-    /// Format version, [`TRAJECTORY_VERSION`]; always the first field.
+    /// Format version, `TRAJECTORY_VERSION`; always the first field.
     pub v: u32,
     /// Id of the question.
     pub id: S,
@@ -266,6 +266,7 @@ pub struct Provenance<S = String> {
 }
 
 impl Outcome {
+    /// As records name it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -277,6 +278,7 @@ impl Outcome {
         }
     }
 
+    /// The outcome of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
     }
@@ -287,6 +289,7 @@ impl Outcome {
 }
 
 impl Compat {
+    /// As records name it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",

@@ -175,9 +175,6 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
 /// Prints the error of one file, to go on with the others.
 fn tell(error: &PromptError) -> anyhow::Result<()> {
     let mut err = stderr();
-    writeln!(err, "error: {error}")?;
-    if let Some(hint) = error.hint() {
-        writeln!(err, "hint: {hint}")?;
-    }
+    writeln!(err, "error: {error}\nhint: {}", error.hint())?;
     Ok(())
 }

@@ -23,6 +23,7 @@ pub struct DatasetError {
     file: String,
     line: Option<usize>,
     record: Option<usize>,
+    /// What is wrong.
     pub problem: Problem,
 }
 
@@ -109,6 +110,7 @@ impl DatasetError {
         Self { record: Some(place.record), ..Self::at_line(file, place.line, problem) }
     }
 
+    /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match &self.problem {
             Problem::Io(_) => "check the path; `wikitrail run` without a file uses our sample",

@@ -9,6 +9,7 @@ use crate::base::Question;
 use std::fmt;
 use std::path::Path;
 
+/// A format of dataset files.
 #[derive(Clone, Copy)]
 pub struct Format {
     name: &'static str,
@@ -79,6 +80,7 @@ impl Format {
         self
     }
 
+    /// As `--format` takes it.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -90,6 +92,7 @@ impl Format {
         format!("{} or {last}", others.join(", "))
     }
 
+    /// The format of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }

@@ -39,8 +39,8 @@ pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
 pub use public::{PUBLIC_SOURCES, PublicSource};
-pub use scores::{NotNumeric, ScoreRow, ScoreTable, ValueRow, ValueTable, read_scores, read_values};
-pub use select::{IdList, SelectionError, Split, SplitError, read_ids, select, sha256_of_ids, split};
+pub use scores::{ScoreRow, ScoreTable, ValueRow, ValueTable, read_scores, read_values};
+pub use select::{IdList, SelectionError, read_ids, select, sha256_of_ids, split};
 pub use table::WithoutAnswers;
 
 use crate::base::{Question, sha256_hex};
@@ -49,13 +49,16 @@ use fields::{Layout, Record};
 use std::collections::HashMap;
 use std::path::Path;
 
+/// The questions of a file.
 #[derive(Debug)]
 pub struct Dataset {
     /// Name of the dataset: the format's, or the file's stem for general formats.
     pub name: String,
+    /// The format that it was read as.
     pub format: Format,
     /// The questions, in file order.
     pub questions: Vec<Question>,
+    /// SHA-256 of the file in hexadecimal.
     pub sha256: String,
     /// Errors of the records that were skipped.
     pub skipped: Vec<DatasetError>,
@@ -89,6 +92,7 @@ pub struct Columns {
     pub level: Option<String>,
 }
 
+/// Reads a file; JSON Lines and tables are read record by record.
 pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let file = path.display().to_string();
     let Some(mut lines) = Lines::open(path, &file, options) else {

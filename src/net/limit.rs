@@ -26,7 +26,7 @@
 
 mod concurrency;
 
-pub use concurrency::{Change, History, MAX_CHANGES, Reason};
+pub use concurrency::{History, Reason};
 
 use super::retry::{DEFAULT_MAX_WAIT, FOREVER};
 use crate::base::WaitReason;

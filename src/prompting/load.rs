@@ -271,8 +271,8 @@ pub enum PromptError {
 
 impl PromptError {
     /// How to fix it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
+    pub fn hint(&self) -> String {
+        match self {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "check the path; `wikitrail prompt list` shows the prompts that are built in".into()
             }
@@ -317,8 +317,7 @@ impl PromptError {
             Self::NotEditable(..) => "`wikitrail prompt check FILE` lists what is wrong with it".into(),
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),
             Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
-        };
-        Some(hint)
+        }
     }
 }
 

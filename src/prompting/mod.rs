@@ -1,7 +1,7 @@
 //! Prompt files, exemplars, their rendering, and the protocols that agents speak.
 //!
-//! A prompt is a TOML file with instructions and structured exemplars ([`PromptFile`]), or a finished text
-//! ([`FinishedText`]): under a key of the paper's JSON files, or a plain one. [`load()`] reads and checks either, [`texts::load`] reads the protocol's own texts, and
+//! A prompt is a TOML file with instructions and structured exemplars (`PromptFile`), or a finished text
+//! (`FinishedText`): under a key of the paper's JSON files, or a plain one. [`load()`] reads and checks either, [`texts::load`] reads the protocol's own texts, and
 //! [`render()`] turns both into the frame around the question of every request.
 //!
 //! | file | what it holds |
@@ -26,15 +26,13 @@ mod reader;
 mod render;
 pub mod texts;
 
-pub use exemplar::{Exemplar, ExemplarStep};
-pub use file::{METHODS, PromptFile, QUESTION_LABELS, Texts};
-pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptError, PromptSource, check, file_of, load, source};
-pub use new::{NewPrompt, new};
-pub use plain::FinishedText;
+pub use file::QUESTION_LABELS;
+pub use load::{Checked, PromptError, PromptSource, check, file_of, load, source};
+pub use new::new;
 pub(crate) use reader::{Entry, Fault, Reader, Table, quoted};
 pub use reader::{Problem, Problems};
-pub use render::{ExemplarOrder, RenderSettings, Rendered, ToolTexts, render};
-pub use texts::{ProtocolTexts, TextsFile};
+pub use render::{ExemplarOrder, RenderSettings, Rendered, render};
+pub use texts::ProtocolTexts;
 
 #[cfg(test)]
 mod tests;

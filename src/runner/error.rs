@@ -145,7 +145,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         .or_else(|| error.downcast_ref().map(|e: &DatasetError| (Input, owned(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &FileError| (Input, owned(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &SelectionError| (Input, owned(e.hint()))))
-        .or_else(|| error.downcast_ref().map(|e: &PromptError| (Input, e.hint())))
+        .or_else(|| error.downcast_ref().map(|e: &PromptError| (Input, Some(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &Problems| (Input, Some(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &ExperimentError| (experiment(e), Some(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &ProductError| (Usage, Some(e.hint()))))

@@ -19,8 +19,7 @@ const CONCURRENCY: usize = 16;
 
 /// An agent that answers one question after the other.
 pub struct OneAgent {
-    /// The agent.
-    pub agent: Agent,
+    pub(crate) agent: Agent,
     /// What a record says about it.
     pub variant: Variant,
     /// What a person should know.
@@ -60,11 +59,11 @@ impl OneAgent {
     /// The agent with these settings.
     ///
     /// ```
-    /// use wikitrail::{OneAgent, VariantSettings};
+    /// use wikitrail::run::{OneAgent, VariantSettings};
     ///
     /// let one = OneAgent::new(VariantSettings { method: Some("cot".to_owned()), ..Default::default() })?;
     /// assert_eq!(one.variant.model, "baseline");
-    /// # Ok::<(), wikitrail::RunError>(())
+    /// # Ok::<(), wikitrail::run::RunError>(())
     /// ```
     pub fn new(settings: VariantSettings) -> Result<Self, RunError> {
         let variants = vec![VariantSpec { name: "main".to_owned(), settings, ..VariantSpec::default() }];
@@ -82,7 +81,7 @@ impl OneAgent {
     }
 
     /// The episode of a question.
-    pub fn episode(&self, question: Question) -> Episode {
+    pub(crate) fn episode(&self, question: Question) -> Episode {
         episode(&Arc::new(question), &Arc::new(self.variant.clone()))
     }
 }

@@ -81,12 +81,12 @@ pub(crate) fn check_files(file: &ExperimentFile, overrides: &Overrides) -> Resul
 /// file or folder is found before anything is sent. Writes nothing; everything that is wrong is one error.
 ///
 /// ```
-/// use wikitrail::{Experiment, VariantSettings, prepare};
+/// use wikitrail::run::{Experiment, VariantSettings, prepare};
 ///
 /// let experiment = Experiment::over("datasets/sample.jsonl").variant("main", VariantSettings::default()).limit(3);
 /// let prepared = prepare(&experiment)?;
 /// assert_eq!(prepared.runs().map(|run| run.new).sum::<usize>(), 3);
-/// # Ok::<(), wikitrail::RunError>(())
+/// # Ok::<(), wikitrail::run::RunError>(())
 /// ```
 pub fn prepare(experiment: &Experiment) -> Result<Prepared, RunError> {
     let mut experiment = experiment.clone();

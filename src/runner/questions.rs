@@ -114,7 +114,7 @@ pub(super) const HELP: &str =
 
 impl From<PromptError> for InputProblem {
     fn from(error: PromptError) -> Self {
-        Self { message: error.to_string(), hint: error.hint().unwrap_or_else(|| HELP.to_owned()) }
+        Self { message: error.to_string(), hint: error.hint() }
     }
 }
 

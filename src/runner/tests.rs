@@ -7,6 +7,7 @@ use crate::base::{
 };
 use crate::runner::agent::Episode;
 use crate::runner::store::{Appender, Lock, RunFolder};
+use crate::tests::made_up;
 use futures_util::FutureExt as _;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -18,15 +19,8 @@ type Room = Box<dyn Fn() -> usize + Send + Sync>;
 
 mod differences;
 
-mod made {
-    use crate::base::{Compat, Decoding, Method, Variant, Wording};
-    use std::collections::BTreeMap;
-
-    include!("../../tests/it/common/variant.rs");
-}
-
 fn variant(name: &str) -> Variant {
-    Variant { model: "baseline".to_owned(), wiki: "corpus:x".to_owned(), ..made::variant(name) }
+    Variant { model: "baseline".to_owned(), wiki: "corpus:x".to_owned(), ..made_up::variant(name) }
 }
 
 fn manifest(variant: Variant) -> Manifest {

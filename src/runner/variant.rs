@@ -383,11 +383,9 @@ pub(super) fn unsent_notes(variant: &Variant, learned: &LearnedOptions) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::{unsent_notes, unsent_options};
-    use crate::base::{Compat, Decoding, Method, RequestOption, Variant, Wording};
+    use crate::base::{Decoding, Method, RequestOption, Variant};
     use crate::models::{Endpoint, OpenAiSettings, RemoteSettings, anthropic, openai};
-    use std::collections::BTreeMap;
-
-    include!("../../tests/it/common/variant.rs");
+    use crate::tests::made_up::variant;
 
     #[test]
     fn stops_are_told_about_where_requests_have_some() {

@@ -111,10 +111,10 @@ pub const FEVER_LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 
 /// Whether the official scorer counts the label as right: equality after upper-casing, and nothing else.
 ///
-/// Neither space nor punctuation is ignored; [`paper_reward`](super::paper_reward) is the lenient rule.
+/// Neither space nor punctuation is ignored; [`paper_reward`] is the lenient rule.
 ///
 /// ```
-/// use wikitrail::scoring::fever_label;
+/// use wikitrail::score::fever_label;
 /// assert!(fever_label("not enough info", "NOT ENOUGH INFO"));
 /// assert!(!fever_label("SUPPORTS.", "SUPPORTS") && !fever_label("", "SUPPORTS"));
 /// ```
@@ -126,7 +126,8 @@ pub fn fever_label(prediction: &str, gold: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::hotpot;
-    use crate::scoring::{AnswerScore, shared};
+    use crate::scoring::AnswerScore;
+    use crate::tests::shared;
     use serde::Deserialize;
 
     #[derive(Deserialize)]

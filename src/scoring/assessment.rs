@@ -13,6 +13,7 @@ use serde::ser::{Serialize, Serializer};
 /// Trajectory metrics of one measured episode.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Assessment {
+    /// What it opened, and which of the gold pages.
     pub retrieval: Retrieval,
     /// Where its answer comes from; absent without an answer and where the gold is hidden.
     pub grounding: Option<Grounding>,

@@ -17,7 +17,7 @@ use unicode_general_category::get_general_category;
 /// for itself. Two texts that are nothing but punctuation give EM 1 and F1 0.
 ///
 /// ```
-/// let score = wikitrail::scoring::characters("《红楼梦》作者", &["红楼梦"]);
+/// let score = wikitrail::score::characters("《红楼梦》作者", &["红楼梦"]);
 /// assert_eq!((score.em, score.recall, score.precision), (0.0, 1.0, 0.6));
 /// ```
 pub fn characters<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
@@ -31,7 +31,7 @@ pub fn characters<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
 /// The normalised answer: its characters and words, joined by single spaces.
 ///
 /// ```
-/// assert_eq!(wikitrail::scoring::normalize_characters("在 iPhone 4S上，2011年"), "在 iphone 4s 上 2011 年");
+/// assert_eq!(wikitrail::score::normalize_characters("在 iPhone 4S上，2011年"), "在 iphone 4s 上 2011 年");
 /// ```
 pub fn normalize_characters(text: &str) -> String {
     let lowered = lower(text);

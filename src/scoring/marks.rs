@@ -22,13 +22,6 @@ struct Word {
 ///
 /// Texts are compared as the trajectory metrics do: word by word, where only letters and digits count. Of an answer that
 /// is yes, no or a label nothing is marked.
-///
-/// ```
-/// # use wikitrail::scoring::marks;
-/// let pieces = marks("It was. Built in 1889, by him.", &["Built in 1889, by him.".into()], &["1889".into()]);
-/// let shown: Vec<_> = pieces.iter().map(|piece| (piece.text, piece.sentence, piece.answer)).collect();
-/// assert_eq!(shown, [("It was. ", false, false), ("Built in ", true, false), ("1889", true, true), (", by him.", true, false)]);
-/// ```
 pub fn marks<'a>(observation: &'a str, sentences: &[String], answers: &[String]) -> Vec<Marked<'a>> {
     let text = cap(observation);
     let tokens = tokens(text);
@@ -140,5 +133,14 @@ mod tests {
             let joined: String = marks(text, &["1971".into()], &["b".into()]).iter().map(|piece| piece.text).collect();
             assert_eq!(joined, text);
         }
+    }
+
+    #[test]
+    fn a_sentence_and_the_answer_in_it_are_marked() {
+        let pieces = marks("It was. Built in 1889, by him.", &["Built in 1889, by him.".into()], &["1889".into()]);
+        let shown: Vec<_> = pieces.iter().map(|piece| (piece.text, piece.sentence, piece.answer)).collect();
+        let expected =
+            [("It was. ", false, false), ("Built in ", true, false), ("1889", true, true), (", by him.", true, false)];
+        assert_eq!(shown, expected);
     }
 }

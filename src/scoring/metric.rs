@@ -29,6 +29,7 @@ impl Metric {
     pub const ALL: [Self; 7] =
         [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters, Self::StrategyQa, Self::RougeL];
 
+    /// As `--metric` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hotpot => "hotpot",
@@ -47,6 +48,7 @@ impl Metric {
         matches!(self, Self::Fever | Self::StrategyQa)
     }
 
+    /// The metric of that name, in any case of letters.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name().eq_ignore_ascii_case(name.trim()))
     }

@@ -35,32 +35,24 @@ mod shortfall;
 pub mod tally;
 
 pub use answer::{
-    FEVER_LABELS, fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11,
-    squad20, strategy_qa, trivia,
+    fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11, squad20,
+    strategy_qa, trivia,
 };
-pub use assessment::{Assessment, FailureCounts, PaperCounts, RunAssessment};
+pub use assessment::{Assessment, PaperCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
-pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact, has_words, is_same_page, page_title};
-pub use failure::{Failure, FailureClass, PaperClass};
+pub use evidence::{GoldEvidence, GoldFact, has_words, is_same_page, page_title};
+pub use failure::{Failure, FailureClass};
 pub use figure::{Better, Figure, Measure, ScoredEpisode, Unit};
-pub use marks::{Marked, marks};
+pub use marks::marks;
 pub use metric::{Metric, score_answers};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
-pub use overlap::{AnswerScore, rouge_l};
-pub use retrieval::{GoldRetrieval, Grounding, Retrieval, Share};
+pub use overlap::AnswerScore;
+pub use retrieval::{GoldRetrieval, Grounding, Share};
 pub use shortfall::{PromptGrowth, Shortfall, Shortfalls};
-pub use tally::{QuestionMeans, RunScore, Tally};
+pub use tally::{RunScore, Tally};
 
-#[cfg(test)]
-mod golden {
-    include!("../../tests/it/common/golden.rs");
-}
-#[cfg(test)]
-mod shared {
-    include!("../../tests/it/common/shared.rs");
-}
 #[cfg(test)]
 mod assessment_tests;
 #[cfg(test)]

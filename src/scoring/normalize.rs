@@ -18,7 +18,7 @@ enum Fate {
 /// The normalised answer of `HotpotQA`, `SQuAD` 1.1 and 2.0, `2WikiMultiHopQA` and `MuSiQue`.
 ///
 /// ```
-/// assert_eq!(wikitrail::scoring::normalize("The  U.S.A., an example"), "usa example");
+/// assert_eq!(wikitrail::score::normalize("The  U.S.A., an example"), "usa example");
 /// ```
 pub fn normalize(text: &str) -> String {
     normalize_by(text, delete_punctuation, is_word)

@@ -1,9 +1,10 @@
 //! The golden answer scores: what the official scripts gave for 4,522 pairs, and for 1,000 that were made for the tests.
 
 use super::{
-    AnswerScore, fid_em, golden, hotpot, hotpot_max, musique, normalize, normalize_fid, normalize_orqa,
-    normalize_trivia, orqa_em, shared, squad11, squad20, trivia,
+    AnswerScore, fid_em, hotpot, hotpot_max, musique, normalize, normalize_fid, normalize_orqa, normalize_trivia,
+    orqa_em, squad11, squad20, trivia,
 };
+use crate::tests::{golden, shared};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -8,7 +8,7 @@
 
 mod revisions;
 
-pub use revisions::{LeftOut, Pin, Revision, SiteFacts, SitePage};
+pub use revisions::{LeftOut, Revision, SiteFacts, SitePage};
 
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, PaperPage};
@@ -43,6 +43,7 @@ pub struct LagSettings {
     pub attempts: u32,
     /// Shortest wait, whatever the site says.
     pub least: Duration,
+    /// Longest wait, whatever the site says.
     pub longest: Duration,
 }
 
@@ -53,6 +54,7 @@ impl Default for LagSettings {
     }
 }
 
+/// A `MediaWiki` site, asked through its API.
 pub struct ApiSource {
     site: Site,
     reading: Reading,

@@ -25,7 +25,7 @@ pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use frozen::{FetchedLine, Frozen, SearchAnswer, title_of};
 pub use import::{FORMATS, Format, files};
 pub use index::Passage;
-pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use manifest::{Extent, Freeze, License, Manifest, NameCounts};
 pub use pack::{PackError, Packing, notice, pack};
 pub use verify::verify;
 
@@ -56,6 +56,7 @@ fn lines_file(dir: &Path) -> Option<PathBuf> {
     FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
 }
 
+/// A frozen encyclopedia, in memory or in a folder.
 pub struct Corpus {
     name: String,
     id: String,
@@ -178,12 +179,12 @@ impl Source for Corpus {
 
 impl Corpus {
     /// The identity: `wt1:…` of a folder that was built, SHA-256 of the lines, unpacked, of others.
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
     /// What a run over it depends on: its identity and, if searches were frozen with it, the beginning of their digest.
-    pub fn identity(&self) -> String {
+    pub(crate) fn identity(&self) -> String {
         self.manifest.as_ref().map_or_else(|| self.id.clone(), Manifest::identity)
     }
 
@@ -193,7 +194,7 @@ impl Corpus {
     }
 
     /// What a folder is that was built.
-    pub fn manifest(&self) -> Option<&Manifest> {
+    pub(crate) fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
     }
 
@@ -202,21 +203,21 @@ impl Corpus {
         self.articles.count()
     }
 
-    pub fn title(&self, number: u32) -> Result<String, CorpusError> {
+    pub(crate) fn title(&self, number: u32) -> Result<String, CorpusError> {
         self.articles.title(number)
     }
 
-    pub fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
+    pub(crate) fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
         self.articles.page(number)
     }
 
     /// The article of that title or redirect, as written.
-    pub fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+    pub(crate) fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
         self.articles.exact(name)
     }
 
     /// The page that a search for `query` opens, if it opens one.
-    pub fn opens(&self, query: &str) -> Result<Option<u32>, CorpusError> {
+    pub(crate) fn opens(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         match self.frozen.get(query.trim()) {
             Some(SearchAnswer::Titles(_)) => return Ok(None),
             Some(SearchAnswer::Page(title)) => {
@@ -232,19 +233,19 @@ impl Corpus {
 
     /// The articles that the site listed for `query`, if that search was frozen and opened no page. Titles without an article
     /// are not among them.
-    pub fn listed(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
+    pub(crate) fn listed(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
         let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
         let numbers = titles.iter().map(|heading| self.articles.exact(title_of(heading)));
         Ok(Some(numbers.filter_map(Result::transpose).collect::<Result<_, _>>()?))
     }
 
     /// The best articles for the words of `query`, `most` at most.
-    pub fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+    pub(crate) fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
         self.articles.similar(query, most)
     }
 
     /// Articles with a title or redirect that begins so, but for case, accents and punctuation; `most` at most.
-    pub fn beginning(&self, name: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+    pub(crate) fn beginning(&self, name: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         match names::fold_name(name) {
             key if key.is_empty() => Ok(Vec::new()),
             key => self.articles.beginning(&key, most),
@@ -256,6 +257,7 @@ impl Corpus {
 
 /// Why a corpus cannot be used. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message says what each means")]
 pub enum CorpusError {
     #[error("cannot read `{path}`: {reason}")]
     Read { path: String, reason: String },
@@ -279,6 +281,7 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Read { .. } | Self::Nothing { .. } => CORPUS_FORM,

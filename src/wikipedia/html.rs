@@ -7,7 +7,7 @@ mod paper;
 mod python_parser;
 mod tree;
 
-pub use article::{Article, ArticleOptions, Description, PageKind, article, describe, lead_links};
+pub use article::{Article, ArticleOptions, PageKind, article, describe, lead_links};
 pub use paper::{PaperPage, paper_page};
 
 /// Why a page has no text.
@@ -28,6 +28,7 @@ pub enum ExtractError {
 }
 
 impl ExtractError {
+    /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Rejected | Self::TooMuchText => Some("`--compat fixed` reads such a page"),

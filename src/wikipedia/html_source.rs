@@ -17,6 +17,7 @@ use std::sync::Arc;
 /// The name under which this source is recorded.
 const NAME: &str = "html";
 
+/// A `MediaWiki` site, read as a browser reads it.
 pub struct HtmlSource {
     site: Site,
     compat: Compat,

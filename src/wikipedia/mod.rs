@@ -25,7 +25,7 @@
 
 mod api_source;
 mod cache;
-mod clean_str;
+pub(crate) mod clean_str;
 #[cfg(feature = "index")]
 pub mod corpus;
 #[cfg(feature = "index")]
@@ -42,15 +42,15 @@ mod session;
 pub mod site_policy;
 mod source;
 
-pub use api_source::{ApiSource, LagSettings, LeftOut, Pin, Revision, SiteFacts, SitePage};
+pub use api_source::{ApiSource, LagSettings, LeftOut, Revision, SiteFacts};
 pub use cache::SearchCache;
-pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
+pub use clean_str::clean_str;
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
 pub use html_source::HtmlSource;
 pub use recorded_source::SourceIdentity;
 pub use retriever_source::{RetrieverAddress, RetrieverSource};
-pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
+pub use session::{Observation, Session, SessionError, SessionOptions, SessionState};
 pub use site_policy::{LiveSettings, SitePolicyError};
 pub use source::{Found, SentenceMap, Source, SourceError, kind_of};
 #[cfg(feature = "serve")]

@@ -62,6 +62,7 @@ impl RetrieverAddress {
     }
 }
 
+/// A server of passages.
 pub struct RetrieverSource {
     site: Site,
     topk: u32,

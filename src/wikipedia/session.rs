@@ -26,8 +26,10 @@ impl Default for SessionOptions {
     }
 }
 
+/// What a step of the tool gives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observation {
+    /// What the model is shown.
     pub text: String,
     /// Where it came from; searches have it, and lookups in a page whose source gives sentences.
     pub provenance: Option<Provenance>,
@@ -49,7 +51,9 @@ pub struct SessionState {
     pub lookup_len: Option<usize>,
     /// How many of them were shown.
     pub lookup_cnt: Option<usize>,
+    /// Calls so far.
     pub steps: usize,
+    /// The argument of `Finish`.
     pub answer: Option<String>,
 }
 
@@ -76,6 +80,7 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session without an open page.
     pub fn new(source: Arc<dyn Source>, compat: Compat, options: SessionOptions) -> Self {
         Self {
             source,
@@ -163,6 +168,7 @@ impl Session {
         &self.observation
     }
 
+    /// Whether an answer was given.
     pub fn done(&self) -> bool {
         self.answer.is_some()
     }
@@ -172,6 +178,7 @@ impl Session {
         self.page.as_ref().map(OpenPage::to_text)
     }
 
+    /// The tool's state now.
     pub fn state(&self) -> SessionState {
         SessionState {
             page_chars: self.page.as_ref().map(OpenPage::chars),
@@ -320,6 +327,7 @@ impl Session {
 
 // Why a step of a session has no observation.
 
+/// Why a step has no observation.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The source failed: nothing changed, and the episode is not measured (but see
@@ -376,6 +384,7 @@ impl SessionError {
         }
     }
 
+    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Source(error) => error.hint(),

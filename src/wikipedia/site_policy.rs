@@ -16,6 +16,7 @@ const PRIVATE: (usize, usize) = (16, 64);
 /// Version of the HTTP library that the User-Agent names.
 const LIBRARY: &str = "reqwest/0.13";
 
+/// How a live site is asked.
 #[derive(Debug, Clone, Default)]
 pub struct LiveSettings {
     /// Semantics of the tool.
@@ -42,7 +43,9 @@ pub struct LiveSettings {
 /// it is read. Articles are rarely longer than what needs no room.
 static LARGE_PAGES: MemoryBudget = MemoryBudget::new(64);
 
+/// Why a site may not be asked.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message says what each means")]
 pub enum SitePolicyError {
     /// The URL is shown without user part and query.
     #[error("`{url}` is not the base URL of a site")]
@@ -66,6 +69,7 @@ pub enum SitePolicyError {
 }
 
 impl SitePolicyError {
+    /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::BadUrl { .. } => "a base URL looks like https://en.wikipedia.org or http://127.0.0.1:9102",

@@ -29,20 +29,43 @@ impl<S: Source + ?Sized> Source for Arc<S> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Found {
-    /// A page; `sentences` where the source gives them.
+    /// A page.
     Page {
+        /// Its title, after redirects.
         title: String,
+        /// Its paragraphs and lists.
         blocks: Arc<[String]>,
+        /// Where its sentences end, if the source says so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sentences: Option<SentenceMap>,
+        /// Where it comes from.
         provenance: Provenance,
     },
-    /// A page that lists the articles of one name; `entries` are their titles, in order.
-    Disambiguation { title: String, entries: Arc<[String]>, blocks: Arc<[String]>, provenance: Provenance },
+    /// A page that lists the articles of one name.
+    Disambiguation {
+        /// Its title.
+        title: String,
+        /// The titles that it lists, in order.
+        entries: Arc<[String]>,
+        /// Its paragraphs and lists.
+        blocks: Arc<[String]>,
+        /// Where it comes from.
+        provenance: Provenance,
+    },
     /// No page of that title, but a list of others.
-    Titles { titles: Arc<[String]>, provenance: Provenance },
+    Titles {
+        /// The others, best first.
+        titles: Arc<[String]>,
+        /// Where the list comes from.
+        provenance: Provenance,
+    },
     /// Neither page nor list.
-    Nothing { blocks: Arc<[String]>, provenance: Provenance },
+    Nothing {
+        /// What the source says instead.
+        blocks: Arc<[String]>,
+        /// Where that comes from.
+        provenance: Provenance,
+    },
 }
 
 /// The status for addresses that are too long, which only the query can make them.
@@ -75,6 +98,7 @@ pub fn kind_of(source: &str) -> String {
 }
 
 impl Found {
+    /// Where the finding comes from.
     pub fn provenance(&self) -> &Provenance {
         match self {
             Self::Page { provenance, .. }
@@ -90,6 +114,7 @@ impl Found {
 ///
 /// A site's refusal of the query itself (too long, not readable as a search) is not an error: such a query finds nothing.
 #[derive(Debug, Clone, thiserror::Error)]
+#[expect(missing_docs, reason = "the message says what each means")]
 pub enum SourceError {
     /// The request itself failed, after all retries.
     #[error("wikipedia did not answer: {0}")]
@@ -169,6 +194,7 @@ impl SourceError {
         !matches!(self, Self::Extract { error: ExtractError::Rejected, .. })
     }
 
+    /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Net(error) => error.hint().map(str::to_owned),

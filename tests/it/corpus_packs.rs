@@ -1,11 +1,11 @@
 //! `corpus pack`, `add` and `diff`.
 
+use crate::common::sha256_hex;
 use crate::common::{WorkDir, read};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use wikitrail::base::sha256_hex;
 
 /// With a list that is one by its text alone, sentences, revisions, and redirects.
 const LINES: &str = concat!(
@@ -65,7 +65,7 @@ fn a_pack_is_the_corpus_and_comes_back_as_it() {
     // So `zstdcat FILE | tail -n +2 | sha256sum` gives the identity.
     let articles = lines[1..].join("\n") + "\n";
     assert!(lines.iter().skip(1).all(|line| line.starts_with("{\"title\":")));
-    assert_eq!(facts_before["id"], format!("wt1:{}", sha256_hex([articles.as_bytes()])));
+    assert_eq!(facts_before["id"], format!("wt1:{}", sha256_hex(articles.as_bytes())));
     assert_eq!(gunzipped(&dir.path("c.jsonl.gz")), text);
     // In memory it answers, too, without its first line being an article.
     for name in ["c.jsonl", "c.jsonl.gz", "c.jsonl.zst"] {

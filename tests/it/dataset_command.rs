@@ -5,7 +5,7 @@ use crate::common::{self, Ran, wikitrail};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
-use wikitrail::dataset::{self, ReadOptions};
+use wikitrail::score::{ReadOptions, load_file};
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").file_name());
@@ -143,7 +143,7 @@ fn convert_writes_what_the_readers_read() {
         let path_text = path.to_str().expect("UTF-8");
         let output = wikitrail(dir.path(), &["dataset", "convert", path_text, "--out", "out.jsonl"]);
         assert_eq!(output.ok().stdout, "", "{file}");
-        let load = |path: &Path| dataset::load_file(path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let load = |path: &Path| load_file(path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
         let (before, after) = (load(&path), load(&out));
         assert_eq!((after.format.name(), after.questions.len()), ("jsonl", before.questions.len()), "{file}");
         for (before, after) in before.questions.iter().zip(&after.questions) {
@@ -314,13 +314,13 @@ fn split_writes_two_lists_that_runs_read_and_whose_digests_can_be_checked() {
             ["dataset", "split", "six.jsonl", "--holdout", "3", "--seed", seed, "--out", &format!("l{seed}"), "--json"];
         let written = wikitrail(dir.path(), &split).json();
         let bytes = std::fs::read(dir.path().join("six.jsonl")).expect("there");
-        assert_eq!(written["dataset_sha256"], json!(wikitrail::base::sha256_hex([&bytes[..]])));
+        assert_eq!(written["dataset_sha256"], json!(crate::common::sha256_hex(&bytes[..])));
         let mut all = Vec::new();
         for name in ["development", "holdout"] {
             let list = &written[name];
             let text = std::fs::read_to_string(dir.path().join(list["file"].as_str().expect("a path"))).expect("there");
             let ids: String = text.lines().filter(|line| !line.starts_with('#')).flat_map(|id| [id, "\n"]).collect();
-            let sha256 = wikitrail::base::sha256_hex([ids.as_bytes()]);
+            let sha256 = crate::common::sha256_hex(ids.as_bytes());
             assert_eq!((&list["sha256"], &list["questions"]), (&json!(sha256), &json!(ids.lines().count())));
             assert!(text.contains(&format!("# sha256 of the lines below: {sha256}\n")), "{text}");
             assert!(text.starts_with(&format!("# {name}: ")) && text.contains(&format!("of six, seed {seed}\n")));

@@ -2,12 +2,12 @@
 
 use crate::common;
 use std::path::Path;
-use wikitrail::base::{Selection, SupportingFact};
-use wikitrail::dataset::{self, ReadOptions};
-use wikitrail::scoring::Metric;
+use wikitrail::score::Metric;
+use wikitrail::score::{Dataset, ReadOptions, load_file, select};
+use wikitrail::score::{Selection, SupportingFact};
 
-fn load(path: &Path) -> dataset::Dataset {
-    dataset::load_file(path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+fn load(path: &Path) -> Dataset {
+    load_file(path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_papers_order_is_the_recorded_one() {
     for (file, count) in [("hotpot_dev_v1_simplified.json", 7405), ("fever_paper_dev.jsonl", 9999)] {
         let dataset = load(&shared.join("data/datasets").join(file));
         let selection = Selection { shuffle_like_paper: Some(233), ..Selection::default() };
-        let selected = dataset::select(dataset.questions.clone(), &selection).expect("a selection");
+        let selected = select(dataset.questions.clone(), &selection).expect("a selection");
         let order: Vec<u64> = selected.iter().map(|question| question.index as u64).collect();
         assert_eq!(order.len(), count);
         assert_eq!(order[..7405], expected);
@@ -86,12 +86,12 @@ fn indices(list: &serde_json::Value) -> Vec<u64> {
     list.as_array().expect("a list").iter().map(|i| i.as_u64().expect("an index")).collect()
 }
 
-fn ours(name: &str) -> dataset::Dataset {
+fn ours(name: &str) -> Dataset {
     load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets").join(name))
 }
 
 /// How many bridges, comparisons and questions of yes or no there are.
-fn kinds(dataset: &dataset::Dataset) -> [usize; 3] {
+fn kinds(dataset: &Dataset) -> [usize; 3] {
     ["bridge", "comparison", "yesno"]
         .map(|kind| dataset.questions.iter().filter(|question| question.kind.as_deref() == Some(kind)).count())
 }

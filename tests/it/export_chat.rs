@@ -3,13 +3,13 @@
 use crate::common::{WorkDir, lines, wikitrail};
 use serde_json::Value;
 use std::path::Path;
-use wikitrail::base::Method;
-use wikitrail::prompting::protocol::IDS;
+use wikitrail::run::Method;
+use wikitrail::run::PROTOCOLS;
 
 fn runs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (run, flags) in
-        [("protocols", ["--protocol", &IDS.join(",")]), ("methods", ["--method", &Method::NAMES.join(",")])]
+        [("protocols", ["--protocol", &PROTOCOLS.join(",")]), ("methods", ["--method", &Method::NAMES.join(",")])]
     {
         let more = ["--limit", "45", "--max-steps", "8", "--quiet", "--out", run];
         let samples = if run == "methods" { &["--samples", "3"][..] } else { &[] };

@@ -1,14 +1,10 @@
 //! The Parquet export, read by pyarrow and held against the CSV export cell by cell.
 
-use crate::common::wikitrail;
+use crate::common::{WorkDir, wikitrail};
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
-use serde_json::json;
 use std::fs::File;
 use std::process::Command;
-use wikitrail::analysis::export::{Export as _, Layout, Origin, Parquet, Scored, Table};
-use wikitrail::base::{Manifest, Trajectory};
-use wikitrail::scoring::{AnswerScore, Metric, ScoredEpisode};
 
 const READ_BACK: &str = r#"
 import csv, json, sys
@@ -98,55 +94,34 @@ fn a_file_has_its_end_or_is_not_there() {
     assert!(output.stdout.starts_with(b"PAR1") && output.stdout.ends_with(b"PAR1"), "a pipe takes it too");
 }
 
-fn manifest() -> Manifest {
-    let dataset =
-        json!({"name": "sample", "path": "q.jsonl", "sha256": "", "questions": 1, "selection": {}, "selected": 1});
-    let whole = json!({"v": 1, "variants": [], "repeats": 1, "dataset": dataset, "wikitrail": "", "git_revision": null,
-        "command_line": [], "started_at": "", "ended_at": null});
-    serde_json::from_value(whole).expect("a manifest")
-}
-
-fn trajectory(question: &str) -> Trajectory {
-    let value = json!({"v": 1, "id": "=1", "variant": "main", "repeat": 0, "question": question, "answers": [], "steps": [],
-        "answer": null, "outcome": "finished", "usage": {"prompt_tokens": 7, "completion_tokens": 0}, "started_at": "",
-        "wall_ms": 1, "compat": "fixed", "repairs": [], "key": "k"});
-    serde_json::from_value(value).expect("a trajectory")
-}
-
 /// Rows are written in groups, so that long texts are not held until the end; nothing is changed on the way.
 #[test]
 fn long_texts_are_written_in_groups_and_whole() {
     const LONG: usize = 40 << 20;
-    let (folder, manifest) = (tempfile::tempdir().expect("a folder"), manifest());
-    let path = folder.path().join("q.parquet");
-    let mut table = Parquet::new(File::create(&path).expect("a file"), Table::Questions).expect("a table");
-    let score = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
-    for (question, score) in [("x".repeat(LONG), None), ("=who\0".to_owned(), None), (String::new(), Some(score))] {
-        let origin = Origin::new("r", &manifest, "main");
-        let scored = Scored {
-            episode: &ScoredEpisode { score, ..ScoredEpisode::unassessed(trajectory(&question), Metric::Hotpot) },
-            fields: &[],
-            metrics: &[],
-            prompts: &[],
-            origin,
-            annotations: &[],
-        };
-        table.write(&scored).expect("a row");
+    let dir = WorkDir::new();
+    dir.run(&["--quiet", "--limit", "3", "--out", "r"]).ok();
+    let mut records = dir.records("r");
+    for (record, question) in records.iter_mut().zip(["x".repeat(LONG), "=who\0".to_owned(), String::new()]) {
+        record["question"] = question.into();
     }
-    table.finish().expect("an end");
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    dir.write("r/trajectories.jsonl", lines);
+    let path = dir.path("q.parquet");
+    dir.wikitrail(&["export", "r", "--format", "parquet", "--rows", "questions", "--out", "q.parquet"]).ok();
     let file = SerializedFileReader::new(File::open(&path).expect("a file")).expect("a Parquet file");
     let groups: Vec<i64> =
         file.metadata().row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();
     assert_eq!(groups, [1, 2]);
     let rows: Vec<_> = file.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
-    let layout = wikitrail::analysis::export::Layout::from(Table::Questions);
-    let at = |name: &str| layout.columns().position(|column| column.name == name).expect("a column");
+    let schema = file.metadata().file_metadata().schema();
+    let at = |name: &str| schema.get_fields().iter().position(|column| column.name() == name).expect("a column");
     assert_eq!(rows[0].get_string(at("question")).expect("a text").len(), LONG);
     assert_eq!(rows[1].get_string(at("question")).expect("a text"), "=who\0");
     assert_eq!(rows[2].get_string(at("question")).expect("an empty text, which is no null"), "");
-    assert!(rows[1].get_double(at("f1")).is_err() && rows[1].get_string(at("prediction")).is_err());
-    assert_eq!(rows[2].get_double(at("f1")).expect("a number").to_string(), "0.4");
-    assert_eq!(rows[2].get_long(at("prompt_tokens")).expect("a number"), 7);
-    assert_eq!(rows[2].get_string(at("run")).expect("a text"), "r");
-    assert!(rows[2].get_string(at("protocol")).is_err(), "the manifest does not have the variant");
+    for (row, record) in rows.iter().zip(&records) {
+        assert_eq!(row.get_string(at("prediction")).ok().map(String::as_str), record["answer"].as_str());
+        let tokens = record["usage"]["prompt_tokens"].as_i64().expect("a number");
+        assert_eq!(row.get_long(at("prompt_tokens")).expect("a number"), tokens);
+        assert_eq!(row.get_string(at("run")).expect("a text"), "r");
+    }
 }

@@ -3,7 +3,7 @@
 use crate::common::server::{self, Server};
 use crate::common::{Ran, WorkDir, repository};
 use serde_json::{Value, json};
-use wikitrail::base::FinishReason;
+use wikitrail::run::FinishReason;
 
 fn folder(questions: usize) -> WorkDir {
     let dir = WorkDir::new();

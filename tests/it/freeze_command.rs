@@ -103,7 +103,7 @@ fn a_run_over_its_own_freeze_sees_what_the_live_run_saw() {
         let origin = dir.manifest(replayed)["variants"][0]["wiki_origin"].to_string();
         assert!(origin.contains(&format!("{}+", info["id"].as_str().expect("an id"))), "{origin}");
         dir.wikitrail(&["corpus", "verify", corpus, "--deep"]).ok();
-        let log = tokio::runtime::Runtime::new().expect("a runtime").block_on(site.log());
+        let log = site.log();
         assert!(Value::from(log).to_string().contains("rvstartid="), "pages are those that the run read");
         let queries = dir.read(&format!("{corpus}/queries.jsonl"));
         assert!(queries.contains("{\"query\":\"nz\",\"page\":\"New Zealand\"}\n"), "{queries}");

@@ -5,10 +5,9 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
-use wikitrail::base::{Compat, Question, Tool, Trajectory};
-use wikitrail::dataset::{self, ReadOptions};
-use wikitrail::scoring::{Assessment, GoldEvidence};
-use wikitrail::wikipedia::{Corpus, Observation, Session, SessionOptions};
+use wikitrail::score::{Assessment, GoldEvidence};
+use wikitrail::score::{Question, ReadOptions, Trajectory, load_file};
+use wikitrail::wiki::{Compat, Corpus, Observation, Session, SessionOptions, Tool};
 
 /// Paragraphs by title.
 type Pages = BTreeMap<String, Vec<String>>;
@@ -114,8 +113,7 @@ async fn counted(question: &Question, pages: &Pages, corpus: &Arc<Corpus>, compa
 async fn the_facts_of_an_episode_are_those_whose_sentences_were_shown() {
     let shared = common::shared();
     let path = shared.join("data/datasets/hotpot_dev_distractor_v1.partial.json");
-    let questions =
-        dataset::load_file(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}")).questions;
+    let questions = load_file(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}")).questions;
     let contexts = questions.iter().flat_map(|question| &question.context);
     let pages: Pages = contexts.map(|page| (page.title.clone(), page.sentences.clone())).collect();
     let lines = pages.iter().fold(String::new(), |mut lines, (title, sentences)| {

@@ -31,7 +31,6 @@ mod dataset_command;
 mod dataset_files;
 mod dead_servers;
 mod demo_command;
-mod dialogue_properties;
 mod effort;
 #[cfg(unix)]
 mod ends_of_runs;
@@ -68,9 +67,6 @@ mod piped_dataset;
 mod plain_prompts;
 mod prices;
 mod prompt_command;
-mod protocol_golden;
-mod readers;
-mod recorded_episodes;
 mod replay;
 mod report_command;
 #[cfg(unix)]

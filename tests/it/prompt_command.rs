@@ -1,10 +1,10 @@
 //! `prompt show`, `list` and `check` from outside: what is sent, to the last byte, and what is refused.
 
+use crate::common::sha256_hex;
 use crate::common::{WorkDir, repository, shell, wikitrail};
 use serde_json::Value;
 use std::path::Path;
-use wikitrail::base::sha256_hex;
-use wikitrail::prompting::protocol::IDS;
+use wikitrail::run::PROTOCOLS;
 
 const PROMPTS: [&str; 3] = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"];
 const QUESTION: &str = "Which {moon} is {{largest}}?";
@@ -19,14 +19,15 @@ fn shown(folder: &Path, prompt: &str, args: &[&str]) -> Value {
 fn every_protocol_and_method_shows_its_first_request() {
     let dir = tempfile::tempdir().expect("a folder");
     for prompt in PROMPTS {
-        for (id, method) in IDS.map(|id| (id, "react")).into_iter().chain([("robust", "act"), ("robust", "cot")]) {
+        for (id, method) in PROTOCOLS.map(|id| (id, "react")).into_iter().chain([("robust", "act"), ("robust", "cot")])
+        {
             let shown = shown(dir.path(), prompt, &["--protocol", id, "--method", method, "--question", QUESTION]);
             let what = format!("{prompt} {id} {method}");
             let sent = match &shown["messages"] {
                 Value::Null => shown["text"].as_str().expect("a text").to_owned(),
                 messages => serde_json::to_string(messages).expect("JSON"),
             };
-            assert_eq!(shown["sha256"], sha256_hex([sent.as_bytes()]), "{what}");
+            assert_eq!(shown["sha256"], sha256_hex(sent.as_bytes()), "{what}");
             assert!(sent.contains(QUESTION), "{what}: {sent}");
             let is_text = id.starts_with("react-") || method == "cot";
             assert_eq!(shown["messages"].is_null(), is_text, "{what}");
@@ -76,10 +77,10 @@ fn printed_texts_are_the_bytes_that_are_sent() {
 #[test]
 fn frames_are_shown_in_their_stored_form() {
     let dir = tempfile::tempdir().expect("a folder");
-    for id in IDS {
+    for id in PROTOCOLS {
         let plain = wikitrail(dir.path(), &["prompt", "show", PROMPTS[1], "--protocol", id]);
         let said = plain.stderr;
-        assert!(said.starts_with(&format!("sha256 {}, ", sha256_hex([plain.stdout.as_bytes()]))), "{id}: {said}");
+        assert!(said.starts_with(&format!("sha256 {}, ", sha256_hex(plain.stdout.as_bytes()))), "{id}: {said}");
         assert!(said.ends_with(" characters, 3 exemplars\n"), "{id}: {said}");
     }
 }

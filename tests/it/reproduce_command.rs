@@ -4,7 +4,7 @@ use crate::common::{self, Ran, WorkDir, calls, mockd, repository};
 use crate::compare_support::{close, float, wilson};
 use serde_json::Value;
 use std::path::Path;
-use wikitrail::scoring::{Metric, score_answers};
+use wikitrail::score::{Metric, score_answers};
 
 const METHODS: [&str; 7] = ["standard", "cot", "cot-sc", "act", "react", "cot-sc->react", "react->cot-sc"];
 

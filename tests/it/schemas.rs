@@ -6,8 +6,8 @@ use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
-use wikitrail::base::Method;
-use wikitrail::prompting::protocol::IDS;
+use wikitrail::run::Method;
+use wikitrail::run::PROTOCOLS;
 
 /// One compiled schema.
 struct Schema {
@@ -57,7 +57,7 @@ fn every_manifest_and_every_trajectory_is_valid() {
         code.flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
     let mut fields = BTreeSet::new();
     let failed = ["--model-attempts", "1", "--limit", "2", "--price", "1/2"];
-    let (methods, protocols) = (Method::NAMES.join(","), IDS.join(","));
+    let (methods, protocols) = (Method::NAMES.join(","), PROTOCOLS.join(","));
     let runs: [(&str, &[&str]); 11] = [
         ("methods", &["--method", &methods, "--samples", "3", "--limit", "15"]),
         ("claims", &["datasets/sample-claims.jsonl", "--method", &methods, "--samples", "3", "--limit", "6"]),

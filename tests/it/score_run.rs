@@ -4,7 +4,7 @@ use crate::common;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
-use wikitrail::base::stats::Mean;
+use wikitrail::compare::statistics::Mean;
 
 fn wikitrail(dir: &Path, args: &[&str]) -> String {
     common::wikitrail(dir, args).ok().stdout

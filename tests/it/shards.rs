@@ -116,7 +116,7 @@ fn the_shard_of_a_question_does_not_depend_on_the_order() {
         for record in &records {
             let text =
                 format!(r#"{{"id":{},"text":{},"answers":{}}}"#, record["id"], record["question"], record["answers"]);
-            let digest = wikitrail::base::sha256_hex([text.as_bytes()]);
+            let digest = crate::common::sha256_hex(text.as_bytes());
             assert_eq!(u64::from_str_radix(&digest[..16], 16).expect("digits") % 3 + 1, 2, "{text}");
         }
         records.iter().map(|record| record["id"].as_str().expect("an id").to_owned()).collect::<BTreeSet<_>>()

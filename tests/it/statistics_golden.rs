@@ -5,9 +5,9 @@ use crate::common::golden;
 use crate::compare_support::{compare_json, table, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use wikitrail::base::stats::bootstrap::resampled_means;
-use wikitrail::base::stats::distributions::normal_quantile;
-use wikitrail::base::stats::{
+use wikitrail::compare::statistics::normal_quantile;
+use wikitrail::compare::statistics::resampled_means;
+use wikitrail::compare::statistics::{
     McNemar, benjamini_hochberg, bonferroni, clopper_pearson, holm, questions_needed, wilson,
 };
 

@@ -1,10 +1,11 @@
 //! What the terminal shows of a run: lists, prompts, flipped answers, short lines, and tables of any width.
 
+use crate::common::sha256_hex;
 use crate::common::{WorkDir, records};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
-use wikitrail::base::{Method, sha256_hex};
-use wikitrail::prompting::protocol::IDS;
+use wikitrail::run::Method;
+use wikitrail::run::PROTOCOLS;
 
 /// A run of the sample under two methods.
 fn two() -> WorkDir {
@@ -58,7 +59,7 @@ fn the_list_is_sorted_and_filtered_and_offers_a_failure() {
 #[test]
 fn the_exact_prompt_of_every_step_is_printed() {
     let dir = WorkDir::new();
-    for (run, flags) in [("p", ["--protocol", &IDS.join(",")]), ("m", ["--method", &Method::NAMES.join(",")])] {
+    for (run, flags) in [("p", ["--protocol", &PROTOCOLS.join(",")]), ("m", ["--method", &Method::NAMES.join(",")])] {
         let samples = if run == "m" { &["--samples", "3"][..] } else { &[] };
         let more = ["--limit", "4", "--quiet", "--out", run];
         dir.wikitrail(&[&["run"], &flags[..], &more[..], samples].concat()).ok();
@@ -79,7 +80,7 @@ fn the_exact_prompt_of_every_step_is_printed() {
                     "{name}"
                 );
                 let sent = prompt["text"].as_str().map_or_else(|| prompt["messages"].to_string(), str::to_owned);
-                let digest = prompt["text"].as_str().map(|text| sha256_hex([text.as_bytes()]));
+                let digest = prompt["text"].as_str().map(|text| sha256_hex(text.as_bytes()));
                 assert!(digest.is_none_or(|digest| call["prompt_sha256"] == digest), "{name}");
                 assert!(
                     sent.contains(record["question"].as_str().expect("text").split('"').next().expect("a part")),
@@ -143,7 +144,7 @@ fn exports_carry_the_prompts() {
     let with_call: Vec<_> = rows.iter().filter(|row| row["calls"] != "0").collect();
     assert!(with_call.len() > 10);
     for row in with_call {
-        assert_eq!(sha256_hex([row["prompt_text"].as_bytes()]), row["prompt_sha256"]);
+        assert_eq!(sha256_hex(row["prompt_text"].as_bytes()), row["prompt_sha256"]);
     }
     export(&[]).refused(2, &["--with-prompts applies to steps"]);
 }

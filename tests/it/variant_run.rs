@@ -3,8 +3,8 @@
 
 use crate::common::{self, Ran, WorkDir, mockd, variant_names};
 use serde_json::Value;
-use wikitrail::base::Method;
-use wikitrail::prompting::protocol::IDS;
+use wikitrail::run::Method;
+use wikitrail::run::PROTOCOLS;
 
 /// Runs into the folder `out`; every variant measures every episode, and the run replays without a difference.
 #[track_caller]
@@ -28,11 +28,11 @@ fn em(summary: &Value, name: &str) -> f64 {
 #[test]
 fn the_baseline_answers_in_every_protocol() {
     let dir = WorkDir::new();
-    let summary = run(&dir, "protocols", &["--protocol", &IDS.join(",")], &IDS, 60);
+    let summary = run(&dir, "protocols", &["--protocol", &PROTOCOLS.join(",")], &PROTOCOLS, 60);
     // The same steps in every format; lagent has four of them instead of seven, which is too few for some questions.
     let usual = em(&summary, "react-paper");
     assert!(usual > 0.25, "the baseline must really work: {usual}");
-    for protocol in IDS {
+    for protocol in PROTOCOLS {
         let em = em(&summary, protocol);
         let expected = if protocol == "lagent" { 0.25..usual } else { usual..usual + 0.001 };
         assert!(expected.contains(&em), "{protocol}: {em}");
@@ -91,7 +91,7 @@ fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     let (base, site) = (format!("{}/v1", llm.url()), wiki.url());
     let server = ["--model", "openai:mock", "--base-url", &base, "--wiki", "html", "--wiki-url", &site];
     let dir = WorkDir::new();
-    run(&dir, "protocols", &[&server[..], &["--protocol", &IDS.join(",")]].concat(), &IDS, 60);
+    run(&dir, "protocols", &[&server[..], &["--protocol", &PROTOCOLS.join(",")]].concat(), &PROTOCOLS, 60);
     let methods = ["--method", &Method::NAMES.join(","), "--protocol", "react-paper"];
     run(&dir, "methods", &[&server[..], &methods].concat(), &Method::NAMES, 60);
     // A chat model is spoken to by our own protocol, unless another is named; with the paper's finished text, by the paper's.

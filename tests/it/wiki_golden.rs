@@ -4,9 +4,9 @@ use crate::common::{lines, read, shared};
 use crate::wiki_support::Site;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wikitrail::base::{Compat, Tool};
-use wikitrail::wikipedia::html::ArticleOptions;
-use wikitrail::wikipedia::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str};
+use wikitrail::wiki::ArticleOptions;
+use wikitrail::wiki::{Compat, Tool};
+use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str};
 
 fn text(value: &Value) -> &str {
     value.as_str().expect("a string")
@@ -65,7 +65,7 @@ async fn all_recorded_observations_come_out_to_the_last_byte() {
                 assert!(session.page().map(String::into_bytes) == Some(golden), "{place}: page {page}");
             }
         }
-        let log = site.log().await;
+        let log = site.log();
         assert_eq!(unquoted(&log[served..]), unquoted(vector["requests"].as_array().expect("a list")), "{place}");
         served = log.len();
         checked += 1;

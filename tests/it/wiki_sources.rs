@@ -5,12 +5,12 @@ use crate::wiki_support::Site;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
-use wikitrail::base::{Compat, Tool};
-use wikitrail::net::RetrySettings;
-use wikitrail::wikipedia::html::ArticleOptions;
-use wikitrail::wikipedia::{
+use wikitrail::wiki::ArticleOptions;
+use wikitrail::wiki::RetrySettings;
+use wikitrail::wiki::{
     ApiSource, Found, HtmlSource, LagSettings, LiveSettings, Session, SessionOptions, Source, SourceError,
 };
+use wikitrail::wiki::{Compat, Tool};
 
 /// Live settings that do not wait long.
 fn quick(attempts: u32) -> LiveSettings {
@@ -40,10 +40,10 @@ async fn fixed_html_never_takes_an_error_for_a_page() {
     let site = Site::start();
     let source = html(&site.base, 2);
     for (query, status, requests) in [("server error", 503, 2), ("forbidden ua", 403, 1)] {
-        let before = site.log().await.len();
+        let before = site.log().len();
         let error = source.search(query).await.expect_err("no page");
         assert!(matches!(error, SourceError::Status { status: given, .. } if given == status), "{error}");
-        assert_eq!(site.log().await.len() - before, requests, "{query}");
+        assert_eq!(site.log().len() - before, requests, "{query}");
     }
     let mut session = Session::new(Arc::new(html(&site.base, 1)), Compat::Fixed, SessionOptions::default());
     observed(&mut session, "Dog").await;
@@ -63,7 +63,7 @@ async fn fixed_html_tries_a_limited_request_again_and_then_says_so() {
     let error = html(&site.base, 2).search("ratelimited").await.expect_err("no page");
     assert!(matches!(error, SourceError::Status { status: 429, .. }), "{error}");
     assert!(error.hint().is_some_and(|hint| hint.contains("--contact")));
-    assert_eq!(site.log().await.len(), 2);
+    assert_eq!(site.log().len(), 2);
 }
 
 #[tokio::test]
@@ -85,7 +85,7 @@ async fn fixed_html_reads_the_article_only() {
     let (text, _) =
         observed(&mut Session::new(Arc::new(source), Compat::Fixed, SessionOptions::default()), "AT&T").await;
     assert_eq!(text, "Could not find AT&T. Similar: [].");
-    assert_eq!(site.log().await.last().expect("a request")[0], "/w/index.php?search=AT%26T");
+    assert_eq!(site.log().last().expect("a request")[0], "/w/index.php?search=AT%26T");
 }
 
 #[tokio::test]
@@ -130,9 +130,9 @@ async fn the_api_finds_follows_and_searches() {
     assert_eq!(*titles, ["Noel Fisher", "2000 in film"]);
     let nothing = source.search("zzqx").await.expect("an answer");
     assert!(matches!(nothing, Found::Nothing { .. }), "{nothing:?}");
-    let before = site.log().await.len();
+    let before = site.log().len();
     assert!(matches!(source.search(" ").await.expect("an answer"), Found::Nothing { .. }));
-    assert_eq!(site.log().await.len(), before);
+    assert_eq!(site.log().len(), before);
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn the_api_waits_for_a_site_that_lags() {
     let found = api(&site.base).search("maxlagged").await.expect("an answer in the end");
     assert!(matches!(found, Found::Nothing { .. }), "{found:?}");
     // Near match, the same again, then the text search.
-    let log = site.log().await;
+    let log = site.log();
     assert_eq!(log.len(), 3);
     assert!(log.iter().all(|entry| entry[0].as_str().is_some_and(|path| path.contains("maxlag=5"))));
 }

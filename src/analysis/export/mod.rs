@@ -23,7 +23,7 @@ mod table;
 
 pub use atif::Atif;
 pub use chat::Chat;
-pub use csv_file::{Csv, CsvOptions, FigureRow, FiguresCsv, MAX_CELL_CHARS, header, is_figures_header};
+pub use csv_file::{Csv, CsvOptions, FigureRow, FiguresCsv, header, is_figures_header};
 pub use episode::{Origin, Scored};
 pub use gzip::{Gzip, unpacked};
 pub use hf::{Hf, HfSource};
@@ -31,7 +31,7 @@ pub use inspect::{Inspect, LogHeader, LogTotals};
 pub use jsonl::{JsonRows, Jsonl};
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
-pub use table::{Column, Kind, Layout, Table};
+pub use table::{Layout, Table};
 
 /// Something that writes one trajectory after the other.
 pub trait Export {

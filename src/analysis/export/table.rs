@@ -41,18 +41,6 @@ pub enum Kind {
     Flag,
 }
 
-impl Kind {
-    /// The name that `docs/columns.md` gives it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Integer => "int",
-            Self::Real => "real",
-            Self::Flag => "bool",
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name, the same in every format.

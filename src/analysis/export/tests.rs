@@ -1,10 +1,12 @@
 //! Exports of hand-made trajectories, read back here and by Python.
 
-use super::{Column, Csv, CsvOptions, Export, JsonRows, Jsonl, Layout, Origin, Scored, Table};
+use super::table::Column;
+use super::table::Kind;
+use super::{Csv, CsvOptions, Export, JsonRows, Jsonl, Layout, Origin, Scored, Table};
 use crate::base::{Manifest, Trajectory};
+use crate::scoring::retrieval::Retrieval;
 use crate::scoring::{
-    AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Metric, Retrieval, ScoredEpisode,
-    Share,
+    AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Metric, ScoredEpisode, Share,
 };
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -221,7 +223,7 @@ fn the_documentation_and_the_headers_agree() {
         let columns: Vec<Column> = Layout::from(table).columns().collect();
         assert_eq!(rows.len(), columns.len(), "{section}");
         for (row, Column { name, kind }) in rows.iter().zip(columns) {
-            let start = format!("| `{name}` | {} | ", kind.name());
+            let start = format!("| `{name}` | {} | ", kind_name(kind));
             let meaning = row.strip_prefix(&start).unwrap_or_else(|| panic!("`{row}` does not begin with `{start}`"));
             if let Some(figure) = Figure::named(&name).filter(|_| table == Table::Questions) {
                 assert_eq!(meaning, format!("{} |", figure.about), "{name}");
@@ -234,7 +236,7 @@ fn the_documentation_and_the_headers_agree() {
 #[test]
 fn python_reads_the_same_cells() {
     let text = csv(Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
-    let long = text.replace("东京?", &"x".repeat(super::MAX_CELL_CHARS));
+    let long = text.replace("东京?", &"x".repeat(super::csv_file::MAX_CELL_CHARS));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("q.csv");
     std::fs::write(&path, &long).unwrap();
@@ -248,4 +250,14 @@ fn python_reads_the_same_cells() {
         csv::ReaderBuilder::new().has_headers(false).from_reader(long.trim_start_matches('\u{feff}').as_bytes());
     let expected = reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect());
     assert_eq!(rows, expected.collect::<Vec<Vec<String>>>());
+}
+
+/// The name of a kind in `docs/columns.md`.
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "text",
+        Kind::Integer => "int",
+        Kind::Real => "real",
+        Kind::Flag => "bool",
+    }
 }

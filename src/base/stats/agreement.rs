@@ -18,6 +18,7 @@ pub struct Confusion(Vec<Vec<u64>>);
 /// A coefficient of agreement with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Coefficient {
+    /// From −1 to 1.
     pub value: f64,
     /// Absent with fewer than five clusters, and for κ where one of the two named one class only, as κ is then 0 whatever
     /// they say.
@@ -27,8 +28,11 @@ pub struct Coefficient {
 /// How two agree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Agreement {
+    /// How many pairs there are.
     pub n: u64,
+    /// How many of them agree.
     pub agreeing: u64,
+    /// How often each pair of classes was named.
     pub confusion: Confusion,
     /// Cohen's κ; absent where both named one class only.
     pub kappa: Option<Coefficient>,

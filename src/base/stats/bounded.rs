@@ -26,6 +26,7 @@ pub struct Moments {
 }
 
 impl Moments {
+    /// Of the sums and sizes of units.
     pub fn of(units: &Sums) -> Self {
         let mut moments = Self::default();
         units.iter().for_each(|(sum, size)| moments.add(sum, size));

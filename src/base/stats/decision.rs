@@ -9,6 +9,7 @@ use super::{Interval, McNemar, Permutation, Sums};
 /// Paired differences, one per question.
 #[derive(Debug, Clone, Copy)]
 pub struct Differences<'a> {
+    /// The differences, in any order.
     pub values: &'a [f64],
     /// The cluster of each question; absent where questions are independent.
     pub clusters: Option<&'a [usize]>,
@@ -31,7 +32,9 @@ pub struct Rule {
     pub power: f64,
     /// Pairs that are corrected together. What can be shown is at `alpha / pairs`, which the smallest of their p must be below.
     pub pairs: usize,
+    /// Resamples of the sign-flip test.
     pub resamples: usize,
+    /// Seed of the resamples.
     pub seed: u64,
 }
 
@@ -123,6 +126,7 @@ fn hull(flips: Interval, padded: Interval, mean: f64) -> Interval {
 pub struct Reach {
     /// Units (questions, or clusters), and those of them that differ.
     pub units: usize,
+    /// Units that differ.
     pub differing: usize,
     /// With fewer units that differ, no difference can be shown.
     pub least: u64,
@@ -138,6 +142,7 @@ pub struct Reach {
 }
 
 impl Decision {
+    /// Tests the differences by the rule.
     pub fn of(differences: &Differences<'_>, rule: &Rule) -> Self {
         let values = differences.values;
         let mcnemar = (differences.binary && !values.is_empty()).then(|| McNemar::of(values));

@@ -2,6 +2,7 @@
 
 use super::distributions::float;
 use super::permutation::permutation_exact;
+use super::permutation::{flip_interval, score_interval};
 use super::tests::differences;
 use super::*;
 use proptest::prelude::*;

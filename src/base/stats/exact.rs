@@ -26,6 +26,7 @@ pub struct McNemar {
 pub struct ChiSquare {
     /// The statistic, 0 or more.
     pub statistic: f64,
+    /// Degrees of freedom.
     pub freedom: u64,
     /// Probability of a statistic at least this large.
     pub p: f64,

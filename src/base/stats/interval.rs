@@ -3,8 +3,10 @@
 use super::distributions::{beta_quantile, central_z, float};
 use serde::Serialize;
 
+/// A closed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
+    /// Lower end.
     pub low: f64,
     /// Upper end, never below `low`.
     pub high: f64,
@@ -14,6 +16,7 @@ impl Interval {
     /// Where shares lie.
     pub const SHARES: Self = Self { low: 0.0, high: 1.0 };
 
+    /// Whether a value lies in it, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

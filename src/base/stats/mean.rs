@@ -5,10 +5,12 @@ use super::distributions::{central_t, central_z, count, float, two_sided_t};
 use super::interval::around;
 use serde::Serialize;
 
+/// A mean with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mean {
     /// The number of values, 1 or more.
     pub n: u64,
+    /// Sum over number.
     pub mean: f64,
     /// Its standard error; absent for one value or one cluster.
     pub se: Option<f64>,
@@ -139,6 +141,7 @@ impl Sums {
         Interval { low: -largest, high: largest }
     }
 
+    /// The sum of each cluster.
     pub fn sums(&self) -> &[f64] {
         &self.sums
     }

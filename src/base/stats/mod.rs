@@ -25,17 +25,15 @@ pub mod ppi;
 pub mod rng;
 pub mod sequential;
 
-pub use agreement::{Agreement, Coefficient, Confusion};
+pub use agreement::{Agreement, Coefficient};
 pub use bootstrap::Bootstrap;
 pub use bounded::Moments;
 pub use decision::{Decision, Differences, Reach, Rule, benjamini_hochberg, bonferroni, holm};
-pub use exact::{ChiSquare, CochranQ, McNemar, Wilcoxon, cochran_q, fisher_exact, wilcoxon};
+pub use exact::{CochranQ, McNemar, Wilcoxon, cochran_q, fisher_exact, wilcoxon};
 pub use interval::{Interval, clopper_pearson, independent_difference, wilson};
 pub use mean::{Mean, Sums, TTest, pearson};
-pub use permutation::{
-    Permutation, arms_permutation, flip_interval, permutation, permutation_resampled, score_interval,
-};
-pub use power::{Design, Need, Needed, Spread, VarianceParts, least_differing, questions_needed, smallest_difference};
+pub use permutation::{Permutation, arms_permutation, permutation, permutation_resampled};
+pub use power::{Design, Needed, Spread, VarianceParts, least_differing, questions_needed, smallest_difference};
 pub use ppi::{Corrected, JudgedItem, LabelledPart, corrected, corrected_at_odds, corrected_difference};
 pub use sequential::Betting;
 

@@ -99,6 +99,7 @@ pub enum Spread {
 /// A paired comparison to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Design {
+    /// How the differences are distributed.
     pub spread: Spread,
     /// The share of units that differ, above 0 and at most 1.
     pub differing: f64,

@@ -6,14 +6,17 @@
 /// The counter's increment: 2^64 over the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The generator with its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
+    /// From a seed, which may be any number.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
+    /// The next of 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.skip(1);

@@ -7,8 +7,7 @@ use super::redactor::StreamRedactor;
 use super::refusal::Refusal;
 use crate::models::tests::{APIS, Api, KEY};
 use crate::net::{Answer, Events, Heard, Listener as _};
-
-include!("../../../tests/it/common/rubble.rs");
+use crate::tests::rubble::Rubble;
 
 /// Texts that each provider's reader gets.
 const REPLIES: usize = 2_000;

@@ -1,6 +1,7 @@
 //! Whole runs against servers of different behaviour, on a paused clock.
 
-use super::{Change, Limiter, Outcome, Reason, Settings};
+use super::concurrency::Change;
+use super::{Limiter, Outcome, Reason, Settings};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use tokio::sync::Semaphore;

@@ -25,15 +25,15 @@
 //! `models` and `wikipedia` wrap their models and sources; `runner::store` opens and appends a run's files by the same means.
 
 mod cache;
-mod error;
+pub(crate) mod error;
 mod line;
 mod own_file;
 mod player;
 mod recorder;
 
-pub use cache::{Cache, CacheCounts, Slot};
+pub use cache::{Cache, CacheCounts};
 pub(crate) use error::FileError;
-pub use error::{Kind, Miss, Nearest, TapeError, Why};
+pub use error::{Kind, TapeError};
 pub use line::{CanonicalRequest, in_episode, in_sample};
 pub(crate) use own_file::{
     FolderBeside, Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_hidden, is_not_own,
@@ -41,7 +41,7 @@ pub(crate) use own_file::{
 };
 pub use player::Player;
 pub(crate) use recorder::{LineFile, Writer, sync_folder};
-pub use recorder::{Place, Recorder, Wrapped};
+pub use recorder::{Recorder, Wrapped};
 
 #[cfg(test)]
 mod tests;

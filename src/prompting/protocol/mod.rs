@@ -39,7 +39,6 @@ pub mod tools;
 pub use frame::{Frame, Spacing};
 pub use options::{OptionError, Options};
 pub use parsed::{Arguments, Kind, Parsed};
-pub use react_paper::ReactPaper;
 pub use tools::{ToolSpec, ToolTexts};
 
 use crate::base::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};

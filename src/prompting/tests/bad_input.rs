@@ -2,7 +2,8 @@
 //! writes them anew.
 
 use super::{SOUND, load_bytes, load_toml, no_builtin, refusal, refusals, with_file};
-use crate::prompting::{MAX_FILE_BYTES, PromptError, load};
+use crate::prompting::load::MAX_FILE_BYTES;
+use crate::prompting::{PromptError, load};
 
 #[test]
 fn faults_are_named_with_their_line_and_the_likely_meaning() {
@@ -71,12 +72,12 @@ fn missing_and_superfluous_files() {
     let hint = "check the path; `wikitrail prompt list` shows the prompts that are built in";
     let error = load("no/such.toml", None, &no_builtin).unwrap_err();
     assert!(error.to_string().starts_with("cannot read prompt file `no/such.toml`: "), "{error}");
-    assert_eq!(error.hint().unwrap(), hint);
+    assert_eq!(error.hint(), hint);
     let error = with_file("p.json", br#"{"k": "text"}"#, |path| {
         load(&format!("{path}#k"), Some("no/such.txt"), &no_builtin).unwrap_err()
     });
     assert!(error.to_string().starts_with("cannot read instruction file `no/such.txt`: "), "{error}");
-    assert_eq!(error.hint().unwrap(), "check the path");
+    assert_eq!(error.hint(), "check the path");
     let error = load("hotpot", None, &no_builtin).unwrap_err();
     assert_eq!(error.to_string(), "`hotpot` is not a .toml file, a .txt file or a key of a .json file");
     let error = load("none.toml", Some("i.txt"), &|_: &str| Some(SOUND.as_bytes())).unwrap_err();

@@ -4,14 +4,12 @@ mod bad_input;
 mod frames;
 mod recorded;
 mod rendering;
-mod shared {
-    include!("../../../tests/it/common/shared.rs");
-}
 mod shipped;
 mod texts;
 mod words;
 
 use super::{PromptError, PromptSource, ProtocolTexts, RenderSettings, Rendered, load};
+use crate::tests::shared;
 
 /// A sound prompt file with two exemplars.
 const SOUND: &str = r#"name = "trial"
@@ -76,7 +74,7 @@ fn load_bytes(name: &str, key: &str, content: &[u8]) -> Result<PromptSource, Pro
 fn refusal<T>(what: &str, name: &str, content: &[u8], load: impl FnOnce(&str) -> Result<T, PromptError>) -> String {
     with_file(name, content, |path| {
         let error = load(path).err().unwrap_or_else(|| panic!("{what} is taken"));
-        let text = format!("{what}\nerror: {error}\nhint: {}\n\n", error.hint().unwrap_or_default());
+        let text = format!("{what}\nerror: {error}\nhint: {}\n\n", error.hint());
         text.replace(path.strip_suffix(name).unwrap(), "")
     })
 }

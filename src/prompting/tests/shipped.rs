@@ -3,7 +3,9 @@
 use super::frames::{CHINESE, FEVER, HOTPOTQA};
 use super::{load_toml, render};
 use crate::base::Tool;
-use crate::prompting::{Exemplar, METHODS, PromptSource, RenderSettings, exemplar};
+use crate::prompting::exemplar::Exemplar;
+use crate::prompting::file::METHODS;
+use crate::prompting::{PromptSource, RenderSettings, exemplar};
 use std::collections::BTreeSet;
 
 fn exemplars(text: &str) -> Vec<Exemplar> {

@@ -55,7 +55,7 @@ fn sections_keys_slots_and_braces_are_checked() {
 fn a_file_of_texts_is_no_prompt_and_is_checked_as_what_it_is() {
     let error = load(ENGLISH, None, &builtin).unwrap_err();
     assert_eq!(error.to_string(), "`prompts/protocols/en.toml` contains protocol texts, not a prompt");
-    assert_eq!(error.hint().unwrap(), "pass it next to a prompt: --texts prompts/protocols/en.toml");
+    assert_eq!(error.hint(), "pass it next to a prompt: --texts prompts/protocols/en.toml");
     for path in [ENGLISH, "prompts/protocols/zh.toml"] {
         let Checked::Texts(file) = check(path, &builtin).unwrap() else { panic!("{path} holds texts") };
         let all = [

@@ -3,21 +3,17 @@
 use super::replay::replay;
 use super::{Acting, Agent, Answering, Approach, Episode};
 use crate::base::{
-    Compat, Completion, Decoding, Message, Method, Outcome, Provenance, Question, Request, Trajectory, Usage, Variant,
-    Voting, Wording,
+    Completion, Decoding, Message, Method, Outcome, Question, Request, Trajectory, Usage, Variant, Voting,
 };
 use crate::models::{Model, ModelError, Price};
 use crate::prompting::protocol::{Frame, Setup, react_paper, robust, testing};
-use crate::wikipedia::{Found, SessionOptions, Source, SourceError};
+use crate::tests::made_up::{OnePage, variant};
+use crate::wikipedia::SessionOptions;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 mod continued;
-
-include!("../../../tests/it/common/one_page.rs");
-include!("../../../tests/it/common/variant.rs");
 
 /// The reply to a prompt by its number; none is an error.
 type Answer = dyn Fn(&str, usize) -> Option<Completion> + Send + Sync;

@@ -23,7 +23,8 @@ pub const RESULTS: &str = "results";
 pub struct DefaultSetting {
     /// Its key in settings files. Its variable is `WIKITRAIL_` and the name in capitals.
     pub name: &'static str,
-    /// What it is, in a sentence.
+    /// What it is, in a sentence; the table in `docs/settings.md` is made of it.
+    #[cfg_attr(not(test), expect(dead_code, reason = "documentation"))]
     pub help: &'static str,
     /// The flag that takes its place; none where no flag says the same.
     pub flag: Option<&'static str>,

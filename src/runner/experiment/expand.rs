@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// A variant on its way from a file or a command line to [`VariantSettings`](super::VariantSettings).
+/// A variant on its way from a file or a command line to [`VariantSettings`].
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// Its name, unique within the experiment.

@@ -122,14 +122,8 @@ impl ExperimentFile {
         Ok(Self::read(&shown, text.trim_start_matches('\u{feff}'), &Names::Own(&find))?)
     }
 
-    /// Reads an experiment; `path` is its name for messages. An error lists everything that is wrong. No other file is
-    /// opened: prompts are called by the names of their files.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Problems> {
-        Self::read(path, text, &Names::OfFiles)
-    }
-
     /// Reads the experiment that a run's folder holds, whose variants are called as they were when it ran. Nothing that it
-    /// names is opened.
+    /// names is opened. `path` is its name for messages, and an error lists everything that is wrong.
     pub fn recorded(path: &str, text: &str, names: &[&str]) -> Result<Self, Problems> {
         Self::read(path, text, &Names::Recorded(names))
     }
@@ -280,9 +274,7 @@ impl ExperimentFile {
 enum Names<'n> {
     /// By their prompts' own names, whose files are opened where this finds them.
     Own(&'n dyn Fn(&str) -> String),
-    /// By the names of their prompts' files.
-    OfFiles,
-    /// As they were when the experiment ran.
+    /// As they were when the experiment ran, or by the names of their prompts' files where these are not as many.
     Recorded(&'n [&'n str]),
 }
 
@@ -290,13 +282,12 @@ impl Names<'_> {
     fn find(&self) -> Find<'_> {
         match self {
             Self::Own(find) => Some(*find),
-            Self::OfFiles | Self::Recorded(_) => None,
+            Self::Recorded(_) => None,
         }
     }
 
     fn give(&self, variants: &mut [Draft]) {
         let Self::Recorded(names) = self else { return };
-        // Of another number, they are not these.
         if names.len() == variants.len() {
             variants.iter_mut().zip(*names).for_each(|(variant, name)| (*name).clone_into(&mut variant.name));
         }

@@ -24,10 +24,10 @@ mod variants;
 
 pub use expand::{DatasetDraft, Draft, Listed, ProductError};
 pub use file::{ExperimentError, ExperimentFile, Overrides, Published, PublishedFigure, PublishedMetric};
-pub use model::{Concurrency, DatasetSpec, Experiment, FileText, Limits, Output, Pace, Recording, VariantSpec};
+pub use model::{Concurrency, DatasetSpec, Experiment, Limits, Output, Pace, Recording, VariantSpec};
 pub use settings::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Differing, Effect, FACTS, Kind, OfVariant, Setting,
-    VARIANT_SETTINGS, VariantSettings, price, prompt_name, shown, variant_setting,
+    VARIANT_SETTINGS, VariantSettings, price, shown, variant_setting,
 };
 
 /// Maximum number of variants of an experiment.

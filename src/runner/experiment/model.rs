@@ -12,7 +12,7 @@ use std::time::Duration;
 /// What to run: datasets, variants, repeats, limits, output.
 ///
 /// ```
-/// use wikitrail::{Experiment, VariantSettings};
+/// use wikitrail::run::{Experiment, VariantSettings};
 ///
 /// let react = VariantSettings { method: Some("react".to_owned()), ..Default::default() };
 /// let cot = VariantSettings { method: Some("cot".to_owned()), ..Default::default() };

@@ -770,9 +770,9 @@ pub(super) fn stem(path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{Assignment, DATASET_SETTINGS, Differing, VARIANT_SETTINGS, VariantSettings, variant_setting};
-    use crate::base::{Compat, Decoding, Method, Variant, Wording};
+    use crate::base::Variant;
+    use crate::tests::made_up::variant;
     use serde_json::json;
-    use std::collections::BTreeMap;
 
     #[test]
     fn names_are_unique_and_conflicts_name_settings() {
@@ -814,8 +814,6 @@ mod tests {
             assert!(variant_setting(name).expect("a setting").parse(bad).is_err(), "{name} {bad}");
         }
     }
-
-    include!("../../../tests/it/common/variant.rs");
 
     #[test]
     fn variants_are_shown_by_what_differs_and_what_they_use() {

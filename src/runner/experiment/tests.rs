@@ -3,7 +3,7 @@
 use super::{Assignment, Draft, ExperimentFile, Kind, PublishedFigure, shown};
 
 fn read(text: &str) -> Result<ExperimentFile, String> {
-    ExperimentFile::parse("x.toml", text).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
+    ExperimentFile::recorded("x.toml", text, &[]).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
 }
 
 const HEAD: &str = "name = \"x\"\ndataset = \"d.jsonl\"\n";

@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock};
 /// What `MediaWiki` adds to the title of a link whose page does not exist.
 pub(super) const MISSING: &str = "(page does not exist)";
 
+/// What of an article is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ArticleOptions {
     /// Drop footnote marks such as `[3]` and inline notes such as `[by whom?]`.
@@ -38,6 +39,7 @@ pub enum PageKind {
 pub struct Article {
     /// Text of the page's main heading, if it has one.
     pub title: Option<String>,
+    /// What kind of page it is.
     pub kind: PageKind,
     /// Stripped texts of paragraphs and lists, in document order; the lines of a list are its items.
     pub blocks: Arc<[String]>,

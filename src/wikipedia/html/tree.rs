@@ -199,13 +199,10 @@ fn weight(node: &Node) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{CHUNK, DEPTH_INTERVAL, MAX_DEPTH, is_read, parse};
+    use crate::tests::shared;
     use crate::wikipedia::html::ExtractError;
     use proptest::prelude::*;
     use scraper::{Html, Node};
-
-    mod shared {
-        include!("../../../tests/it/common/shared.rs");
-    }
 
     /// The tree that the library builds, without the attributes that are not read.
     fn library_tree(html: &str) -> Html {

@@ -2,10 +2,10 @@
 
 use super::{of, run};
 use crate::common::server::{self, Server};
+use crate::common::sha256_hex;
 use crate::common::{self, WorkDir};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use wikitrail::base::sha256_hex;
 
 const MARKER: &str = "The marker is here.";
 
@@ -31,7 +31,7 @@ fn model(says: Says) -> Server {
             Says::ByWords => text.split_whitespace().collect::<Vec<_>>().join(" "),
             Says::AtRandom => number.to_string(),
         };
-        let digest = sha256_hex([key.as_bytes()]);
+        let digest = sha256_hex(key.as_bytes());
         let chance = u32::from_str_radix(&digest[..4], 16).expect("a number") * 100 / 0x1_0000;
         let answer = if chance < if text.contains(MARKER) { 90 } else { 40 } { "yes" } else { "no" };
         let asked = &text[text.rfind("Item ").expect("the question")..];

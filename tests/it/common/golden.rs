@@ -1,5 +1,4 @@
-// Golden vectors. Those in `tests/golden` were made for this project; `shared.rs` has the others. Included by test programs
-// and by the test modules of layers, which may not take it from one another.
+//! Golden vectors. Those in `tests/golden` were made for this project; `shared.rs` has the others. Also a module of `src/tests`.
 
 use std::io::Write as _;
 use std::path::PathBuf;

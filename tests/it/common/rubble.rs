@@ -1,4 +1,4 @@
-// Damaged input for readers, the same at every run. Included by test programs and by the tests of layers.
+//! Damaged input for readers, the same at every run. Also a module of `src/tests`.
 
 /// Makes rubble of what is whole.
 pub(crate) struct Rubble(u64);
@@ -6,7 +6,8 @@ pub(crate) struct Rubble(u64);
 impl Rubble {
     /// Seeded by `WIKITRAIL_SEED`, for whoever wants other texts.
     pub(crate) fn new() -> Self {
-        let seed = std::env::var("WIKITRAIL_SEED").ok().map_or(233, |seed| seed.parse().expect("WIKITRAIL_SEED is a number"));
+        let seed =
+            std::env::var("WIKITRAIL_SEED").ok().map_or(233, |seed| seed.parse().expect("WIKITRAIL_SEED is a number"));
         Self(seed)
     }
 
@@ -42,7 +43,8 @@ impl Rubble {
                 3 => bytes.extend_from_within(at..to),
                 4 => bytes[at..to].rotate_left((to - at) / 2),
                 5..7 => {
-                    let noise: Vec<u8> = (0..=self.below(4)).map(|_| u8::try_from(self.below(256)).expect("a byte")).collect();
+                    let noise: Vec<u8> =
+                        (0..=self.below(4)).map(|_| u8::try_from(self.below(256)).expect("a byte")).collect();
                     bytes.splice(at..to.min(at + noise.len()), noise);
                 }
                 7 if self.below(20) == 0 => {

@@ -1,5 +1,5 @@
-// The folder of real data and of vectors with other people's texts, beside the checkout. Included by test programs and by
-// the test modules of layers, which may not take it from one another. `build.rs` sets `shared` where it is there.
+//! The folder of real data and of vectors with other people's texts, beside the checkout. `build.rs` sets `shared` where it is
+//! there. Also a module of `src/tests`.
 
 use std::path::PathBuf;
 

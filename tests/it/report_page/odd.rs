@@ -91,7 +91,7 @@ fn a_question_with_an_empty_id_opens() {
 #[test]
 fn every_protocol_and_a_run_that_was_cut_have_a_page() {
     let Some(mut browser) = Browser::open() else { return };
-    let all = wikitrail::prompting::protocol::IDS.join(",");
+    let all = wikitrail::run::PROTOCOLS.join(",");
     let (dir, page) = page_of(&["--limit", "12", "--protocol", &all]);
     browser.page(&page, "");
     assert_eq!(shown(&mut browser), 12);
@@ -100,7 +100,7 @@ fn every_protocol_and_a_run_that_was_cut_have_a_page() {
     assert_eq!(browser.count(".rows thead th.mark"), 2);
     browser.choose("second column", "lagent");
     assert_eq!(browser.text(".rows thead th.mark:last-child"), "lagent");
-    for name in wikitrail::prompting::protocol::IDS {
+    for name in wikitrail::run::PROTOCOLS {
         let hash = format!("#/q/sample-003?left={name}&right=lagent");
         browser.page(&page, &hash);
         assert!(browser.count("#question .step") > 0, "{name}");

@@ -3,8 +3,8 @@
 use crate::common::{self, Ran, notebook};
 use std::path::Path;
 use std::sync::LazyLock;
-use wikitrail::base::Method;
-use wikitrail::dataset::Format;
+use wikitrail::run::Method;
+use wikitrail::score::Format;
 
 fn run(args: &[&str]) -> Ran {
     common::wikitrail(Path::new("."), args)

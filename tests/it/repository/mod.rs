@@ -7,7 +7,6 @@ mod cluster;
 mod commands;
 mod help;
 mod layering;
-mod protocols;
 #[cfg(unix)]
 mod release;
 mod settings;

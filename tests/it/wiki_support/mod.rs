@@ -1,16 +1,15 @@
 //! Helpers of the tests that need the shared material: where it is, and its loopback site.
 
 use crate::common::shared;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use wikitrail::net::{Client, ClientSettings};
 
 /// The look-alike site over the saved articles, ended with its handle.
 pub(crate) struct Site {
     child: Child,
     /// Its address.
     pub(crate) base: String,
-    client: Client,
 }
 
 impl Site {
@@ -27,14 +26,18 @@ impl Site {
         let mut line = String::new();
         let stdout = child.stdout.take().expect("a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("the address");
-        let client = Client::new(ClientSettings::default()).expect("a client");
-        Self { child, base: line.trim().to_owned(), client }
+        Self { child, base: line.trim().to_owned() }
     }
 
     /// The requests served so far, as path and status and perhaps where the redirect led.
-    pub(crate) async fn log(&self) -> Vec<serde_json::Value> {
-        let answer = self.client.get(&format!("{}/_log", self.base), &[]).await.expect("the log");
-        serde_json::from_slice(&answer.body).expect("a list")
+    pub(crate) fn log(&self) -> Vec<serde_json::Value> {
+        let host = self.base.strip_prefix("http://").expect("an address");
+        let mut stream = TcpStream::connect(host).expect("the site");
+        write!(stream, "GET /_log HTTP/1.0\r\nhost: {host}\r\n\r\n").expect("a request");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the log");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        serde_json::from_str(body).expect("a list")
     }
 }
 

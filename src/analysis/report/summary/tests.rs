@@ -1,8 +1,8 @@
 use super::{RunSummary, SummaryRow};
 use crate::base::{Outcome, Usage};
-use crate::scoring::{
-    Assessment, Failure, FailureClass, GoldRetrieval, Grounding, QuestionMeans, Retrieval, RunAssessment, RunScore,
-};
+use crate::scoring::retrieval::Retrieval;
+use crate::scoring::tally::QuestionMeans;
+use crate::scoring::{Assessment, Failure, FailureClass, GoldRetrieval, Grounding, RunAssessment, RunScore};
 use unicode_width::UnicodeWidthStr as _;
 
 fn score() -> RunScore {

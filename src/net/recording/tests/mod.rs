@@ -3,7 +3,9 @@
 mod cache;
 mod recording;
 
-use super::{CanonicalRequest, Kind, Miss, Player, TapeError, Why};
+use super::error::Miss;
+use super::error::Why;
+use super::{CanonicalRequest, Kind, Player, TapeError};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -1,4 +1,5 @@
-use super::super::{CanonicalRequest, Kind, Player, Recorder, TapeError, Why, in_episode, in_sample};
+use super::super::error::Why;
+use super::super::{CanonicalRequest, Kind, Player, Recorder, TapeError, in_episode, in_sample};
 use super::{asked, file, missed, play, why};
 use serde_json::{Value, json};
 use std::fs;

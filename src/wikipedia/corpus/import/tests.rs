@@ -2,6 +2,7 @@
 
 use super::lines::Parsed;
 use super::{Format, ImportError, Imported, Records, open};
+use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildError, BuildSettings, Built, OnDuplicate, build};
 use crate::wikipedia::corpus::folder::Folder;
 use crate::wikipedia::corpus::manifest::{Manifest, Skipped};
@@ -15,10 +16,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 mod damage;
-mod shared {
-    include!("../../../../tests/it/common/shared.rs");
-}
-
 const HOTPOTQA: &str = "data/datasets/hotpot_dev_distractor_v1.partial.json";
 
 /// A record in a line.

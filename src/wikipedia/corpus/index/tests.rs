@@ -1,13 +1,10 @@
 //! Which words of a query count, and what that changes.
 
 use super::{IndexWriter, MAX_RARE_WORDS, Rule, TextIndex};
+use crate::tests::shared;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-
-mod shared {
-    include!("../../../../tests/it/common/shared.rs");
-}
 
 /// How many titles a search gives.
 const SHOWN: usize = 20;

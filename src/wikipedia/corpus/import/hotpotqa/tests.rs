@@ -1,6 +1,7 @@
 //! Dumps that are made here, in the layout of the published ones.
 
 use super::open;
+use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildSettings, build};
 use crate::wikipedia::corpus::folder::Folder;
 use crate::wikipedia::corpus::import::{Format, tests};
@@ -13,10 +14,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-
-mod shared {
-    include!("../../../../../tests/it/common/shared.rs");
-}
 
 /// Paragraphs by title.
 type Paragraphs = BTreeMap<String, Vec<String>>;

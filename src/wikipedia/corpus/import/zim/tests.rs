@@ -2,6 +2,7 @@
 
 use super::{Archive, MAGIC, PublishedFacts, facts, open, zim_parts};
 use crate::base::digest::md5_hex;
+use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildSettings, build};
 use crate::wikipedia::corpus::import::{Format, ImportError, Imported};
 use crate::wikipedia::corpus::manifest::{Extent, Manifest};
@@ -10,10 +11,6 @@ use crate::wikipedia::html::{self, ArticleOptions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-mod shared {
-    include!("../../../../../tests/it/common/shared.rs");
-}
 
 const PLAIN: u8 = 1;
 const XZ: u8 = 4;

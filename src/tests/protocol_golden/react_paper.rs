@@ -1,10 +1,10 @@
 //! `react-paper`: the notebook's loop and its parser.
 
 use super::{assert_parsed, check_sent, dialogue, each, play, protocol, rows, strings};
-use crate::common::golden;
+use crate::base::{Outcome, Question, Tool};
+use crate::prompting::protocol::{Frame, Turn};
+use crate::tests::golden;
 use serde_json::{Value, json};
-use wikitrail::base::{Outcome, Question, Tool};
-use wikitrail::prompting::protocol::{Frame, Turn};
 
 #[test]
 fn replies_are_read_as_by_the_notebook() {

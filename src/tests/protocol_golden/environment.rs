@@ -2,17 +2,16 @@
 //! metrics.
 
 use super::{each, rows, strings, text};
-use crate::common::golden;
+use crate::base::{Compat, Tool, Wording};
+use crate::scoring::{hotpot, normalize, paper_reward};
+use crate::tests::golden;
+use crate::wikipedia::clean_str::clean_str_or_keep;
+use crate::wikipedia::html::ArticleOptions;
+use crate::wikipedia::observe::ObservationFormat;
+use crate::wikipedia::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
-use wikitrail::base::{Compat, Tool, Wording};
-use wikitrail::scoring::{hotpot, normalize, paper_reward};
-use wikitrail::wikipedia::html::ArticleOptions;
-use wikitrail::wikipedia::observe::ObservationFormat;
-use wikitrail::wikipedia::{
-    HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, clean_str_or_keep,
-};
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 

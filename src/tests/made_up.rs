@@ -1,5 +1,11 @@
-// A variant for episodes that are made up. Included by test programs, benchmarks and the tests of layers, which name the
-// crate in different ways: whoever includes it has `BTreeMap` and the types in scope.
+//! A variant and a source that are made up, for episodes without model and network.
+
+use crate::base::{Compat, Decoding, Method, Provenance, Variant, Wording};
+use crate::wikipedia::{Found, Source, SourceError};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The paper's agent with a model and a source that are nowhere; tests say what is of matter to them.
 pub(crate) fn variant(name: &str) -> Variant {
@@ -34,5 +40,26 @@ pub(crate) fn variant(name: &str) -> Variant {
         compat: Some(Compat::Fixed),
         wording: Wording::English,
         settings: BTreeMap::new(),
+    }
+}
+
+/// Finds one page, whatever is asked for.
+pub(crate) struct OnePage;
+
+impl Source for OnePage {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let provenance = Provenance {
+            source: "made".to_owned(),
+            url: "made:".to_owned(),
+            title: query.to_owned(),
+            pageid: None,
+            revid: None,
+            status: 200,
+            fetched_at: String::new(),
+            sha256: String::new(),
+            sentences: None,
+        };
+        let blocks = Arc::new(["It is a page.".to_owned()]);
+        std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, sentences: None, provenance })).boxed()
     }
 }

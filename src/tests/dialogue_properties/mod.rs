@@ -3,14 +3,13 @@
 
 mod outputs;
 
-use crate::common;
-use crate::common::rubble::Rubble;
+use crate::base::{Message, Outcome, Prompt, Question};
+use crate::prompting::protocol::direct::Direct;
+use crate::prompting::protocol::{Dialogue, Frame, IDS, Options, Protocol, Setup, ToolSpec, Turn, find};
+use crate::tests::rubble::Rubble;
 use outputs::Chance;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wikitrail::base::{Message, Outcome, Prompt, Question};
-use wikitrail::prompting::protocol::direct::Direct;
-use wikitrail::prompting::protocol::{Dialogue, Frame, IDS, Options, Protocol, Setup, ToolSpec, Turn, find};
 
 /// Model outputs that each protocol reads.
 const OUTPUTS: usize = 100_000;
@@ -60,7 +59,7 @@ fn setup(max_steps: usize, thoughts: bool) -> Arc<Setup> {
         ],
         ..Frame::default()
     };
-    let mut setup = Arc::unwrap_or_clone(common::setup(frame, max_steps));
+    let mut setup = Arc::unwrap_or_clone(crate::tests::setup(frame, max_steps));
     setup.thoughts = thoughts;
     setup.history = vec![Message::user("Question: h"), Message::assistant("Answer: i")];
     Arc::new(setup)

@@ -1,14 +1,14 @@
 //! `llama-index`: the parser, the agent, the workflow, and what they send.
 
 use super::{assert_parsed, dialogue, each, play, protocol, rows, strings};
-use crate::common::golden;
+use crate::base::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
+use crate::prompting::protocol::llama_index::fallback;
+use crate::prompting::protocol::tools::describe;
+use crate::prompting::protocol::{Frame, Stop, ToolSpec, Turn};
+use crate::tests::golden;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
-use wikitrail::prompting::protocol::llama_index::fallback;
-use wikitrail::prompting::protocol::tools::describe;
-use wikitrail::prompting::protocol::{Frame, Stop, ToolSpec, Turn};
 
 const ID: &str = "llama-index";
 /// The tools of the traces.

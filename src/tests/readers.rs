@@ -1,16 +1,18 @@
 //! Pages, datasets, prompts, experiments and recorded episodes that are rubble: whatever is in a file or an answer, reading
 //! it ends in what it says or in a reason.
 
-use crate::common::rubble::Rubble;
-use crate::common::{WorkDir, repository};
-use wikitrail::base::{Compat, Method};
-use wikitrail::dataset::{ReadOptions, load, read_scores, read_values};
-use wikitrail::net::Answer;
-use wikitrail::prompting::protocol::{Options, find};
-use wikitrail::prompting::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
-use wikitrail::runner::agent::notebook;
-use wikitrail::wikipedia::html::{ArticleOptions, article, describe, paper_page};
-use wikitrail::wikipedia::{HtmlSource, LiveSettings};
+use crate::base::{Compat, Method};
+use crate::dataset::{ReadOptions, load, read_scores, read_values};
+use crate::net::Answer;
+use crate::prompting::protocol::{Options, find};
+use crate::prompting::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
+use crate::runner::agent::notebook;
+use crate::runner::experiment::Overrides;
+use crate::runner::load_experiment;
+use crate::tests::repository;
+use crate::tests::rubble::Rubble;
+use crate::wikipedia::html::{ArticleOptions, article, describe, paper_page};
+use crate::wikipedia::{HtmlSource, LiveSettings};
 
 /// Texts that each reader gets.
 const TEXTS: usize = 1_000;
@@ -187,8 +189,8 @@ fn any_dataset_is_read_or_refused() {
 #[test]
 fn any_prompt_or_experiment_is_read_or_refused() {
     let prompts = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/protocols/en.toml"].map(repository);
-    let dir = WorkDir::new();
-    let (prompt, experiment) = (dir.path("p.toml"), dir.path("e.toml"));
+    let dir = tempfile::tempdir().expect("a folder");
+    let (prompt, experiment) = (dir.path().join("p.toml"), dir.path().join("e.toml"));
     let protocol = find("react-paper", &Options::default()).expect("known").expect("no options");
     let shows = |error: &str| !error.contains(|c: char| c.is_control() && c != '\n');
     each("prompts", &prompts, TEXTS / 5, |_, text| {
@@ -212,7 +214,7 @@ fn any_prompt_or_experiment_is_read_or_refused() {
     each("experiments", &experiments, TEXTS / 5, |_, text| {
         std::fs::write(&experiment, text).expect("a file");
         // An error may name a path as the file has it: whoever prints it escapes it.
-        let _ = wikitrail::load_experiment(&experiment, &wikitrail::Overrides::default());
+        let _ = load_experiment(&experiment, &Overrides::default());
     });
 }
 

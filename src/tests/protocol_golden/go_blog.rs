@@ -1,9 +1,9 @@
 //! `go-blog`: replies against the article's regular expressions as Go runs them, with a dot that takes newlines.
 
 use super::{assert_parsed, dialogue, each, protocol};
+use crate::base::{Question, Reply, Tool};
+use crate::prompting::protocol::{Frame, ToolSpec, Turn};
 use serde_json::{Deserializer, Value, json};
-use wikitrail::base::{Question, Reply, Tool};
-use wikitrail::prompting::protocol::{Frame, ToolSpec, Turn};
 
 #[test]
 fn go_blog_equals_the_articles_expressions() {

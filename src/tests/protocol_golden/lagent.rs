@@ -1,11 +1,11 @@
 //! `lagent`: the parsers of both forms, what an action gives, the call protocol, and whole conversations.
 
 use super::{assert_parsed, dialogue, each, play, protocol, setup, strings};
+use crate::base::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
+use crate::prompting::protocol::{Frame, Protocol, ToolSpec, Turn};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
-use wikitrail::prompting::protocol::{Frame, Protocol, ToolSpec, Turn};
 
 /// The labels of v0.2, with arguments taken as upstream takes them.
 const STRICT: &[(&str, &str)] = &[("arguments", "strict")];

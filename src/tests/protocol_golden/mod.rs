@@ -8,18 +8,18 @@ mod qwen_agent;
 mod react_paper;
 mod react_zh;
 
-use crate::common::{self, golden, setup, shared};
+use crate::base::{Question, Request, ToolCall};
+use crate::prompting::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Stop, Turn, find};
+use crate::tests::{golden, lines, read, setup, shared};
 use serde_json::Value;
 use std::sync::Arc;
-use wikitrail::base::{Question, Request, ToolCall};
-use wikitrail::prompting::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Stop, Turn, find};
 
 /// The lines of a golden file, which has so many: one of `tests/golden`, or of the shared folder.
 #[track_caller]
 pub(crate) fn rows(file: &str, count: usize) -> Vec<Value> {
     let own = golden::path(&format!("protocols/{file}.jsonl"));
-    let text = if own.is_file() { common::read(own) } else { shared::text(&format!("golden/protocols/{file}.jsonl")) };
-    let rows = common::lines(&text);
+    let text = if own.is_file() { read(own) } else { shared::text(&format!("golden/protocols/{file}.jsonl")) };
+    let rows = lines(&text);
     assert_eq!(rows.len(), count, "{file}");
     rows
 }

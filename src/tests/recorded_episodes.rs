@@ -1,23 +1,18 @@
 //! Episodes that are recorded, many at once, and replayed without model and source.
 
+use crate::base::{Compat, Completion, Method, Question, Request, Trajectory, Variant, Voting};
+use crate::models::{Model, ModelError, ModelIdentity, recorded};
+use crate::net::recording::{Player, Recorder};
+use crate::prompting::protocol::{Frame, react_paper};
+use crate::runner::agent::{Acting, Agent, Answering, Approach, Episode};
+use crate::tests::made_up::{OnePage, variant};
+use crate::wikipedia::{SessionOptions, Source, SourceIdentity, recorded_source};
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wikitrail::base::{
-    Compat, Completion, Decoding, Method, Provenance, Question, Request, Trajectory, Variant, Voting, Wording,
-};
-use wikitrail::models::{Model, ModelError, ModelIdentity, recorded};
-use wikitrail::net::recording::{Player, Recorder};
-use wikitrail::prompting::protocol::{Frame, react_paper};
-use wikitrail::runner::agent::{Acting, Agent, Answering, Approach, Episode};
-use wikitrail::wikipedia::{Found, SessionOptions, Source, SourceError, SourceIdentity, recorded_source};
-
-include!("common/one_page.rs");
-include!("common/variant.rs");
 
 /// Agents never finish, and samples disagree: every request is told something else, whoever makes it.
 #[derive(Default)]
@@ -50,7 +45,7 @@ impl Model for Undecided {
 
 /// A vote of seven samples, and then an agent of two steps.
 fn approach() -> Approach {
-    let setup = crate::common::setup(Frame::text("PREFIX\n"), 2);
+    let setup = crate::tests::setup(Frame::text("PREFIX\n"), 2);
     let acting = Acting { protocol: Arc::new(react_paper::Paper), setup: Arc::clone(&setup) };
     let answering = Answering { setup, reasons: true, oracle_context: false };
     let voting = Voting { samples: 7, ..Voting::default() };

@@ -1,11 +1,11 @@
 //! `react-zh`: the script's loop and its parser.
 
 use super::{assert_parsed, check_sent, dialogue, each, play, protocol, rows, strings};
-use crate::common::golden;
+use crate::base::{Outcome, Question, Reply, Tool};
+use crate::prompting::protocol::{Frame, Turn};
+use crate::tests::golden;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use wikitrail::base::{Outcome, Question, Reply, Tool};
-use wikitrail::prompting::protocol::{Frame, Turn};
 
 #[test]
 fn replies_are_read_as_by_the_script() {

@@ -1,12 +1,11 @@
 //! docs/protocols.md and docs/methods.md against the program: options, limits, stops, and what parsers make of
 //! replies.
 
-use super::page;
-use crate::common::{setup, table_rows as rows};
+use crate::base::Question;
+use crate::prompting::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
+use crate::tests::{repository, setup, table_rows as rows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wikitrail::base::Question;
-use wikitrail::prompting::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
 
 /// Documented values that are kinds of values: one of the kind, and one that is refused, if any is.
 const KINDS: [(&str, &str, Option<&str>); 3] =
@@ -39,7 +38,7 @@ fn made(id: &str, pairs: &[(&str, &str)]) -> Result<Arc<dyn Protocol>, OptionErr
 
 /// Documented options: protocol, name, values.
 fn documented() -> Vec<(String, String, Vec<String>)> {
-    let page = page("protocols.md");
+    let page = repository("docs/protocols.md");
     let rows = rows(&page, &["protocol", "option", "values", "meaning"]);
     let values = |cell: &str| if kind(cell).is_some() { vec![cell.to_owned()] } else { code(cell) };
     rows.iter().map(|(_, row)| (only(&row[0]), only(&row[1]), values(&row[2]))).collect()
@@ -94,7 +93,7 @@ fn stops(protocol: &dyn Protocol) -> Vec<String> {
 
 #[test]
 fn limits_layouts_and_stops_are_those_of_the_code() {
-    let page = page("protocols.md");
+    let page = repository("docs/protocols.md");
     let mut seen = Vec::new();
     for (_, row) in rows(&page, &["protocol", "with", "request", "method `act`"]) {
         let (id, with) = (only(&row[0]), code(&row[1]));
@@ -114,7 +113,7 @@ fn limits_layouts_and_stops_are_those_of_the_code() {
 
 #[test]
 fn replies_are_read_as_documented() {
-    let page = page("protocols.md");
+    let page = repository("docs/protocols.md");
     let mut seen = BTreeMap::new();
     for (headings, row) in rows(&page, &["reply", "kind", "read"]) {
         let id = only(&headings[0]);

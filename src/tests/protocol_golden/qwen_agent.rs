@@ -1,11 +1,11 @@
 //! `qwen-agent`: `ReActChat`'s loop and its parser.
 
 use super::{assert_parsed, dialogue, each, play, protocol, rows, setup, strings, text};
+use crate::base::{Message, Outcome, Prompt, Question, Reply, Tool};
+use crate::prompting::protocol::{Dialogue, Frame, ToolSpec, Turn};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use wikitrail::base::{Message, Outcome, Prompt, Question, Reply, Tool};
-use wikitrail::prompting::protocol::{Dialogue, Frame, ToolSpec, Turn};
 
 #[test]
 fn replies_are_read_as_by_the_original() {
