@@ -144,7 +144,7 @@ pub fn flip_chance(level: f64) -> f64 {
 ///
 /// A pattern that flips the units of a set counts against every difference between the mean over this set and the mean over
 /// all other units (Hartigan 1969), so that the ends are quantiles of such means. All patterns of up to [`ENUMERATED`] units, or
-/// `resamples` of them, drawn as [`permutation_resampled`](super::permutation_resampled) draws them. Absent without units,
+/// `resamples` of them, drawn as [`permutation_resampled`] draws them. Absent without units,
 /// and for a level outside 0 to 1.
 pub fn flip_interval(units: &Sums, level: f64, resamples: usize, seed: u64, p: f64) -> Option<Interval> {
     let all: (f64, f64) = units.iter().fold((0.0, 0.0), |all, unit| (all.0 + unit.0, all.1 + unit.1));
