@@ -49,7 +49,7 @@ pub use manifest::{
 };
 pub use method::{Method, Voting, Wording};
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
-pub use request::{Completion, Message, Prefix, Prompt, Request, Role, Usage};
+pub use request::{Completion, EpisodeState, Message, Prefix, Prompt, Request, Role, Usage};
 pub use shard::{Shard, ShardRecord};
 pub use stop_rule::{StopRule, Stopping};
 pub use text::excerpt;

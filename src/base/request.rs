@@ -4,7 +4,7 @@ use super::Decoding;
 use super::digest::{Digester, sha256_hex};
 use super::finish::{Cause, Ending, FinishReason};
 use super::text::thousands;
-use super::tool::{FunctionCall, Functions, Verbatim};
+use super::tool::{FunctionCall, Functions, ToolCall, Verbatim};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -19,12 +19,21 @@ pub struct Request {
     pub decoding: Decoding,
     /// Functions that the model may call; absent in protocols of text.
     pub functions: Option<Arc<Functions>>,
+    /// What the prompt is made of, for a model that is rules in this process; neither sent nor recorded.
+    pub state: Option<Arc<EpisodeState>>,
+}
+
+/// A question and the steps since, each with its observation.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EpisodeState {
+    pub question: String,
+    pub steps: Vec<(ToolCall, String)>,
 }
 
 impl Request {
     /// A request that offers no functions.
     pub fn new(prompt: Prompt, stop: Vec<String>, decoding: Decoding) -> Self {
-        Self { prompt, stop, decoding, functions: None }
+        Self { prompt, stop, decoding, functions: None, state: None }
     }
 }
 

@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         )?;
         let server = pool.server(self.settings)?;
         let journaled = server.is_some() && !pool.is_offline();
-        let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
+        let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&approach))));
         model.fits(&self.decoding(self.method), voting, self.forces_calls())?;
         let (prompts, breaker, learned) = (approach.prompts(), model.breaker.clone(), model.learned.clone());
         let agent = Agent {
@@ -302,20 +302,15 @@ impl<'a> Builder<'a> {
         if chinese { Wording::Chinese } else { Wording::English }
     }
 
-    fn rules(&self, label: &str, approach: &Approach) -> BaselineSettings {
-        let claims = self.claims;
-        let mut rules = BaselineSettings {
-            claims,
+    fn rules(&self, approach: &Approach) -> BaselineSettings {
+        BaselineSettings {
+            claims: self.claims,
             // The rules know what to do in seven steps; more of them are repetition.
             last_step: self.protocol.last_answer(self.max_steps()).min(BaselineSettings::default().last_step),
             protocol: self.method.agent().map(|_| Arc::clone(&self.protocol)),
             thoughts: self.method != Method::Act,
             force_stop: approach.acting().map_or("", |acting| acting.setup.frame.text_for("force_stop")).to_owned(),
-            ..BaselineSettings::default()
-        };
-        let label_of = if claims { &mut rules.claim_label } else { &mut rules.question_label };
-        label.clone_into(label_of);
-        rules
+        }
     }
 
     /// The settings that a manifest holds by their names.

@@ -1,8 +1,7 @@
 //! `--model baseline`: a simple rule-based policy with the interface of a real model.
 //!
 //! It searches for the titles that the question names, looks up its rarest words, follows names that it reads, and
-//! answers with the best matching span. It needs no key, network or weights and knows only the prompt, so runs can be
-//! tried, tested and measured on any machine, with the same answers every time. A real model should beat it.
+//! answers with the best matching span. It needs no key, network or weights, so runs can be tried, tested and measured on any machine, with the same answers every time. A real model should beat it.
 
 mod notes;
 mod policy;
@@ -29,8 +28,8 @@ impl Baseline {
 
     /// The policy's reply to a request, not cut at any stop.
     pub fn reply(&self, request: &Request) -> Completion {
-        let transcript = Transcript::read(&request.prompt, &self.settings);
-        let decision = policy::decide(&transcript, self.settings.last_step);
+        let transcript = Transcript::read(request, &self.settings);
+        let decision = policy::decide(&transcript, &self.settings);
         if let Some(functions) = &request.functions {
             return transcript.call(&decision, functions);
         }

@@ -1,7 +1,8 @@
 //! What was read so far.
 
 use super::text;
-use super::transcript::{PastStep, quoted};
+use super::transcript::PastStep;
+use crate::base::Tool;
 use std::collections::{BTreeSet, HashSet};
 
 /// Most sentences of a page; a tool shows five, and one for each lookup.
@@ -38,13 +39,11 @@ impl Notes {
     pub(super) fn read(steps: &[PastStep], question: &Question) -> Self {
         let mut notes = Self::default();
         for step in steps {
-            let Some((verb, argument)) = step.action.split_once('[') else { continue };
-            let argument = argument.strip_suffix(']').unwrap_or(argument).trim();
             notes.similar.clear();
-            match verb.trim().to_ascii_lowercase().as_str() {
-                "search" => notes.search(argument, &step.observation, question),
-                "lookup" => notes.look_up(&step.observation, question),
-                _ => {}
+            match step.action.tool {
+                Tool::Search => notes.search(&step.action.input, &step.observation, question),
+                Tool::Lookup => notes.look_up(&step.observation, question),
+                Tool::Think | Tool::Finish | Tool::Invalid => {}
             }
         }
         notes
@@ -89,6 +88,34 @@ impl Notes {
 fn list_items(list: &str) -> Vec<String> {
     let mut chars = list.chars();
     std::iter::from_fn(|| Some(quoted(&mut chars)).filter(|item| !item.is_empty())).collect()
+}
+
+/// The next quoted string, unescaped.
+pub(super) fn quoted(chars: &mut std::str::Chars<'_>) -> String {
+    let mut text = String::new();
+    let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => text.extend(escaped(chars)),
+            c if c == quote => break,
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+fn escaped(chars: &mut std::str::Chars<'_>) -> Option<char> {
+    let digits = match chars.next()? {
+        'n' => return Some('\n'),
+        't' => return Some('\t'),
+        'r' => return Some('\r'),
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        c => return Some(c),
+    };
+    let code: String = chars.by_ref().take(digits).collect();
+    u32::from_str_radix(&code, 16).ok().and_then(char::from_u32)
 }
 
 // The titles in a question, and the type of its answer.

@@ -2,7 +2,8 @@
 
 use super::notes::{Clues, Kind, Notes, Page, Question, weight};
 use super::text::{self, Span};
-use super::transcript::{Action, Decision, Transcript};
+use super::transcript::{Action, BaselineSettings, Decision, Transcript};
+use crate::base::Tool;
 
 /// Share of the question that must be covered to answer while steps are left.
 const ENOUGH: f64 = 0.9;
@@ -10,40 +11,42 @@ const ENOUGH: f64 = 0.9;
 const SPARE: usize = 4;
 
 /// The next step; an answer if it is the last.
-pub(super) fn decide(transcript: &Transcript, last_step: usize) -> Decision {
-    let history = &transcript.history;
-    let question = Question::read(&history.question, history.is_claim);
-    // The number of the step to write may lag behind the steps so far.
-    let step = transcript.step().max(history.steps.len() + 1);
-    let left = if transcript.must_answer() { 1 } else { (last_step + 1).saturating_sub(step) };
-    let notes = Notes::read(&history.steps, &question);
-    next_step(&question, &notes, history.just_failed.as_deref(), left)
+pub(super) fn decide(transcript: &Transcript, settings: &BaselineSettings) -> Decision {
+    let question = Question::read(&transcript.question, settings.claims);
+    let left = if transcript.must_answer() { 1 } else { (settings.last_step + 1).saturating_sub(transcript.step()) };
+    let notes = Notes::read(&transcript.steps, &question);
+    next_step(&question, &notes, transcript.just_failed.as_ref(), left)
 }
 
 /// The next step, with `left` steps left including it; an answer that was just refused is not repeated.
-fn next_step(question: &Question, notes: &Notes, refused: Option<&str>, left: usize) -> Decision {
+fn next_step(question: &Question, notes: &Notes, refused: Option<&Action>, left: usize) -> Decision {
     let Found { answer, share } = best_answer(question, notes);
     let answer = text::line(&answer);
     let verdict = question.kind == Kind::Verdict;
     let guesses = if verdict { ["NOT ENOUGH INFO", "REFUTES"] } else { ["unknown", "not known"] };
-    let is_new = |action: &Action| refused != Some(&action.text());
-    let finish = |answer: &str| Some(Action::Finish(answer.to_owned())).filter(is_new);
+    let is_new = |action: &Action| refused != Some(action);
+    let finish = |answer: &str| Some(act(Tool::Finish, answer)).filter(is_new);
     let tool = if left > 1 { use_tool(question, notes, share, left).filter(is_new) } else { None };
-    let search = || (left > 1 && !notes.tried(&answer)).then(|| Action::Search(answer.clone()));
+    let search = || (left > 1 && !notes.tried(&answer)).then(|| act(Tool::Search, &answer));
     let action = tool.or_else(|| finish(&answer)).or_else(search);
-    let action = action.or_else(|| guesses.into_iter().find_map(finish)).unwrap_or(Action::Finish(answer));
-    let thought = match &action {
-        Action::Search(query) => format!("I need to search {query}."),
-        Action::Lookup(keyword) => format!("This page may say more about {keyword}."),
-        Action::Finish(answer) => format!("The answer is {answer}."),
+    let action = action.or_else(|| guesses.into_iter().find_map(finish)).unwrap_or(act(Tool::Finish, &answer));
+    let input = &action.input;
+    let thought = match action.tool {
+        Tool::Search => format!("I need to search {input}."),
+        Tool::Lookup => format!("This page may say more about {input}."),
+        _ => format!("The answer is {input}."),
     };
     Decision { thought, action }
+}
+
+fn act(tool: Tool, input: &str) -> Action {
+    Action { tool, input: input.to_owned() }
 }
 
 /// What to read next, unless enough was read.
 fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Option<Action> {
     let untried = |title: &&String| !notes.tried(title);
-    let search = |query: &String| Action::Search(text::line(query));
+    let search = |query: &String| act(Tool::Search, &text::line(query));
     let similar = notes.similar.iter().filter(untried);
     let similar = greatest(similar.map(|title| (title, question.share(&question.clues_in(title)))));
     if let Some((title, _)) = similar {
@@ -63,7 +66,7 @@ fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Opti
             .as_ref()
             .map(search);
     };
-    let keyword = lookup(question, page).map(Action::Lookup);
+    let keyword = lookup(question, page).map(|word| act(Tool::Lookup, &word));
     // A page that the question names may say more further down.
     if keyword.is_some() && left > SPARE && question.mentions(&page.title) {
         return keyword;

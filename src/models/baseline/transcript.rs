@@ -1,38 +1,27 @@
-//! From a prompt to the question and the steps so far, and from a decision back to text.
+//! What the policy knows of an episode, and its decision as the text or call that continues the prompt.
 //!
-//! The protocol itself writes steps ([`Protocol::step`]); `reader` learns how its questions and observations look by
-//! having it write some. It parses conversations:
-//!
-//! | part | what it holds |
-//! |---|---|
-//! | [`Transcript`] | the question, the steps since, and what is to be written |
-//! | `reader` | reads prompts of one text, conversations, and native tool calls, by labels learned from the protocol |
-//!
-//! If the prompt asks for an answer at once (`Answer:` at its end) or for a chain of thought (`Thought:` without a
-//! number), that is written.
-//!
-//! [`Protocol::step`]: crate::prompting::protocol::Protocol::step
+//! Question and steps come with the request ([`Request::state`]). The end of the prompt says what is to be written: a
+//! step, an action alone, an answer (`Answer:`), or a chain of thought (`Thought:` without a number).
 
-mod reader;
-
-use crate::base::{Completion, Functions, Prompt, Tool};
-use crate::prompting::protocol::{Kind, Parsed, Protocol, react_paper};
-use reader::{COLONS, Labels};
-use serde_json::Value;
+use crate::base::{Completion, EpisodeState, FunctionCall, Functions, Message, Prompt, Request, Role, Tool};
+use crate::prompting::protocol::{Kind, Layout, Protocol, react_paper};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Longer texts are cut, in bytes.
 const MAX_QUESTION: usize = 4 << 10;
 const MAX_OBSERVATION: usize = 16 << 10;
-/// Later steps are ignored.
-const MAX_STEPS: usize = 64;
+/// Both colons: Chinese text may use either.
+const COLONS: [char; 2] = [':', '：'];
+/// Shortest part that identifies a force-stop text, in bytes.
+const MIN_FORCE_STOP: usize = 8;
+/// Contains no label of any protocol.
+const PLAIN_THOUGHT: &str = "I will go on with the next step.";
 
 /// Settings of the policy: what a prompt does not say.
 #[derive(Debug, Clone)]
 pub struct BaselineSettings {
-    pub question_label: String,
-    pub claim_label: String,
-    /// Whether all questions are claims, for protocols without labels.
+    /// Whether all questions are claims.
     pub claims: bool,
     /// The step at which an answer must be given, from 1.
     pub last_step: usize,
@@ -46,46 +35,47 @@ pub struct BaselineSettings {
 }
 
 impl Default for BaselineSettings {
-    /// `Question`, `Claim`, and seven steps as in the `ReAct` paper.
+    /// Seven steps as in the `ReAct` paper.
     fn default() -> Self {
-        Self {
-            question_label: "Question".to_owned(),
-            claim_label: "Claim".to_owned(),
-            claims: false,
-            last_step: 7,
-            protocol: None,
-            thoughts: true,
-            force_stop: String::new(),
-        }
+        Self { claims: false, last_step: 7, protocol: None, thoughts: true, force_stop: String::new() }
     }
 }
 
-/// A parsed prompt.
+impl BaselineSettings {
+    pub(super) fn protocol(&self) -> &dyn Protocol {
+        self.protocol.as_deref().unwrap_or(&react_paper::Paper)
+    }
+}
+
+/// The question, the steps since, and what is to be written.
 #[derive(Debug)]
 pub(super) struct Transcript {
-    pub(super) history: History,
-    /// What is to be written.
+    pub(super) question: String,
+    pub(super) steps: Vec<PastStep>,
+    /// The last action, if it failed.
+    pub(super) just_failed: Option<Action>,
     pub(super) wanted: Wanted,
+    /// Whether the prompt demands an answer.
+    forced: bool,
     /// Whether the reply needs no white space before it, as the prompt or message ends in some.
-    pub(super) spaced: bool,
+    spaced: bool,
 }
 
 /// One finished step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PastStep {
-    /// The action as [`Action::text`] writes it, or, if it is unknown, as the model wrote it.
-    pub(super) action: String,
-    /// The answer of the tool, in the wording of the English tool.
+    pub(super) action: Action,
+    /// The answer of the tool, in the wording of the English tool; empty if the step failed.
     pub(super) observation: String,
 }
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Thought and action of step `n`; if `labelled`, the label of the thought ends the prompt.
-    Step { n: usize, labelled: bool },
-    /// The action of step `n`, after its label.
-    Action(usize),
+    /// Thought and action; if `labelled`, the label of the thought ends the prompt.
+    Step { labelled: bool },
+    /// The action, after its label.
+    Action,
     /// A chain of thought and an answer, without tools.
     Reasons,
     /// An answer without tools.
@@ -93,22 +83,9 @@ pub(super) enum Wanted {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Action {
-    Search(String),
-    /// Find a word on the open page.
-    Lookup(String),
-    Finish(String),
-}
-
-impl Action {
-    /// The action in the same format for all protocols: `Search[X]`.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Search(query) => format!("Search[{query}]"),
-            Self::Lookup(keyword) => format!("Lookup[{keyword}]"),
-            Self::Finish(answer) => format!("Finish[{answer}]"),
-        }
-    }
+pub(super) struct Action {
+    pub(super) tool: Tool,
+    pub(super) input: String,
 }
 
 /// A decision with the thought that explains it.
@@ -119,231 +96,91 @@ pub(super) struct Decision {
 }
 
 impl Transcript {
-    /// Parses a prompt. Any prompt can be parsed; what is missing is empty.
-    pub(super) fn read(prompt: &Prompt, settings: &BaselineSettings) -> Self {
-        let labels = Labels::of(settings);
-        let mut transcript = match prompt {
-            Prompt::Messages(messages) if labels.calls => reader::read_calls(messages, &labels),
-            // The question is in the second part, unless the prompt is not split.
-            Prompt::Text { rest, .. } if labels.labelled(rest).is_some() => reader::read_text(rest, &labels),
-            Prompt::Text { prefix, rest } => reader::read_text(&format!("{prefix}{rest}"), &labels),
-            Prompt::Messages(messages) => reader::read_messages(messages, &labels),
-        };
-        transcript.history.is_claim |= labels.claims;
+    /// What a request says. Any request can be read; without a state there is no question.
+    pub(super) fn read(request: &Request, settings: &BaselineSettings) -> Self {
+        let mut transcript = Self::at_end_of(&request.prompt, settings);
+        let Some(EpisodeState { question, steps }) = request.state.as_deref() else { return transcript };
+        cap(question, MAX_QUESTION).trim().clone_into(&mut transcript.question);
+        for (call, observation) in steps {
+            let action = Action { tool: call.tool, input: cap(&call.input, MAX_QUESTION).trim().to_owned() };
+            let observation = cap(observation, MAX_OBSERVATION).trim();
+            // The step is used and its argument was tried.
+            let failed = call.tool == Tool::Invalid || is_complaint(observation);
+            let observation = if failed { String::new() } else { worded(observation) };
+            transcript.just_failed = failed.then(|| action.clone());
+            transcript.steps.push(PastStep { action, observation });
+        }
         transcript
     }
 
-    /// The decision as a reply with a native call.
-    pub(super) fn call(&self, decision: &Decision, functions: &Functions) -> Completion {
-        reader::write_call(decision, functions, self.step())
+    /// What the end of a prompt says.
+    fn at_end_of(prompt: &Prompt, settings: &BaselineSettings) -> Self {
+        let (last, wanted, spaced) = match prompt {
+            Prompt::Text { prefix, rest } => {
+                let last = if rest.is_empty() { &**prefix } else { rest };
+                (last, wanted_after(last, settings), last.ends_with(char::is_whitespace))
+            }
+            Prompt::Messages(messages) => {
+                let last = messages.last().map_or("", |last| &*last.content);
+                let template = settings.protocol().layout() == Layout::Template;
+                (last, wanted_of(messages, settings), !template || last.ends_with(char::is_whitespace))
+            }
+        };
+        let forced = piece(&settings.force_stop).is_some_and(|piece| last.contains(piece));
+        Self { question: String::new(), steps: Vec::new(), just_failed: None, wanted, forced, spaced }
     }
 
     /// Number of the step to write, from 1.
     pub(super) fn step(&self) -> usize {
-        match self.wanted {
-            Wanted::Step { n, .. } | Wanted::Action(n) => n,
-            Wanted::Reasons | Wanted::Answer => self.history.steps.len() + 1,
-        }
+        self.steps.len() + 1
     }
 
     /// Whether no tool can be used any more.
     pub(super) fn must_answer(&self) -> bool {
-        self.history.forced || matches!(self.wanted, Wanted::Reasons | Wanted::Answer)
+        self.forced || matches!(self.wanted, Wanted::Reasons | Wanted::Answer)
     }
+}
+
+/// What to write after a prompt that ends in this text.
+fn wanted_after(text: &str, settings: &BaselineSettings) -> Wanted {
+    // Trailing newlines after the label make no difference.
+    let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
+    let Some(label) = line.trim().strip_suffix(COLONS) else { return Wanted::Step { labelled: false } };
+    let (word, number) = label.trim_end().split_once(' ').unwrap_or((label.trim_end(), ""));
+    let is_step = number.trim().parse::<usize>().is_ok();
+    match word {
+        "Action" if is_step => Wanted::Action,
+        "Thought" if is_step => Wanted::Step { labelled: true },
+        "Thought" if number.is_empty() && is_numbered(settings.protocol()) => Wanted::Reasons,
+        "Thought" if number.is_empty() => Wanted::Step { labelled: true },
+        "Answer" | "答案" | "回答" if number.is_empty() => Wanted::Answer,
+        _ => Wanted::Step { labelled: false },
+    }
+}
+
+fn wanted_of(messages: &[Message], settings: &BaselineSettings) -> Wanted {
+    match messages {
+        // The request for an answer when no steps are left comes without the instructions.
+        [first, .., last] if last.role == Role::System && first.role != Role::System => Wanted::Answer,
+        [.., last] if last.role == Role::User => wanted_after(&last.content, settings),
+        _ => Wanted::Step { labelled: false },
+    }
+}
+
+fn is_numbered(protocol: &dyn Protocol) -> bool {
+    protocol.step(7, None, Tool::Search, "").contains('7')
+}
+
+/// The longest part of a text between slots (`{…}`).
+fn piece(text: &str) -> Option<&str> {
+    let pieces = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after));
+    let longest = pieces.map(str::trim).max_by_key(|piece| piece.len())?;
+    (longest.len() >= MIN_FORCE_STOP).then_some(longest)
 }
 
 /// At most `bytes` of `text`, cut between characters.
 fn cap(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
-}
-
-// The steps since the last question.
-
-/// The last question and the steps after it.
-#[derive(Debug, Default)]
-pub(super) struct History {
-    pub(super) question: String,
-    /// Whether the question is a claim to verify.
-    pub(super) is_claim: bool,
-    /// The answered steps; failed ones have an empty observation.
-    pub(super) steps: Vec<PastStep>,
-    /// The last action, as [`Action::text`] writes it, if it failed.
-    pub(super) just_failed: Option<String>,
-    /// Whether the prompt demands an answer.
-    forced: bool,
-    /// Number of the next step; 0 before there is a question.
-    next: usize,
-    pending: Option<ParsedAction>,
-}
-
-impl History {
-    /// Starts over with a new question.
-    fn ask(&mut self, question: &str, is_claim: bool) {
-        let question = cap(question, MAX_QUESTION).trim();
-        *self = Self { question: question.to_owned(), is_claim, next: 1, ..Self::default() };
-    }
-
-    fn asked(&self) -> bool {
-        self.next > 0
-    }
-
-    /// Whether a step waits for its observation.
-    fn waits(&self) -> bool {
-        self.pending.is_some()
-    }
-
-    fn finished(&self) -> bool {
-        self.pending.as_ref().is_some_and(|did| did.finish)
-    }
-
-    /// The model acted.
-    fn step(&mut self, did: ParsedAction) {
-        self.forced = false;
-        self.pending = Some(did);
-    }
-
-    /// A tool or the system answered; `number` is that of the label.
-    fn observe(&mut self, text: &str, number: Option<usize>) {
-        let text = cap(text, MAX_OBSERVATION).trim();
-        let complaint = is_complaint(text, self.pending.as_ref().map(|did| &*did.input));
-        if self.pending.is_none() && !complaint {
-            return;
-        }
-        self.next = number.unwrap_or(self.next);
-        if complaint {
-            return self.fail();
-        }
-        self.next = self.next.saturating_add(1);
-        if let Some(did) = self.pending.take() {
-            self.push(did.action, worded(text));
-            self.just_failed = None;
-            self.forced = false;
-        }
-    }
-
-    /// The last reply failed. It counts as a step.
-    fn fail(&mut self) {
-        self.forced = false;
-        self.next = self.next.saturating_add(1);
-        let Some(did) = self.pending.take() else { return };
-        self.just_failed = Some(did.action.clone());
-        // Without an observation, but the step is used and its argument was tried.
-        self.push(did.action, String::new());
-    }
-
-    fn push(&mut self, action: String, observation: String) {
-        if self.steps.len() < MAX_STEPS {
-            self.steps.push(PastStep { action, observation });
-        }
-    }
-}
-
-// The action in a reply of the model.
-
-/// An action, taken from a reply.
-#[derive(Debug, PartialEq, Eq)]
-struct ParsedAction {
-    /// As [`Action::text`] writes it, or as the model wrote it if the tool is unknown.
-    action: String,
-    /// The input of the tool, as the model wrote it.
-    input: String,
-    /// Whether it is an answer.
-    finish: bool,
-}
-
-/// Parses a reply, probably of step `n`.
-fn read_reply(reply: &str, labels: &Labels<'_>, n: usize) -> ParsedAction {
-    let parsed = labels.protocol.parse(reply, n);
-    let did = parsed_action(&parsed);
-    // What the protocol rejects may still be an action, for example with another number.
-    did.or_else(|| reader::action_of(reply, labels.numbered)).unwrap_or_else(|| written(reply))
-}
-
-fn parsed_action(parsed: &Parsed) -> Option<ParsedAction> {
-    match parsed.kind {
-        Kind::Finish => Some(ParsedAction::finish(parsed.answer.as_deref().unwrap_or_default())),
-        Kind::Invalid => None,
-        Kind::Act => {
-            let input = parsed.input.clone().unwrap_or_default();
-            let object = parsed.args.as_ref().and_then(|args| args.object().values().find_map(Value::as_str));
-            let argument = object.map_or_else(|| argument(&input), str::to_owned);
-            Some(ParsedAction::call(parsed.tool.as_deref().unwrap_or_default(), &argument, input))
-        }
-    }
-}
-
-/// A numbered action, already in the common format.
-fn written(action: &str) -> ParsedAction {
-    let action = cap(action, MAX_QUESTION).trim();
-    let finish = action.get(..7).is_some_and(|verb| verb.eq_ignore_ascii_case("finish["));
-    ParsedAction { action: action.to_owned(), input: action.to_owned(), finish }
-}
-
-impl ParsedAction {
-    fn finish(answer: &str) -> Self {
-        let answer = cap(answer, MAX_QUESTION).trim();
-        Self { action: format!("Finish[{answer}]"), input: answer.to_owned(), finish: true }
-    }
-
-    /// A call of a tool by name; `input` is what `argument` was taken from.
-    fn call(tool: &str, argument: &str, input: String) -> Self {
-        let lower = tool.trim().to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-        let verb = match () {
-            () if says(&["search", "搜索"]) => "Search",
-            () if says(&["look", "查找"]) => "Lookup",
-            () if says(&["finish"]) => return Self::finish(argument),
-            () => tool.trim(),
-        };
-        let argument = cap(argument, MAX_QUESTION).trim();
-        Self { action: format!("{verb}[{argument}]"), input, finish: false }
-    }
-}
-
-/// The first string value of an object in JSON or Python notation; the input itself if it is not an object.
-fn argument(input: &str) -> String {
-    let input = cap(input, MAX_QUESTION).trim();
-    if !input.starts_with('{') {
-        return input.to_owned();
-    }
-    let object = serde_json::Deserializer::from_str(input).into_iter::<Value>().next();
-    if let Some(Ok(Value::Object(object))) = object {
-        return object.values().find_map(Value::as_str).unwrap_or_default().to_owned();
-    }
-    let mut chars = input.chars();
-    quoted(&mut chars);
-    if chars.find(|c| *c == ':').is_none() {
-        return input.to_owned();
-    }
-    quoted(&mut chars)
-}
-
-/// The next quoted string, unescaped.
-pub(super) fn quoted(chars: &mut std::str::Chars<'_>) -> String {
-    let mut text = String::new();
-    let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => text.extend(escaped(chars)),
-            c if c == quote => break,
-            c => text.push(c),
-        }
-    }
-    text
-}
-
-fn escaped(chars: &mut std::str::Chars<'_>) -> Option<char> {
-    let digits = match chars.next()? {
-        'n' => return Some('\n'),
-        't' => return Some('\t'),
-        'r' => return Some('\r'),
-        'x' => 2,
-        'u' => 4,
-        'U' => 8,
-        c => return Some(c),
-    };
-    let code: String = chars.by_ref().take(digits).collect();
-    u32::from_str_radix(&code, 16).ok().and_then(char::from_u32)
 }
 
 // Answers of tools and systems, in one wording.
@@ -373,9 +210,9 @@ fn missed(text: &str) -> Option<String> {
     Some(format!("Could not find {name}. Similar: {list}."))
 }
 
-/// Whether this reports that a step failed. `input` is the input of the tool, as the model wrote it.
-fn is_complaint(text: &str, input: Option<&str>) -> bool {
-    const STARTS: [&str; 12] = [
+/// Whether a tool's answer reports that the step failed.
+fn is_complaint(text: &str) -> bool {
+    const STARTS: [&str; 14] = [
         "Invalid action:",
         "无效动作",
         "搜索出错",
@@ -388,51 +225,39 @@ fn is_complaint(text: &str, input: Option<&str>) -> bool {
         "unknown arguments:",
         "missing required arguments:",
         "invalid API:",
+        "Error while parsing the output:",
+        "FAILURE:",
     ];
     const UNKNOWN_TOOL: [&str; 3] =
         [" does not exists.", " does not exist", " not found. Please select a tool that is available."];
-    let unknown = || text.starts_with("Tool ") && UNKNOWN_TOOL.iter().any(|end| text.ends_with(end));
-    // lagent returns the arguments of an unknown tool as its result.
-    let echo = || input.map(str::trim).is_some_and(|input| input.starts_with('{') && input == text);
-    STARTS.iter().any(|start| text.starts_with(start)) || is_error(text) || unknown() || echo()
-}
-
-/// Whether a message rejects the last reply.
-fn is_error(message: &str) -> bool {
-    const STARTS: [&str; 2] = ["Error while parsing the output:", "FAILURE:"];
-    let message = message.trim_start();
+    let unknown = text.starts_with("Tool ") && UNKNOWN_TOOL.iter().any(|end| text.ends_with(end));
     let labelled = ["Error", "错误"]
         .iter()
-        .any(|label| message.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with(COLONS)));
-    labelled || STARTS.iter().any(|start| message.starts_with(start))
+        .any(|label| text.strip_prefix(label).is_some_and(|rest| rest.trim_start().starts_with(COLONS)));
+    unknown || labelled || STARTS.iter().any(|start| text.starts_with(start))
 }
 
-// Writes a decision as the text that continues the prompt.
-
-/// Contains no label of any protocol.
-const PLAIN_THOUGHT: &str = "I will go on with the next step.";
+// Writes a decision as the text or call that continues the prompt.
 
 impl Transcript {
     pub(super) fn write(&self, decision: &Decision, settings: &BaselineSettings) -> String {
-        let protocol: &dyn Protocol = settings.protocol.as_deref().unwrap_or(&react_paper::Paper);
-        let gap = if self.spaced { "" } else { " " };
-        let answer = match &decision.action {
-            Action::Finish(answer) => answer.as_str(),
-            Action::Search(_) | Action::Lookup(_) => "",
-        };
+        let (protocol, gap) = (settings.protocol(), if self.spaced { "" } else { " " });
+        let Action { tool, input } = &decision.action;
+        let step = |thought| protocol.step(self.step(), thought, *tool, input).trim().to_owned();
+        let answer = if *tool == Tool::Finish { input } else { "" };
         match self.wanted {
             Wanted::Answer => format!("{gap}{answer}"),
             Wanted::Reasons => format!("{gap}{}\nAnswer: {answer}", decision.thought),
-            Wanted::Action(n) => self.after_label(&write_step(protocol, n, None, &decision.action)),
-            Wanted::Step { n, labelled } => {
-                let written = |thought: &str| {
-                    let thought = (labelled || settings.thoughts).then_some(thought);
-                    let step = write_step(protocol, n, thought, &decision.action);
+            Wanted::Action => self.after_label(&step(None)),
+            Wanted::Step { labelled } => {
+                let written = |thought| {
+                    let step = step(Some(thought).filter(|_| labelled || settings.thoughts));
                     if labelled { self.after_label(&step) } else { step }
                 };
                 let reply = written(&decision.thought);
                 // A thought quotes the question and pages, which may contain labels of the protocol.
-                if reads_back(protocol, &reply, n, &decision.action) { reply } else { written(PLAIN_THOUGHT) }
+                let kind = if *tool == Tool::Finish { Kind::Finish } else { Kind::Act };
+                if protocol.parse(&reply, self.step()).kind == kind { reply } else { written(PLAIN_THOUGHT) }
             }
         }
     }
@@ -450,20 +275,20 @@ impl Transcript {
             None => format!(" {step}"),
         }
     }
-}
 
-fn write_step(protocol: &dyn Protocol, n: usize, thought: Option<&str>, action: &Action) -> String {
-    let (tool, input) = match action {
-        Action::Search(query) => (Tool::Search, query),
-        Action::Lookup(keyword) => (Tool::Lookup, keyword),
-        Action::Finish(answer) => (Tool::Finish, answer),
-    };
-    protocol.step(n, thought, tool, input).trim().to_owned()
-}
-
-fn reads_back(protocol: &dyn Protocol, reply: &str, n: usize, action: &Action) -> bool {
-    let kind = if matches!(action, Action::Finish(_)) { Kind::Finish } else { Kind::Act };
-    protocol.parse(reply, n).kind == kind
+    /// The decision as a call of one of the functions, or as the answer where there is none for it.
+    pub(super) fn call(&self, decision: &Decision, functions: &Functions) -> Completion {
+        let Action { tool, input } = &decision.action;
+        let stopped = |reason: &str| Completion { finish_reason: Some(reason.to_owned()), ..Completion::default() };
+        let is_meant = |name: &str| name.to_lowercase().contains(tool.name());
+        let Some(function) = functions.list.iter().find(|function| is_meant(&function.name)) else {
+            return Completion { text: input.clone(), ..stopped("stop") };
+        };
+        let parameter = function.parameters["properties"].as_object().and_then(|all| all.keys().next());
+        let arguments = json!({ parameter.map_or("input", String::as_str): input }).to_string();
+        let call = FunctionCall { id: format!("call_{}", self.step()), name: function.name.clone(), arguments };
+        Completion { text: decision.thought.clone(), calls: vec![call], ..stopped("tool_calls") }
+    }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub(super) fn lines(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| format!("{}: {}", role(message), message.content)).collect()
 }
 
-pub(super) fn used(turn: Turn) -> ToolCall {
+pub(crate) fn used(turn: Turn) -> ToolCall {
     match turn {
         Turn::Use(call) => call,
         other => panic!("expected a tool call, got {other:?}"),

@@ -3,14 +3,15 @@
 use super::episode::EpisodeObserver;
 use crate::base::text::visible_line;
 use crate::base::{
-    Call, Cause, Completion, Event, Failure, Fork, Outcome, Question, Reply, Request, Service, Step, Tool, ToolAnswer,
-    ToolCall, Usage,
+    Call, Cause, Completion, EpisodeState, Event, Failure, Fork, Outcome, Question, Reply, Request, Service, Step,
+    Tool, ToolAnswer, ToolCall, Usage,
 };
 use crate::models::{Model, ModelError, StreamEvent};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{self, Session, SessionError};
 use futures_util::future::BoxFuture;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
@@ -86,9 +87,11 @@ pub(super) async fn drive(
 ) -> Result<Stop, EpisodeError> {
     let mut turn = dialogue.begin(question);
     let mut asked = false;
+    let mut state = Arc::new(EpisodeState { question: question.question.clone(), steps: Vec::new() });
     loop {
         turn = match turn {
-            Turn::Ask(request) => {
+            Turn::Ask(mut request) => {
+                request.state = Some(Arc::clone(&state));
                 let call = match context.ask(&request).await {
                     Err(error) if asked && error.overflow().is_some() => {
                         log.call(Call::context_overflow(&request));
@@ -108,8 +111,10 @@ pub(super) async fn drive(
                 next
             }
             Turn::Use(call) => {
-                let text = context.use_tool(call, log).await?;
-                dialogue.observation(&text)
+                let text = context.use_tool(call.clone(), log).await?;
+                let next = dialogue.observation(&text);
+                Arc::make_mut(&mut state).steps.push((call, text));
+                next
             }
             Turn::Stop(stop) => return Ok(stop),
         };

@@ -1,7 +1,7 @@
 //! The policy in conversation with every protocol's own dialogue.
 
 use super::tool;
-use crate::base::{Call, Completion, Decoding, Message, Outcome, Question, Reply, Request, Tool};
+use crate::base::{Call, Completion, Decoding, EpisodeState, Message, Outcome, Question, Reply, Request, Tool};
 use crate::models::{Baseline, BaselineSettings, cut_at_stop};
 use crate::prompting::protocol::{self, Frame, Layout, Options, Protocol, Setup, ToolTexts, Turn};
 use std::sync::Arc;
@@ -114,24 +114,28 @@ fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
         ..BaselineSettings::default()
     });
     let mut run = Run::default();
+    let mut state = EpisodeState { question: trial.question.to_owned(), steps: vec![] };
     let mut turn = dialogue.begin(&Question::new("q", trial.question, vec![]));
     for _ in 0..200 {
         turn = match turn {
-            Turn::Ask(request) => {
+            Turn::Ask(mut request) => {
+                request.state = Some(Arc::new(state.clone()));
                 let completion = asked(&model, &request);
                 dialogue.called(&Call::of(&request, completion))
             }
             Turn::Use(call) => {
                 run.actions.push((call.tool, call.input.clone()));
-                let reply = match (call.reply, call.tool, trial.complaint) {
-                    (Reply::Given(text), ..) => text,
+                let reply = match (&call.reply, call.tool, trial.complaint) {
+                    (Reply::Given(text), ..) => text.clone(),
                     (Reply::None, ..) => String::new(),
                     (Reply::Tool, Tool::Search | Tool::Lookup, Some(complaint)) => complaint.to_owned(),
                     (Reply::Tool, Tool::Search, None) => tool(&format!("Search[{}]", call.input)),
                     (Reply::Tool, Tool::Lookup, None) => "No more results.".to_owned(),
                     (Reply::Tool, ..) => "Episode finished, reward = 0".to_owned(),
                 };
-                dialogue.observation(&reply)
+                let next = dialogue.observation(&reply);
+                state.steps.push((call, reply));
+                next
             }
             Turn::Stop(stop) => {
                 (run.outcome, run.answer) = (Some(stop.outcome), stop.answer);

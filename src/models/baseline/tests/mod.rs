@@ -4,9 +4,10 @@ mod dialogues;
 mod units;
 
 use super::{Baseline, BaselineSettings};
-use crate::base::{Decoding, Prompt, Request};
+use crate::base::{Decoding, EpisodeState, Prompt, Reply, Request, Tool, ToolCall};
 use crate::models::Model as _;
 use proptest::prelude::*;
+use std::sync::Arc;
 
 /// Title and first sentences, all invented; a tool that knows no page offers every title that shares a word.
 const PAGES: &[(&str, &str)] = &[
@@ -43,24 +44,46 @@ fn tool(action: &str) -> String {
     format!("Could not find {argument}. Similar: [{}].", similar.join(", "))
 }
 
-async fn ask(text: String, n: usize) -> String {
-    let prompt = Prompt::text("Examples.\nQuestion: other\nThought 1: x\nAction 1: Finish[y]\n".into(), text);
-    let request = Request::new(prompt, vec![format!("\nObservation {n}:")], Decoding::default());
-    Baseline::new(BaselineSettings::default()).complete(&request).await.expect("it always answers").text
+/// A step of the paper's: what the model wrote for an action, and what the tool answered.
+pub(super) fn past(action: &str, observation: &str) -> (ToolCall, String) {
+    let lowered = action.replacen(char::is_alphabetic, &action[..1].to_lowercase(), 1);
+    let (tool, input) = Tool::parse_action(&lowered);
+    let call = ToolCall {
+        step: 0,
+        thought: None,
+        action_text: action.to_owned(),
+        tool,
+        input: input.to_owned(),
+        discarded: None,
+        reply: Reply::Tool,
+    };
+    (call, observation.to_owned())
+}
+
+/// A request whose prompt ends in this text.
+fn request(question: &str, steps: &[(ToolCall, String)], end: &str) -> Request {
+    let prompt = Prompt::text("Examples.\n".into(), format!("Question: {question}\n{end}"));
+    let state = EpisodeState { question: question.to_owned(), steps: steps.to_vec() };
+    Request { state: Some(Arc::new(state)), ..Request::new(prompt, vec!["\nObservation".into()], Decoding::default()) }
+}
+
+async fn ask(request: &Request, claims: bool) -> String {
+    let settings = BaselineSettings { claims, ..BaselineSettings::default() };
+    Baseline::new(settings).complete(request).await.expect("it always answers").text
 }
 
 /// Runs an episode; gives the actions, the last of which is `Finish[…]`.
 async fn episode(question: &str) -> Vec<String> {
-    let mut text = format!("{question}\n");
-    let mut actions = Vec::new();
+    let (label, question) = question.split_once(": ").expect("a label");
+    let (mut steps, mut actions) = (Vec::new(), Vec::new());
     for n in 1..=7 {
-        let step = ask(format!("{text}Thought {n}:"), n).await;
+        let step = ask(&request(question, &steps, &format!("Thought {n}:")), label == "Claim").await;
         let action = step.split_once(&format!("\nAction {n}: ")).expect("a thought and an action").1.to_owned();
         actions.push(action.clone());
         if action.starts_with("Finish[") {
             return actions;
         }
-        text = format!("{text}Thought {n}:{step}\nObservation {n}: {}\n", tool(&action));
+        steps.push(past(&action, &tool(&action)));
     }
     panic!("no answer by step 7: {actions:?}");
 }
@@ -95,24 +118,20 @@ async fn an_answer_has_the_type_that_is_asked_for() {
 
 #[tokio::test]
 async fn there_is_an_answer_by_the_last_step_and_where_none_can_be_looked_for() {
-    let past = |n: usize| {
-        format!("Thought {n}: x\nAction {n}: Search[x{n}]\nObservation {n}: Could not find x{n}. Similar: ['y{n}'].\n")
-    };
-    let steps = (1..7).map(past).collect::<Vec<_>>().concat();
-    let step = ask(format!("Question: Who was Ann Bee?\n{steps}Thought 7:"), 7).await;
+    let steps: Vec<_> =
+        (1..7).map(|n| past(&format!("Search[x{n}]"), &format!("Could not find x{n}. Similar: ['y{n}']."))).collect();
+    let step = ask(&request("Who was Ann Bee?", &steps, "Thought 7:"), false).await;
     assert!(step.contains("\nAction 7: Finish["), "{step}");
-    let step = ask(format!("Question: Who was Ann Bee?\n{steps}Thought 7: hm\nAction 7:"), 7).await;
+    let step = ask(&request("Who was Ann Bee?", &steps, "Thought 7: hm\nAction 7:"), false).await;
     assert_eq!(step, " Finish[Ann Bee]");
-    assert_eq!(ask("Question: Who was Ann Bee?\nAnswer:".into(), 1).await, " Ann Bee");
+    assert_eq!(ask(&request("Who was Ann Bee?", &[], "Answer:"), false).await, " Ann Bee");
 }
 
 #[tokio::test]
 async fn pages_cannot_make_it_write_more_than_a_line() {
     let page =
         "X [y]\u{1b}[31m is a. Q [[z]] Ä\u{202e} Bridge of\u{b} Fire, who\\was\"born\" in Ann\u{1}Bee".repeat(50);
-    let text =
-        format!("Question: Who was born in X?\nThought 1: a\nAction 1: Search[X]\nObservation 1: {page}\nThought 2:");
-    let step = ask(text, 2).await;
+    let step = ask(&request("Who was born in X?", &[past("Search[X]", &page)], "Thought 2:"), false).await;
     assert_eq!(step.lines().count(), 2, "{step:?}");
     assert!(step.chars().all(|c| c == '\n' || !c.is_control()) && step.len() < 1500, "{step:?}");
 }
@@ -121,16 +140,15 @@ async fn pages_cannot_make_it_write_more_than_a_line() {
 async fn long_pages_take_no_long_time() {
     let page = "Ann Bee and Carl Dee built 12 bridges in 1950 near Lake Vann. ".repeat(20_000);
     let question = "who built which bridge of Ann Bee ".repeat(2_000);
-    let step = format!("Action 1: Search[x]\nObservation 1: {page}\n");
-    assert!(!ask(format!("Question: {question}\n{step}Action 2:"), 2).await.is_empty());
+    assert!(!ask(&request(&question, &[past("Search[x]", &page)], "Action 2:"), false).await.is_empty());
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn no_text_makes_it_stumble(question in "\\PC{0,80}", page in "([A-Z]?[a-z0-9é.,'’()\\[\\]–-]{0,8} ?){0,60}", similar in "['\"\\\\a-z,\\]]{0,40}") {
-        let text = format!("Question: {question}\nThought 1: a\nAction 1: Search[a]\nObservation 1: Could not find a. Similar: [{similar}\nThought 2: a\nAction 2: Search[b]\nObservation 2: {page}\nThought 3:");
-        let request = Request::new(Prompt::text("".into(), text), vec![], Decoding::default());
+        let missed = past("Search[a]", &format!("Could not find a. Similar: [{similar}"));
+        let request = request(&question, &[missed, past("Search[b]", &page)], "Thought 3:");
         let model = Baseline::default();
         prop_assert_eq!(model.reply(&request), model.reply(&request));
     }

@@ -3,7 +3,7 @@
 use crate::models::baseline::notes::Notes;
 use crate::models::baseline::notes::{Kind, Question};
 use crate::models::baseline::text::{self, Span};
-use crate::models::baseline::transcript::PastStep;
+use crate::models::baseline::transcript::{Action, PastStep};
 
 fn texts(spans: Vec<Span<'_>>) -> Vec<&str> {
     spans.into_iter().map(|span| span.text).collect()
@@ -74,7 +74,10 @@ fn titles_leave_out_adjectives_and_put_quotations_first() {
 
 #[test]
 fn notes_keep_offers_pages_and_lookups() {
-    let past = |action: &str, observation: &str| PastStep { action: action.into(), observation: observation.into() };
+    let past = |action: &str, observation: &str| {
+        let (call, observation) = super::past(action, observation);
+        PastStep { action: Action { tool: call.tool, input: call.input }, observation }
+    };
     let question = Question::read("Who is the mayor of X?", false);
     let steps = [
         past("Search[Y]", r#"Could not find Y. Similar: ['X', "b's", 'c \'d\'', 'e, f']."#),

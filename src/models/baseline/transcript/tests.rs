@@ -1,22 +1,35 @@
-//! Prompts in the format of every protocol, and prompts that nobody should send.
+//! Requests in the format of every protocol, and requests that nobody should send.
 
-use super::{
-    Action, BaselineSettings, Decision, ParsedAction, PastStep, Transcript, Wanted, argument, is_complaint, is_error,
-    worded,
+use super::{Action, BaselineSettings, Decision, PastStep, Transcript, Wanted, is_complaint, worded};
+use crate::base::{
+    Decoding, EpisodeState, Function, Functions, Message, Prompt, Question, Request, Role, Tool, ToolCall,
 };
-use crate::base::{Decoding, Message, Prompt, Request, Role, Tool};
 use crate::models::Baseline;
-use crate::prompting::protocol::{self, Kind, Layout, Options, Protocol};
+use crate::models::baseline::notes::quoted;
+use crate::models::baseline::tests::past;
+use crate::prompting::protocol::testing::{setup, used};
+use crate::prompting::protocol::{self, Frame, Kind, Layout, Options, Protocol, ToolTexts};
+use serde_json::Value;
 use std::sync::Arc;
 
 const QUESTION: &str = "In which town was the director of Nightfall of Arven born?";
 
-fn read(prefix: &str, rest: &str) -> Transcript {
-    Transcript::read(&Prompt::text(prefix.into(), rest), &BaselineSettings::default())
+fn request(prompt: Prompt, question: &str, steps: &[(ToolCall, String)]) -> Request {
+    let state = EpisodeState { question: question.to_owned(), steps: steps.to_vec() };
+    Request { state: Some(Arc::new(state)), ..Request::new(prompt, vec![], Decoding::default()) }
+}
+
+/// What is read of a text and these steps.
+fn read(text: &str, steps: &[(ToolCall, String)]) -> Transcript {
+    Transcript::read(&request(Prompt::text("".into(), text), "Who?", steps), &BaselineSettings::default())
+}
+
+fn action(tool: Tool, input: &str) -> Action {
+    Action { tool, input: input.into() }
 }
 
 fn decision() -> Decision {
-    Decision { thought: "I think.".into(), action: Action::Search("X".into()) }
+    Decision { thought: "I think.".into(), action: action(Tool::Search, "X") }
 }
 
 fn written_after(transcript: &Transcript, decision: &Decision) -> String {
@@ -25,44 +38,37 @@ fn written_after(transcript: &Transcript, decision: &Decision) -> String {
 
 #[test]
 fn the_paper_s_prompt() {
-    let rest = "Question: Who?\nThought 1: a\nAction 1: Search[B]\nObservation 1: C. D.\nThought 2: e\nAction 2: Lookup[f]\nObservation 2: (Result 1 / 1) g.\nThought 3:";
-    let got = read("Question: other\nThought 1: x\nAction 1: Finish[y]\n", rest);
-    let past = |action: &str, observation: &str| PastStep { action: action.into(), observation: observation.into() };
-    assert_eq!(got.history.question, "Who?");
-    assert!(!got.history.is_claim);
-    assert_eq!(got.history.steps, [past("Search[B]", "C. D."), past("Lookup[f]", "(Result 1 / 1) g.")]);
-    assert_eq!(got.wanted, Wanted::Step { n: 3, labelled: true });
+    let steps = [past("Search[B]", "C. D."), past("Lookup[f]", "(Result 1 / 1) g.")];
+    let got = read("Question: Who?\n…\nThought 3:", &steps);
+    let expected = [(Tool::Search, "B", "C. D."), (Tool::Lookup, "f", "(Result 1 / 1) g.")];
+    let expected = expected
+        .map(|(tool, input, observation)| PastStep { action: action(tool, input), observation: observation.into() });
+    assert_eq!((&*got.question, &got.steps[..]), ("Who?", &expected[..]));
+    assert_eq!((got.wanted, got.step()), (Wanted::Step { labelled: true }, 3));
     assert_eq!(written_after(&got, &decision()), " I think.\nAction 3: Search[X]");
 }
 
 #[test]
 fn an_action_alone_an_answer_alone_and_a_claim() {
-    let got = read("", "Claim: It is so.\nThought 1: a\nAction 1:");
-    assert_eq!((got.history.is_claim, got.wanted), (true, Wanted::Action(1)));
+    let got = read("Claim: It is so.\nThought 1: a\nAction 1:", &[]);
+    assert_eq!(got.wanted, Wanted::Action);
     assert_eq!(written_after(&got, &decision()), " Search[X]");
-    let got = read("", "Question: Who?\nAnswer:");
+    let got = read("Question: Who?\nAnswer:", &[]);
     assert!(got.must_answer());
-    let finish = Decision { action: Action::Finish("Me".into()), ..decision() };
+    let finish = Decision { action: action(Tool::Finish, "Me"), ..decision() };
     assert_eq!(written_after(&got, &finish), " Me");
-    let got = read("", "Question: Who?\nAction 1: Search[B]\nObservation 1: C.\nAction 2:");
-    assert_eq!((got.history.steps.len(), got.wanted), (1, Wanted::Action(2)));
+    let got = read("Question: Who?\nAction 1: Search[B]\nObservation 1: C.\nAction 2:", &[past("Search[B]", "C.")]);
+    assert_eq!((got.steps.len(), got.wanted), (1, Wanted::Action));
 }
 
 #[test]
 fn messages_and_all_in_one() {
-    let message = |role, content: &str| Message::new(role, content);
-    let prompt = Prompt::Messages(vec![
-        message(Role::System, "Rules."),
-        message(Role::User, "Question: Who?"),
-        message(Role::Assistant, "Thought 1: a\nAction 1: Search[B]"),
-        message(Role::User, "Observation 1: C."),
-    ]);
-    let got = Transcript::read(&prompt, &BaselineSettings::default());
-    assert_eq!((got.history.question.as_str(), got.history.steps.len()), ("Who?", 1));
-    assert_eq!(got.wanted, Wanted::Step { n: 2, labelled: false });
+    let messages = [Message::system("Rules."), Message::user("Question: Who?"), Message::user("Observation 1: C.")];
+    let request = request(Prompt::Messages(messages.to_vec()), "Who?", &[past("Search[B]", "C.")]);
+    let got = Transcript::read(&request, &BaselineSettings::default());
+    assert_eq!((got.question.as_str(), got.steps.len()), ("Who?", 1));
+    assert_eq!(got.wanted, Wanted::Step { labelled: false });
     assert_eq!(written_after(&got, &decision()), "Thought 2: I think.\nAction 2: Search[X]");
-    let got = read("Question: a\nAnswer: b\nQuestion: Who is it?\n", "Thought 1:");
-    assert_eq!((got.history.question.as_str(), got.step()), ("Who is it?", 1));
 }
 
 #[test]
@@ -75,10 +81,9 @@ fn answers_without_tools() {
         let text = Prompt::text("Question: a\nThought: b\nAnswer: c\n\n".into(), question);
         let messages = Prompt::Messages(vec![Message::system("Answer."), Message::user(question)]);
         for (prompt, gap) in [(text, " "), (messages, "")] {
-            let read = Transcript::read(&prompt, &BaselineSettings::default());
-            assert_eq!((&*read.history.question, read.must_answer()), ("Who was Ann Bee?", true));
-            let finish =
-                Decision { thought: "The answer is Ann Bee.".into(), action: Action::Finish("Ann Bee".into()) };
+            let read = Transcript::read(&request(prompt, "Who was Ann Bee?", &[]), &BaselineSettings::default());
+            assert!(read.must_answer());
+            let finish = Decision { thought: "The answer is Ann Bee.".into(), action: action(Tool::Finish, "Ann Bee") };
             assert_eq!(written_after(&read, &finish), format!("{gap}{expected}"));
         }
     }
@@ -95,28 +100,12 @@ fn speaking(id: &str) -> (BaselineSettings, Arc<dyn Protocol>) {
 fn labels_in_a_thought_do_not_break_a_reply() {
     for id in ["lagent", "qwen-agent"] {
         let (settings, protocol) = speaking(id);
-        let prompt = Prompt::Messages(vec![Message::user("Question: Who wrote Final Answer: A Life?\nThought: ")]);
+        let question = "Who wrote Final Answer: A Life?";
+        let prompt = Prompt::Messages(vec![Message::user(format!("Question: {question}\nThought: "))]);
         let decision = Decision { thought: "I look for Final Answer: A Life.".into(), ..decision() };
-        let reply = Transcript::read(&prompt, &settings).write(&decision, &settings);
+        let reply = Transcript::read(&request(prompt, question, &[]), &settings).write(&decision, &settings);
         assert_eq!(protocol.parse(&reply, 1).kind, Kind::Act, "{id} {reply}");
     }
-}
-
-/// A step and what the tool answered, as the protocol writes them.
-fn step(protocol: &dyn Protocol, n: usize, input: &str, observation: &str) -> [Message; 2] {
-    let observed = protocol.observation(n, observation);
-    let reply = Message::assistant(protocol.step(n, Some("t"), Tool::Search, input));
-    [reply, Message::new(protocol.observation_role(), observed)]
-}
-
-/// A solved example, then the question.
-fn conversation(protocol: &dyn Protocol) -> Vec<Message> {
-    let question = |text| Message::user(protocol.question("Question", text));
-    let solved = protocol.step(2, Some("t"), Tool::Finish, "a painter");
-    let mut messages = vec![Message::system("Use Search and Lookup."), question("Who was Ann Bee?")];
-    messages.extend(step(protocol, 1, "Ann Bee", "Ann Bee was a painter."));
-    messages.extend([Message::assistant(solved), question(QUESTION)]);
-    messages
 }
 
 /// The prompt of a conversation; a template's is one message.
@@ -128,11 +117,6 @@ fn prompt(protocol: &dyn Protocol, messages: &[Message]) -> Prompt {
     Prompt::Messages(vec![Message::user(all.join("\n"))])
 }
 
-fn written(settings: &BaselineSettings, prompt: Prompt) -> String {
-    let request = Request::new(prompt, vec![], Decoding::default());
-    Baseline::new(settings.clone()).reply(&request).text
-}
-
 #[test]
 fn arguments_are_read_back_in_every_protocol() {
     for id in ["robust", "qwen-agent", "llama-index", "go-blog", "lagent"] {
@@ -141,11 +125,13 @@ fn arguments_are_read_back_in_every_protocol() {
             if id == "robust" && argument.starts_with('"') {
                 continue; // It removes quotes.
             }
-            let mut messages = conversation(&*protocol);
-            messages.extend(step(&*protocol, 1, argument, "No such page."));
-            let read = Transcript::read(&prompt(&*protocol, &messages), &settings);
-            let expected = [PastStep { action: format!("Search[{argument}]"), observation: "No such page.".into() }];
-            assert_eq!((&*read.history.question, &read.history.steps[..]), (QUESTION, &expected[..]), "{id}");
+            let prompt = Prompt::Messages(vec![Message::system("Use Search."), Message::user(QUESTION)]);
+            let decision = Decision { action: action(Tool::Search, argument), ..decision() };
+            let reply = Transcript::read(&request(prompt, QUESTION, &[]), &settings).write(&decision, &settings);
+            let frame = Frame { tools: protocol.tools(&ToolTexts::default()), ..Frame::default() };
+            let mut dialogue = protocol.dialogue(&Arc::new(setup(frame, 7)));
+            dialogue.begin(&Question::new("q", QUESTION, vec![]));
+            assert_eq!(used(dialogue.completion(&reply)).input, argument, "{id} {reply}");
         }
     }
 }
@@ -153,31 +139,28 @@ fn arguments_are_read_back_in_every_protocol() {
 #[test]
 fn a_refused_answer_may_be_given_again_after_another_step() {
     let (settings, protocol) = speaking("robust");
-    let mut messages = conversation(&*protocol);
     let film = "Nightfall of Arven is a 1961 drama film directed by Mara Lindqvist.";
     let director = "Mara Lindqvist was a Swedish film director. She was born in Tolvsund.";
-    messages.extend(step(&*protocol, 1, "Nightfall of Arven", film));
-    messages.extend(step(&*protocol, 2, "Mara Lindqvist", director));
-    let next = |messages: &[Message], n| {
-        let reply = written(&settings, prompt(&*protocol, messages));
-        let parsed = protocol.parse(&reply, n);
-        (parsed.kind, parsed.answer.or(parsed.input).unwrap_or_default().trim().to_owned(), reply)
+    let mut steps = vec![past("Search[Nightfall of Arven]", film), past("Search[Mara Lindqvist]", director)];
+    let next = |steps: &[(ToolCall, String)]| {
+        let messages = vec![Message::system("Rules."), Message::user("Observation.")];
+        let reply = Baseline::new(settings.clone()).reply(&request(Prompt::Messages(messages), QUESTION, steps));
+        let parsed = protocol.parse(&reply.text, steps.len() + 1);
+        (parsed.kind, parsed.answer.or(parsed.input).unwrap_or_default().trim().to_owned())
     };
-    let (kind, answer, reply) = next(&messages, 3);
-    assert_eq!((kind, &*answer), (Kind::Finish, "Tolvsund"));
-    messages.extend([Message::assistant(reply), Message::user("Error: no.")]);
-    let (kind, input, _) = next(&messages, 4);
-    assert_eq!((kind, &*input), (Kind::Act, "Tolvsund"));
-    messages.extend(step(&*protocol, 4, "Tolvsund", "Tolvsund is a town on the coast."));
-    let (kind, answer, _) = next(&messages, 5);
-    assert_eq!((kind, &*answer), (Kind::Finish, "Tolvsund"));
+    assert_eq!(next(&steps), (Kind::Finish, "Tolvsund".to_owned()));
+    steps.push(past("Finish[Tolvsund]", "Error: no."));
+    assert_eq!(next(&steps), (Kind::Act, "Tolvsund".to_owned()));
+    steps.push(past("Search[Tolvsund]", "Tolvsund is a town on the coast."));
+    assert_eq!(next(&steps), (Kind::Finish, "Tolvsund".to_owned()));
 }
 
 #[test]
 fn the_answer_that_llama_index_asks_for_at_its_limit_is_bare() {
     let limit = Message::system("You have reached the maximum number of iterations (2).");
-    let messages = vec![Message::user("Who was Ann Bee?"), limit];
-    assert_eq!(written(&speaking("llama-index").0, Prompt::Messages(messages)), "Ann Bee");
+    let prompt = Prompt::Messages(vec![Message::user("Who was Ann Bee?"), limit]);
+    let request = request(prompt, "Who was Ann Bee?", &[]);
+    assert_eq!(Baseline::new(speaking("llama-index").0).reply(&request).text, "Ann Bee");
 }
 
 #[test]
@@ -185,60 +168,63 @@ fn any_conversation_can_be_read() {
     let contents = ["", "Observation 99999999999999999999: x", "Error:", "Thought:", "{", "Action 1: Search[", "é："];
     for id in protocol::IDS {
         let (settings, protocol) = speaking(id);
-        written(&settings, prompt(&*protocol, &[]));
+        let written = |messages: &[Message]| {
+            Baseline::new(settings.clone()).reply(&Request::new(
+                prompt(&*protocol, messages),
+                vec![],
+                Decoding::default(),
+            ))
+        };
+        written(&[]);
         for (role, content) in [Role::System, Role::User, Role::Assistant]
             .into_iter()
             .flat_map(|role| contents.map(|content| (role, content)))
         {
             let message = |role| Message::new(role, content);
-            written(&settings, prompt(&*protocol, &[Role::User, role, Role::Assistant, role].map(message)));
+            written(&[Role::User, role, Role::Assistant, role].map(message));
         }
     }
 }
 
 #[test]
 fn anything_can_be_read() {
-    for text in [
-        "",
-        "Question:",
-        "\n\n",
-        "Observation 1: x",
-        "Question: é\nAction 1: \nObservation 1:",
-        "Action 99999999999999999999:",
-    ] {
-        let got = read("", text);
-        assert!(got.step() >= 1, "{text:?}");
+    for text in
+        ["", "Question:", "\n\n", "Observation 1: x", "Action 1: \nObservation 1:", "Action 99999999999999999999:"]
+    {
+        assert_eq!(read(text, &[]).step(), 1, "{text:?}");
     }
-    let long = format!("Question: {}\nThought 1:", "é".repeat(100_000));
-    assert!(read("", &long).history.question.len() <= 4096);
+    let long = request(Prompt::text("".into(), "Thought 1:"), &"é".repeat(100_000), &[]);
+    assert!(Transcript::read(&long, &BaselineSettings::default()).question.len() <= 4096);
 }
 
 #[test]
 fn arguments_are_read_however_they_are_quoted() {
     for (input, expected) in [
-        (r#"{"query": "Ann \"Bee\""}"#, r#"Ann "Bee""#),
-        (r#"{"query": "x"} and more"#, "x"),
-        (r"{'query': 'x'}", "x"),
-        (r#"{'query': "b's"}"#, "b's"),
-        (r"{'query': 'b\'s \\ \xe9\u3000乙'}", "b's \\ \u{e9}\u{3000}乙"),
-        (r#"{"n": 1}"#, ""),
-        ("{", "{"),
-        ("{'query'}", "{'query'}"),
-        ("{'query': 'x", "x"),
-        (" plain ", "plain"),
+        (r#"["Ann \"Bee\""]"#, r#"Ann "Bee""#),
+        (r"'x'", "x"),
+        (r#""b's""#, "b's"),
+        (r"'b\'s \\ \xe9\u3000乙'", "b's \\ \u{e9}\u{3000}乙"),
+        ("'x", "x"),
+        ("plain", ""),
         ("", ""),
     ] {
-        assert_eq!(argument(input), expected, "{input}");
+        assert_eq!(quoted(&mut input.chars()), expected, "{input}");
     }
 }
 
 #[test]
 fn tools_are_known_by_their_names() {
-    let action = |tool: &str| ParsedAction::call(tool, "x", String::new()).action;
-    assert_eq!(action(" WikiSearch"), "Search[x]");
-    assert_eq!(action("lookup"), "Lookup[x]");
-    assert_eq!(action("FinishAction"), "Finish[x]");
-    assert_eq!(action("Calculator"), "Calculator[x]");
+    let called = |name: &str, tool| {
+        let function = Function { name: name.into(), description: String::new(), parameters: Value::Null };
+        let functions = Functions { list: vec![function], required: false, parallel: false, strict: false };
+        let decision = Decision { action: action(tool, "x"), ..decision() };
+        let reply = read("", &[]).call(&decision, &functions);
+        reply.calls.first().map_or(reply.text, |call| format!("{}({})", call.name, call.arguments))
+    };
+    assert_eq!(called(" WikiSearch", Tool::Search), r#" WikiSearch({"input":"x"})"#);
+    assert_eq!(called("lookup", Tool::Lookup), r#"lookup({"input":"x"})"#);
+    assert_eq!(called("FinishAction", Tool::Finish), r#"FinishAction({"input":"x"})"#);
+    assert_eq!(called("Calculator", Tool::Finish), "x");
 }
 
 #[test]
@@ -269,13 +255,12 @@ fn complaints_are_distinguished_from_pages() {
         "Please follow the format",
         "Error: no such tool",
     ] {
-        assert!(is_complaint(text, None), "{text}");
+        assert!(is_complaint(text), "{text}");
     }
     for text in ["Tool is a band.", "Errors were made.", "The tool does not exist", "{}", "No more results."] {
-        assert!(!is_complaint(text, None), "{text}");
+        assert!(!is_complaint(text), "{text}");
     }
-    assert!(is_complaint("{\"q\": 1}", Some(" {\"q\": 1}")));
-    assert!(!is_complaint("Paris", Some("Paris")));
-    assert!(is_error("错误：工具不存在") && is_error("Error: x") && is_error("FAILURE: Your previous response"));
-    assert!(!is_error("Errors") && !is_error("Observation: x"));
+    assert!(is_complaint("错误：工具不存在") && is_complaint("Error: x"));
+    assert!(is_complaint("FAILURE: Your previous response"));
+    assert!(!is_complaint("Errors") && !is_complaint("Observation: x"));
 }
