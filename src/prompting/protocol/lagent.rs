@@ -147,10 +147,8 @@ impl Protocol for Lagent {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        match self.form {
-            Form::Labels => Box::new(LabelledDialogue::new(self, setup)),
-            Form::Json => Box::new(JsonDialogue::new(self, setup)),
-        }
+        let (lagent, episode) = (self.clone(), Episode::new(setup));
+        Box::new(LagentDialogue { lagent, episode, inner: Vec::new(), response: None })
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
@@ -271,10 +269,10 @@ fn json_step(thought: Option<&str>, tool: Tool, input: &str) -> String {
     })
 }
 
-// The conversation by labels.
+// The conversation.
 
 #[derive(Debug)]
-struct LabelledDialogue {
+struct LagentDialogue {
     lagent: Lagent,
     episode: Episode,
     /// The question and what has happened since.
@@ -283,142 +281,96 @@ struct LabelledDialogue {
     response: Option<String>,
 }
 
-impl LabelledDialogue {
-    fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
-        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new(), response: None }
-    }
-
-    fn next(&mut self) -> Turn {
+impl LagentDialogue {
+    fn ask(&mut self) -> Turn {
         let limit = self.episode.setup.max_steps;
         if self.episode.step > limit {
-            self.response = Some(self.lagent.given_up.to_owned());
-            return self.episode.stop(Outcome::StepLimit, self.lagent.given_up);
+            return self.exhausted();
         }
         let mut messages = [self.episode.before_question(), self.inner.clone()].concat();
-        // The first releases raise the flag for it after the last turn.
+        if self.lagent.form == Form::Json {
+            messages = joined(messages);
+        }
+        // The first releases raise the flag for it after the last turn; the JSON form has no such text, but a frame may.
         if self.episode.step == limit && self.lagent.release != Release::V01 {
-            messages.extend(self.episode.force_stop());
-        }
-        self.episode.ask(Prompt::Messages(messages), Vec::new())
-    }
-}
-
-impl Dialogue for LabelledDialogue {
-    fn begin(&mut self, question: &Question) -> Turn {
-        self.inner = vec![Message::user(question.question.as_str())];
-        self.next()
-    }
-
-    fn completion(&mut self, text: &str) -> Turn {
-        self.inner.push(Message::assistant(text));
-        let setup = Arc::clone(&self.episode.setup);
-        let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
-        let reply = labelled_reply(text, &self.lagent.labels);
-        let effect = executor.run(self.lagent.release, reply.action, reply.input);
-        let thought = Some(reply.thought.to_owned());
-        let action_text = match reply.action {
-            FINISH => format!("{}{}", self.lagent.labels.finish, reply.input),
-            NO_ACTION => text.to_owned(),
-            action => format!("{action} {}", reply.input),
-        };
-        if let Effect::Finish(answer) = &effect {
-            self.response = Some(answer.clone());
-        }
-        effect.turn(&mut self.episode, thought, action_text)
-    }
-
-    fn observation(&mut self, text: &str) -> Turn {
-        if self.episode.finished() {
-            return self.episode.stop(Outcome::Finished, "");
-        }
-        self.inner.push(Message::system(self.lagent.response(text)));
-        self.next()
-    }
-
-    /// The first releases keep what was asked and what was given back. (v0.1.0 returns before it keeps an answer,
-    /// and so remembers only what it could not answer; the release after it kept both.)
-    fn memory(&self) -> Vec<Message> {
-        let mut memory = self.episode.setup.history.clone();
-        match (self.lagent.release, &self.response, self.inner.first()) {
-            (Release::V02, ..) => return Vec::new(),
-            (Release::V01, Some(response), Some(question)) => {
-                memory.extend([question.clone(), Message::assistant(response.as_str())]);
-            }
-            (Release::V01, ..) => {}
-        }
-        memory
-    }
-}
-
-// The conversation in JSON.
-
-/// One question's conversation. It is remembered whole, with all steps.
-#[derive(Debug)]
-struct JsonDialogue {
-    lagent: Lagent,
-    episode: Episode,
-    /// The question and what has happened since.
-    inner: Vec<Message>,
-}
-
-impl JsonDialogue {
-    fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
-        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new() }
-    }
-
-    fn ask(&self) -> Turn {
-        let mut messages = Vec::new();
-        for message in self.episode.before_question().iter().chain(&self.inner) {
-            push(&mut messages, message);
-        }
-        if self.episode.step == self.episode.setup.max_steps {
-            // Upstream has none; a frame may.
             messages.extend(self.episode.force_stop());
         }
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
     fn exhausted(&mut self) -> Turn {
-        let detail = format!(
-            "no conclusion within {} steps; the original gives the last action's result",
-            self.episode.setup.max_steps
-        );
+        let limit = self.episode.setup.max_steps;
+        let detail = match self.lagent.form {
+            Form::Labels => self.lagent.given_up.to_owned(),
+            Form::Json => {
+                format!("no conclusion within {limit} steps; the original gives the last action's result")
+            }
+        };
+        self.response = Some(self.lagent.given_up.to_owned());
         self.episode.stop(Outcome::StepLimit, detail)
     }
-}
 
-/// Two messages of the user's in a row become one, with nothing between them.
-fn push(messages: &mut Vec<Message>, message: &Message) {
-    match messages.last_mut() {
-        Some(last) if last.role == Role::User && message.role == Role::User => {
-            *last = Message::user(format!("{}{}", last.content, message.content));
-        }
-        _ => messages.push(message.clone()),
+    /// The effect of a reply by labels, with its thought and its action as it was written.
+    fn labelled(&self, executor: Executor<'_>, text: &str) -> (Effect, String, String) {
+        let reply = labelled_reply(text, &self.lagent.labels);
+        let action_text = match reply.action {
+            FINISH => format!("{}{}", self.lagent.labels.finish, reply.input),
+            NO_ACTION => text.to_owned(),
+            action => format!("{action} {}", reply.input),
+        };
+        (executor.run(self.lagent.release, reply.action, reply.input), reply.thought.to_owned(), action_text)
     }
 }
 
-impl Dialogue for JsonDialogue {
+/// The effect of a reply in JSON, with its thought.
+fn json_effect(executor: Executor<'_>, reply: JsonReply) -> (Effect, String) {
+    let effect = match reply.body {
+        JsonBody::Conclusion(answer) => Effect::Finish(answer),
+        // The end came by the word alone, and nothing was concluded.
+        JsonBody::Action { .. } if reply.last => Effect::Finish(String::new()),
+        JsonBody::Action { name, parameters } => executor.run_decoded(&name, &parameters.to_json()),
+    };
+    (effect, reply.thought)
+}
+
+/// Messages in which two of the user's in a row are one, with nothing between them.
+fn joined(messages: Vec<Message>) -> Vec<Message> {
+    let mut joined: Vec<Message> = Vec::with_capacity(messages.len());
+    for message in messages {
+        match joined.last_mut() {
+            Some(last) if last.role == Role::User && message.role == Role::User => {
+                *last = Message::user(format!("{}{}", last.content, message.content));
+            }
+            _ => joined.push(message),
+        }
+    }
+    joined
+}
+
+impl Dialogue for LagentDialogue {
     fn begin(&mut self, question: &Question) -> Turn {
         self.inner = vec![Message::user(question.question.as_str())];
-        if self.episode.setup.max_steps == 0 { self.exhausted() } else { self.ask() }
+        self.ask()
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let reply = match json_reply(text) {
-            Ok(reply) => reply,
-            Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
-        };
-        self.inner.push(Message::assistant(text));
-        let (thought, action_text) = (Some(reply.thought), text.to_owned());
-        let (name, parameters) = match reply.body {
-            JsonBody::Conclusion(answer) => return self.episode.finish(thought, action_text, answer.trim().to_owned()),
-            // The end came by the word alone, and nothing was concluded.
-            JsonBody::Action { .. } if reply.last => return self.episode.finish(thought, action_text, String::new()),
-            JsonBody::Action { name, parameters } => (name, parameters),
-        };
         let setup = Arc::clone(&self.episode.setup);
         let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
-        executor.run_decoded(&name, &parameters.to_json()).turn(&mut self.episode, thought, action_text)
+        let (effect, thought, action_text) = match self.lagent.form {
+            Form::Labels => self.labelled(executor, text),
+            Form::Json => match json_reply(text) {
+                Ok(reply) => {
+                    let (effect, thought) = json_effect(executor, reply);
+                    (effect, thought, text.to_owned())
+                }
+                Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
+            },
+        };
+        self.inner.push(Message::assistant(text));
+        if let Effect::Finish(answer) = &effect {
+            self.response = Some(answer.clone());
+        }
+        effect.turn(&mut self.episode, Some(thought), action_text)
     }
 
     fn observation(&mut self, text: &str) -> Turn {
@@ -428,13 +380,22 @@ impl Dialogue for JsonDialogue {
         if self.episode.step > self.episode.setup.max_steps {
             return self.exhausted();
         }
-        self.inner.push(Message::user(text));
+        self.inner.push(self.lagent.result(self.episode.step - 1, text));
         self.ask()
     }
 
+    /// The JSON form remembers all. The first releases keep what was asked and what was given back. (v0.1.0 returns before
+    /// it keeps an answer, and so remembers only what it could not answer; the release after it kept both.)
     fn memory(&self) -> Vec<Message> {
         let mut memory = self.episode.setup.history.clone();
-        memory.extend_from_slice(&self.inner);
+        match (self.lagent.form, self.lagent.release, &self.response, self.inner.first()) {
+            (Form::Json, ..) => memory.extend_from_slice(&self.inner),
+            (Form::Labels, Release::V02, ..) => return Vec::new(),
+            (Form::Labels, Release::V01, Some(response), Some(question)) => {
+                memory.extend([question.clone(), Message::assistant(response.as_str())]);
+            }
+            (Form::Labels, Release::V01, ..) => {}
+        }
         memory
     }
 }
@@ -622,9 +583,8 @@ impl Executor<'_> {
     fn run_decoded(self, name: &str, args: &Map<String, Value>) -> Effect {
         let built_in = || match name {
             FINISH => Effect::raise("TypeError: sequence item 0: expected str instance, dict found"),
-            _ if !args.is_empty() => Effect::Say(Value::Object(args.clone()).to_string()),
-            NO_ACTION => Effect::Say(FORMAT.to_owned()),
-            _ => Effect::Say(NO_SUCH_ACTION.to_owned()),
+            _ if args.is_empty() => built_in(name, ""),
+            _ => Effect::Say(Value::Object(args.clone()).to_string()),
         };
         self.called(name, |tool| self.resolved(tool, args), built_in)
     }
@@ -680,13 +640,11 @@ impl Executor<'_> {
             Err(Misfit::Unknown(names)) => {
                 Effect::Say(format!("unknown arguments: {}", set_repr(names.iter().map(|name| repr(name)))))
             }
-            Err(Misfit::Missing(name)) => Effect::Say(missing(&name)),
+            Err(Misfit::Missing(name)) => {
+                Effect::Say(format!("missing required arguments: {}", set_repr([repr(&name)])))
+            }
         }
     }
-}
-
-fn missing(name: &str) -> String {
-    format!("missing required arguments: {}", set_repr([repr(name)]))
 }
 
 /// The actions that are not tools: they answer with the text of their argument, if it has one.

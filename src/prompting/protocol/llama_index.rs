@@ -32,12 +32,6 @@ const STOPPING: &str = "`force`, or with the variant `agent` also `generate`";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LlamaIndex {
     variant: Variant,
-    settings: Settings,
-}
-
-/// What both systems have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Settings {
     /// Whether arguments that nearly fit a tool are made to fit.
     mend: bool,
     /// Whether an answer without a thought is one.
@@ -74,7 +68,7 @@ impl LlamaIndex {
         let bare_answers = [("refused", false), ("accepted", true)];
         let bare_answers = options.choice(ID, "answer_without_thought", &bare_answers, "`refused` or `accepted`")?;
         let memory = Memory::new(options.number(ID, "memory_tokens", TOKEN_LIMIT)?);
-        Ok(Self { variant, settings: Settings { mend: options.mends(ID)?, bare_answers, memory } })
+        Ok(Self { variant, mend: options.mends(ID)?, bare_answers, memory })
     }
 }
 
@@ -92,14 +86,19 @@ impl Protocol for LlamaIndex {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        match self.variant {
-            Variant::Agent(stopping) => Box::new(Agent::new(setup, self.settings, stopping)),
-            Variant::Workflow => Box::new(Workflow::new(setup, self.settings)),
-        }
+        Box::new(Conversation {
+            llama: *self,
+            episode: Episode::new(setup),
+            replies: 0,
+            question: Vec::new(),
+            scratchpad: Vec::new(),
+            response: None,
+            generating: false,
+        })
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        Reading::of(output, self.settings.bare_answers).parsed()
+        Reading::of(output, self.bare_answers).parsed()
     }
 
     fn question(&self, _label: &str, question: &str) -> String {
@@ -142,219 +141,29 @@ fn described(tool: &ToolSpec) -> String {
     tools::describe(name, &description, &dumps(&schema))
 }
 
-// The agent of the library.
-
-#[derive(Debug)]
-struct Agent {
-    notes: Notes,
-    stopping: EarlyStopping,
-    /// Whether the answer at the limit was asked for.
-    generating: bool,
-}
-
-impl Agent {
-    fn new(setup: &Arc<Setup>, settings: Settings, stopping: EarlyStopping) -> Self {
-        Self { notes: Notes::new(setup, settings), stopping, generating: false }
-    }
-
-    /// Asks again, with the reply and what is wrong with it; neither enters the scratchpad.
-    fn retry(&mut self, reply: &str, kind: &str, feedback: &str) -> Turn {
-        self.notes.episode.repaired(kind);
-        let bad = [Message::assistant(reply), Message::user(feedback)];
-        self.notes.ask(&[self.notes.question(), &bad].concat())
-    }
-
-    fn said(&self, occasion: &str) -> String {
-        self.notes.episode.setup.frame.text_for(occasion).to_owned()
-    }
-
-    /// The limit is reached; what the last reply said is not used.
-    fn limit(&mut self) -> Turn {
-        let limit = self.notes.episode.setup.max_steps;
-        match self.stopping {
-            EarlyStopping::Force => self.notes.episode.stop(
-                Outcome::StepLimit,
-                format!(
-                    "Max iterations of {limit} reached! Either something went wrong, or you can increase the max \
-                     iterations with `.run(.., max_iterations=...)` or use `early_stopping_method='generate'` to \
-                     generate a final response instead."
-                ),
-            ),
-            EarlyStopping::Generate => {
-                self.generating = true;
-                let mut messages = self.notes.remembered();
-                messages.push(Message::system(self.said("force_stop").replace("{max_steps}", &limit.to_string())));
-                self.notes.episode.ask(Prompt::Messages(messages), Vec::new())
-            }
-        }
-    }
-}
-
-impl Dialogue for Agent {
-    fn begin(&mut self, question: &Question) -> Turn {
-        self.notes.begin(question)
-    }
-
-    fn completion(&mut self, text: &str) -> Turn {
-        if self.generating {
-            self.notes.response = Some(Message::assistant(text));
-            return self.notes.episode.finish(None, text.to_owned(), text.to_owned());
-        }
-        self.notes.replies += 1;
-        let reading = (!text.is_empty()).then(|| self.notes.read(text));
-        if let Some(Reading::Unreadable(error @ Unreadable::Attribute)) = &reading {
-            let detail = format!("the thought is empty, where the original raises `AttributeError`: {}", error.text());
-            return self.notes.episode.stop(Outcome::FormatFailure, detail);
-        }
-        if self.notes.exhausted() {
-            return self.limit();
-        }
-        match reading {
-            None => {
-                let feedback = self.said("empty_reply");
-                self.retry(text, Repair::EMPTY_REPLY, &feedback)
-            }
-            Some(Reading::Unreadable(error)) => {
-                let feedback = self.said("feedback").replace("{error}", error.text());
-                self.retry(text, Repair::UNREADABLE_REPLY, &feedback)
-            }
-            Some(Reading::Action(action)) => self.notes.act(
-                action,
-                |tool| format!("Tool {tool} not found. Please select a tool that is available."),
-                |_, complaint| complaint,
-            ),
-            Some(Reading::Answer { thought, answer }) => {
-                self.notes.note(Message::assistant(answer_text(&thought, &answer)));
-                self.notes.response = Some(Message::assistant(self.notes.joined()));
-                let response = response(text).to_owned();
-                self.notes.episode.finish(Some(thought), response.clone(), response)
-            }
-        }
-    }
-
-    fn observation(&mut self, text: &str) -> Turn {
-        if self.notes.episode.finished() {
-            return self.notes.episode.stop(Outcome::Finished, "");
-        }
-        self.notes.observed(text);
-        self.notes.ask(&[])
-    }
-
-    fn memory(&self) -> Vec<Message> {
-        self.notes.memory()
-    }
-}
-
-/// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
-/// another where a first `Answer:` comes before the thought.
-fn response(reply: &str) -> &str {
-    reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
-}
-
-// The event workflow built on the library's parser.
-
-/// Repair: the model is told that its reply could not be read.
-const UNREADABLE: &str = "unreadable_reply";
-
-#[derive(Debug)]
-struct Workflow {
-    notes: Notes,
-}
-
-impl Workflow {
-    fn new(setup: &Arc<Setup>, settings: Settings) -> Self {
-        Self { notes: Notes::new(setup, settings) }
-    }
-}
-
-impl Dialogue for Workflow {
-    fn begin(&mut self, question: &Question) -> Turn {
-        self.notes.begin(question)
-    }
-
-    fn completion(&mut self, text: &str) -> Turn {
-        self.notes.replies += 1;
-        match self.notes.read(text) {
-            Reading::Unreadable(error) => {
-                self.notes.episode.repaired(UNREADABLE);
-                let reply = format!("There was an error in parsing my reasoning: {}", error.text());
-                self.notes.episode.answer_itself(None, text.to_owned(), reply)
-            }
-            Reading::Action(action) => self.notes.act(
-                action,
-                |tool| format!("Tool {tool} does not exist"),
-                |tool, complaint| format!("Error calling tool {tool}: {complaint}"),
-            ),
-            Reading::Answer { thought, answer } => {
-                self.notes.note(Message::assistant(answer_text(&thought, &answer)));
-                self.notes.response = Some(Message::assistant(answer.as_str()));
-                self.notes.episode.finish(Some(thought), answer.clone(), answer)
-            }
-        }
-    }
-
-    fn observation(&mut self, text: &str) -> Turn {
-        if self.notes.episode.finished() {
-            return self.notes.episode.stop(Outcome::Finished, "");
-        }
-        self.notes.observed(text);
-        if self.notes.exhausted() {
-            // The original has no limit but its time.
-            let detail = format!("no answer within {} replies", self.notes.replies);
-            return self.notes.episode.stop(Outcome::StepLimit, detail);
-        }
-        self.notes.ask(&[])
-    }
-
-    fn memory(&self) -> Vec<Message> {
-        self.notes.memory()
-    }
-}
-
-// The state of both systems during a question: the messages before it, and the scratchpad after it.
+// The conversation of both systems.
 
 /// An observation as the model is shown it.
 fn observation_text(text: &str) -> String {
     format!("Observation: {text}")
 }
 
-fn answer_text(thought: &str, answer: &str) -> String {
-    format!("Thought: {thought}\nAnswer: {answer}")
-}
-
 #[derive(Debug)]
-struct Notes {
+struct Conversation {
+    llama: LlamaIndex,
     episode: Episode,
     /// Replies that the model has given.
     replies: usize,
     question: Vec<Message>,
+    /// Thoughts, actions and observations since the question.
     scratchpad: Vec<Message>,
     /// The message that stays in memory besides the question.
     response: Option<Message>,
-    settings: Settings,
+    /// Whether the agent asked for an answer at its limit.
+    generating: bool,
 }
 
-impl Notes {
-    fn new(setup: &Arc<Setup>, settings: Settings) -> Self {
-        let (question, scratchpad) = (Vec::new(), Vec::new());
-        Self { episode: Episode::new(setup), replies: 0, question, scratchpad, response: None, settings }
-    }
-
-    fn begin(&mut self, question: &Question) -> Turn {
-        self.question = vec![Message::user(question.question.as_str())];
-        let mut history = self.settings.memory.kept(self.remembered());
-        history.pop();
-        if history.len() < self.setup().history.len() {
-            self.episode.setup = Arc::new(Setup { history, ..self.setup().clone() });
-        }
-        self.ask(&[])
-    }
-
-    /// The reply as the parser takes it.
-    fn read(&self, reply: &str) -> Reading {
-        Reading::of(reply, self.settings.bare_answers)
-    }
-
+impl Conversation {
     /// Asks for the next step; `retry` is placed between question and scratchpad.
     fn ask(&self, retry: &[Message]) -> Turn {
         let messages = [&self.episode.before_question()[..], &self.question, retry, &self.scratchpad].concat();
@@ -371,55 +180,151 @@ impl Notes {
         [&self.setup().history[..], &self.question].concat()
     }
 
-    fn question(&self) -> &[Message] {
-        &self.question
+    fn setup(&self) -> &Setup {
+        &self.episode.setup
     }
 
-    /// All steps so far in one text.
-    fn joined(&self) -> String {
-        self.scratchpad.iter().map(|note| &*note.content).collect::<Vec<_>>().join("\n")
+    /// What the agent makes of a reply that it does not use: it reached its limit, or it asks again.
+    fn unused(&mut self, text: &str, reading: Option<&Reading>, stopping: EarlyStopping) -> Option<Turn> {
+        if let Some(Reading::Unreadable(error @ Unreadable::Attribute)) = reading {
+            let detail = format!("the thought is empty, where the original raises `AttributeError`: {}", error.text());
+            return Some(self.episode.stop(Outcome::FormatFailure, detail));
+        }
+        if self.exhausted() {
+            return Some(self.limit(stopping));
+        }
+        let (kind, feedback) = match reading {
+            None => (Repair::EMPTY_REPLY, self.setup().frame.text_for("empty_reply").to_owned()),
+            Some(Reading::Unreadable(error)) => {
+                let feedback = self.setup().frame.text_for("feedback").replace("{error}", error.text());
+                (Repair::UNREADABLE_REPLY, feedback)
+            }
+            Some(_) => return None,
+        };
+        self.episode.repaired(kind);
+        // The question is put twice then. Neither the reply nor what is wrong with it enters the scratchpad.
+        let bad = [Message::assistant(text), Message::user(feedback)];
+        Some(self.ask(&[&self.question[..], &bad].concat()))
     }
 
-    fn memory(&self) -> Vec<Message> {
-        self.settings.memory.kept(self.remembered().into_iter().chain(self.response.clone()).collect())
-    }
-
-    fn note(&mut self, note: Message) {
-        self.scratchpad.push(note);
-    }
-
-    fn observed(&mut self, text: &str) {
-        self.note(Message::user(observation_text(text)));
+    /// The limit is reached; what the last reply said is not used.
+    fn limit(&mut self, stopping: EarlyStopping) -> Turn {
+        let limit = self.setup().max_steps;
+        match stopping {
+            EarlyStopping::Force => self.episode.stop(
+                Outcome::StepLimit,
+                format!(
+                    "Max iterations of {limit} reached! Either something went wrong, or you can increase the max \
+                     iterations with `.run(.., max_iterations=...)` or use `early_stopping_method='generate'` to \
+                     generate a final response instead."
+                ),
+            ),
+            EarlyStopping::Generate => {
+                self.generating = true;
+                let force_stop = self.setup().frame.text_for("force_stop");
+                let force_stop = Message::system(force_stop.replace("{max_steps}", &limit.to_string()));
+                let messages = [self.remembered(), vec![force_stop]].concat();
+                self.episode.ask(Prompt::Messages(messages), Vec::new())
+            }
+        }
     }
 
     /// Uses the tool of an action; the system answers by itself if there is no such tool, or if the arguments do
     /// not fit it.
-    fn act(
-        &mut self,
-        action: Action,
-        unknown: impl FnOnce(&str) -> String,
-        misfit: impl FnOnce(&str, String) -> String,
-    ) -> Turn {
-        self.note(Message::assistant(action.content()));
+    fn act(&mut self, action: Action) -> Turn {
+        self.scratchpad.push(Message::assistant(action.content()));
         let args = action.args.to_json();
         let Action { thought, tool, input, .. } = action;
-        let thought = Some(thought);
-        let text = format!("{tool} {input}");
+        let is_agent = matches!(self.llama.variant, Variant::Agent(_));
+        let (thought, text) = (Some(thought), format!("{tool} {input}"));
         let Some(spec) = self.episode.tool(&tool) else {
-            return self.episode.answer_itself(thought, text, unknown(&tool));
+            let unknown = if is_agent {
+                format!("Tool {tool} not found. Please select a tool that is available.")
+            } else {
+                format!("Tool {tool} does not exist")
+            };
+            return self.episode.answer_itself(thought, text, unknown);
         };
-        match spec.resolve(&args, self.settings.mend) {
+        match spec.resolve(&args, self.llama.mend) {
             Ok(call) => self.episode.use_tool(thought, text, call),
             Err(fault) => {
-                let reply = misfit(&tool, complaint(&self.setup().frame, spec, &fault));
+                let complaint = complaint(&self.setup().frame, spec, &fault);
+                let reply = if is_agent { complaint } else { format!("Error calling tool {tool}: {complaint}") };
                 self.episode.answer_itself(thought, text, reply)
             }
         }
     }
 
-    fn setup(&self) -> &Setup {
-        &self.episode.setup
+    fn finish(&mut self, text: &str, thought: String, answer: String) -> Turn {
+        self.scratchpad.push(Message::assistant(format!("Thought: {thought}\nAnswer: {answer}")));
+        let (response, answer) = match self.llama.variant {
+            Variant::Agent(_) => {
+                let steps: Vec<&str> = self.scratchpad.iter().map(|note| &*note.content).collect();
+                (Message::assistant(steps.join("\n")), response(text).to_owned())
+            }
+            Variant::Workflow => (Message::assistant(answer.as_str()), answer),
+        };
+        self.response = Some(response);
+        self.episode.finish(Some(thought), answer.clone(), answer)
     }
+}
+
+impl Dialogue for Conversation {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.question = vec![Message::user(question.question.as_str())];
+        let mut history = self.llama.memory.kept(self.remembered());
+        history.pop();
+        if history.len() < self.setup().history.len() {
+            self.episode.setup = Arc::new(Setup { history, ..self.setup().clone() });
+        }
+        self.ask(&[])
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        if self.generating {
+            self.response = Some(Message::assistant(text));
+            return self.episode.finish(None, text.to_owned(), text.to_owned());
+        }
+        self.replies += 1;
+        let reading = Reading::of(text, self.llama.bare_answers);
+        if let Variant::Agent(stopping) = self.llama.variant
+            && let Some(turn) = self.unused(text, Some(&reading).filter(|_| !text.is_empty()), stopping)
+        {
+            return turn;
+        }
+        match reading {
+            Reading::Action(action) => self.act(action),
+            Reading::Answer { thought, answer } => self.finish(text, thought, answer),
+            Reading::Unreadable(error) => {
+                self.episode.repaired(Repair::UNREADABLE_REPLY);
+                let reply = format!("There was an error in parsing my reasoning: {}", error.text());
+                self.episode.answer_itself(None, text.to_owned(), reply)
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        self.scratchpad.push(Message::user(observation_text(text)));
+        if self.llama.variant == Variant::Workflow && self.exhausted() {
+            // The original has no limit but its time.
+            let detail = format!("no answer within {} replies", self.replies);
+            return self.episode.stop(Outcome::StepLimit, detail);
+        }
+        self.ask(&[])
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        self.llama.memory.kept(self.remembered().into_iter().chain(self.response.clone()).collect())
+    }
+}
+
+/// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
+/// another where a first `Answer:` comes before the thought.
+fn response(reply: &str) -> &str {
+    reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
 }
 
 /// Why arguments do not fit, in one line. The original shows the Python exception of the call.
