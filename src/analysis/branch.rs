@@ -58,7 +58,6 @@ impl Paths {
         Controls { equal_the_record, measured, replay: measured > 0 && 2 * equal_the_record >= measured }
     }
 
-    /// The placebos of these questions.
     pub(crate) fn placebos(&self, is_of: impl Fn(&str) -> bool) -> Placebos {
         let counts = || self.placebos.iter().filter(|(id, _)| is_of(id)).map(|(_, count)| count);
         let (same, measured) = sum(counts());

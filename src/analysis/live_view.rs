@@ -48,7 +48,6 @@ const SETTLED: Duration = Duration::from_secs(2);
 /// How much a page has that is read from this machine.
 const LIMITS: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
 
-/// What is served.
 #[derive(Debug, Clone)]
 pub(crate) struct Viewing {
     /// Run folders, or folders that contain them.
@@ -64,7 +63,6 @@ struct Viewer {
     token: Arc<str>,
     /// Becomes true when the server ends, so that streams end too.
     ended: watch::Receiver<bool>,
-    /// Places for streams.
     streams: Arc<Semaphore>,
     /// Held by the request whose judgement is written. Others wait in line; the file's own lock would be tried again and
     /// again, and refuse some of many.
@@ -139,7 +137,6 @@ fn token() -> io::Result<String> {
 }
 
 impl Viewer {
-    /// The runs that are served now.
     fn runs(&self) -> Vec<RunRef> {
         // A folder may get its first run later.
         self.settings.folders.iter().flat_map(|folder| runs(std::slice::from_ref(folder)).unwrap_or_default()).collect()

@@ -18,7 +18,6 @@ const MAX_LISTED: usize = 5;
 /// What was merged.
 #[derive(Debug)]
 pub(crate) struct Merged {
-    /// The new folder.
     pub(crate) folder: PathBuf,
     /// Episodes that the run is to have.
     pub(crate) planned: usize,
@@ -30,11 +29,9 @@ pub(crate) struct Merged {
     pub(crate) copies: usize,
     /// Episodes that were measured in different ways, of which one was kept.
     pub(crate) settled: usize,
-    /// What a person should know.
     pub(crate) notes: Vec<String>,
 }
 
-/// A folder that is merged.
 struct Source {
     folder: RunFolder,
     manifest: Manifest,

@@ -12,7 +12,6 @@ pub(crate) struct Judged {
     pub id: String,
     pub variant: String,
     pub repeat: u32,
-    /// The failure class of a wrong answer.
     pub class: Option<FailureClass>,
     /// Whether the answer is right; absent where that is not known.
     pub right: Option<bool>,
@@ -32,7 +31,6 @@ pub(crate) struct Judgements {
 #[derive(Debug)]
 pub(crate) struct Person {
     pub by: String,
-    /// Episodes that were judged.
     pub episodes: usize,
     /// Those of them that were judged without sight of the rules' verdict.
     pub blind: usize,
@@ -113,7 +111,6 @@ impl Judgements {
 }
 
 impl Person {
-    /// Whether it is a model that was asked.
     pub(crate) fn is_model(&self) -> bool {
         is_model(&self.by)
     }

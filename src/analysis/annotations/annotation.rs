@@ -20,13 +20,10 @@ pub struct Annotation {
     pub v: u32,
     /// Key of the episode, as in its trajectory.
     pub key: String,
-    /// Id of the question.
     pub id: String,
-    /// Name of the variant.
     pub variant: String,
     /// Which repeat, from 0.
     pub repeat: u32,
-    /// Who judged.
     pub by: String,
     /// When, RFC 3339 in UTC.
     pub at: String,
@@ -36,7 +33,6 @@ pub struct Annotation {
     pub class: Option<AnnotationClass>,
     /// The step at which it went wrong, from 1.
     pub step: Option<u32>,
-    /// What the person adds.
     pub note: Option<String>,
     /// Whether it was judged without sight of the rules' verdict and class.
     #[serde(default)]
@@ -52,7 +48,6 @@ pub struct Annotation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum AnnotationClass {
-    /// A class of the rules.
     Failure(FailureClass),
     /// The gold answer is wrong or outdated.
     GoldWrong,
@@ -61,7 +56,6 @@ pub enum AnnotationClass {
 }
 
 impl AnnotationClass {
-    /// All classes, in the order in which they are shown.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         FailureClass::ALL.into_iter().map(Self::Failure).chain([Self::GoldWrong, Self::Ambiguous])
     }
@@ -70,7 +64,6 @@ impl AnnotationClass {
         Self::all().find(|class| class.name() == name)
     }
 
-    /// Its name in files and messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Failure(class) => class.name(),
@@ -79,7 +72,6 @@ impl AnnotationClass {
         }
     }
 
-    /// The names of all, for messages.
     pub(crate) fn names() -> String {
         Self::all().map(Self::name).collect::<Vec<_>>().join(", ")
     }

@@ -12,7 +12,6 @@ pub(crate) enum Answer {
     Back,
     Quit,
     Help,
-    /// Nothing was typed.
     Nothing,
 }
 

@@ -5,12 +5,9 @@ use crate::base::json_error;
 use crate::runner::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines};
 use std::collections::{BTreeMap, HashMap};
 
-/// The judgements on the episodes of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Annotations {
-    /// All of them, in the order of the file.
     all: Vec<Annotation>,
-    /// Lines that are left out.
     pub(crate) skipped: Vec<Skipped>,
 }
 

@@ -32,7 +32,6 @@ struct Known {
 pub(crate) struct Imported {
     /// What is new, ready to be appended.
     pub taken: Vec<Annotation>,
-    /// How many are there already.
     pub known: usize,
     /// Rows that are not taken: the line, from 1, and why.
     pub refused: Vec<(usize, String)>,
@@ -72,7 +71,6 @@ fn truth<'de, D: Deserializer<'de>>(value: D) -> Result<Option<bool>, D::Error> 
     }
 }
 
-/// Columns of a table.
 const COLUMNS: [&str; 13] = [
     "key",
     "id",

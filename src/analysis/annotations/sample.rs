@@ -3,7 +3,6 @@
 use crate::base::sha256_hex;
 use std::collections::BTreeMap;
 
-/// An episode that may be judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub key: String,

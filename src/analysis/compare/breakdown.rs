@@ -19,7 +19,6 @@ pub struct Breakdown {
     pub groups: Vec<Group>,
 }
 
-/// The questions with one value of a field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
     /// The value; absent for questions without one.
@@ -130,7 +129,6 @@ impl Order {
     }
 }
 
-/// The mean of each variant in a part.
 fn means(
     variants: &[Variant],
     figure: &NamedFigure,
@@ -150,7 +148,6 @@ fn means(
     variants.iter().zip(&common.variants).zip(&common.binary).map(mean).collect()
 }
 
-/// Two variants in a part.
 fn pair(
     [a, b]: [&Variant; 2],
     figure: &NamedFigure,

@@ -33,7 +33,6 @@ pub struct Comparison {
     pub notes: Vec<String>,
 }
 
-/// The contents of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VariantSummary {
     pub name: String,
@@ -62,7 +61,6 @@ impl Ids {
     pub const LISTED: usize = 20;
 }
 
-/// One figure over all variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureComparison {
     #[serde(rename = "metric")]
@@ -76,7 +74,6 @@ pub struct FigureComparison {
     pub binary: bool,
     /// Clusters among the questions; absent if no two questions share one.
     pub clusters: Option<usize>,
-    /// The mean of each variant, in the order of the variants.
     pub means: Vec<VariantMean>,
     /// Cochran's Q over all variants; absent for fewer than three, and where values are not 0 or 1.
     pub cochran_q: Option<CochranQ>,
@@ -169,7 +166,6 @@ pub struct Pair {
     pub se: Option<f64>,
     /// The standard error if the questions were different ones: shows the gain of pairing.
     pub unpaired_se: Option<f64>,
-    /// Pearson's correlation of the two variants' values.
     pub correlation: Option<f64>,
     /// The interval that agrees with the test that decides, and excludes 0 exactly where `p` (not `p_holm`) is below alpha:
     /// `score` for values of 0 and 1 without clusters, else `sign flips and t`, or `betting` where too few questions differ.

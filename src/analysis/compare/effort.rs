@@ -19,9 +19,7 @@ pub(crate) struct Effort {
     pub(crate) metric: NamedFigure,
     pub(crate) a: String,
     pub(crate) b: String,
-    /// The difference to be seen.
     pub(crate) difference: f64,
-    /// Questions that are asked once.
     pub(crate) once: Design,
     /// Questions that are asked twice; absent where it is not known how much repeats of a question vary.
     pub(crate) twice: Option<Design>,

@@ -27,7 +27,6 @@ pub(crate) struct Optimism {
     pub sentence: String,
 }
 
-/// The difference on one part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub n: usize,

@@ -48,12 +48,10 @@ impl Variant {
         Self { name: name.into(), figures, groupings, ..Self::default() }
     }
 
-    /// Position of that figure in [`Item::values`].
     pub(crate) fn figure(&self, name: &str) -> Option<usize> {
         self.figures.iter().position(|figure| figure == name)
     }
 
-    /// Position of that field in [`Item::groups`].
     pub(crate) fn grouping(&self, name: &str) -> Option<usize> {
         self.groupings.iter().position(|grouping| grouping == name)
     }
@@ -160,12 +158,10 @@ impl<'a> Pairing<'a> {
         Ok(Self { variants, questions, clusters: clusters.len() })
     }
 
-    /// Questions that any variant has.
     pub(super) fn all(&self) -> usize {
         self.questions.len()
     }
 
-    /// Questions that all variants have.
     pub(super) fn shared(&self) -> usize {
         self.questions.iter().filter(|question| question.is_shared()).count()
     }
@@ -213,7 +209,6 @@ impl<'a> Pairing<'a> {
         rows.into_iter().find_map(of_variant)
     }
 
-    /// Position of a figure in each variant.
     fn positions(&self, figure: &str) -> Result<Vec<usize>, CompareError> {
         let position = |variant: &&Variant| {
             variant.figure(figure).ok_or_else(|| CompareError::UnknownFigure {
@@ -245,19 +240,16 @@ impl<'a> Pairing<'a> {
 }
 
 impl Question<'_> {
-    /// Whether all variants have it.
     fn is_shared(&self) -> bool {
         self.rows.iter().all(|rows| !rows.items.is_empty())
     }
 }
 
 impl FigureValues<'_, '_> {
-    /// The values on the questions that all variants measured.
     pub(super) fn common(&self) -> Values {
         self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.mean())
     }
 
-    /// The id of a question.
     pub(super) fn id(&self, question: usize) -> &str {
         self.pairing.id(question)
     }
@@ -303,7 +295,6 @@ impl FigureValues<'_, '_> {
         ids(shared.filter(|(at, _)| lacks(*at)).map(|(_, question)| question))
     }
 
-    /// Rows of a variant that were not measured in this figure.
     pub(super) fn not_measured(&self, variant: usize) -> usize {
         self.cells[variant].iter().map(|cell| cell.missing as usize).sum()
     }

@@ -58,7 +58,6 @@ fn p_highest(pair: &Pair, against: impl Fn(bool) -> Paired, rule: &Rule) -> Opti
     decision.decisive.map(|(_, p)| p)
 }
 
-/// The differences of a pair.
 pub(super) struct Paired {
     values: Vec<f64>,
     clusters: Option<Vec<usize>>,
@@ -300,7 +299,6 @@ pub struct StoppedRun {
 }
 
 impl StoppedRun {
-    /// Whether any of these variants is of the run.
     fn has(&self, variants: &[&str]) -> bool {
         self.variants.iter().any(|of_run| variants.contains(&of_run.as_str()))
     }
@@ -402,7 +400,6 @@ pub struct Possible {
     pub pairs: usize,
     /// `holm` over all of them, or `bonferroni`, an upper bound of it, where these are too many to compute.
     pub correction: &'static str,
-    /// The p after it.
     pub p: f64,
 }
 

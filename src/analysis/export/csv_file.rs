@@ -11,7 +11,6 @@ pub const MAX_CELL_CHARS: usize = 131_072;
 /// Ends a cell that was cut.
 const CUT_MARK: &str = "… [cut; the JSON Lines export has it whole]";
 
-/// How CSV is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CsvOptions {
     /// Begin with a byte order mark, by which Excel knows UTF-8.
@@ -51,7 +50,6 @@ pub fn header(line: &str) -> Vec<String> {
     reader.headers().map(|names| names.iter().map(str::to_owned).collect()).unwrap_or_default()
 }
 
-/// Rows of cells under a header.
 struct Sheet<W: Write> {
     writer: csv::Writer<W>,
     options: CsvOptions,
@@ -81,7 +79,6 @@ impl<W: Write> Sheet<W> {
         Ok(self.writer.flush()?)
     }
 
-    /// Writes one row, one cell per column.
     fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
         self.begin()?;
         for cell in cells {

@@ -144,7 +144,6 @@ pub(super) fn instant(recorded: &str, later_ms: u64) -> Option<String> {
     Some(time.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string())
 }
 
-/// The name of a role in conversations.
 pub(super) fn role(role: Role) -> &'static str {
     match role {
         Role::System => "system",

@@ -16,7 +16,6 @@ impl<W: Write> Gzip<W> {
         Self(GzEncoder::new(BufWriter::new(out), Compression::default()))
     }
 
-    /// Writes the end.
     pub fn finish(self) -> Result<(), ExportError> {
         Ok(self.0.finish()?.flush()?)
     }

@@ -22,7 +22,6 @@ const FIGURES: [(&str, Figure); 4] = [
 /// What a log says of its episodes together.
 #[derive(Debug, Clone, Copy)]
 pub struct LogHeader<'a> {
-    /// The run and the variant.
     pub origin: Origin<'a>,
     /// Episodes that the variant is to have; absent where only some of them are exported.
     pub planned: Option<usize>,

@@ -35,7 +35,6 @@ pub use table::{Layout, Table};
 
 /// Something that writes one trajectory after the other.
 pub trait Export {
-    /// Writes what the format says of one trajectory.
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError>;
 
     /// Writes what is buffered, such as the header of an export without rows. Without it the end may be missing.

@@ -147,13 +147,11 @@ impl<'a> Cell<'a> {
         Self::Integer(count as u64)
     }
 
-    /// The cell of a value that may be absent.
     fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or(Self::Empty, cell)
     }
 }
 
-/// A column and where its cells come from.
 struct QuestionColumn {
     column: Column,
     content: QuestionContent,

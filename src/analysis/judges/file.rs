@@ -15,7 +15,6 @@ pub(crate) struct Verdicts<V = Verdict> {
     by_key: HashMap<String, Judgement<V>>,
     /// In the order in which they first judged.
     pub(crate) judges: Vec<KnownJudge>,
-    /// Lines that are left out.
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -66,7 +65,6 @@ impl<V: JudgeTask> Verdicts<V> {
         &mut self.judges[at]
     }
 
-    /// What a judge said of an answer.
     pub(crate) fn of(&self, judge: &Judge, answer: &Answer) -> Option<&Judgement<V>> {
         self.by_key.get(&key(judge, answer))
     }
@@ -75,7 +73,6 @@ impl<V: JudgeTask> Verdicts<V> {
         self.by_key.contains_key(key)
     }
 
-    /// Everything that a judge said.
     pub(crate) fn by<'a>(&'a self, judge: &'a Judge) -> impl Iterator<Item = &'a Judgement<V>> {
         self.by_key.values().filter(move |one| one.judge == *judge)
     }
@@ -134,7 +131,6 @@ pub(crate) fn carry<V: JudgeTask>(folders: &[&RunFolder], new: &RunFolder) -> Re
 }
 
 impl Verdicts {
-    /// How often a judge said what.
     pub(crate) fn counts(&self, judge: &Judge) -> [usize; 4] {
         Verdict::ALL.map(|verdict| self.by(judge).filter(|one| one.verdict == verdict).count())
     }

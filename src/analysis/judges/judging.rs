@@ -31,12 +31,10 @@ const REPLY: usize = 4_000;
 /// Verdicts after which it is said how many there are.
 const TELL: usize = 100;
 
-/// Who is to judge, and how.
 #[derive(Debug, Clone)]
 pub(crate) struct JudgeSettings<V = Verdict> {
     /// `PROVIDER:NAME`, one or more.
     pub(crate) models: Vec<String>,
-    /// What they have in common.
     pub(crate) settings: VariantSettings,
     pub(crate) prompt: JudgePrompt<V>,
     pub(crate) rule: Rule,
@@ -46,7 +44,6 @@ pub(crate) struct JudgeSettings<V = Verdict> {
     pub(crate) dry_run: bool,
 }
 
-/// A judge that is ready, and what it is to judge.
 struct Ready {
     judge: Judge,
     model: Arc<dyn Model>,
@@ -57,7 +54,6 @@ struct Ready {
     known: usize,
 }
 
-/// What a judge is about to be asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JudgePlan {
     pub(crate) model: String,
@@ -69,7 +65,6 @@ pub(crate) struct JudgePlan {
     pub(crate) usd: Option<[f64; 2]>,
 }
 
-/// What became of it.
 #[derive(Debug)]
 pub(crate) struct JudgeEnd {
     pub(crate) end: End,
@@ -80,11 +75,9 @@ pub(crate) struct JudgeEnd {
     /// Answers that are still to be judged.
     pub(crate) left: usize,
     pub(crate) budget_spent: bool,
-    /// What a person should know.
     pub(crate) notes: Vec<String>,
 }
 
-/// The judges of a run, ready to begin.
 pub(crate) struct Judging<V = Verdict> {
     folder: RunFolder,
     pool: Pool,
@@ -165,7 +158,6 @@ impl<V: JudgeTask> Judging<V> {
         Ok(Ready { judge, model, settings, price, due, known: known.len() })
     }
 
-    /// What a person should know before it begins.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         let torn = self
             .pool
@@ -175,7 +167,6 @@ impl<V: JudgeTask> Judging<V> {
         torn.into_iter().chain(self.pool.notes.clone()).chain(self.known.notes())
     }
 
-    /// What each judge is asked.
     pub(crate) fn plans(&self) -> impl Iterator<Item = JudgePlan> {
         self.ready.iter().map(|ready| {
             let bytes = |answer: &Answer| self.request(ready, &key(&ready.judge, answer), answer).prompt.bytes();
@@ -360,9 +351,7 @@ impl<V: JudgeTask> Judging<V> {
     }
 }
 
-/// What became of one answer.
 enum Asked {
-    /// The verdict is on disk.
     Judged {
         unreadable: bool,
     },
@@ -371,7 +360,6 @@ enum Asked {
     Failed(ModelError),
 }
 
-/// What happened so far.
 #[derive(Default)]
 struct Done {
     due: usize,

@@ -35,7 +35,6 @@ struct File<V> {
     verdicts: BTreeMap<String, V>,
 }
 
-/// A judge's prompt, ready to be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JudgePrompt<V = Verdict> {
     /// The file's text, which is stored with a run.
@@ -57,7 +56,6 @@ impl<V: JudgeTask> JudgePrompt<V> {
         Self::parse(V::PROMPT)
     }
 
-    /// Reads a prompt's file.
     pub(crate) fn parse(text: &str) -> Result<Self, PromptFault> {
         let file: File<V> = toml::from_str(text).map_err(|error| {
             fault(
@@ -136,7 +134,6 @@ impl<V: JudgeTask> JudgePrompt<V> {
     }
 }
 
-/// An answer as it is shown.
 pub(crate) fn shown(answer: &str) -> String {
     cut(answer.trim(), ANSWER).into_owned()
 }

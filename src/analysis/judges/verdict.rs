@@ -12,7 +12,6 @@ use std::path::PathBuf;
 /// An answer of some episode, with what a judge is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Id of the question.
     pub(crate) id: String,
     pub(crate) question: String,
     pub(crate) golds: Vec<String>,
@@ -27,7 +26,6 @@ pub(crate) struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) of: EpisodeRef,
-    /// Its steps, written out.
     pub(crate) steps: String,
 }
 
@@ -41,7 +39,6 @@ impl Answer {
 /// Version of the stored lines; readers accept older ones and leave newer ones out.
 pub(crate) const VERDICT_VERSION: u32 = 1;
 
-/// What a judge says of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
@@ -89,7 +86,6 @@ pub(crate) struct Rule {
     pub(crate) judged: Chosen,
     /// How many of the answers that exact match calls right are judged besides.
     pub(crate) audit: u32,
-    /// Seed of that choice.
     pub(crate) seed: u64,
 }
 
@@ -98,7 +94,6 @@ pub(crate) struct Rule {
 pub(crate) enum Chosen {
     /// Answers that exact match calls wrong, and a sample of the others.
     WrongByEm,
-    /// Every answer.
     All,
 }
 
@@ -144,7 +139,6 @@ pub(crate) struct Judgement<V = Verdict> {
 /// A line of the file: how the answers were chosen from then on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RuleRecord {
-    /// As in [`Judgement`].
     pub(crate) v: u32,
     pub(crate) rule: Rule,
     pub(crate) judge: Judge,

@@ -13,11 +13,8 @@ use crate::base::stats::{Agreement, Coefficient, LabelledPart, holm, wilson};
 use crate::base::text::{counted, thousands, visible_line};
 use std::fmt::Write as _;
 
-/// Disagreements that are listed.
 const MAX_LISTED: usize = 20;
-/// Longest name of a person that is shown.
 const MAX_PERSON_NAME: usize = 40;
-/// Characters of a reason that are shown.
 const MAX_REASON: usize = 400;
 /// Characters of a class above a column.
 const MAX_HEADING: usize = 6;
@@ -147,7 +144,6 @@ fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn 
     }
 }
 
-/// Longest name of a judge that is shown.
 const MAX_JUDGE_NAME: usize = 60;
 
 /// A p below which labels do not look drawn at random.
@@ -221,7 +217,6 @@ pub(crate) fn of_labels(means: &[(String, &Correction)]) -> Vec<String> {
     lines
 }
 
-/// Why there are too few labels.
 fn uncorrected(drawn: &Drawn) -> String {
     let questions = drawn.labelled_questions;
     if (questions as u64) < FEWEST {

@@ -19,11 +19,9 @@ const NAMED: usize = 5;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compared<'a> {
     pub comparison: &'a Comparison,
-    /// Settings in which the variants differ.
     pub settings: &'a [Setting],
     /// Judges' figures, held against labels.
     pub corrected: &'a [CorrectedFigure],
-    /// Flipped answers, if `--flips` is given.
     pub flips: &'a [FlipList],
     /// Mismatches between the variants, a sentence each.
     pub warnings: &'a [String],
@@ -350,7 +348,6 @@ fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
     format!("{}{unit}{level}", visible_line(figure.label(), 40))
 }
 
-/// A mean with its interval.
 fn estimate(
     unit: Unit,
     name: &'static str,
@@ -361,7 +358,6 @@ fn estimate(
     with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
 }
 
-/// A difference with its interval.
 fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
     let shown = mean.map(|mean| ("difference", mean, signed(unit, mean)));
     let end = |end: f64| signed(unit, shown_end(unit, end));
@@ -447,10 +443,8 @@ fn corrected_cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> S
     vec![Cell::text(name), labels, estimate, Cell::figure("lambda", found.lambda, format!("{:.2}", found.lambda))]
 }
 
-/// Characters of a question that are listed.
 const QUESTION: usize = 60;
 
-/// Flipped answers between two variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FlipList {
     pub a: String,
@@ -483,7 +477,6 @@ pub(crate) struct Edition {
 pub(crate) struct FlippedQuestion {
     pub id: String,
     pub question: String,
-    /// Failure class of the wrong answer, if known.
     pub class: Option<FailureClass>,
     /// Where the two episodes diverge; absent for tables of figures.
     pub parted: Option<Divergence>,

@@ -16,13 +16,11 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const ID: (usize, u16) = (2, 40);
 const VARIANT: (usize, u16) = (6, 24);
 
-/// The least width of an answer.
 const ANSWER: usize = 12;
 
 /// The same of a terminal in which nothing else finds room, with the space behind it.
 const LEAST: u16 = 10;
 
-/// The least width of a question.
 const QUESTION: usize = 20;
 
 /// More characters than any terminal has columns.
@@ -32,7 +30,6 @@ const MAX_CHARS: usize = 400;
 pub(crate) struct EpisodeRow {
     pub id: String,
     pub variant: String,
-    /// Number of the repeat, from 0.
     pub repeat: u32,
     pub outcome: Outcome,
     /// The score of its answer; absent if it was not measured or the gold answer is hidden.

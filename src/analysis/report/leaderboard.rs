@@ -11,14 +11,12 @@ use crate::scoring::figure;
 use serde::Serialize;
 use std::collections::HashSet;
 
-/// One variant of one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Entry {
     /// Its unique name among those listed.
     pub(crate) name: String,
     /// The run as `show` and `compare` take it.
     pub(crate) run: String,
-    /// The run's folder.
     pub(crate) path: String,
     /// When the run began, RFC 3339 in UTC; `null` where another program did not say it.
     #[serde(serialize_with = "empty_as_null")]
@@ -39,7 +37,6 @@ pub(crate) struct Entry {
     pub(crate) em_interval: Option<[f64; 2]>,
     /// 1 + the number of variants that are distinguishably better, each compared on the questions that both have.
     pub(crate) rank: Option<usize>,
-    /// Names of the variants that are not distinguishable from it.
     pub(crate) tied_with: Vec<String>,
     /// What all its measured episodes cost, in US dollars.
     pub(crate) cost_usd: Option<f64>,

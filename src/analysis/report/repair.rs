@@ -65,7 +65,6 @@ fn pair(one: &Variant, other: &Variant) -> Option<Pair> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct RepairRow {
     class: String,
-    /// Questions.
     n: usize,
     /// Means over questions of the mean EM of their repeats.
     control: Option<f64>,

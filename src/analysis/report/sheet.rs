@@ -33,7 +33,6 @@ pub(crate) struct Grid {
     pub id: &'static str,
     pub title: String,
     pub header: Vec<Heading>,
-    /// Its rows, each with one cell per column.
     pub rows: Vec<Row>,
 }
 
@@ -78,12 +77,10 @@ pub(crate) struct Figure<'a> {
 }
 
 impl Heading {
-    /// A column of text.
     pub(crate) fn words(text: impl Into<String>) -> Self {
         Self { text: text.into(), right: false }
     }
 
-    /// A column of numbers.
     pub(crate) fn numbers(text: impl Into<String>) -> Self {
         Self { text: text.into(), right: true }
     }

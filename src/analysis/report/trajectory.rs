@@ -151,14 +151,12 @@ fn semantics(compat: Option<Compat>) -> String {
     compat.map(|compat| format!(", {}", compat.name())).unwrap_or_default()
 }
 
-/// The votes of a majority.
 pub(in crate::analysis::report) fn votes(trajectory: &Trajectory) -> Option<String> {
     let votes: Vec<String> =
         trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)).collect();
     (!votes.is_empty()).then(|| votes.join("; "))
 }
 
-/// Deviations from the protocol that were mended.
 pub(in crate::analysis::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
     let repairs: Vec<String> =
         trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
@@ -277,7 +275,6 @@ fn edited_parts(branch: &Branch) -> Option<String> {
     Some(visible_line(&words.join(", "), 80))
 }
 
-/// The whole, as a line.
 fn branch_line(branch: &Branch) -> String {
     let edit = branch_edit(branch).unwrap_or_else(|| "the unedited control".to_owned());
     format!("off {}, at step {}, {edit}", branch_parent(branch), branch.at)
@@ -288,13 +285,11 @@ const SIDE_BY_SIDE: usize = 100;
 
 const GUTTER: &str = " │ ";
 
-/// One of the two episodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Side<'a> {
     /// Its name, such as `results/a:q-1`.
     pub name: &'a str,
     pub trajectory: &'a Trajectory,
-    /// The verdict on its answer, if there is one.
     pub verdict: Option<Verdict<'a>>,
 }
 

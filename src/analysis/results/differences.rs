@@ -7,7 +7,6 @@ use crate::runner::experiment::{Differing, FACTS, OfVariant};
 use std::collections::BTreeSet;
 use std::collections::{BTreeMap, HashSet};
 
-/// A setting in which variants differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub name: String,
@@ -17,7 +16,6 @@ pub(crate) struct Setting {
 
 type OfRun = fn(&Origin) -> String;
 
-/// Characters of a digest that are shown.
 const DIGEST: usize = 12;
 
 /// The settings in which the variants differ, and what else differs between their runs.

@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::{BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// How many of the newest episodes are told.
 const NEWEST: usize = 8;
 
 /// Reads what was appended since the last look.
@@ -24,7 +23,6 @@ pub(crate) struct Follower {
     newest: VecDeque<Newest>,
 }
 
-/// How far a run is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Progress {
     /// Episodes recorded, and planned.
@@ -48,7 +46,6 @@ impl Follower {
         Self { folder, read: HashMap::new(), done: HashSet::new(), newest: VecDeque::new() }
     }
 
-    /// How far the run is now.
     pub(crate) fn look(&mut self) -> Result<Progress, StoreError> {
         let manifest = self.folder.manifest()?;
         let tally = Tally::new(&manifest.dataset.name);

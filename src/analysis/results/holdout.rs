@@ -13,7 +13,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Version of the lines of a ledger.
 const LOOKS_VERSION: u32 = 1;
 
 /// Largest list of ids, in bytes, as for `--ids`.
@@ -29,12 +28,10 @@ pub(crate) struct Holdout {
     outside: usize,
 }
 
-/// What an export has of one run.
 #[derive(Debug)]
 pub(crate) struct ExportedRun<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) variants: Vec<&'a Variant>,
-    /// The ids of its questions.
     pub(crate) ids: HashSet<String>,
 }
 
@@ -53,7 +50,6 @@ struct Look {
     variants: Vec<Seen>,
 }
 
-/// One variant of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Seen {
     variant: String,
@@ -68,7 +64,6 @@ struct Seen {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_field_names, reason = "the names in JSON")]
 pub(crate) struct Looks {
-    /// The list of ids.
     pub(crate) list: String,
     pub(crate) sha256: String,
     pub(crate) ledger: String,
@@ -82,7 +77,6 @@ pub(crate) struct Looks {
     pub(crate) others: usize,
     /// What went wrong, a sentence each.
     pub(crate) warnings: Vec<String>,
-    /// The line to note.
     #[serde(skip)]
     pending: Option<Look>,
 }
@@ -118,7 +112,6 @@ impl Holdout {
             .find_map(|manifest| Self::lost(manifest, "--holdout FILE names its list, and this look is counted"))
     }
 
-    /// The same of one run, with what follows from it.
     fn lost(manifest: &Manifest, then: &str) -> Option<String> {
         let path = PathBuf::from(manifest.dataset.ids_file.as_ref()?);
         if recorded(manifest).is_some() {
@@ -155,7 +148,6 @@ impl Holdout {
         (holdouts.into_iter().map(looks).collect(), warnings)
     }
 
-    /// The ids of its questions.
     pub(crate) fn ids(&self) -> &[String] {
         &self.list.ids
     }
@@ -165,7 +157,6 @@ impl Holdout {
         &self.list.dataset_sha256
     }
 
-    /// Compared questions that are not in it.
     pub(crate) fn others(&self) -> usize {
         self.outside
     }
@@ -234,7 +225,6 @@ impl Looks {
         Some(format!("this look at the holdout was not noted: {error}; later ones will not know of it"))
     }
 
-    /// For a person.
     pub(crate) fn sentence(&self) -> String {
         let day: String = self.first.chars().take(10).collect();
         match self.looks {

@@ -26,7 +26,6 @@ const FIGURES: [&Figure; 8] = [
 /// How many of these are compared.
 const COMPARED: usize = 2;
 
-/// The variants of several runs.
 #[derive(Debug)]
 pub(crate) struct Results {
     /// Variants that share questions, in the order in which their runs were named.
@@ -47,9 +46,7 @@ pub(crate) struct Group {
     pub(crate) corrected: Vec<CorrectedFigure>,
     /// Their runs that a rule could stop.
     pub(crate) stopped: Vec<StoppedRun>,
-    /// How each of them stands, in their order.
     pub(crate) standings: Vec<Standing>,
-    /// Settings in which they differ.
     pub(crate) settings: Vec<Setting>,
 }
 
@@ -76,7 +73,6 @@ impl Results {
         Ok(Self { groups, notes })
     }
 
-    /// All variants, in order.
     pub(crate) fn variants(&self) -> impl Iterator<Item = (&Source, &String)> {
         self.groups.iter().flat_map(|group| group.sources.iter().zip(&group.names))
     }
@@ -196,7 +192,6 @@ impl Group {
         group
     }
 
-    /// The dataset's name.
     pub(crate) fn dataset(&self) -> &str {
         let first = self.sources.first().and_then(|source| source.origin.as_ref());
         first.map_or("", |origin| &origin.manifest.dataset.name)
@@ -210,7 +205,6 @@ impl Source {
         self.episodes.iter().filter_map(move |episode| episode.values.get(at?).copied().flatten())
     }
 
-    /// Their mean.
     pub(crate) fn mean(&self, figure: &Figure) -> Option<f64> {
         let (sum, n) = self.values(figure).fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
         (n > 0.0).then(|| sum / n)

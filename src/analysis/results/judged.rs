@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 /// The metric of all judges together.
 pub(crate) const JUDGE: &str = "judge";
 
-/// An episode with what judges and people say of it.
 #[derive(Debug)]
 struct Episode {
     id: String,
@@ -31,13 +30,11 @@ struct Episode {
     right: bool,
     /// What each judge said of its answer, where it was asked.
     said: Vec<Option<Verdict>>,
-    /// Each metric's value.
     values: Vec<Option<f64>>,
     /// What people say.
     label: Option<f64>,
 }
 
-/// The verdicts of a run.
 #[derive(Debug)]
 pub(crate) struct JudgedRun {
     /// `judge`, and where there are several judges one for each.
@@ -178,7 +175,6 @@ impl JudgedRun {
         Episode { answer: normalised(&asked.text), id: asked.id, variant, repeat, right, said, values, label }
     }
 
-    /// The values of a metric.
     fn rows(&self, at: usize) -> impl Iterator<Item = ValueRow> {
         self.episodes.iter().filter_map(move |episode| {
             Some(ValueRow {
@@ -205,7 +201,6 @@ impl JudgedRun {
         })
     }
 
-    /// The place of a metric of this name.
     fn place(&self, metric: &str) -> Option<usize> {
         self.names.iter().position(|name| name == metric)
     }
@@ -259,7 +254,6 @@ impl JudgedRun {
         (missing > 0).then(|| (missing, [share(sum), share(most)]))
     }
 
-    /// What each judge said, beside exact match.
     pub(crate) fn figures(&self, level: f64) -> Vec<JudgeFigures> {
         let names = self.verdicts.names();
         let of = |(at, known): (usize, &KnownJudge)| {
@@ -289,7 +283,6 @@ impl JudgedRun {
         self.judges.iter().enumerate().map(of).collect()
     }
 
-    /// How each two judges agree.
     pub(crate) fn pairs(&self, level: f64) -> Vec<TwoJudges> {
         let names = self.verdicts.names();
         let of = |a: usize, b: usize| {
@@ -392,7 +385,6 @@ fn labels(annotations: &Annotations) -> HashMap<String, f64> {
     by_key.iter().filter_map(of).collect()
 }
 
-/// The verdicts of several runs.
 #[derive(Debug, Default)]
 pub(crate) struct JudgedRuns(Vec<(PathBuf, JudgedRun)>);
 
@@ -456,7 +448,6 @@ impl JudgedRuns {
         notes
     }
 
-    /// The metrics of all judges.
     pub(crate) fn metrics(&self) -> Result<Vec<JoinedMetric>, RunError> {
         judged_metrics(self.0.iter().map(|(_, run)| run))
     }

@@ -13,7 +13,6 @@ const MAX_LISTED: usize = 3;
 /// Characters by which a cell of an export is prefixed with `'`.
 const GUARDED: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 
-/// The values of one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct JoinedMetric {
     pub(crate) name: String,
@@ -61,7 +60,6 @@ impl JoinedMetric {
         Ok(Self::of(name, Some(file.to_owned()), rows))
     }
 
-    /// The verdicts of a run's judges.
     pub(crate) fn judged(ValueTable { name, rows }: ValueTable) -> Self {
         Self { unit: Unit::Share, ..Self::of(name, None, rows) }
     }
@@ -75,7 +73,6 @@ impl JoinedMetric {
         Self { name, unit: if share { Unit::Share } else { Unit::Amount }, file, rows, by_id }
     }
 
-    /// Whether judges gave it.
     pub(crate) fn is_judged(&self) -> bool {
         self.file.is_none()
     }

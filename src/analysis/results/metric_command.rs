@@ -24,7 +24,6 @@ pub(crate) fn with_judges(files: Vec<JoinedMetric>, judges: Vec<JoinedMetric>) -
     Ok(judges.into_iter().chain(files).collect())
 }
 
-/// Measured episodes by their names.
 #[derive(Debug, Default)]
 pub(crate) struct EpisodeNames(Vec<(String, String, u32, String)>);
 
@@ -88,7 +87,6 @@ pub(crate) fn add_metric(
     Ok(())
 }
 
-/// Most bytes of a program's output.
 const MAX_OUTPUT_BYTES: u64 = 1 << 30;
 /// Characters of a line of its errors that are shown.
 const MAX_LINE_CHARS: usize = 500;

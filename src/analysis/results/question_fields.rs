@@ -23,7 +23,6 @@ pub(crate) struct QuestionCache {
     left_out: HashSet<String>,
 }
 
-/// The questions of one dataset.
 #[derive(Debug)]
 pub(crate) struct Questions {
     pub(crate) evidence: Evidence,
@@ -78,7 +77,6 @@ impl QuestionCache {
         }
     }
 
-    /// The fields of `meta` that the questions have, in the order of their first appearance.
     pub(crate) fn meta(&self) -> &[String] {
         &self.meta
     }

@@ -30,7 +30,6 @@ pub(crate) struct GradedRun {
 }
 
 impl GradedRun {
-    /// Opens a run.
     pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
         Self::read(path, None, |_| {})
     }
@@ -84,7 +83,6 @@ impl GradedRun {
         Watch::of_records(&RunFolder::open(&self.path)?, manifest, &self.records)
     }
 
-    /// Refuses a variant that the run does not have.
     pub(crate) fn check_variant(&self, run: &RunRef) -> Result<(), RunError> {
         let (Some(name), Some(manifest)) = (&run.variant, &self.manifest) else { return Ok(()) };
         if manifest.variants.iter().any(|variant| variant.name == *name) {
@@ -96,7 +94,6 @@ impl GradedRun {
         ))
     }
 
-    /// The names of its variants, for messages.
     pub(crate) fn variants(&self) -> String {
         let variants = self.manifest.iter().flat_map(|manifest| &manifest.variants);
         variants.map(|variant| visible_line(&variant.name, 60)).collect::<Vec<_>>().join(", ")
@@ -118,7 +115,6 @@ impl GradedRun {
         self.episodes().enumerate().filter(move |(_, episode)| counts(episode))
     }
 
-    /// The episode at this place of [`episodes`](Self::episodes).
     pub(crate) fn episode(&self, at: usize) -> Result<ScoredEpisode, RunError> {
         Ok(self.scored(self.records.trajectory(at)?))
     }

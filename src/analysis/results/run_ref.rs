@@ -112,7 +112,6 @@ pub(crate) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
     std::iter::once(folder.to_owned()).chain(below).map(RunFolder::at).filter(RunFolder::exists)
 }
 
-/// A run with its name among others.
 #[derive(Debug)]
 pub(crate) struct NamedRun {
     /// The folder's name, or its path if two runs share that name.

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// One variant of one run.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     /// The run, and the variant's name in it.
@@ -25,7 +24,6 @@ pub(crate) struct Source {
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     pub(crate) variant: Variant,
-    /// The manifest of its run.
     pub(crate) manifest: Rc<Manifest>,
     /// The records of its run, to read whole episodes.
     pub(crate) graded: Rc<GradedRun>,
@@ -38,7 +36,6 @@ pub(crate) struct Episode {
     pub(crate) repeat: u32,
     /// Its place among the run's records.
     pub(crate) at: usize,
-    /// Whether there is a measurement at all.
     pub(crate) measured: bool,
     /// Value of each figure that is compared, in their order; absent where it was not measured.
     pub(crate) values: Vec<Option<f64>>,
@@ -67,7 +64,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) joined: &'a [JoinedMetric],
     pub(crate) cluster: Option<&'a Field>,
     pub(crate) by: &'a [Field],
-    /// Whether the gold pages are asked for.
     pub(crate) gold_pages: bool,
 }
 

@@ -62,7 +62,6 @@ impl Chunks {
         Ok(chunks)
     }
 
-    /// Questions whose episodes are not in the page.
     pub(super) fn left_out(&self) -> usize {
         self.places.iter().filter(|place| place.is_none()).count()
     }
@@ -111,7 +110,6 @@ fn place_of(class: FailureClass) -> Option<usize> {
     FailureClass::ALL.iter().position(|known| *known == class)
 }
 
-/// What the page is about.
 pub(super) fn metadata(results: &Results, digest: &str, repeats: usize, chunks: &Chunks, live: Option<&Live>) -> Value {
     let variants = results.groups.iter().enumerate().flat_map(|(group, members)| {
         members.sources.iter().zip(&members.names).map(move |(source, name)| {
@@ -140,7 +138,6 @@ pub(super) fn metadata(results: &Results, digest: &str, repeats: usize, chunks: 
     })
 }
 
-/// One question.
 #[derive(Debug)]
 pub(super) struct QuestionRow<'a> {
     /// The group of variants that share it.
@@ -215,7 +212,6 @@ impl<'a> QuestionRow<'a> {
         episodes.iter().find(|episode| episode.right == right).or(episodes.first()).copied()
     }
 
-    /// Why a variant is wrong.
     pub(super) fn class(&self, variant: usize) -> Option<FailureClass> {
         self.first(variant)?.class
     }
@@ -232,7 +228,6 @@ impl<'a> QuestionRow<'a> {
         known.next().is_some_and(|first| known.any(|other| other != first))
     }
 
-    /// Variants that are wrong.
     pub(super) fn wrong(&self) -> usize {
         (0..self.episodes.len()).filter(|variant| self.right(*variant) == Some(false)).count()
     }

@@ -41,7 +41,6 @@ const SCRIPTS: &[&str] = &[
     include_str!("main.js"),
 ];
 
-/// What the document is made of.
 pub(super) struct Content<'a> {
     pub(super) results: &'a Results,
     pub(super) rows: &'a [QuestionRow<'a>],
@@ -177,7 +176,6 @@ fn answered(row: &QuestionRow<'_>, variant: usize) -> String {
     format!("{verdict} {}", answer.unwrap_or_else(|| first.outcome.map_or("", crate::base::Outcome::name).to_owned()))
 }
 
-/// The bar at the top.
 fn bar(html: &mut Html, parts: &[Part<'_>]) {
     let several = parts.iter().any(|part| part.group.sources.len() > 1);
     html.element("header", &[("class", "top")], |html| {
@@ -201,7 +199,6 @@ fn bar(html: &mut Html, parts: &[Part<'_>]) {
     });
 }
 
-/// Characters of a digest that are shown.
 const DIGEST: usize = 12;
 
 fn origins(results: &Results) -> impl Iterator<Item = &Origin> {
@@ -220,7 +217,6 @@ fn manifests(results: &Results) -> Vec<(String, &Rc<Manifest>)> {
     found
 }
 
-/// What the page is called.
 pub(super) fn page_title(results: &Results) -> String {
     let runs = manifests(results);
     match &runs[..] {

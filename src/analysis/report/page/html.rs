@@ -2,13 +2,11 @@
 
 use crate::base::text::visible;
 
-/// A document or a piece of one.
 #[derive(Debug, Default)]
 pub(super) struct Html {
     pub(super) text: String,
 }
 
-/// Names and values of attributes.
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a str)];
 
 /// `th` or `td` and so on, with the class of a number.
@@ -27,7 +25,6 @@ impl Html {
         self.close(tag);
     }
 
-    /// An element that holds a text.
     pub(super) fn leaf(&mut self, tag: &str, attributes: Attributes<'_>, text: &str) {
         self.element(tag, attributes, |html| html.text(text));
     }
@@ -51,7 +48,6 @@ impl Html {
         self.text.push('>');
     }
 
-    /// A section of the page with its heading.
     pub(super) fn section(&mut self, id: &str, heading: &str, fill: impl FnOnce(&mut Self)) {
         self.element("section", &[("id", id)], |html| {
             html.leaf("h2", &[], heading);
@@ -84,13 +80,11 @@ impl Html {
         self.text.push('\n');
     }
 
-    /// A cell with a number.
     pub(super) fn number(&mut self, text: &str) {
         self.leaf("td", NUMBER, text);
     }
 }
 
-/// The heading of a column.
 pub(super) enum Heading<'a> {
     Words(&'a str),
     Number(&'a str),

@@ -33,7 +33,6 @@ pub(crate) enum Episodes {
     None,
 }
 
-/// How much the page has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) episodes: Episodes,
@@ -50,7 +49,6 @@ pub(crate) struct Live {
     pub(crate) ended: bool,
 }
 
-/// A finished page.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) html: String,
@@ -59,7 +57,6 @@ pub(crate) struct Page {
     pub(crate) left_out: usize,
 }
 
-/// The page of these results.
 pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>) -> Result<Page, RunError> {
     let rows = rows(results);
     let chunks = chosen(results, &rows, limits)?;
