@@ -1,18 +1,14 @@
 //! Flipped answers of two variants: both trajectories, and the gold pages in the corpora of both runs.
 
-use crate::analysis::compare::{Comparison, Flips, Gold, GoldState, Variant, flips};
+use crate::analysis::compare::{Comparison, Gold, GoldState, Variant, flips};
 use crate::analysis::report::comparison::{Edition, FlipList, FlippedQuestion};
 use crate::analysis::results::{Episode, Source};
 use crate::base::Trajectory;
 use crate::base::text::{is_date, shell_word, visible_line};
 use crate::runner::RunError;
-use crate::runner::store::RunFolder;
 use crate::scoring::Divergence;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Position of a column, id of a question, and which of its repeats.
-type Place = (usize, String, u32);
 
 /// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale. Of each pair
 /// the first `most` are printed.
@@ -26,25 +22,14 @@ pub(crate) fn flip_lists(
     let at = |name: &str| columns.iter().position(|column| column.name == name);
     let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
-    let found: Vec<Flips> = pairs.iter().map(|(a, b)| flips(&columns[*a], &columns[*b])).collect();
     let finder = Finder::new(sources);
-    let mut places = HashSet::new();
-    for ((a, b), flips) in pairs.iter().zip(&found) {
-        for (ids, right, wrong) in [(&flips.gained, *b, *a), (&flips.lost, *a, *b)] {
-            for id in ids {
-                places.extend([finder.place(right, id, true), finder.place(wrong, id, false)].into_iter().flatten());
-            }
-        }
-    }
-    let trajectories = trajectories_at(sources, &places)?;
     let mut opened = Opened::default();
-    let lists = pairs.into_iter().zip(found).map(|((a, b), flips)| {
+    let lists = pairs.into_iter().map(|(a, b)| {
+        let flips = flips(&columns[a], &columns[b]);
         let editions = stale_gold.then(|| Editions::of([a, b].map(|at| (&columns[at], &sources[at])), &mut opened));
         let flipped = |id: &String, right: usize, wrong: usize| -> Result<FlippedQuestion, RunError> {
-            let places = [finder.place(right, id, true), finder.place(wrong, id, false)];
-            let [right_one, wrong_one] = places.map(|place| trajectories.get(&place?));
             // In the order of the pair.
-            let (first, second) = if right == a { (right_one, wrong_one) } else { (wrong_one, right_one) };
+            let (first, second) = (finder.trajectory(a, id, right == a)?, finder.trajectory(b, id, right == b)?);
             let wrong = finder.episode(wrong, id, false);
             let evidence = wrong.and_then(|episode| episode.evidence.as_deref());
             let gold = editions.as_ref().map(|editions| editions.judged(evidence)).transpose()?.flatten();
@@ -53,7 +38,7 @@ pub(crate) fn flip_lists(
                 id: id.clone(),
                 question: wrong.map(|episode| episode.question.clone()).unwrap_or_default(),
                 class: wrong.and_then(|episode| episode.class),
-                parted: first.zip(second).and_then(|(first, second)| Divergence::of(first, second)),
+                parted: first.zip(second).and_then(|(first, second)| Divergence::of(&first, &second)),
                 command: show_command(&sources[a], &sources[b], id),
             })
         };
@@ -93,33 +78,11 @@ impl<'a> Finder<'a> {
         self.first.get(&(column, id, right)).copied()
     }
 
-    /// Where its trajectory is; absent for tables of figures.
-    fn place(&self, column: usize, id: &str, right: bool) -> Option<Place> {
-        self.sources[column].origin.as_ref()?;
-        let (_, episode) = self.first.get_key_value(&(column, id, right))?;
-        Some((column, id.to_owned(), episode.repeat))
+    /// Its trajectory; absent for tables of figures.
+    fn trajectory(&self, column: usize, id: &'a str, right: bool) -> Result<Option<Trajectory>, RunError> {
+        let place = self.sources[column].origin.as_ref().zip(self.episode(column, id, right));
+        place.map(|(origin, episode)| Ok(origin.graded.episode(episode.at)?.trajectory)).transpose()
     }
-}
-
-/// The trajectories at these places. Only they are held.
-fn trajectories_at(sources: &[Source], places: &HashSet<Place>) -> Result<HashMap<Place, Trajectory>, RunError> {
-    let mut found = HashMap::with_capacity(places.len());
-    for (at, source) in sources.iter().enumerate() {
-        if source.origin.is_none() || !places.iter().any(|(column, ..)| *column == at) {
-            continue;
-        }
-        for trajectory in RunFolder::open(&source.run.path)?.records()?.iter() {
-            let trajectory = trajectory?;
-            if source.run.variant.as_ref() != Some(&trajectory.variant) {
-                continue;
-            }
-            let place = (at, trajectory.id.clone(), trajectory.repeat);
-            if places.contains(&place) {
-                found.insert(place, trajectory);
-            }
-        }
-    }
-    Ok(found)
 }
 
 fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {

@@ -19,19 +19,18 @@ use std::fmt;
 /// Deeper nesting is refused, because the parser is recursive.
 const MAX_DEPTH: usize = 50;
 
-#[derive(Debug, Clone, PartialEq)]
-struct Expr {
-    /// Offset of its first character (of an operation: of the operator), in bytes.
-    at: usize,
-    kind: Kind,
+/// What a part of a condition comes to; absent if it depends on a value that was not measured.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Number(Option<f64>),
+    Truth(Option<bool>),
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Number(f64),
-    Call { name: String, arguments: Vec<Argument> },
-    Negative(Box<Expr>),
-    Operation { operator: Operator, left: Box<Expr>, right: Box<Expr> },
+#[derive(Debug, Clone, Copy)]
+struct Operand {
+    /// Offset of its first character (of an operation: of the operator), in bytes.
+    at: usize,
+    value: Value,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -41,20 +40,12 @@ pub(crate) struct Argument {
     pub(crate) text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Operator {
-    Or,
-    And,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    Equal,
-    NotEqual,
-    Plus,
-    Minus,
-    Times,
-    Over,
+    /// The truth that decides whatever the other side is.
+    Junction(bool),
+    Comparison(fn(&f64, &f64) -> bool),
+    Arithmetic(fn(f64, f64) -> f64),
 }
 
 /// A syntax or name error at an offset in bytes.
@@ -77,68 +68,79 @@ impl ConditionError {
     }
 }
 
-impl Operator {
-    /// How tightly it binds; higher binds first.
-    fn precedence(self) -> u8 {
-        match self {
-            Self::Or => 1,
-            Self::And => 2,
-            Self::Plus | Self::Minus => 4,
-            Self::Times | Self::Over => 5,
-            _ => 3,
+/// Operators with how tightly they bind: higher binds first. Longer ones come first, so that `<=` is not read as `<`. `==`
+/// means what it says; the documentation warns of it.
+const OPERATORS: [(&str, u8, Operator); 12] = [
+    ("or", 1, Operator::Junction(true)),
+    ("and", 2, Operator::Junction(false)),
+    ("<=", 3, Operator::Comparison(f64::le)),
+    (">=", 3, Operator::Comparison(f64::ge)),
+    ("==", 3, Operator::Comparison(f64::eq)),
+    ("!=", 3, Operator::Comparison(f64::ne)),
+    ("<", 3, Operator::Comparison(f64::lt)),
+    (">", 3, Operator::Comparison(f64::gt)),
+    ("+", 4, Operator::Arithmetic(|a, b| a + b)),
+    ("-", 4, Operator::Arithmetic(|a, b| a - b)),
+    ("*", 5, Operator::Arithmetic(|a, b| a * b)),
+    ("/", 5, Operator::Arithmetic(|a, b| a / b)),
+];
+
+impl Operand {
+    fn number(self) -> Result<Option<f64>, ConditionError> {
+        match self.value {
+            Value::Number(number) => Ok(number),
+            Value::Truth(_) => Err(ConditionError::new(self.at, "this is true or false; expected a number")),
         }
     }
 
-    fn is_comparison(self) -> bool {
-        self.precedence() == 3
-    }
-
-    pub(crate) fn is_junction(self) -> bool {
-        matches!(self, Self::Or | Self::And)
+    fn truth(self) -> Result<Option<bool>, ConditionError> {
+        match self.value {
+            Value::Truth(truth) => Ok(truth),
+            Value::Number(_) => Err(ConditionError::new(self.at, "this is a number; expected a condition")),
+        }
     }
 }
 
-/// Longer operators first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, Operator); 12] = [
-    ("or", Operator::Or),
-    ("and", Operator::And),
-    ("<=", Operator::LessOrEqual),
-    (">=", Operator::GreaterOrEqual),
-    ("==", Operator::Equal),
-    ("!=", Operator::NotEqual),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
-    ("+", Operator::Plus),
-    ("-", Operator::Minus),
-    ("*", Operator::Times),
-    ("/", Operator::Over),
-];
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Judged {
+    /// Absent if it depends on a value that was not measured.
+    pub(crate) holds: Option<bool>,
+    /// Every term as written, with its value.
+    pub(crate) values: Vec<(String, f64)>,
+    /// Every term that has none.
+    pub(crate) absent: Vec<String>,
+}
 
-fn parse(text: &str) -> Result<Expr, ConditionError> {
-    let mut parser = Parser { text, at: 0, depth: 0 };
-    let expr = parser.operations(0)?;
+pub(crate) trait Terms {
+    /// The value of a term; absent if nothing was measured.
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError>;
+}
+
+/// Whether a condition holds, or where it is wrong: an error of syntax, else the first of a name.
+pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, ConditionError> {
+    let judged = Judged { holds: None, values: Vec::new(), absent: Vec::new() };
+    let mut parser = Parser { text, terms, at: 0, depth: 0, judged, fault: None };
+    let whole = parser.operations(0)?;
     parser.skip_space();
     if parser.at < text.len() {
         return Err(ConditionError::new(parser.at, "expected an operator or the end"));
     }
-    if expr.is_condition() {
-        Ok(expr)
-    } else {
-        Err(ConditionError::new(expr.at, "this is a number; expected a condition such as em(a) < em(b)"))
-    }
+    let Value::Truth(holds) = whole.value else {
+        let reason = "this is a number; expected a condition such as em(a) < em(b)";
+        return Err(ConditionError::new(whole.at, reason));
+    };
+    parser.fault.map_or(Ok(Judged { holds, ..parser.judged }), Err)
 }
 
-impl Expr {
-    /// Whether it is true or false, rather than a number.
-    fn is_condition(&self) -> bool {
-        matches!(&self.kind, Kind::Operation { operator, .. } if operator.is_comparison() || operator.is_junction())
-    }
-}
-
+/// Evaluates while it parses. Both sides of `and` and `or` are evaluated always, so that misspelt names are found.
 struct Parser<'a> {
     text: &'a str,
+    terms: &'a dyn Terms,
     at: usize,
     depth: usize,
+    judged: Judged,
+    /// The first error of evaluation.
+    fault: Option<ConditionError>,
 }
 
 impl Parser<'_> {
@@ -151,36 +153,55 @@ impl Parser<'_> {
     }
 
     /// Operations whose operators bind at least as tightly as `precedence`, from left to right.
-    fn operations(&mut self, precedence: u8) -> Result<Expr, ConditionError> {
+    fn operations(&mut self, precedence: u8) -> Result<Operand, ConditionError> {
         let mut left = self.factor()?;
         let mut compared = false;
-        while let Some((at, operator)) = self.operator(precedence) {
-            if compared && operator.is_comparison() {
+        while let Some((at, tightness, operator)) = self.operator(precedence) {
+            let compares = matches!(operator, Operator::Comparison(_));
+            if compared && compares {
                 return Err(ConditionError::new(at, "comparisons cannot be chained; join two of them with `and`"));
             }
-            compared = operator.is_comparison();
-            let right = self.operations(operator.precedence() + 1)?;
-            left = joined(at, operator, left, right)?;
+            compared = compares;
+            let right = self.operations(tightness + 1)?;
+            left = Operand { at, value: self.apply(at, operator, left, right)? };
         }
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Expr, ConditionError> {
+    fn apply(&mut self, at: usize, operator: Operator, a: Operand, b: Operand) -> Result<Value, ConditionError> {
+        if let Operator::Junction(decisive) = operator {
+            return Ok(Value::Truth(match (a.truth()?, b.truth()?) {
+                (Some(side), _) | (_, Some(side)) if side == decisive => Some(decisive),
+                (Some(_), Some(_)) => Some(!decisive),
+                _ => None,
+            }));
+        }
+        let numbers = a.number()?.zip(b.number()?);
+        Ok(match operator {
+            Operator::Arithmetic(of) => {
+                let value = numbers.map(|(a, b)| of(a, b));
+                if value.is_some_and(|value| !value.is_finite()) {
+                    self.fault.get_or_insert_with(|| ConditionError::new(at, "division by zero"));
+                }
+                Value::Number(value)
+            }
+            Operator::Comparison(of) => Value::Truth(numbers.map(|(a, b)| of(&a, &b))),
+            Operator::Junction(_) => Value::Truth(None),
+        })
+    }
+
+    fn factor(&mut self) -> Result<Operand, ConditionError> {
         self.skip_space();
         let at = self.at;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(ConditionError::new(at, "nested too deeply"));
         }
-        let kind = match self.rest().chars().next() {
+        let number = match self.rest().chars().next() {
             None => return Err(ConditionError::new(at, "a number, a figure such as em(NAME) or `(` is missing here")),
             Some('-') => {
                 self.at += 1;
-                let inner = self.factor()?;
-                if inner.is_condition() {
-                    return Err(ConditionError::new(inner.at, "this is true or false; expected a number"));
-                }
-                Kind::Negative(Box::new(inner))
+                self.factor()?.number()?.map(|number| -number)
             }
             Some('(') => {
                 self.at += 1;
@@ -189,15 +210,15 @@ impl Parser<'_> {
                 self.depth -= 1;
                 return Ok(inner);
             }
-            Some(c) if c.is_ascii_digit() || c == '.' => self.number()?,
+            Some(c) if c.is_ascii_digit() || c == '.' => Some(self.number()?),
             Some(c) if c.is_alphabetic() || c == '_' => self.call()?,
             Some(c) => return Err(ConditionError::new(at, format_args!("`{}` is unexpected here", c.escape_debug()))),
         };
         self.depth -= 1;
-        Ok(Expr { at, kind })
+        Ok(Operand { at, value: Value::Number(number) })
     }
 
-    fn number(&mut self) -> Result<Kind, ConditionError> {
+    fn number(&mut self) -> Result<f64, ConditionError> {
         let mut last = ' ';
         let sign = |last: char, c: char| matches!(last, 'e' | 'E') && matches!(c, '+' | '-');
         let length = self.rest().find(|c: char| {
@@ -209,10 +230,10 @@ impl Parser<'_> {
         let text = &self.text[at..length.map_or(self.text.len(), |length| at + length)];
         let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
         self.at += text.len();
-        number.map(Kind::Number).ok_or_else(|| ConditionError::new(at, format_args!("`{text}` is not a number")))
+        number.ok_or_else(|| ConditionError::new(at, format_args!("`{text}` is not a number")))
     }
 
-    fn call(&mut self) -> Result<Kind, ConditionError> {
+    fn call(&mut self) -> Result<Option<f64>, ConditionError> {
         let at = self.at;
         let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
         let name = self.rest()[..length].to_owned();
@@ -227,7 +248,23 @@ impl Parser<'_> {
             arguments.push(self.argument()?);
         }
         self.expect(')')?;
-        Ok(Kind::Call { name, arguments })
+        Ok(self.term(&name, &arguments, at))
+    }
+
+    fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Option<f64> {
+        let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+        let shown = format!("{name}({})", texts.join(", "));
+        let value = self.terms.term(name, arguments, at).unwrap_or_else(|fault| {
+            self.fault.get_or_insert(fault);
+            None
+        });
+        let Judged { values, absent, .. } = &mut self.judged;
+        match value {
+            Some(value) if !values.iter().any(|(other, _)| *other == shown) => values.push((shown, value)),
+            None if !absent.contains(&shown) => absent.push(shown),
+            _ => {}
+        }
+        value
     }
 
     fn argument(&mut self) -> Result<Argument, ConditionError> {
@@ -256,131 +293,27 @@ impl Parser<'_> {
 
     fn expect(&mut self, wanted: char) -> Result<(), ConditionError> {
         if self.take(wanted) {
-            Ok(())
-        } else {
-            Err(ConditionError::new(self.at, format_args!("`{wanted}` is missing here")))
+            return Ok(());
         }
+        Err(ConditionError::new(self.at, format_args!("`{wanted}` is missing here")))
     }
 
     /// Takes the next operator if it binds at least as tightly as `precedence`.
-    fn operator(&mut self, precedence: u8) -> Option<(usize, Operator)> {
+    fn operator(&mut self, precedence: u8) -> Option<(usize, u8, Operator)> {
         self.skip_space();
         let rest = self.rest();
         let is_whole = |text: &str| {
             let word = text.starts_with(char::is_alphabetic);
             !word || !rest[text.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
         };
-        let (text, operator) = *OPERATORS.iter().find(|(text, _)| rest.starts_with(text) && is_whole(text))?;
-        if operator.precedence() < precedence {
+        let (text, tightness, operator) =
+            *OPERATORS.iter().find(|(text, ..)| rest.starts_with(text) && is_whole(text))?;
+        if tightness < precedence {
             return None;
         }
         let at = self.at;
         self.at += text.len();
-        Some((at, operator))
-    }
-}
-
-/// Both sides must be what the operator takes: conditions for `and` and `or`, numbers for the others.
-fn joined(at: usize, operator: Operator, left: Expr, right: Expr) -> Result<Expr, ConditionError> {
-    for side in [&left, &right] {
-        match (operator.is_junction(), side.is_condition()) {
-            (true, false) => return Err(ConditionError::new(side.at, "this is a number; expected a condition")),
-            (false, true) => return Err(ConditionError::new(side.at, "this is true or false; expected a number")),
-            _ => {}
-        }
-    }
-    Ok(Expr { at, kind: Kind::Operation { operator, left: Box::new(left), right: Box::new(right) } })
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Judged {
-    /// Absent if it depends on a value that was not measured.
-    pub(crate) holds: Option<bool>,
-    /// Every term as written, with its value.
-    pub(crate) values: Vec<(String, f64)>,
-    /// Every term that has none.
-    pub(crate) absent: Vec<String>,
-}
-
-/// Whether a condition holds, or where it is wrong.
-pub(crate) fn evaluate(text: &str, terms: &dyn Terms) -> Result<Judged, ConditionError> {
-    let (mut values, mut absent) = (Vec::new(), Vec::new());
-    let mut evaluation = Evaluation { terms, values: &mut values, absent: &mut absent };
-    let holds = parse(text).and_then(|expr| evaluation.truth(&expr))?;
-    Ok(Judged { holds, values, absent })
-}
-
-pub(crate) trait Terms {
-    /// The value of a term; absent if nothing was measured.
-    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError>;
-}
-
-struct Evaluation<'a> {
-    terms: &'a dyn Terms,
-    values: &'a mut Vec<(String, f64)>,
-    absent: &'a mut Vec<String>,
-}
-
-impl Evaluation<'_> {
-    /// Evaluates both sides always, so that misspelt names are found.
-    fn truth(&mut self, expr: &Expr) -> Result<Option<bool>, ConditionError> {
-        let Kind::Operation { operator, left, right } = &expr.kind else {
-            return Err(ConditionError::new(expr.at, "this is a number; expected a condition"));
-        };
-        if operator.is_junction() {
-            let (left, right) = (self.truth(left)?, self.truth(right)?);
-            // One side may decide alone: a false one of `and`, a true one of `or`.
-            let decisive = *operator == Operator::Or;
-            return Ok(match (left, right) {
-                (Some(side), _) | (_, Some(side)) if side == decisive => Some(decisive),
-                (Some(_), Some(_)) => Some(!decisive),
-                _ => None,
-            });
-        }
-        let (Some(left), Some(right)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
-        #[expect(clippy::float_cmp, reason = "`==` means what it says; the documentation warns of it")]
-        let holds = match operator {
-            Operator::Less => left < right,
-            Operator::LessOrEqual => left <= right,
-            Operator::Greater => left > right,
-            Operator::GreaterOrEqual => left >= right,
-            Operator::Equal => left == right,
-            Operator::NotEqual => left != right,
-            _ => return Err(ConditionError::new(expr.at, "this is a number; expected a condition")),
-        };
-        Ok(Some(holds))
-    }
-
-    /// Absent if it depends on a value that was not measured.
-    fn number(&mut self, expr: &Expr) -> Result<Option<f64>, ConditionError> {
-        match &expr.kind {
-            Kind::Number(number) => Ok(Some(*number)),
-            Kind::Negative(inner) => Ok(self.number(inner)?.map(|number| -number)),
-            Kind::Call { name, arguments } => self.term(name, arguments, expr.at),
-            Kind::Operation { operator, left, right } => {
-                let (Some(left), Some(right)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
-                let value = match operator {
-                    Operator::Plus => left + right,
-                    Operator::Minus => left - right,
-                    Operator::Times => left * right,
-                    Operator::Over => left / right,
-                    _ => return Err(ConditionError::new(expr.at, "this is true or false; expected a number")),
-                };
-                if value.is_finite() { Ok(Some(value)) } else { Err(ConditionError::new(expr.at, "division by zero")) }
-            }
-        }
-    }
-
-    fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
-        let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
-        let shown = format!("{name}({})", texts.join(", "));
-        let value = self.terms.term(name, arguments, at)?;
-        match value {
-            Some(value) if !self.values.iter().any(|(other, _)| *other == shown) => self.values.push((shown, value)),
-            None if !self.absent.contains(&shown) => self.absent.push(shown),
-            _ => {}
-        }
-        Ok(value)
+        Some((at, tightness, operator))
     }
 }
 

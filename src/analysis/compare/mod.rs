@@ -34,7 +34,7 @@ pub(crate) use comparison::{
     Bounds, FigureComparison, Ids, MethodInterval, Pair, VariantMean, compare, means_and_pairs,
 };
 pub(crate) use effort::{EXPENSES, Effort, efforts};
-pub(crate) use flips::{Flips, Gold, GoldState, flips};
+pub(crate) use flips::{Gold, GoldState, flips};
 pub(crate) use optimism::{Optimism, optimism};
 pub(crate) use pairing::{Item, Variant};
 pub(crate) use pairs::{MOST_PAIRS, Possible, StoppedRun, among_all};
