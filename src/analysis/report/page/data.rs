@@ -1,13 +1,12 @@
 //! The data of the page: what it is about, the list of questions, and their episodes in chunks.
 
 use super::Live;
-use crate::analysis::annotations::Annotation;
-use crate::analysis::annotations::AnnotationClass;
+use crate::analysis::annotations::{Annotation, AnnotationClass};
 use crate::analysis::report::agreement::reading;
 use crate::analysis::report::trajectory::{
     branch_edit, branch_parent, calls, is_written, repairs, source, step_origin, sum, votes,
 };
-use crate::analysis::results::{Episode, Results, Source};
+use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{cut, shell_word, visible};
 use crate::base::{Branch, Outcome, Step, Trajectory, sha256_hex};
 use crate::runner::RunError;
@@ -16,7 +15,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -46,8 +44,7 @@ impl Chunks {
         for part in order.chunks(CHUNK) {
             let mut questions = Map::new();
             for &at in part {
-                let read = question_episodes(results, &rows[at])?;
-                questions.insert(at.to_string(), serde_json::to_value(read).map_err(RunError::unwritable)?);
+                questions.insert(at.to_string(), question_episodes(results, &rows[at])?);
             }
             let text = packed(&Value::Object(questions))?;
             size += text.len() as u64;
@@ -261,91 +258,26 @@ const STEPS: usize = 300;
 /// Characters of a text that the page has: a bound for hostile records.
 const TEXT_CHARS: usize = 50_000;
 
-#[derive(Debug, Serialize)]
-pub(super) struct Question<'a> {
-    gold: Vec<String>,
-    pages: &'a [String],
-    #[serde(rename = "type")]
-    kind: Option<&'a str>,
-    level: Option<&'a str>,
-    episodes: Vec<Vec<PageEpisode>>,
-    /// By repeat, then by pair of variants: where they diverge.
-    parted: Vec<Vec<Option<(usize, &'static str)>>>,
-}
-
-#[derive(Debug, Serialize)]
-struct PageEpisode {
-    key: String,
-    /// When it began, where that is known: judgements name it.
-    started_at: Option<String>,
-    right: Option<bool>,
-    outcome: &'static str,
-    detail: Option<String>,
-    answer: Option<String>,
-    em: Option<f64>,
-    f1: Option<f64>,
-    class: Option<&'static str>,
-    evidence: Option<String>,
-    /// Why models find that it failed.
-    readings: Vec<String>,
-    grounding: Option<&'static str>,
-    votes: Option<String>,
-    repairs: Option<String>,
-    sum: String,
-    branch: Option<PageBranch>,
-    steps: Vec<PageStep>,
-    /// Steps that the page does not have.
-    left_out: usize,
-}
-
-/// What an episode branches off.
-#[derive(Debug, Serialize)]
-struct PageBranch {
-    /// The key of the other episode: two with the same are a fork, where `at` is the same too.
-    key: String,
-    parent: String,
-    at: usize,
-    /// In words; absent for the control.
-    edited: Option<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct PageStep {
-    n: String,
-    /// `copied`, or what was edited there, in a branch.
-    origin: Option<String>,
-    thought: Option<String>,
-    action: Option<String>,
-    observation: Option<Vec<(String, &'static str)>>,
-    page: Option<String>,
-    gold: bool,
-    url: Option<String>,
-    rev: Option<String>,
-    source: Option<String>,
-    note: Option<String>,
-    discarded: Option<String>,
-    calls: Option<String>,
-    reasoning: Option<String>,
-}
-
 /// Reads the episodes of a question.
-fn question_episodes<'a>(results: &Results, row: &QuestionRow<'a>) -> Result<Question<'a>, RunError> {
+fn question_episodes(results: &Results, row: &QuestionRow<'_>) -> Result<Value, RunError> {
     let mut read: Vec<Vec<ScoredEpisode>> = Vec::with_capacity(row.episodes.len());
-    let (mut gold, mut shown) = (Vec::new(), Vec::new());
+    let (mut gold, mut shown): (Vec<String>, Vec<Vec<Value>>) = (Vec::new(), Vec::new());
     for ((source, _), episodes) in results.variants().zip(&row.episodes) {
-        let Some(origin) = &source.origin else { continue };
-        let graded = episodes.iter().map(|episode| origin.graded.episode(episode.at));
+        let Some(Origin { graded: run, .. }) = &source.origin else { continue };
+        let graded = episodes.iter().map(|episode| run.episode(episode.at));
         let graded = graded.collect::<Result<Vec<_>, _>>()?;
-        let evidence = origin.graded.evidence.get(row.id);
+        let evidence = run.evidence.get(row.id);
         if let Some(first) = graded.first().filter(|_| gold.is_empty()) {
             gold = first.trajectory.answers.iter().map(|answer| safe(answer)).collect();
         }
-        shown.push(
-            graded.iter().map(|graded| PageEpisode::of(graded, origin.graded.readings(graded), evidence)).collect(),
-        );
+        shown.push(graded.iter().map(|graded| episode_json(graded, run.readings(graded), evidence)).collect());
         read.push(graded);
     }
-    Ok(Question { gold, pages: row.pages, kind: row.kind, level: row.level, episodes: shown, parted: parted(&read) })
+    Ok(json!({
+        "gold": gold, "pages": row.pages, "type": row.kind, "level": row.level, "episodes": shown,
+        // By repeat, then by pair of variants: where they diverge.
+        "parted": parted(&read),
+    }))
 }
 
 /// Where each two variants diverge, repeat by repeat.
@@ -368,69 +300,65 @@ fn optional(text: Option<&String>) -> Option<String> {
     text.map(|text| safe(text.trim())).filter(|text| !text.is_empty())
 }
 
-impl PageEpisode {
-    fn of(graded: &ScoredEpisode, readings: &[Annotation], evidence: Option<&GoldEvidence>) -> Self {
-        let ScoredEpisode { trajectory, score, assessment, .. } = graded;
-        let failure = graded.failure();
-        let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
-        Self {
-            key: trajectory.key.clone(),
-            started_at: optional(Some(&trajectory.started_at)),
-            right: graded.is_right(),
-            outcome: trajectory.outcome.name(),
-            detail: optional(trajectory.detail.as_ref()),
-            answer: trajectory.answer.as_deref().map(safe),
-            em: score.map(|score| score.em),
-            f1: score.map(|score| score.f1),
-            class: failure.map(|failure| failure.class.name()),
-            evidence: failure.map(|failure| safe(&failure.described())),
-            readings: readings.iter().map(|one| safe(&reading(one))).collect(),
-            grounding: grounding.map(crate::scoring::Grounding::name),
-            votes: votes(trajectory).map(|text| safe(&text)),
-            repairs: repairs(trajectory).map(|text| safe(&text)),
-            sum: sum(trajectory),
-            branch: trajectory.branch.as_ref().map(PageBranch::of),
-            steps: (1..)
-                .zip(trajectory.steps.iter().take(STEPS))
-                .map(|(at, step)| PageStep::of(step, at, trajectory, evidence))
-                .collect(),
-            left_out: trajectory.steps.len().saturating_sub(STEPS),
-        }
-    }
+/// `readings` say why models find that it failed.
+fn episode_json(graded: &ScoredEpisode, readings: &[Annotation], evidence: Option<&GoldEvidence>) -> Value {
+    let ScoredEpisode { trajectory, score, assessment, .. } = graded;
+    let failure = graded.failure();
+    let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
+    let branch = |branch: &Branch| {
+        json!({
+            // Two episodes with the same key are a fork, where `at` is the same too.
+            "key": safe(&branch.key), "parent": branch_parent(branch), "at": branch.at, "edited": branch_edit(branch),
+        })
+    };
+    let steps = (1..).zip(trajectory.steps.iter().take(STEPS));
+    json!({
+        "key": trajectory.key,
+        // Where it is known: judgements name it.
+        "started_at": optional(Some(&trajectory.started_at)),
+        "right": graded.is_right(),
+        "outcome": trajectory.outcome.name(),
+        "detail": optional(trajectory.detail.as_ref()),
+        "answer": trajectory.answer.as_deref().map(safe),
+        "em": score.map(|score| score.em),
+        "f1": score.map(|score| score.f1),
+        "class": failure.map(|failure| failure.class.name()),
+        "evidence": failure.map(|failure| safe(&failure.described())),
+        "readings": readings.iter().map(|one| safe(&reading(one))).collect::<Vec<_>>(),
+        "grounding": grounding.map(crate::scoring::Grounding::name),
+        "votes": votes(trajectory).map(|text| safe(&text)),
+        "repairs": repairs(trajectory).map(|text| safe(&text)),
+        "sum": sum(trajectory),
+        "branch": trajectory.branch.as_ref().map(branch),
+        "steps": steps.map(|(at, step)| step_json(step, at, trajectory, evidence)).collect::<Vec<_>>(),
+        "left_out": trajectory.steps.len().saturating_sub(STEPS),
+    })
 }
 
-impl PageBranch {
-    fn of(branch: &Branch) -> Self {
-        Self { key: safe(&branch.key), parent: branch_parent(branch), at: branch.at, edited: branch_edit(branch) }
-    }
-}
-
-impl PageStep {
-    fn of(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Self {
-        let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
-        // The title of a search that missed is its query.
-        let read = step.provenance.as_ref().filter(|_| !search_missed(step));
-        let facts = || evidence.into_iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.facts);
-        let of_page = |page: &str| facts().any(|fact| is_same_page(&fact.page, page));
-        let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
-        let http = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
-        Self {
-            n: format!("{sample}step {}", step.n),
-            origin: step_origin(trajectory, at),
-            thought: optional(step.thought.as_ref()),
-            action: optional(step.action_text.as_ref()),
-            observation: step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),
-            page: read.map(|read| safe(&read.title)),
-            gold: read.is_some_and(|read| of_page(&read.title)),
-            url: step.provenance.as_ref().map(|read| &read.url).filter(http).map(|url| safe(url)),
-            rev: read.and_then(|read| read.revid).map(|revid| revid.to_string()),
-            source: step.provenance.as_ref().map(|read| safe(&source(read))),
-            note: optional(step.note.as_ref()),
-            discarded: optional(step.discarded.as_ref()),
-            calls: Some(calls(step, is_written(trajectory, at))).filter(|text| !text.is_empty()),
-            reasoning: Some(safe(&reasoning.join("\n\n"))).filter(|text| !text.is_empty()),
-        }
-    }
+fn step_json(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Value {
+    let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
+    // The title of a search that missed is its query.
+    let read = step.provenance.as_ref().filter(|_| !search_missed(step));
+    let facts = || evidence.into_iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.facts);
+    let of_page = |page: &str| facts().any(|fact| is_same_page(&fact.page, page));
+    let reasoning: Vec<&str> = step.calls.iter().filter_map(|call| call.reasoning.as_deref()).collect();
+    let http = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
+    json!({
+        "n": format!("{sample}step {}", step.n),
+        "origin": step_origin(trajectory, at),
+        "thought": optional(step.thought.as_ref()),
+        "action": optional(step.action_text.as_ref()),
+        "observation": step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),
+        "page": read.map(|read| safe(&read.title)),
+        "gold": read.is_some_and(|read| of_page(&read.title)),
+        "url": step.provenance.as_ref().map(|read| &read.url).filter(http).map(|url| safe(url)),
+        "rev": read.and_then(|read| read.revid).map(|revid| revid.to_string()),
+        "source": step.provenance.as_ref().map(|read| safe(&source(read))),
+        "note": optional(step.note.as_ref()),
+        "discarded": optional(step.discarded.as_ref()),
+        "calls": Some(calls(step, is_written(trajectory, at))).filter(|text| !text.is_empty()),
+        "reasoning": Some(safe(&reasoning.join("\n\n"))).filter(|text| !text.is_empty()),
+    })
 }
 
 /// An observation in pieces: `s` marks a gold sentence, `a` a gold answer.

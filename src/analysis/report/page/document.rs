@@ -64,12 +64,32 @@ pub(super) fn digest(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 
+/// A document with its head: `more` are meta elements behind those of each page.
+pub(super) fn begun(title: &str, policy: &str, more: &[Attributes<'_>]) -> Html {
+    let mut html = Html { text: "<!doctype html>\n<html lang=\"en\">".to_owned() };
+    let common: [Attributes<'_>; 4] = [
+        &[("charset", "utf-8")],
+        &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")],
+        &[("name", "color-scheme"), ("content", "light dark")],
+        &[("http-equiv", "Content-Security-Policy"), ("content", policy)],
+    ];
+    html.element("head", &[], |html| {
+        common.iter().chain(more).for_each(|attributes| html.open("meta", attributes));
+        html.leaf("title", &[], &format!("{title} – wikitrail"));
+        html.element("style", &[], |html| html.text.push_str(STYLE));
+    });
+    html
+}
+
 impl Content<'_> {
     pub(super) fn document(&self, live: bool) -> String {
         let script = script();
         let parts = parts(self.results, self.rows);
-        let mut html = Html { text: "<!doctype html>\n<html lang=\"en\">".to_owned() };
-        self.head(&mut html, &script, live);
+        let connect = if live { "; connect-src 'self'" } else { "" };
+        let policy = format!("script-src {}; style-src {}; img-src data:", digest(&script), digest(STYLE));
+        let policy = format!("default-src 'none'; {policy}; base-uri 'none'; form-action 'none'{connect}");
+        let referrer: Attributes<'_> = &[("name", "referrer"), ("content", "no-referrer")];
+        let mut html = begun(&page_title(self.results), &policy, &[referrer]);
         html.element("body", &[], |html| {
             html.leaf("a", &[("class", "skip"), ("href", "#questions")], "Skip to the questions");
             bar(html, &parts);
@@ -84,28 +104,6 @@ impl Content<'_> {
         html.close("html");
         html.text.push('\n');
         html.text
-    }
-
-    fn head(&self, html: &mut Html, script: &str, live: bool) {
-        let connect = if live { "; connect-src 'self'" } else { "" };
-        let policy = format!(
-            "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'{connect}",
-            digest(script),
-            digest(STYLE)
-        );
-        html.element("head", &[], |html| {
-            for attributes in [
-                &[("charset", "utf-8")] as Attributes<'_>,
-                &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")],
-                &[("name", "color-scheme"), ("content", "light dark")],
-                &[("http-equiv", "Content-Security-Policy"), ("content", &policy)],
-                &[("name", "referrer"), ("content", "no-referrer")],
-            ] {
-                html.open("meta", attributes);
-            }
-            html.leaf("title", &[], &format!("{} – wikitrail", page_title(self.results)));
-            html.element("style", &[], |html| html.text.push_str(STYLE));
-        });
     }
 
     fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {

@@ -1,26 +1,14 @@
 //! The list of runs that `view` serves: what `list` prints, with a link to the page of each run.
 
-use super::document::{STYLE, digest};
-use super::html::{Attributes, Heading, Html};
+use super::document::{STYLE, begun, digest};
+use super::html::{Heading, Html};
 use crate::analysis::report::leaderboard::Entry;
 use crate::base::text::counted;
 
 /// The list as a page. `link` gives the address of the page of a run, relative to this one.
 pub(crate) fn index(groups: &[Vec<Entry>], notes: &[String], title: &str, link: impl Fn(&Entry) -> String) -> String {
-    let mut html = Html { text: "<!doctype html>\n<html lang=\"en\">".to_owned() };
     let policy = format!("default-src 'none'; style-src {}; base-uri 'none'; form-action 'none'", digest(STYLE));
-    html.element("head", &[], |html| {
-        for attributes in [
-            &[("charset", "utf-8")] as Attributes<'_>,
-            &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")],
-            &[("name", "color-scheme"), ("content", "light dark")],
-            &[("http-equiv", "Content-Security-Policy"), ("content", &policy)],
-        ] {
-            html.open("meta", attributes);
-        }
-        html.leaf("title", &[], &format!("{title} – wikitrail"));
-        html.element("style", &[], |html| html.text.push_str(STYLE));
-    });
+    let mut html = begun(title, &policy, &[]);
     html.element("body", &[], |html| {
         html.element("header", &[("class", "top")], |html| html.leaf("strong", &[], "wikitrail"));
         html.element("main", &[], |html| {
