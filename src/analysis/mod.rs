@@ -7,17 +7,20 @@
 //! | `results` | runs read back with their scores, joined by question |
 //! | [`annotations`], `judges` | judgements of people and of models |
 //! | `compare` | variants on the same questions: differences, intervals, tests, verdicts |
-//! | `flipped`, `branch` | answers that flip between variants; where branched episodes continue as recorded |
+//! | `flipped` | answers that flip between variants |
+//! | `branching`, `branch` | which episodes are branched off, and what an edit repairs; where branched episodes continue as recorded |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
 //! | `reproduction` | what is recorded of an experiment beside published figures |
 //! | [`export`] | a file for each format of other programs |
 //! | `report` | tables, pages and charts for people |
+//! | `output_file` | which existing file an output may replace |
 //! | `live_view` | runs in a browser while they go on |
 //!
 //! Commands load runs through `results`, and hand what they loaded to the others.
 
 pub mod annotations;
 mod branch;
+pub(crate) mod branching;
 pub(crate) mod compare;
 pub mod export;
 mod flipped;
@@ -25,6 +28,7 @@ pub(crate) mod judges;
 #[cfg(feature = "serve")]
 pub(crate) mod live_view;
 mod merge;
+pub(crate) mod output_file;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;

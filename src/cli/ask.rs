@@ -3,10 +3,11 @@
 use super::defaults::{self, DefaultsResolver};
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
-use super::output_file::{json_line, refuse_file_of_run};
+use super::output_file::json_line;
 use super::prompted::Lines;
 use super::run::RecordingArgs;
 use super::say::say;
+use crate::analysis::output_file::refuse_file_of_run;
 use crate::analysis::report::{Live, View, counted, visible};
 use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
 use crate::models::{Model, ModelError, OnEvent};

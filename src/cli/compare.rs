@@ -2,7 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::metric_files::MetricFiles;
-use super::output_file::{self, Force, Input, OutputFile, Start, of_run};
+use super::output_file;
 use super::say::say;
 use super::suggested::Suggested;
 use crate::analysis::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
@@ -13,6 +13,7 @@ use crate::analysis::compare::{
 };
 use crate::analysis::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
 use crate::analysis::flip_lists;
+use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::View;
 use crate::analysis::report::comparison::{Compared, is_title, sheet};
 use crate::analysis::report::console::{stdout, stdout_is_terminal};
@@ -666,7 +667,7 @@ impl Format {
 /// Refuses what must not be replaced, before anything is computed.
 fn check_output(args: &Args, format: Format) -> anyhow::Result<()> {
     let is_earlier = |start: &Start| format.is_earlier(start);
-    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| output_of(args, path, &is_earlier).check())
+    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| Ok(output_of(args, path, &is_earlier).check()?))
 }
 
 fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
@@ -697,7 +698,7 @@ fn write_output(
         None => stdout().write_all(&text)?,
         Some(path) => {
             let is_earlier = |start: &Start| format.is_earlier(start);
-            output_of(args, path, &is_earlier).write(|mut file| Ok(file.write_all(&text)?))?;
+            output_file::write(&output_of(args, path, &is_earlier), |mut file| Ok(file.write_all(&text)?))?;
             say(format_args!("comparison written to {}", visible_line(&path.display().to_string(), 300)));
         }
     }

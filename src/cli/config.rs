@@ -1,12 +1,12 @@
 //! `config`: the settings that hold where no flag says otherwise, and where each comes from.
 
-use super::defaults::{UserConfig, person};
+use super::defaults::person;
 use super::failure;
 use super::output_file::json_line;
 use crate::analysis::report::console::stdout;
 use crate::base::text::visible_line;
 use crate::runner::experiment::defaults::{DEFAULTS, DefaultSetting, Given};
-use crate::runner::key_variable;
+use crate::runner::{UserConfig, key_variable};
 use serde_json::{Value, json};
 use std::io::Write as _;
 

@@ -4,8 +4,9 @@ mod build;
 mod freeze;
 
 use super::failure::{self, Failure};
-use super::output_file::{Force, OutputFile, json_line};
+use super::output_file::{self, json_line};
 use super::say::say;
+use crate::analysis::output_file::{Force, OutputFile};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::progress::stage_bar;
 use crate::analysis::report::{View, counted, labelled, thousands, yellow};
@@ -272,7 +273,7 @@ fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
         bar.set_message(format!("packing, {} of {} articles", thousands(done), thousands(manifest.articles)));
         bar.tick();
     };
-    let packed = file.write(|file| {
+    let packed = output_file::write(&file, |file| {
         pack(&args.dir, Packing::of(&args.out), file, &mut progress).map_err(|error| match error {
             PackError::Corpus(error) => unusable(error),
             PackError::Write(error) => error.into(),

@@ -4,134 +4,21 @@ use super::explicit_args;
 use super::failure::Failure;
 use super::flags::{Group, Typed, named};
 use super::say::say;
-use crate::base::bounded::text_at_most;
-use crate::base::text::{closest, visible_line};
-use crate::runner::experiment::defaults::{
-    DEFAULTS, Defaults, FOLDER_FILE, Given, GivenBy, RESULTS, VARIABLES, check, check_price, parse_file,
-};
+use crate::base::text::visible_line;
+use crate::runner::UserConfig;
+use crate::runner::experiment::defaults::{Defaults, Given, GivenBy, RESULTS};
 use crate::runner::experiment::{ExperimentFile, Overrides};
-use crate::runner::{Known, Namer};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Largest settings file, in bytes.
-const MAX_FILE: u64 = 64 << 10;
 /// Characters of a value that are shown.
 const LONGEST_VALUE: usize = 300;
 
-/// The settings of the person who runs the program, and where they were looked for.
-#[derive(Debug, Default)]
-pub(super) struct UserConfig {
-    pub(super) defaults: Defaults,
-    /// The settings files, and whether each is there.
-    pub(super) files: Vec<(PathBuf, bool)>,
-    /// Variables that have the name of no setting.
-    pub(super) unknown: Vec<String>,
-}
-
-/// Reads variables and settings files. A variable that is nearly one of ours is warned of.
+/// Reads the person's settings, and warns of variables that are nearly one of ours.
 pub(super) fn person() -> anyhow::Result<UserConfig> {
-    let mut person = UserConfig::default();
-    person.variables()?;
-    person.file(PathBuf::from(FOLDER_FILE), true)?;
-    if let Some(folder) = configuration() {
-        person.file(folder.join("wikitrail").join("config.toml"), false)?;
-    }
-    person.check_paths()?;
-    let known = DEFAULTS.map(|setting| setting.variable());
-    for name in &person.unknown {
-        if let Some(near) =
-            closest(name.trim_start_matches(VARIABLES), known.iter().map(|name| &name[VARIABLES.len()..]))
-        {
-            let name = visible_line(name, 80);
-            say(format_args!("warning: the variable {name} is not a setting; did you mean {VARIABLES}{near}?"));
-        }
-    }
+    let person = UserConfig::read()?;
+    person.warnings().for_each(say);
     Ok(person)
-}
-
-/// The folder in which programs keep what a person configures.
-fn configuration() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let system = if cfg!(windows) { absolute("APPDATA") } else { None };
-    absolute("XDG_CONFIG_HOME").or(system).or_else(|| Some(std::env::home_dir()?.join(".config")))
-}
-
-impl UserConfig {
-    fn variables(&mut self) -> anyhow::Result<()> {
-        let mut values = Vec::new();
-        for setting in &DEFAULTS {
-            let name = setting.variable();
-            let Some(value) = std::env::var_os(&name).filter(|value| !value.is_empty()) else { continue };
-            let refused = |message: &str, hint: &str| Failure::usage(format!("the variable {name}: {message}"), hint);
-            let Some(value) = value.to_str() else {
-                return Err(refused("it is not UTF-8", "set it again, or unset it"));
-            };
-            check(setting, value, false).map_err(|bad| refused(&bad.message, &bad.hint))?;
-            values.push(Given { setting, value: value.to_owned(), by: GivenBy::Variable(name) });
-        }
-        check_price(&values)
-            .map_err(|bad| Failure::usage(format!("the variable WIKITRAIL_PRICE: {}", bad.message), bad.hint))?;
-        self.defaults.extend(values);
-        let known = |name: &String| DEFAULTS.iter().any(|setting| setting.variable() == *name);
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        self.unknown = names.filter(|name| name.starts_with(VARIABLES) && !known(name)).collect();
-        self.unknown.sort();
-        Ok(())
-    }
-
-    fn file(&mut self, path: PathBuf, of_folder: bool) -> anyhow::Result<()> {
-        let shown = visible_line(&path.display().to_string(), LONGEST_VALUE);
-        let cannot = |error: std::io::Error| {
-            let hint = "a settings file is a TOML file in UTF-8; `wikitrail docs settings` describes it";
-            Failure::bad_input(format!("cannot read `{shown}`: {error}"), hint)
-        };
-        let is_there = match fs::metadata(&path) {
-            Ok(found) if found.is_file() => true,
-            Ok(_) => return Err(cannot(std::io::Error::other("it is not a file"))),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
-            Err(error) => return Err(cannot(error)),
-        };
-        if is_there {
-            let text = File::open(&path).and_then(|file| text_at_most(file, MAX_FILE)).map_err(cannot)?;
-            let values = parse_file(&shown, text.trim_start_matches('\u{feff}'), of_folder);
-            self.defaults.extend(values.map_err(|problems| Failure::bad_input(&problems, problems.hint()))?);
-        }
-        self.files.push((path, is_there));
-        Ok(())
-    }
-
-    /// Refuses paths of the folder's file that lead out of the folder once links are resolved, and files that are none.
-    fn check_paths(&self) -> anyhow::Result<()> {
-        let known = Known { folders: self.defaults.file_dirs().map(Path::to_owned).collect(), ..Known::default() };
-        let given =
-            DEFAULTS.iter().filter(|setting| setting.is_path).flat_map(|setting| self.defaults.all(setting.name));
-        for given in given.filter(|given| matches!(given.by, GivenBy::Folder(..))) {
-            let path = Path::new(&given.value);
-            let is_pipe = given.setting.name == "prices" && path.metadata().is_ok_and(|found| !found.is_file());
-            let reason = match Namer::folder(Path::new("."), None)?.refuses_path(path, &known) {
-                Some(refusal) => refusal.reason,
-                None if is_pipe => "not a regular file".to_owned(),
-                None => continue,
-            };
-            let (name, value) = (given.setting.name, visible_line(&given.value, LONGEST_VALUE));
-            return Err(Failure::bad_input(
-                format!(
-                    "{}: `{name}` is `{value}` ({reason}), and the folder may have come from somebody else",
-                    given.by
-                ),
-                "name a path below the folder, or set it in your own settings file, which `wikitrail config` names",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Where new folders of runs are made.
-    pub(super) fn results(&self) -> Option<PathBuf> {
-        self.defaults.get("results").map(|given| PathBuf::from(&given.value))
-    }
 }
 
 /// Folders of runs as they were typed, else the one in which new ones are made.

@@ -2,13 +2,14 @@
 
 use super::failure::{self, Failure};
 use super::metric_files::MetricFiles;
-use super::output_file::{self, Force, OutputFile, Start, of_run};
+use super::output_file;
 use super::say::say;
 use super::show::outcome;
 use crate::analysis::export::{
     Atif, Chat, Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonRows, Jsonl, Layout, LogHeader,
     LogTotals, Origin, Scored, Table, header,
 };
+use crate::analysis::output_file::{Force, OutputFile, Start, of_run, refuse_file_of_run};
 use crate::analysis::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::analysis::report::counted;
 use crate::analysis::results::{
@@ -106,7 +107,7 @@ const ENDINGS: &[(&str, &[Format])] = &[
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = named_runs(&args.runs)?;
     args.filter.check(&runs)?;
-    output_file::named(args.out.as_deref()).map_or(Ok(()), output_file::refuse_file_of_run)?;
+    output_file::named(args.out.as_deref()).map_or(Ok(()), refuse_file_of_run)?;
     let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
     check_format(args, format)?;
     let judged = JudgedRuns::read(runs.iter().map(|run| run.folder.path()))?;
@@ -254,7 +255,8 @@ impl Job<'_> {
         }
         if let Some(path) = output_file::named(self.args.out.as_deref()) {
             let is_earlier = |start: &Start| is_earlier_export(self, start);
-            let written = output_of(self, path, &is_earlier).write(|file| self.write_file(path, file, totals))?;
+            let written =
+                output_file::write(&output_of(self, path, &is_earlier), |file| self.write_file(path, file, totals))?;
             let shown = visible_line(&path.display().to_string(), 300);
             say(format_args!("{} written to {shown}", written.said(self)));
             if self.format == Format::Inspect {

@@ -1,12 +1,11 @@
 //! `import`: run folders of episodes that other programs recorded.
 
-use super::explicit_args::without_secrets;
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::thousands;
 use crate::base::text::{counted, shell_word, visible_line};
-use crate::runner::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
+use crate::runner::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook, without_secrets};
 use std::io::Write as _;
 use std::path::PathBuf;
 

@@ -1,8 +1,9 @@
 //! `man`: the manual pages of all commands, made from the same table of flags as `--help`.
 
 use super::failure::{self, Failure};
-use super::output_file::{Force, OutputFile, Start};
+use super::output_file;
 use super::say::say;
+use crate::analysis::output_file::{Force, OutputFile, Start};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::counted;
 use clap::Command;
@@ -36,7 +37,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         let is_earlier = |start: &Start| start.text().contains("\n.TH wikitrail");
         let (path, what, force) = (&*folder.join(name), "a page of this manual", Force::Never("name another folder"));
         let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs: Vec::new() };
-        file.write(|mut file| Ok(file.write_all(text.as_bytes())?))?;
+        output_file::write(&file, |mut file| Ok(file.write_all(text.as_bytes())?))?;
     }
     say(format_args!("{} written to {}", counted(pages.len(), "page"), folder.display()));
     Ok(failure::OK)

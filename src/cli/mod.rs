@@ -7,8 +7,7 @@
 //! | `run`, `score`, `compare`, … | the command of that name |
 //! | `flags`, `explicit_args` | flags made from the table of settings; which of them were typed |
 //! | `defaults`, `config` | values from settings files and the environment |
-//! | `confirm` | servers, files and prices that a person confirms first |
-//! | `prompted`, `say`, `output_file` | input from a terminal, messages, output files |
+//!! | `prompted`, `say`, `output_file` | input from a terminal, messages, output files |
 //! | `failure` | exit codes and hints |
 //! | `examples`, `docs`, `man`, `completions` | help |
 
@@ -18,7 +17,6 @@ mod branch;
 mod compare;
 mod completions;
 mod config;
-mod confirm;
 #[cfg(feature = "index")]
 mod corpus;
 mod dataset;
@@ -61,7 +59,7 @@ mod wiki;
 use crate::analysis::report::console::stdout;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use explicit_args::{ExplicitArgs, Resumable as _};
+use explicit_args::{Resumable as _, explicit_args};
 use say::say;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -184,9 +182,9 @@ fn parsed(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result
     let matches = command().try_get_matches_from(line)?;
     let mut cli = Cli::from_arg_matches(&matches)?;
     match (&mut cli.command, matches.subcommand()) {
-        (Command::Run(args), Some((_, matches))) => args.explicit = ExplicitArgs::of(&run::Args::command(), matches),
+        (Command::Run(args), Some((_, matches))) => args.explicit = explicit_args(&run::Args::command(), matches),
         (Command::Reproduce(args), Some((_, matches))) => {
-            args.explicit = ExplicitArgs::of(&reproduce::Args::command(), matches);
+            args.explicit = explicit_args(&reproduce::Args::command(), matches);
         }
         _ => {}
     }
@@ -255,6 +253,59 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
 
 #[cfg(test)]
 mod tests {
+    use crate::runner::FLAGS_OF_FILES;
+    use crate::runner::experiment::defaults::DEFAULTS;
+    use crate::runner::experiment::{DATASET_SETTINGS, VARIANT_SETTINGS};
+    use std::any::TypeId;
+    use std::collections::BTreeSet;
+    use std::path::PathBuf;
+
+    /// The settings that the page lists as naming a file.
+    fn documented() -> BTreeSet<String> {
+        let page = include_str!("../../docs/security.md");
+        let (_, table) = page.split_once("<!-- files: begin -->").expect("the table");
+        let (table, _) = table.split_once("<!-- files: end -->").expect("its end");
+        let first = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
+        let names = first
+            .flat_map(|cell| format!("`{cell}").split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
+        names.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect()
+    }
+
+    #[test]
+    fn the_page_lists_every_setting_that_names_a_file() {
+        let settings = VARIANT_SETTINGS.iter().chain(DATASET_SETTINGS);
+        let mut declared: BTreeSet<String> = settings
+            .filter(|setting| setting.kind.path_in("corpus:x").is_some())
+            .map(|setting| setting.name.to_owned())
+            .chain(DEFAULTS.iter().filter(|setting| setting.is_path).map(|setting| setting.name.to_owned()))
+            .chain(FLAGS_OF_FILES.iter().map(|(name, _)| (*name).to_owned()))
+            .collect();
+        let command = crate::cli::command();
+        let mut known = BTreeSet::from(["path".to_owned()]);
+        for name in ["run", "reproduce", "score"] {
+            for argument in command.find_subcommand(name).expect(name).get_arguments() {
+                let id = argument.get_id().to_string();
+                // What a stored command line can hold.
+                if name != "score" && argument.get_value_parser().type_id() == TypeId::of::<PathBuf>() {
+                    declared.insert(id.clone());
+                }
+                known.insert(id);
+            }
+        }
+        known.extend(declared.iter().cloned());
+        let documented = documented();
+        let missing: Vec<&String> = declared.difference(&documented).collect();
+        assert!(missing.is_empty(), "docs/security.md lists no {missing:?}");
+        let unknown: Vec<&String> =
+            documented.difference(&known).filter(|name| *name != "reproduce" && *name != "score").collect();
+        assert!(unknown.is_empty(), "docs/security.md lists {unknown:?}");
+        assert!(
+            ["instruction", "ids", "wiki", "report", "dataset", "hotpotqa", "results"]
+                .iter()
+                .all(|name| declared.contains(*name))
+        );
+    }
+
     #[test]
     fn the_flag_table_is_sound() {
         super::command().debug_assert();

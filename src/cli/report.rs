@@ -1,8 +1,9 @@
 //! `report`: runs as a page in one file, and their charts as SVG.
 
 use super::failure::{self, Failure};
-use super::output_file::{Force, Input, OutputFile, Start, of_run};
+use super::output_file;
 use super::say::say;
+use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::page::{Episodes, Limits, figures, is_figure, is_page, page};
 use crate::analysis::results::{Results, RunRef, runs};
@@ -145,7 +146,7 @@ fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>) -> anyhow::R
         stdout().write_all(page.html.as_bytes())?;
         return Ok(());
     }
-    file.write(|mut file| Ok(file.write_all(page.html.as_bytes())?))?;
+    output_file::write(&file, |mut file| Ok(file.write_all(page.html.as_bytes())?))?;
     let left_out = match page.left_out {
         0 => String::new(),
         n => format!(", without the steps of {}", counted(n, "question")),
@@ -173,7 +174,7 @@ fn write_figures(results: &Results, folder: &Path, force: Force, inputs: &[Input
         let is_earlier = |start: &Start| is_figure(start.text());
         let (path, what, inputs) = (&*folder.join(name), "a chart that wikitrail report wrote", inputs.to_vec());
         let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs };
-        file.write(|mut file| Ok(file.write_all(text.as_bytes())?))?;
+        output_file::write(&file, |mut file| Ok(file.write_all(text.as_bytes())?))?;
     }
     say(format_args!("{} written to {}", counted(files.len(), "chart"), shell_word(&folder.display().to_string())));
     Ok(())

@@ -1,8 +1,7 @@
 //! `reproduce`: the paper's table with a model of one's own, the paper's figures beside ours.
 
-use super::confirm::{Ask, Origin, Question, known};
 use super::defaults::{self, ApplyDefaults, DefaultsResolver};
-use super::explicit_args::{ExplicitArgs, Resumable, resumed};
+use super::explicit_args::{Resumable, known, resumed};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
@@ -14,7 +13,7 @@ use crate::analysis::report::sheet::to_terminal;
 use crate::analysis::report::summary::LEVEL;
 use crate::analysis::reproduction::{Reproduction, Table};
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
-use crate::runner::{RunError, check_files};
+use crate::runner::{Ask, ExplicitArgs, Origin, Question, RunError, check_files};
 use clap::Command;
 
 use serde_json::{Value, json};
@@ -155,6 +154,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         person: &person,
         known: known(&person, goes_on.as_deref()),
         confirmed: args.confirm,
+        tell: &|text| say(text),
     };
     question.ask_of_experiment("experiment", &args.experiment)?;
     let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;

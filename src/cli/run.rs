@@ -1,8 +1,7 @@
 //! `run`: a dataset file through an agent, or an experiment, recorded, scored, with a table at the end.
 
-use super::confirm::{Ask, Origin, Question, known};
 use super::defaults::{self, ApplyDefaults, DefaultsResolver};
-use super::explicit_args::{ExplicitArgs, Resumable, resumed};
+use super::explicit_args::{Resumable, known, resumed};
 use super::failure::{self, Failure};
 use super::flags::{OfDataset, OfVariant, Typed, usd};
 use super::report;
@@ -18,8 +17,8 @@ use crate::runner::experiment::{
     Overrides, Pace, Recording, Setting, VARIANT_SETTINGS, shipped,
 };
 use crate::runner::{
-    End, Estimate, Expense, Finished, Interrupts, Listener, PlannedRun, Prepared, RunError, Summary, check_files,
-    prepare, questions,
+    Ask, End, Estimate, Expense, ExplicitArgs, Finished, Interrupts, Listener, Origin, PlannedRun, Prepared, Question,
+    RunError, Summary, check_files, prepare, questions,
 };
 use crate::scoring::Tally;
 use serde_json::{Value, json};
@@ -68,6 +67,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         // A shard that starts again goes on, too.
         known: known(&person, args.out.as_deref().filter(|_| args.resume || args.shard.is_some())),
         confirmed: args.confirm,
+        tell: &|text| say(text),
     };
     question.ask_of_experiment("dataset", &args.dataset)?;
     let (replays, confirmed) = (args.recording.is_replay(), args.confirm);

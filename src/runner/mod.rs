@@ -20,6 +20,7 @@
 //! | `one_agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 //! | `inputs`, `named_files`, `places` | the files, servers, keys and recordings that an experiment uses |
+//! | `command_line`, `user_config`, `confirm` | what was typed, what settings files say, and what a person confirms first |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `summary`, `evidence`, `hint`, `stored`, `revision` | reading a run |
 
@@ -27,6 +28,8 @@ mod admission;
 pub mod agent;
 pub(crate) mod branch;
 mod breaker;
+mod command_line;
+mod confirm;
 mod costs;
 pub(crate) mod error;
 pub(crate) mod evidence;
@@ -55,9 +58,12 @@ pub(crate) mod stopping;
 pub(crate) mod store;
 pub(crate) mod stored;
 pub(crate) mod summary;
+mod user_config;
 mod variant;
 mod wiki;
 
+pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets};
+pub(crate) use confirm::{Ask, Origin, Question};
 pub(crate) use costs::{Estimate, Expense};
 pub use error::{ErrorKind, RunError};
 pub(crate) use error::{chain, classify};
@@ -68,19 +74,19 @@ pub(crate) use folder::fresh;
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
 pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
-pub(crate) use named_files::{Known, NamedFile, Namer, named_files};
+pub(crate) use named_files::Known;
 pub use one_agent::OneAgent;
 #[cfg(test)]
 pub(crate) use places::FLAGS_OF_FILES;
-pub(crate) use places::{ExternalResource, places};
 pub(crate) use prepare::PlannedRun;
 pub(crate) use prepare::check_files;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
-pub(crate) use prices::{SetPrice, set_prices};
+pub(crate) use prices::set_prices;
 pub(crate) use provider::key_variable;
 
 pub use summary::Summary;
 pub(crate) use summary::{Spending, UnfinishedShard, VariantScore, left_out};
+pub(crate) use user_config::UserConfig;
 pub(crate) use variant::find_protocol;
 #[cfg(feature = "serve")]
 pub(crate) use wiki::open_corpus;

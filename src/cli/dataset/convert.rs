@@ -1,11 +1,12 @@
 //! `dataset convert`: a file in the canonical form, one question per line.
 
 use super::FileArgs;
+use crate::analysis::output_file::{Force, OutputFile, Start};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::counted;
 use crate::base::Question;
 use crate::cli::failure;
-use crate::cli::output_file::{self, Force, OutputFile, Start, json_line};
+use crate::cli::output_file::{self, json_line};
 use crate::cli::say::say;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
         lines(&dataset.questions, BufWriter::new(stdout()))?;
         return Ok(failure::OK);
     };
-    file.write(|file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
+    output_file::write(&file, |file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
     let (count, left_out) = (dataset.questions.len(), dataset.skipped.len());
     let and = if left_out == 0 { String::new() } else { format!(", {} left out", counted(left_out, "bad record")) };
     say(format_args!("{} written to {}{and}", counted(count, "question"), file.path.display()));

@@ -1,4 +1,5 @@
-use super::{Force, OutputFile};
+use super::write;
+use crate::analysis::output_file::{Force, OutputFile};
 use std::io::Write as _;
 use std::path::Path;
 
@@ -11,15 +12,15 @@ fn a_failed_write_leaves_the_older_file_and_no_other() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("out.jsonl");
     let file = output(&path, Force::Flag(false));
-    file.write(|mut out| Ok(out.write_all(b"ours\n1")?)).expect("written");
-    let failed = file.write(|mut out| {
+    write(&file, |mut out| Ok(out.write_all(b"ours\n1")?)).expect("written");
+    let failed = write(&file, |mut out| {
         out.write_all(b"two")?;
         Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull).into())
     });
     assert!(failed.expect_err("full").to_string().starts_with("cannot write `"));
     assert_eq!(std::fs::read(&path).expect("there"), b"ours\n1");
     assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
-    assert!(output(Path::new("/"), Force::Flag(false)).write(|_| Ok(())).is_err());
+    assert!(write(&output(Path::new("/"), Force::Flag(false)), |_| Ok(())).is_err());
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn an_input_is_never_replaced_by_whatever_name() {
         std::fs::hard_link(&input, &out).expect("a link");
         for path in [&input, &out, &dir.path().join("./input")] {
             let file = OutputFile { inputs: vec![input.clone().into()], ..output(path, Force::Flag(true)) };
-            let refused = file.write(|_| Ok(())).expect_err("refused").to_string();
+            let refused = write(&file, |_| Ok(())).expect_err("refused").to_string();
             assert!(refused.contains("is an input of this command"), "{refused}");
             assert_eq!(std::fs::read_to_string(&input).expect("there"), text);
         }

@@ -1,7 +1,9 @@
 //! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
-use crate::analysis::judges::{Answer, Chosen, JudgePrompt, JudgeTask, PromptFault, Reading, Rule, Verdict};
-use crate::analysis::judges::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
+use crate::analysis::judges::{
+    Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, PromptFault, Reading, Rule,
+    Verdict,
+};
 use crate::analysis::report::agreement::judged_figures;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::summary::LEVEL;
@@ -9,17 +11,15 @@ use crate::analysis::report::{JoinedRow, View, wrapped};
 use crate::analysis::results::{GradedRun, JudgedRun, answers, failed_episodes};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, thousands, visible_line};
-use crate::cli::defaults::{self, DefaultsResolver, UserConfig};
-use crate::cli::explicit_args::without_secrets;
+use crate::cli::defaults::{self, DefaultsResolver};
 use crate::cli::failure::{self, Failure};
-use crate::cli::flags::usd;
-use crate::cli::flags::{ASKED, OfJudge, Typed};
+use crate::cli::flags::{ASKED, OfJudge, Typed, usd};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::runner::experiment::defaults::GivenBy;
 use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::runner::store::RunFolder;
-use crate::runner::{End, Interrupts, Summary, set_prices};
+use crate::runner::{End, Interrupts, Summary, UserConfig, set_prices, without_secrets};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Write as _;

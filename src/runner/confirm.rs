@@ -1,13 +1,14 @@
 //! Servers, files and prices that a command uses without a flag for them: listed, and refused until confirmed.
 
-use super::defaults::UserConfig;
-use super::explicit_args::{self, ExplicitArgs};
-use super::failure::Failure;
-use super::say::say;
 use crate::base::text::visible_line;
+use crate::runner::RunError;
+use crate::runner::command_line::ExplicitArgs;
 use crate::runner::experiment::defaults::{Given, GivenBy};
 use crate::runner::experiment::{Experiment, ExperimentFile, shipped};
-use crate::runner::{ExternalResource, Known, NamedFile, Namer, SetPrice, named_files, places, set_prices};
+use crate::runner::named_files::{Known, NamedFile, Namer, named_files};
+use crate::runner::places::{ExternalResource, places};
+use crate::runner::prices::{SetPrice, set_prices};
+use crate::runner::user_config::UserConfig;
 use std::path::Path;
 use url::Url;
 
@@ -23,7 +24,7 @@ const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
 const KEY_FILES: [&str; 2] = ["key_file", "judge_key_file"];
 
 /// Where the parts of an experiment come from that were not typed.
-pub(super) enum Origin<'a> {
+pub(crate) enum Origin<'a> {
     /// From a file that was named in this command: it may name servers, but a key is sent to none of them.
     Named,
     /// From a file that nobody named, or a command line that a folder stores. It may come from somebody else.
@@ -31,20 +32,22 @@ pub(super) enum Origin<'a> {
 }
 
 /// Says whether the files that an experiment names may be opened.
-pub(super) type Ask<'a> = &'a dyn Fn(&mut Experiment) -> anyhow::Result<()>;
+pub(crate) type Ask<'a> = &'a dyn Fn(&mut Experiment) -> Result<(), RunError>;
 
 /// A command, and what it knows of what was not typed.
-pub(super) struct Question<'a> {
-    pub(super) origin: Origin<'a>,
+pub(crate) struct Question<'a> {
+    pub(crate) origin: Origin<'a>,
     /// What was typed now.
-    pub(super) typed: &'a ExplicitArgs,
+    pub(crate) typed: &'a ExplicitArgs,
     /// The folder that holds the command line of an earlier start, and what was typed then.
-    pub(super) stored: Option<(&'a Path, &'a ExplicitArgs)>,
+    pub(crate) stored: Option<(&'a Path, &'a ExplicitArgs)>,
     /// The experiment file, where there is one.
-    pub(super) file: Option<&'a Path>,
-    pub(super) person: &'a UserConfig,
-    pub(super) known: Known,
-    pub(super) confirmed: bool,
+    pub(crate) file: Option<&'a Path>,
+    pub(crate) person: &'a UserConfig,
+    pub(crate) known: Known,
+    pub(crate) confirmed: bool,
+    /// Takes notes for the user.
+    pub(crate) tell: &'a dyn Fn(String),
 }
 
 /// A server, file or price that was not typed in this command.
@@ -76,22 +79,10 @@ impl Untyped {
     }
 }
 
-/// What a person's settings and the manifests in a folder say of files.
-pub(super) fn known(person: &UserConfig, folder: Option<&Path>) -> Known {
-    let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
-    for manifest in folder.map(explicit_args::all_recorded).unwrap_or_default() {
-        known.digests.extend(manifest.files.into_values());
-        known.digests.extend(manifest.experiment.map(|experiment| experiment.sha256));
-        known.digests.extend(manifest.variants.into_iter().filter_map(|variant| variant.wiki_origin));
-        known.digests.push(manifest.dataset.sha256);
-    }
-    known
-}
-
 impl Question<'_> {
     /// Confirms everything that was neither typed nor named by the person's own settings, if the command says so; otherwise
     /// refuses what was found and files that lie elsewhere, and has no key sent to servers that a file names.
-    pub(super) fn ask(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+    pub(crate) fn ask(&self, experiment: &mut Experiment) -> Result<(), RunError> {
         let mut untyped = self.places(experiment);
         untyped.extend(self.files(experiment)?);
         untyped.extend(self.prices(experiment)?);
@@ -99,19 +90,19 @@ impl Question<'_> {
     }
 
     /// The same of nothing but files: what is to be sent, and where, is not known yet.
-    pub(super) fn ask_of_files(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+    pub(crate) fn ask_of_files(&self, experiment: &mut Experiment) -> Result<(), RunError> {
         let untyped = self.files(experiment)?;
         self.answer(experiment, &untyped)
     }
 
     /// The same of nothing but servers and what `run` reads and writes besides its files.
-    pub(super) fn ask_of_places(&self, experiment: &mut Experiment) -> anyhow::Result<()> {
+    pub(crate) fn ask_of_places(&self, experiment: &mut Experiment) -> Result<(), RunError> {
         let untyped = self.places(experiment);
         self.answer(experiment, &untyped)
     }
 
     /// The same of an experiment file that was not typed, before it is read; `setting` names it.
-    pub(super) fn ask_of_experiment(&self, setting: &'static str, path: &Path) -> anyhow::Result<()> {
+    pub(crate) fn ask_of_experiment(&self, setting: &'static str, path: &Path) -> Result<(), RunError> {
         if !ExperimentFile::is_one(path) || self.typed.has(setting) {
             return Ok(());
         }
@@ -126,7 +117,7 @@ impl Question<'_> {
     }
 
     /// Why the page of an earlier start is not written again; nothing where it is.
-    pub(super) fn refuses_page(&self, folder: &Path, page: &Path) -> anyhow::Result<Option<String>> {
+    pub(crate) fn refuses_page(&self, folder: &Path, page: &Path) -> Result<Option<String>, RunError> {
         let is_page =
             page.extension().is_some_and(|ending| ["html", "htm"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
         if !is_page {
@@ -178,7 +169,7 @@ impl Question<'_> {
         Some(server.value.strip_prefix("retriever:").unwrap_or(&server.value).to_owned())
     }
 
-    fn files(&self, experiment: &Experiment) -> anyhow::Result<Vec<Untyped>> {
+    fn files(&self, experiment: &Experiment) -> Result<Vec<Untyped>, RunError> {
         let server = self.server(experiment);
         let mut untyped = Vec::new();
         for file in named_files(experiment) {
@@ -206,14 +197,14 @@ impl Question<'_> {
     }
 
     /// Refuses the key file of this command where a setting names it too: its text would be sent and recorded.
-    fn refuse_key(&self, file: &NamedFile) -> anyhow::Result<()> {
+    fn refuse_key(&self, file: &NamedFile) -> Result<(), RunError> {
         let Ok(real) = file.path.canonicalize() else { return Ok(()) };
         if !self.typed.values(&KEY_FILES).any(|key| key.canonicalize().is_ok_and(|key| key == real)) {
             return Ok(());
         }
         let value = visible_line(&file.value, LONGEST_PLACE);
         let message = format!("{} names the key file of this command: {} {value}", self.by(), file.setting);
-        Err(Failure::usage(message, "a key is sent to its server only: remove that line"))
+        Err(RunError::usage(message, "a key is sent to its server only: remove that line"))
     }
 
     fn refused(&self, file: &NamedFile, namer: &Namer, of_file: bool) -> Option<Untyped> {
@@ -233,7 +224,7 @@ impl Question<'_> {
     }
 
     /// Says which prices a file gives. Those with which a budget would not hold are returned.
-    fn prices(&self, experiment: &Experiment) -> anyhow::Result<Vec<Untyped>> {
+    fn prices(&self, experiment: &Experiment) -> Result<Vec<Untyped>, RunError> {
         let own = |price: &SetPrice, given: &&Given| given.value == price.value;
         let mut untyped = Vec::new();
         for price in set_prices(experiment)? {
@@ -246,7 +237,7 @@ impl Question<'_> {
             // Values of a settings file are printed where they are read.
             if folder.is_none() {
                 let model = visible_line(&price.model, LONGEST_PLACE);
-                say(format_args!("note: the price of {model} is {}, from {by}", price.shown));
+                (self.tell)(format!("note: the price of {model} is {}, from {by}", price.shown));
             }
             let limited = experiment.limits.budget_usd.is_some() && !experiment.recording.is_offline();
             if let Some(reason) = price.low.filter(|_| limited) {
@@ -266,7 +257,7 @@ impl Question<'_> {
         format!("`{}`", visible_line(&path.unwrap_or(Path::new("")).display().to_string(), LONGEST_PLACE))
     }
 
-    fn answer(&self, experiment: &mut Experiment, untyped: &[Untyped]) -> anyhow::Result<()> {
+    fn answer(&self, experiment: &mut Experiment, untyped: &[Untyped]) -> Result<(), RunError> {
         let asked = |one: &&Untyped| matches!(self.origin, Origin::Found(_)) || one.kind != Sort::Server;
         let Some(by) = untyped.iter().find(asked).or(untyped.first()).map(|first| first.by.clone()) else {
             return Ok(());
@@ -276,11 +267,11 @@ impl Question<'_> {
         let no_files: Vec<&Untyped> = untyped.iter().filter(|one| one.kind == Sort::NoFile).collect();
         if !no_files.is_empty() {
             let message = format!("{by} names what is not a file:\n  {}", listed(&no_files, "\n  "));
-            return Err(Failure::usage(message, "a pipe or a device is read only where this command names it"));
+            return Err(RunError::usage(message, "a pipe or a device is read only where this command names it"));
         }
         if self.confirmed {
             let lines = untyped.iter().map(|one| one.shown.clone()).collect::<Vec<_>>();
-            say(format_args!("confirmed: {}", lines.join(", ")));
+            (self.tell)(format!("confirmed: {}", lines.join(", ")));
             return Ok(());
         }
         let refused: Vec<&Untyped> = untyped.iter().filter(asked).collect();
@@ -289,7 +280,7 @@ impl Question<'_> {
             return Ok(());
         }
         let message = format!("{by} names what this command does not:\n  {}", listed(&refused, "\n  "));
-        Err(Failure::usage(message, self.hint(experiment, &refused)))
+        Err(RunError::usage(message, self.hint(experiment, &refused)))
     }
 
     fn hint(&self, experiment: &Experiment, refused: &[&Untyped]) -> String {
@@ -335,58 +326,6 @@ fn host(address: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::host;
-    use crate::runner::FLAGS_OF_FILES;
-    use crate::runner::experiment::defaults::DEFAULTS;
-    use crate::runner::experiment::{DATASET_SETTINGS, VARIANT_SETTINGS};
-    use std::any::TypeId;
-    use std::collections::BTreeSet;
-    use std::path::PathBuf;
-
-    /// The settings that the page lists as naming a file.
-    fn documented() -> BTreeSet<String> {
-        let page = include_str!("../../docs/security.md");
-        let (_, table) = page.split_once("<!-- files: begin -->").expect("the table");
-        let (table, _) = table.split_once("<!-- files: end -->").expect("its end");
-        let first = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
-        let names = first
-            .flat_map(|cell| format!("`{cell}").split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>());
-        names.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect()
-    }
-
-    #[test]
-    fn the_page_lists_every_setting_that_names_a_file() {
-        let settings = VARIANT_SETTINGS.iter().chain(DATASET_SETTINGS);
-        let mut declared: BTreeSet<String> = settings
-            .filter(|setting| setting.kind.path_in("corpus:x").is_some())
-            .map(|setting| setting.name.to_owned())
-            .chain(DEFAULTS.iter().filter(|setting| setting.is_path).map(|setting| setting.name.to_owned()))
-            .chain(FLAGS_OF_FILES.iter().map(|(name, _)| (*name).to_owned()))
-            .collect();
-        let command = crate::cli::command();
-        let mut known = BTreeSet::from(["path".to_owned()]);
-        for name in ["run", "reproduce", "score"] {
-            for argument in command.find_subcommand(name).expect(name).get_arguments() {
-                let id = argument.get_id().to_string();
-                // What a stored command line can hold.
-                if name != "score" && argument.get_value_parser().type_id() == TypeId::of::<PathBuf>() {
-                    declared.insert(id.clone());
-                }
-                known.insert(id);
-            }
-        }
-        known.extend(declared.iter().cloned());
-        let documented = documented();
-        let missing: Vec<&String> = declared.difference(&documented).collect();
-        assert!(missing.is_empty(), "docs/security.md lists no {missing:?}");
-        let unknown: Vec<&String> =
-            documented.difference(&known).filter(|name| *name != "reproduce" && *name != "score").collect();
-        assert!(unknown.is_empty(), "docs/security.md lists {unknown:?}");
-        assert!(
-            ["instruction", "ids", "wiki", "report", "dataset", "hotpotqa", "results"]
-                .iter()
-                .all(|name| declared.contains(*name))
-        );
-    }
 
     #[test]
     fn a_server_is_named_as_key_hosts_takes_it() {

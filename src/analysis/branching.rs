@@ -1,0 +1,540 @@
+//! Which recorded episodes are branched off, at which step and by which edit, and what the edit repaired.
+
+use crate::analysis::branch::Paths;
+use crate::analysis::compare;
+use crate::analysis::report::repair::{Arms, Repair};
+use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
+use crate::base::bounded::text_at_most;
+use crate::base::text::{counted, shell_word, visible_line};
+use crate::base::{Fork, Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
+use crate::prompting::protocol::Options;
+use crate::runner::branch::{CONTROL, EDITED, Edit, PLACEBO, Parent, Placebos, Titles};
+use crate::runner::experiment::{Experiment, Output, VariantSettings, VariantSpec};
+use crate::runner::stopping::ordered;
+use crate::runner::store::RunFolder;
+use crate::runner::stored::Stored;
+use crate::runner::{RunError, find_protocol};
+use crate::scoring::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, figure, is_same_page, page_title};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Longest observation that is read from a file, in bytes.
+const MAX_OBSERVATION: u64 = 1 << 20;
+
+/// Which episodes to branch off, and what to edit in each.
+#[derive(Debug, Clone)]
+pub(crate) struct Branching {
+    pub(crate) at: At,
+    /// Whose right episodes [`At::Parting`] compares with; nothing for the other variant of the run.
+    pub(crate) from: Option<RunRef>,
+    pub(crate) thought: Option<String>,
+    pub(crate) drop_thought: bool,
+    pub(crate) action: Option<(Tool, String)>,
+    pub(crate) observation_file: Option<PathBuf>,
+    pub(crate) model: Option<String>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) protocol: Option<String>,
+    /// An edit by rule: `gold-page` or `empty`.
+    pub(crate) rule: Option<String>,
+    pub(crate) wrong: bool,
+    pub(crate) class: Option<FailureClass>,
+    pub(crate) repeats: u32,
+    /// Placebos of each question.
+    pub(crate) placebos: u32,
+}
+
+/// The episodes that are branched off.
+pub(crate) struct Chosen {
+    pub(crate) variant: String,
+    pub(crate) manifest: Manifest,
+    /// Controls and edited branches.
+    pub(crate) forks: Vec<Fork>,
+    /// The same number of placebos of each question, and why there are none or fewer than were asked for.
+    pub(crate) placebos: Vec<Fork>,
+    pub(crate) placebo_note: Option<String>,
+    /// The failure class of each question's episode, `right` and `not scored` among them.
+    pub(crate) classes: BTreeMap<String, &'static str>,
+}
+
+impl Chosen {
+    /// The experiment with the placebos as a third variant, if there are any.
+    pub(crate) fn with_placebos(&self, experiment: &Experiment) -> Option<Experiment> {
+        let control = experiment.variants.iter().find(|variant| variant.name == CONTROL)?;
+        let placebo = VariantSpec { name: PLACEBO.to_owned(), ..control.clone() };
+        let mut whole = experiment.clone();
+        whole.variants.push(placebo);
+        whole.forks.extend(self.placebos.iter().cloned());
+        Some(whole).filter(|_| !self.placebos.is_empty())
+    }
+}
+
+/// The placebos of each question, and why an edit has none.
+#[derive(Default)]
+struct Found {
+    forks: Vec<Vec<Fork>>,
+    reason: Option<&'static str>,
+}
+
+impl Found {
+    /// As many of each question, or none, and why these are not `wanted`.
+    fn of_each(self, wanted: u32) -> (Vec<Fork>, Option<String>) {
+        let least = self.forks.iter().map(Vec::len).min().unwrap_or_default();
+        let short = || format!("{} instead of {wanted}: the run knows too few other pages", counted(least, "placebo"));
+        let note = match self.reason {
+            _ if wanted == 0 => None,
+            Some(reason) => Some(reason.to_owned()),
+            None => (least < wanted as usize).then(short),
+        };
+        let each = if self.reason.is_some() { 0 } else { least };
+        (self.forks.into_iter().flat_map(|forks| forks.into_iter().take(each)).collect(), note)
+    }
+}
+
+/// The episodes that are not branched off although the flags ask for them.
+#[derive(Default)]
+struct LeftOut {
+    /// Whether there is any episode of the variant and the id.
+    found: bool,
+    /// How many for which reason.
+    reasons: BTreeMap<String, usize>,
+}
+
+impl LeftOut {
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.reasons.iter().map(|(why, n)| format!("note: {} left out: {why}", counted(*n, "episode")))
+    }
+
+    /// The error of a command that leaves all of them out.
+    fn failure(&self, run: &RunRef, id: Option<&str>) -> RunError {
+        let (name, path) = (visible_line(&run.typed(), 200), shell_word(&run.path.display().to_string()));
+        let list = format!("`wikitrail show {path}` lists the run's episodes");
+        let message = match (id, self.reasons.iter().next()) {
+            (Some(id), _) if !self.found => format!("`{name}` has no episode of question `{}`", visible_line(id, 200)),
+            (Some(id), Some((why, _))) => {
+                format!("`{}` cannot be edited so: {why}", visible_line(&format!("{name}:{id}"), 300))
+            }
+            (Some(id), None) => {
+                let target = visible_line(&format!("{name}:{id}"), 300);
+                format!("`{target}` was not measured, or --wrong or --class excludes it")
+            }
+            (None, None) => format!("`{name}` has no measured episode that --wrong and --class ask for"),
+            (None, Some(_)) => {
+                let reasons: Vec<String> = self.reasons.iter().map(|(why, n)| format!("{n}: {why}")).collect();
+                format!("`{name}` has no episode that can be edited so ({})", reasons.join("; "))
+            }
+        };
+        let hint = if self.reasons.is_empty() { list } else { format!("name another step or edit; {list}") };
+        RunError::input(message, hint)
+    }
+}
+
+/// The variant that is named, else the only one.
+pub(crate) fn only_variant(source: &GradedRun, run: &RunRef) -> Result<String, RunError> {
+    source.check_variant(run)?;
+    let variants = source.manifest.as_ref().map_or(&[][..], |manifest| &manifest.variants);
+    match (&run.variant, variants) {
+        (Some(name), _) => Ok(name.clone()),
+        (None, [one]) => Ok(one.name.clone()),
+        (None, _) => {
+            let message = format!("`{}` has several variants", run.path.display());
+            Err(RunError::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())))
+        }
+    }
+}
+
+fn class_of(graded: &ScoredEpisode) -> &'static str {
+    match (graded.failure(), graded.score) {
+        (Some(failure), _) => failure.class.name(),
+        (None, Some(_)) => "right",
+        (None, None) => "not scored",
+    }
+}
+
+impl Branching {
+    /// The episodes of a run, or those of one question; notes go to `tell`.
+    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: &dyn Fn(String)) -> Result<Chosen, RunError> {
+        let source = GradedRun::open(&run.path)?;
+        source.notes.iter().cloned().for_each(tell);
+        let Some(manifest) = source.manifest.clone() else {
+            return Err(RunError::usage(
+                "a file of trajectories cannot be branched off",
+                "name a folder that `run` wrote",
+            ));
+        };
+        refuse_foreign(run, &manifest)?;
+        let variant = only_variant(&source, run)?;
+        let right = self.right(run, &variant)?;
+        let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
+        let titles = self.titles(&source)?;
+        let path = run.path.display().to_string();
+        let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), LeftOut::default());
+        let mut placebos = Found::default();
+        for graded in source.episodes() {
+            let graded = graded?;
+            let trajectory = &graded.trajectory;
+            if trajectory.variant != variant || id.is_some_and(|id| trajectory.id != id) {
+                continue;
+            }
+            left_out.found = true;
+            if !trajectory.measured() || classes.contains_key(&trajectory.id) || !self.wants(&graded) {
+                continue;
+            }
+            let approach = stored.approach(trajectory)?;
+            let parent = Parent::of(&path, trajectory, &approach, self.repeats)?;
+            let evidence = source.evidence.get(&trajectory.id);
+            let cut = self.cut(trajectory, &right, evidence)?;
+            let (at, edit) = match cut {
+                Ok(cut) => cut,
+                Err(why) => {
+                    *left_out.reasons.entry(why).or_default() += 1;
+                    continue;
+                }
+            };
+            forked.extend(parent.forks(at, &edit)?);
+            placebos.reason = placebos.reason.or_else(|| edit.has_no_placebo());
+            let edits = Placebos { titles: &titles, evidence, n: self.placebos }.of(&parent, at, &edit);
+            placebos.forks.push(parent.placebos(at, &edits)?);
+            classes.insert(trajectory.id.clone(), class_of(&graded));
+        }
+        if forked.is_empty() {
+            return Err(left_out.failure(run, id));
+        }
+        left_out.lines().for_each(tell);
+        let (placebos, placebo_note) = placebos.of_each(self.placebos);
+        Ok(Chosen { variant, manifest, forks: forked, placebos, placebo_note, classes })
+    }
+
+    fn wants(&self, graded: &ScoredEpisode) -> bool {
+        (!self.wrong || graded.failure().is_some()) && self.class.is_none_or(|class| graded.class() == Some(class))
+    }
+
+    /// The pages that placebos may search, where an action is edited.
+    fn titles(&self, source: &GradedRun) -> Result<Titles, RunError> {
+        let mut titles = Titles::default();
+        if self.placebos > 0 && (self.action.is_some() || self.rule.is_some()) {
+            source.evidence.all().for_each(|evidence| titles.add_gold(evidence));
+            for graded in source.episodes() {
+                titles.add_opened(&graded?.trajectory);
+            }
+        }
+        Ok(titles)
+    }
+
+    /// The episodes that `--at parting` needs.
+    fn right(&self, run: &RunRef, variant: &str) -> Result<Right, RunError> {
+        match (self.at, &self.from) {
+            (At::Parting, from) => Right::read(from.as_ref(), run, variant),
+            (_, None) => Ok(Right::default()),
+            (_, Some(_)) => Err(RunError::usage(
+                "only `--at parting` compares with another run",
+                "remove --from, or use --at parting",
+            )),
+        }
+    }
+
+    /// The step and its edit, or why the episode is left out.
+    fn cut(
+        &self,
+        trajectory: &Trajectory,
+        right: &Right,
+        evidence: Option<&GoldEvidence>,
+    ) -> Result<Result<(usize, Edit), String>, RunError> {
+        let at = match self.at.place(trajectory, right)? {
+            Ok(at) => at,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Some(edit) = self.edit(trajectory, evidence)? else {
+            return Ok(Err("no gold page is known".to_owned()));
+        };
+        Ok(match trajectory.steps.get(at - 1).and_then(|step| edit.idle(step)) {
+            Some(why) => Err(why.to_owned()),
+            None => Ok((at, edit)),
+        })
+    }
+
+    /// What is put there; nothing where the rule has nothing to put.
+    fn edit(&self, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Result<Option<Edit>, RunError> {
+        match self.rule.as_deref() {
+            Some("gold-page") => Ok(evidence.and_then(|evidence| gold_page(trajectory, evidence)).map(|title| Edit {
+                action: Some((Tool::Search, title)),
+                by: "gold-page".to_owned(),
+                ..Edit::default()
+            })),
+            Some(rule) => Ok(Some(Edit { observation: Some(String::new()), by: rule.to_owned(), ..Edit::default() })),
+            None => self.typed().map(Some),
+        }
+    }
+
+    fn typed(&self) -> Result<Edit, RunError> {
+        let observation = self.observation_file.as_ref().map(|path| {
+            File::open(path).and_then(|file| text_at_most(file, MAX_OBSERVATION)).map_err(|error| {
+                RunError::input(format!("cannot read `{}`: {error}", path.display()), "check the path")
+            })
+        });
+        let thought = self.thought.clone().or(self.drop_thought.then(String::new));
+        let edit = Edit {
+            thought,
+            action: self.action.clone(),
+            observation: observation.transpose()?,
+            model: self.model.clone(),
+            prompt: self.prompt.clone(),
+            protocol: self.protocol.as_ref().map(|id| find_protocol(id, &Options::default(), None)).transpose()?,
+            spacing: None,
+            by: "hand".to_owned(),
+        };
+        if edit.is_nothing() {
+            return Err(RunError::usage(
+                "nothing is edited",
+                "add --thought, --drop-thought, --action, --observation-file, --model, --prompt, --protocol or --with",
+            ));
+        }
+        Ok(edit)
+    }
+}
+
+/// The first gold page that was not opened, else the first.
+fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String> {
+    let pages = &evidence.groups().first()?.pages;
+    let opened = |page: &&String| {
+        let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
+        provenances.into_iter().any(|provenance| is_same_page(page, &provenance.title))
+    };
+    pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
+}
+
+/// How a step is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At {
+    Step(usize),
+    LastSearch,
+    Parting,
+}
+
+impl At {
+    /// The step, as its place among all, or why an episode has none.
+    fn place(self, trajectory: &Trajectory, right: &Right) -> Result<Result<usize, String>, RunError> {
+        let place = match self {
+            Self::Step(step) => Ok(step),
+            Self::LastSearch => {
+                let last = trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search));
+                last.map(|at| at + 1).ok_or_else(|| "no search".to_owned())
+            }
+            Self::Parting => match right.of(&trajectory.id)? {
+                None => Err(format!("`{}` has no right episode of the question", right.name)),
+                Some(other) => Divergence::of(trajectory, &other)
+                    .map(|found| found.step)
+                    .ok_or_else(|| format!("all steps are those of the right episode in `{}`", right.name)),
+            },
+        };
+        let acts = |step: &usize| trajectory.steps.get(step.wrapping_sub(1)).is_some_and(|step| step.tool.is_some());
+        Ok(place.and_then(|step| Some(step).filter(acts).ok_or_else(|| format!("no action at step {step}"))))
+    }
+}
+
+/// The right episodes that `parting` compares with: of each question the first repeat that is right.
+#[derive(Default)]
+struct Right {
+    run: Option<GradedRun>,
+    /// Whose they are, as `RUN@VARIANT`.
+    name: String,
+    /// Where each question's is.
+    places: BTreeMap<String, usize>,
+}
+
+impl Right {
+    /// Of the variant that is named, else of the other one of two in the run.
+    fn read(named: Option<&RunRef>, run: &RunRef, variant: &str) -> Result<Self, RunError> {
+        let path = named.map_or(&run.path, |named| &named.path);
+        let source = GradedRun::open(path)?;
+        let other = match named {
+            Some(named) => only_variant(&source, named)?,
+            None => other_variant(&source, variant)?,
+        };
+        let mut places = BTreeMap::new();
+        for (place, graded) in source.episodes().enumerate() {
+            let graded = graded?;
+            if graded.trajectory.variant == other && graded.score.is_some_and(|score| score.em > 0.0) {
+                places.entry(graded.trajectory.id).or_insert(place);
+            }
+        }
+        let name = visible_line(&format!("{}@{other}", path.display()), 200);
+        if places.is_empty() {
+            let message = format!("`{name}` has no right episode");
+            return Err(RunError::input(
+                message,
+                "`--at parting` compares with right episodes: name others with --from",
+            ));
+        }
+        Ok(Self { run: Some(source), name, places })
+    }
+
+    fn of(&self, id: &str) -> Result<Option<Trajectory>, RunError> {
+        let Some((run, place)) = self.run.as_ref().zip(self.places.get(id)) else { return Ok(None) };
+        Ok(Some(run.episode(*place)?.trajectory))
+    }
+}
+
+fn other_variant(source: &GradedRun, variant: &str) -> Result<String, RunError> {
+    let variants = source.manifest.iter().flat_map(|manifest| &manifest.variants);
+    let others: Vec<&str> = variants.map(|own| own.name.as_str()).filter(|name| *name != variant).collect();
+    if let [one] = others[..] {
+        return Ok(one.to_owned());
+    }
+    let which = if others.is_empty() { "no other variant" } else { "several other variants" };
+    let path = source.path.display();
+    let message = format!("`--at parting` compares with right episodes of another variant, and `{path}` has {which}");
+    Err(RunError::usage(message, "name them with --from RUN@VARIANT"))
+}
+
+/// Only what `run` made can be made again.
+fn refuse_foreign(run: &RunRef, manifest: &Manifest) -> Result<(), RunError> {
+    match manifest.command_line.get(1).map(String::as_str) {
+        Some("run") => Ok(()),
+        Some("branch") => {
+            let message = format!("`{}` holds branches, which cannot be branched off again", run.path.display());
+            Err(RunError::usage(message, "branch off the run that they branch off; several edits may be combined"))
+        }
+        _ => Err(unlike(run, "no `wikitrail run` wrote it")),
+    }
+}
+
+pub(crate) fn unlike(run: &RunRef, what: &str) -> RunError {
+    let message = format!("`{}` cannot be branched off: {what}", run.path.display());
+    RunError::usage(message, "branch off a folder that `wikitrail run` wrote, where its dataset and corpus are")
+}
+
+impl Branching {
+    /// The run's experiment with a control and an edited variant in place of its one.
+    pub(crate) fn experiment(
+        &self,
+        mut experiment: Experiment,
+        run: &RunRef,
+        chosen: &Chosen,
+        output: Output,
+    ) -> Result<Experiment, RunError> {
+        let path = &chosen.manifest.dataset.path;
+        experiment.datasets.retain(|dataset| dataset.path.display().to_string() == *path);
+        experiment.datasets.truncate(1);
+        let Some(dataset) = experiment.datasets.first() else { return Err(unlike(run, "its dataset is another one")) };
+        let spec = experiment.variants_on(dataset).iter().find(|spec| spec.name == chosen.variant).cloned();
+        let Some(spec) = spec.or_else(|| only(experiment.variants_on(dataset))) else {
+            return Err(unlike(run, "its command has no such variant"));
+        };
+        refuse_live(chosen, &experiment, run)?;
+        let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
+        let began = recorded.map(|variant| (variant.protocol.clone(), variant.protocol_version));
+        let named =
+            |name: &str| VariantSpec { name: name.to_owned(), place: None, began: began.clone(), ..spec.clone() };
+        let (control, mut edited) = (named(CONTROL), named(EDITED));
+        self.put_edit(recorded, &mut edited.settings);
+        // Two other variants are no longer what the run was to decide; its questions are still those in its order.
+        if experiment.stop_when.take().is_some() {
+            experiment.datasets[0] = ordered(&experiment.datasets[0]);
+        }
+        experiment.datasets[0].variants.clear();
+        let mut experiment = Experiment {
+            name: None,
+            file: None,
+            variants: vec![control, edited],
+            repeats: self.repeats,
+            pairs: Pairs { baseline: Some(CONTROL.to_owned()), ..Pairs::default() },
+            output,
+            forks: chosen.forks.clone(),
+            ..experiment
+        };
+        experiment.recording.record = None;
+        Ok(experiment)
+    }
+
+    /// Puts another model, prompt or protocol into the settings of the edited variant.
+    fn put_edit(&self, recorded: Option<&Variant>, settings: &mut VariantSettings) {
+        settings.model = self.model.clone().or_else(|| settings.model.take());
+        settings.prompt = self.prompt.clone().or_else(|| settings.prompt.take());
+        if self.protocol.is_some() {
+            // Options are those of a protocol.
+            settings.protocol.clone_from(&self.protocol);
+            settings.option = None;
+            // The step limit of the run: another one would be another edit.
+            settings.max_steps = settings.max_steps.or(recorded.and_then(|variant| variant.max_steps));
+        }
+    }
+
+    /// An edit to what the run has is none.
+    pub(crate) fn refuse_own(&self, chosen: &Chosen) -> Result<(), RunError> {
+        let Some(own) = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant) else {
+            return Ok(());
+        };
+        let edits = [
+            ("--model", &self.model, Some(&own.model)),
+            ("--prompt", &self.prompt, Some(&own.prompt)),
+            // The options of the run's protocol are not those that it has by itself.
+            ("--protocol", &self.protocol, Some(&own.protocol).filter(|_| own.options.is_empty())),
+        ];
+        let same = edits.iter().find(|(_, typed, own)| typed.is_some() && typed.as_ref() == *own);
+        same.map_or(Ok(()), |(flag, typed, _)| {
+            let value = visible_line(typed.as_deref().unwrap_or_default(), 200);
+            let message = format!("{flag} {value} changes nothing: the run has it already");
+            Err(RunError::usage(message, format!("leave {flag} out, or name another one")))
+        })
+    }
+}
+
+fn only(specs: &[VariantSpec]) -> Option<VariantSpec> {
+    match specs {
+        [one] => Some(one.clone()),
+        _ => None,
+    }
+}
+
+/// A live site changes, and copied steps could not be made again.
+fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> Result<(), RunError> {
+    let variant = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
+    let frozen = variant.is_some_and(|variant| WikiName::of(&variant.wiki).kind == WikiKind::Corpus);
+    if frozen || experiment.recording.replay.is_some() || experiment.recording.cache.is_some() {
+        return Ok(());
+    }
+    Err(RunError::usage(
+        format!("`{}` was run on a live wiki, whose pages change", run.path.display()),
+        "branch off a run on a frozen corpus (--wiki corpus:DIR), or one with --cache or --replay",
+    ))
+}
+
+/// The repair of each failure class and of all, and whether placebos were run.
+pub(crate) fn repair(
+    out: &Path,
+    run: &RunRef,
+    classes: &BTreeMap<String, &'static str>,
+    repeats: u32,
+    with_placebos: bool,
+) -> Result<(Repair, bool), RunError> {
+    let (arms, paths) = (arms_of(out, repeats, with_placebos)?, Paths::of(out, run)?);
+    let of_class = |class: Option<&str>| {
+        let is_of = |id: &str| class.is_none_or(|class| classes.get(id).copied().unwrap_or("not scored") == class);
+        (arms.of(is_of), paths.placebos(is_of))
+    };
+    let mut repair = Repair::new(paths.controls());
+    for class in classes.values().collect::<BTreeSet<_>>() {
+        let (arms, left) = of_class(Some(class));
+        repair.add(class, &arms, left);
+    }
+    let (all, left) = of_class(None);
+    repair.add_all(&all, left);
+    Ok((repair, all.placebo.is_some()))
+}
+
+/// The EM of each arm, as `compare` reads it.
+fn arms_of(out: &Path, repeats: u32, with_placebos: bool) -> Result<Arms, RunError> {
+    let run = RunRef { path: out.to_owned(), variant: None };
+    let wanted = Wanted { figures: &[&figure::EM], cluster: Some(&Field::Cluster), ..Wanted::default() };
+    let (sources, _) = results::load(&[run], &wanted)?;
+    let arm = |name: &str| {
+        let source = sources.iter().find(|source| source.run.variant.as_deref() == Some(name))?;
+        Some(source.column(name, &[figure::EM.name.to_owned()], &[]))
+    };
+    let placebo = arm(PLACEBO).filter(|_| with_placebos);
+    let arm = |name: &str| {
+        arm(name).unwrap_or_else(|| compare::Variant::new(name, vec![figure::EM.name.to_owned()], Vec::new()))
+    };
+    Ok(Arms { control: arm(CONTROL), edited: arm(EDITED), placebo, repeats })
+}
