@@ -11,7 +11,7 @@
 //! | `branching`, `branch` | which episodes are branched off, and what an edit repairs; where branched episodes continue as recorded |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
 //! | `reproduction` | what is recorded of an experiment beside published figures |
-//! | [`export`] | a file for each format of other programs |
+//! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
 //! | `report` | tables, pages and charts for people |
 //! | `output_file` | which existing file an output may replace |
 //! | `live_view` | runs in a browser while they go on |
@@ -23,6 +23,7 @@ mod branch;
 pub(crate) mod branching;
 pub(crate) mod compare;
 pub mod export;
+pub(crate) mod exporting;
 mod flipped;
 pub(crate) mod judges;
 #[cfg(feature = "serve")]

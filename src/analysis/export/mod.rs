@@ -46,12 +46,16 @@ pub trait Export {
 pub enum ExportError {
     #[error("cannot write the export: {0}")]
     Io(#[from] std::io::Error),
+    /// The runs cannot be read, or not be exported so.
+    #[error(transparent)]
+    Run(#[from] crate::runner::RunError),
 }
 
 impl ExportError {
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&str> {
         match self {
             Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => None,
+            Self::Run(error) => Some(error.hint()),
             Self::Io(_) => Some("check free space and rights of the output; the run itself is untouched"),
         }
     }
