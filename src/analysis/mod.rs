@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `results` | runs read back with their scores, joined by question |
 //! | [`annotations`], `judges` | judgements of people and of models |
-//! | `compare` | variants on the same questions: differences, intervals, tests, verdicts |
+//! | `compare`, `comparing` | variants on the same questions: differences, intervals, tests, verdicts; what a person compares |
 //! | `flipped` | answers that flip between variants |
 //! | `branching`, `branch` | which episodes are branched off, and what an edit repairs; where branched episodes continue as recorded |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
@@ -22,6 +22,7 @@ pub mod annotations;
 mod branch;
 pub(crate) mod branching;
 pub(crate) mod compare;
+pub(crate) mod comparing;
 pub mod export;
 pub(crate) mod exporting;
 mod flipped;

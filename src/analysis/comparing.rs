@@ -1,0 +1,752 @@
+//! Comparisons of runs and tables as a person asks for them: what is read, paired, warned of and judged by conditions.
+
+use crate::analysis::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
+use crate::analysis::compare::settings::canonical;
+use crate::analysis::compare::{
+    CompareError, Comparison, EXPENSES, Effort, Item, MOST_PAIRS, NamedFigure, Optimism, Settings, Variant, among_all,
+    compare, efforts, optimism,
+};
+use crate::analysis::flip_lists;
+use crate::analysis::report::comparison::{Compared, FlipList};
+use crate::analysis::results::{
+    self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting,
+    Source, Wanted, counterparts, differences, folder_name, with_judges,
+};
+use crate::base::stats::Interval;
+use crate::base::text::visible_line;
+use crate::base::{ExperimentRecord, Pairs};
+use crate::runner::RunError;
+use crate::scoring::{Figure, figure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Flipped answers of a pair that are listed.
+const DEFAULT_FLIPS: usize = 20;
+
+/// Takes notes for the user.
+type Tell<'a> = &'a dyn Fn(String);
+
+/// What is compared, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct CompareRequest {
+    /// Runs as they were typed; nothing where tables are compared.
+    pub(crate) runs: Vec<String>,
+    pub(crate) tables: Vec<PathBuf>,
+    pub(crate) baseline: Option<String>,
+    /// Names of variants, two for each pair.
+    pub(crate) contrast: Vec<String>,
+    pub(crate) metric: Vec<String>,
+    pub(crate) bounds: Vec<Bounds>,
+    /// Metrics that are not figures of every run.
+    pub(crate) joined: Vec<JoinedMetric>,
+    pub(crate) by: Vec<Field>,
+    /// The field of questions that are not independent.
+    pub(crate) cluster: Option<Field>,
+    /// The holdout's list, where the records do not lead to it.
+    pub(crate) holdout: Option<PathBuf>,
+    /// Runs over the development part.
+    pub(crate) dev: Vec<String>,
+    pub(crate) mde: bool,
+    /// Flipped answers of a pair that are listed.
+    pub(crate) flips: Option<usize>,
+    pub(crate) stale_gold: bool,
+    pub(crate) level: f64,
+    pub(crate) seed: u64,
+    pub(crate) resamples: usize,
+    pub(crate) conditions: Vec<String>,
+}
+
+impl CompareRequest {
+    fn lists_flips(&self) -> bool {
+        self.flips.is_some() || self.stale_gold
+    }
+
+    /// The compared figures, by their names: those that are named, and the metrics from files.
+    fn figures(&self) -> Vec<String> {
+        let name = |typed: &String| {
+            let joined = self.joined.iter().find(|metric| metric.name.eq_ignore_ascii_case(typed.trim()));
+            joined.map_or_else(|| canonical(typed), |metric| metric.name.clone())
+        };
+        let mut names: Vec<String> = self.metric.iter().map(name).filter(|name| !name.is_empty()).collect();
+        for metric in &self.joined {
+            if !names.contains(&metric.name) {
+                names.push(metric.name.clone());
+            }
+        }
+        names
+    }
+
+    /// The pairs that were typed.
+    pub(crate) fn pairs(&self) -> Result<Pairs, RunError> {
+        let mut pairs = Pairs { baseline: self.baseline.clone(), ..Pairs::default() };
+        for pair in self.contrast.as_chunks().0 {
+            if !pairs.add(pair.clone()) {
+                let [a, b] = pair.each_ref().map(|name| visible_line(name, 80));
+                return Err(RunError::usage(format!("--contrast {a} {b} repeats a pair"), "name each pair once"));
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Whether some of the possible pairs may be named: two variants, or variants of runs.
+    fn names_pairs(&self) -> bool {
+        !self.contrast.is_empty()
+            || self.runs.iter().any(|run| RunRef::parse(run).is_some_and(|run| run.variant.is_some()))
+    }
+
+    fn settings(&self, pairs: Pairs) -> Result<Settings, RunError> {
+        let figure = |name: String| match self.joined.iter().find(|metric| metric.name == name) {
+            Some(metric) => {
+                let (unit, judged) = (metric.unit, metric.is_judged());
+                NamedFigure::joined(name, unit, judged)
+            }
+            None => NamedFigure::new(name),
+        };
+        let mut figures: Vec<NamedFigure> = self.figures().into_iter().map(figure).collect();
+        set_bounds(&self.bounds, &mut figures)?;
+        Ok(Settings {
+            level: self.level,
+            // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
+            alpha: (1e12 * (1.0 - self.level)).round() / 1e12,
+            resamples: self.resamples,
+            seed: self.seed,
+            pairs,
+            figures,
+            breakdowns: self.by.iter().map(|field| field.name().to_owned()).collect(),
+            ..Settings::default()
+        })
+    }
+}
+
+/// Runs or tables that were compared.
+pub(crate) struct ComparedRuns {
+    mde: bool,
+    lists_flips: bool,
+    sources: Vec<Source>,
+    names: Vec<String>,
+    comparison: Comparison,
+    settings: Vec<Setting>,
+    corrected: Vec<CorrectedFigure>,
+    flips: Vec<FlipList>,
+    warnings: Vec<String>,
+    holdout: OverHoldout,
+    /// The sentences about the holdout.
+    holdout_lines: Vec<String>,
+    efforts: Vec<Effort>,
+    /// The conditions with their truth.
+    pub(crate) judged: Vec<(String, Judged)>,
+}
+
+/// Compares what is asked for; with `all_flips`, every flipped answer is listed.
+pub(crate) fn compare_runs(
+    request: &CompareRequest,
+    mut pairs: Pairs,
+    verdicts: &JudgedRuns,
+    all_flips: bool,
+    tell: Tell<'_>,
+) -> Result<ComparedRuns, RunError> {
+    let (mut sources, figures) = sources(request, tell)?;
+    let mut names = results::names(&sources);
+    let mut absent = None;
+    if pairs.is_all() {
+        (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
+    }
+    let possible = Possibilities::of(request, &sources, &names, &figures)?;
+    // The others are compared with none; a name that is not known is refused below, with those that are.
+    if pairs.all_among(&names) {
+        keep_contrasted(&pairs, &mut sources, &mut names);
+    }
+    let columns = columns(request, &sources, &names, &figures);
+    let mut warnings = differences::warnings(&sources, &names);
+    warnings.extend(absent);
+    warn(&warnings, tell);
+    let stopped = results::stopped(&sources, &names)?;
+    let mut settings = Settings { stopped, ..request.settings(pairs)? };
+    results::bound(&mut settings.figures, &figures, &sources);
+    let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
+    possible.charge(request, &mut comparison);
+    // Before anything is printed, as a misspelt condition is an error.
+    let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &comparison)?)));
+    let judged = judged.collect::<Result<Vec<_>, RunError>>()?;
+    let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
+    let flips = if request.lists_flips() {
+        flip_lists(&sources, &columns, &comparison, request.stale_gold, most)?
+    } else {
+        Vec::new()
+    };
+    let settings = differences::of(&sources);
+    let said = warnings.len();
+    let holdout = OverHoldout::of(request, &sources, &comparison, &mut warnings, tell)?;
+    warn(&warnings[said..], tell);
+    let corrected = verdicts.corrected(&comparison, &sources, &names, request.level);
+    let efforts = if request.mde { efforts(&columns, &comparison, questions_of(&sources)) } else { Vec::new() };
+    let holdout_lines = holdout.lines();
+    Ok(ComparedRuns {
+        mde: request.mde,
+        lists_flips: request.lists_flips(),
+        sources,
+        names,
+        comparison,
+        settings,
+        corrected,
+        flips,
+        warnings,
+        holdout,
+        holdout_lines,
+        efforts,
+        judged,
+    })
+}
+
+impl ComparedRuns {
+    pub(crate) fn shown(&self) -> Compared<'_> {
+        Compared {
+            comparison: &self.comparison,
+            settings: &self.settings,
+            corrected: &self.corrected,
+            flips: &self.flips,
+            warnings: &self.warnings,
+            holdout: &self.holdout_lines,
+            mde: self.mde,
+            efforts: &self.efforts,
+        }
+    }
+
+    /// Every figure in full precision, with its sources.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut value = json!(self.comparison);
+        let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
+        let setting = |setting: &Setting| json!({"name": setting.name, "values": setting.values});
+        let condition = |(text, judged): &(String, Judged)| {
+            let values: serde_json::Map<String, Value> =
+                judged.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            json!({"condition": text, "holds": judged.holds, "values": values})
+        };
+        value["sources"] = self.sources.iter().zip(&self.names).map(source).collect();
+        value["differing_settings"] = self.settings.iter().map(setting).collect();
+        value["warnings"] = json!(self.warnings);
+        if !self.corrected.is_empty() {
+            value["corrected"] = json!(self.corrected);
+        }
+        if self.mde {
+            value["efforts"] = json!(self.efforts);
+        }
+        if let Some(holdout) = self.holdout.to_json() {
+            value["holdout"] = holdout;
+        }
+        if self.lists_flips {
+            value["flips"] = json!(self.flips);
+        }
+        if !self.judged.is_empty() {
+            value["conditions"] = self.judged.iter().map(condition).collect();
+        }
+        value
+    }
+
+    /// Notes the look at the holdout in the ledger, once somebody can see the figures, and tells what the written comparison
+    /// does not show on the terminal.
+    pub(crate) fn note_look(&mut self, shown: bool, tell: Tell<'_>) {
+        if !shown {
+            self.holdout_lines.iter().for_each(|line| tell(visible_line(line, 500)));
+        }
+        if let Some(warning) = self.holdout.looks.as_mut().and_then(Looks::note) {
+            tell(format!("warning: {}", visible_line(&warning, 500)));
+        }
+    }
+}
+
+/// Leaves out the variants that no contrast names.
+fn keep_contrasted(pairs: &Pairs, sources: &mut Vec<Source>, names: &mut Vec<String>) {
+    let is_contrasted = |name: &String| pairs.contrasts.iter().flatten().any(|other| other == name);
+    let mut kept = names.iter().map(is_contrasted);
+    sources.retain(|_| kept.next().unwrap_or(true));
+    names.retain(is_contrasted);
+}
+
+/// The variants under these names.
+fn columns(request: &CompareRequest, sources: &[Source], names: &[String], figures: &[String]) -> Vec<Variant> {
+    let column = |(source, name): (&Source, &String)| source.column(name, figures, &request.by);
+    sources.iter().zip(names).map(column).collect()
+}
+
+/// All pairs that could be compared, where the command line names some of them.
+#[derive(Default)]
+struct Possibilities {
+    /// The variants, those that were named first; these alone where all are too many.
+    variants: Vec<Variant>,
+    count: usize,
+    others: usize,
+    plan: Pairs,
+}
+
+impl Possibilities {
+    fn of(
+        request: &CompareRequest,
+        sources: &[Source],
+        names: &[String],
+        figures: &[String],
+    ) -> Result<Self, RunError> {
+        // The arms of a branch are compared as its table compares them.
+        let of_branch = |source: &Source| source.origin.as_ref().is_some_and(|origin| origin.manifest.is_branch());
+        if !request.names_pairs() || sources.iter().all(of_branch) {
+            return Ok(Self::default());
+        }
+        let (plan, _) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
+        let others = others(request, sources)?;
+        let mut variants = columns(request, sources, names, figures);
+        variants.extend(columns_of_others(request, &others, figures));
+        Ok(Self { variants, count: sources.len() + others.count, others: others.count, plan })
+    }
+
+    fn charge(&self, request: &CompareRequest, comparison: &mut Comparison) {
+        if !request.contrast.is_empty() || self.others > 0 {
+            among_all(comparison, &self.variants, self.count, &|a, b| self.plan.names(a, b));
+        }
+    }
+}
+
+/// Variants of the compared runs that were not named.
+struct Others {
+    count: usize,
+    /// They, unless they are too many to be compared.
+    sources: Vec<Source>,
+}
+
+fn others(request: &CompareRequest, sources: &[Source]) -> Result<Others, RunError> {
+    let mut refs: Vec<RunRef> = Vec::new();
+    for source in sources {
+        let Some(origin) = &source.origin else { continue };
+        for variant in &origin.manifest.variants {
+            let other = RunRef { path: source.run.path.clone(), variant: Some(variant.name.clone()) };
+            if !refs.contains(&other) && sources.iter().all(|named| named.run != other) {
+                refs.push(other);
+            }
+        }
+    }
+    let all = sources.len() + refs.len();
+    if refs.is_empty() || all * (all - 1) / 2 > MOST_PAIRS {
+        return Ok(Others { count: refs.len(), sources: Vec::new() });
+    }
+    let (mut sources, _, _) = read(request, &refs)?;
+    sources.retain(|source| !source.episodes.is_empty());
+    Ok(Others { count: sources.len(), sources })
+}
+
+/// They under names that no variant has.
+fn columns_of_others(request: &CompareRequest, others: &Others, figures: &[String]) -> Vec<Variant> {
+    let names: Vec<String> = (0..others.sources.len()).map(|at| format!("\0{at}")).collect();
+    columns(request, &others.sources, &names, figures)
+}
+
+/// The truth of a condition, or an error that points at its place.
+fn evaluated(condition: &str, terms: &dyn Terms) -> Result<Judged, RunError> {
+    evaluate(condition, terms).map_err(|fault| {
+        RunError::usage(
+            format!("--fail-if: {}", fault.pointed(condition)),
+            "`wikitrail docs compare` lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
+        )
+    })
+}
+
+fn warn(warnings: &[String], tell: Tell<'_>) {
+    for warning in warnings {
+        tell(format!("warning: {}", visible_line(warning, 500)));
+    }
+}
+
+/// Questions in the dataset of the runs, where it is one.
+fn questions_of(sources: &[Source]) -> Option<usize> {
+    let mut datasets = sources.iter().map(|source| Some(&source.origin.as_ref()?.manifest.dataset));
+    let first = datasets.next()??;
+    datasets.all(|other| other.is_some_and(|other| other.sha256 == first.sha256)).then_some(first.questions)
+}
+
+/// The variants, and the figures that each has.
+fn sources(request: &CompareRequest, tell: Tell<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
+    let (fields, cluster) = (&request.by, request.cluster.as_ref());
+    let (found, figures) = if request.tables.is_empty() {
+        loaded(request, &request.runs, tell)?
+    } else {
+        results::table_sources(&request.tables, request.figures(), fields, cluster)?
+    };
+    for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.map(|f| ("--cluster", f))) {
+        check_field(flag, field, fields, &found)?;
+    }
+    Ok((found, figures))
+}
+
+/// The variants of these runs, the figures that each has, and what a reader should know.
+fn read(request: &CompareRequest, runs: &[RunRef]) -> Result<(Vec<Source>, Vec<String>, Vec<String>), RunError> {
+    let (fields, cluster) = (&request.by, request.cluster.as_ref());
+    let mut figures = request.figures();
+    let joined = &request.joined;
+    figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
+    // EM decides whether an answer flipped.
+    if !figures.iter().any(|name| name == "em") {
+        figures.push("em".to_owned());
+    }
+    if request.mde {
+        figures.extend(EXPENSES.map(str::to_owned));
+        figures.sort();
+        figures.dedup();
+    }
+    let read = figures.iter().map(|name| known(name)).collect::<Result<Vec<_>, RunError>>()?;
+    let wanted = Wanted { figures: &read, joined, cluster, by: fields, gold_pages: request.stale_gold };
+    let (found, notes) = results::load(runs, &wanted)?;
+    figures.extend(joined.iter().map(|metric| metric.name.clone()));
+    Ok((found, figures, notes))
+}
+
+/// The same of runs as they are typed, each with an episode.
+fn loaded(request: &CompareRequest, runs: &[String], tell: Tell<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
+    let (found, figures, notes) = read(request, &results::runs(runs)?)?;
+    notes.into_iter().for_each(tell);
+    if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
+        return Err(RunError::input(
+            format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
+            "finish the run with --resume, or name another run",
+        ));
+    }
+    note_coverage(&found, &request.joined, tell)?;
+    Ok((found, figures))
+}
+
+/// Says for which episodes the metrics from files have no value.
+fn note_coverage(sources: &[Source], joined: &[JoinedMetric], tell: Tell<'_>) -> Result<(), RunError> {
+    let folders: Vec<String> = sources.iter().map(|source| folder_name(&source.run.path)).collect();
+    for metric in joined {
+        let names = sources.iter().zip(&folders).flat_map(|(source, run)| {
+            let variant = source.run.variant.as_deref().unwrap_or_default();
+            let measured = source.episodes.iter().filter(|episode| episode.measured);
+            measured.map(move |episode| EpisodeName { run, variant, repeat: episode.repeat, id: &episode.id })
+        });
+        metric.coverage(names)?.into_iter().for_each(tell);
+    }
+    Ok(())
+}
+
+fn known(name: &str) -> Result<&'static Figure, RunError> {
+    Figure::named(name).ok_or_else(|| {
+        let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
+        RunError::usage(
+            format!("--metric: unknown figure `{}`", visible_line(name, 60)),
+            format!("figures of a run are {}", known.join(", ")),
+        )
+    })
+}
+
+/// Refuses a field that no question has, instead of printing a table of dashes.
+fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) -> Result<(), RunError> {
+    let at = fields.iter().position(|other| other == field);
+    let mut episodes = sources.iter().flat_map(|source| &*source.episodes);
+    let known = match (flag, at) {
+        ("--by", Some(at)) => episodes.any(|episode| episode.groups.get(at).is_some_and(Option::is_some)),
+        // `cluster` is the default, and few datasets have clusters.
+        _ => *field == Field::Cluster || episodes.any(|episode| episode.cluster.is_some()),
+    };
+    if known {
+        return Ok(());
+    }
+    Err(RunError::input(
+        format!("{flag}: no question has the field `{}`", visible_line(field.name(), 60)),
+        "type, level, hops, answer_kind, cluster and page are available if the dataset has them and its file can be read; a \
+         table needs a column of that name",
+    ))
+}
+
+fn explain(error: CompareError, sources: &[Source]) -> RunError {
+    match &error {
+        CompareError::TooFew(_) => {
+            RunError::usage(error, "name another run, or a run with several variants (--method act,react)")
+        }
+        CompareError::NothingShared(_) => RunError::input(error, differences::nothing_shared(sources)),
+        CompareError::Duplicate { .. } => {
+            RunError::input(error, "add a column `repeat` to distinguish the repeats of a question")
+        }
+        CompareError::OutOfBounds { .. } => {
+            RunError::input(error, "correct the value, or give wider bounds by --bounds")
+        }
+        CompareError::Unknown { .. } => RunError::usage(error, "--baseline and --contrast take these names"),
+        CompareError::WithItself(_) => RunError::usage(error, "--contrast takes two names"),
+        CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {
+            RunError::usage(error, "see --metric and --by")
+        }
+        CompareError::NotBetween { .. } => RunError::usage(error, "the usual level is 0.95"),
+        CompareError::NoResamples => RunError::usage(error, "the usual number is 10000"),
+        CompareError::SameName(_) => RunError::input(error, "rename one of the files or folders"),
+    }
+}
+
+/// A figure and its bounds, as they were typed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bounds {
+    figure: String,
+    range: Interval,
+}
+
+pub(crate) fn parsed_bounds(text: &str) -> Result<Bounds, String> {
+    let wanted = || "expected NAME=LOW..HIGH with LOW below HIGH, such as tokens=0..20000".to_owned();
+    let (figure, ends) = text.rsplit_once('=').ok_or_else(wanted)?;
+    let (low, high) = ends.split_once("..").ok_or_else(wanted)?;
+    let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(wanted);
+    let range = Interval { low: number(low)?, high: number(high)? };
+    if range.low >= range.high || figure.trim().is_empty() {
+        return Err(wanted());
+    }
+    Ok(Bounds { figure: canonical(figure), range })
+}
+
+/// Sets the bounds that were typed.
+fn set_bounds(bounds: &[Bounds], figures: &mut [NamedFigure]) -> Result<(), RunError> {
+    for Bounds { figure, range } in bounds {
+        let name = visible_line(figure, 80);
+        let Some(found) = figures.iter_mut().find(|other| other.name.eq_ignore_ascii_case(figure)) else {
+            let known: Vec<String> = figures.iter().map(|figure| visible_line(&figure.name, 80)).collect();
+            return Err(RunError::usage(
+                format!("--bounds names `{name}`, which is not compared"),
+                format!("name one of {}, or add `{name}` to --metric", known.join(", ")),
+            ));
+        };
+        if found.range.is_some() {
+            let message = format!("`{name}` has the bounds 0..1 already, or --bounds names it twice");
+            return Err(RunError::usage(message, "remove --bounds for it"));
+        }
+        found.range = Some(*range);
+    }
+    Ok(())
+}
+
+/// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, and
+/// those of files.
+pub(crate) fn judges_and_metrics(
+    request: &CompareRequest,
+    paths: &[&Path],
+    files: Vec<JoinedMetric>,
+    tell: Tell<'_>,
+) -> Result<(JudgedRuns, Vec<JoinedMetric>), RunError> {
+    let of_file = |name: &str| files.iter().any(|file| file.name.eq_ignore_ascii_case(name));
+    let is_judge = |name: &&str| {
+        let name = name.to_ascii_lowercase();
+        name == JUDGE || name.starts_with("judge:")
+    };
+    let typed = request.metric.iter().map(|name| name.trim());
+    let wanted: Vec<&str> = typed.filter(is_judge).filter(|name| !of_file(name)).collect();
+    if wanted.is_empty() || !request.tables.is_empty() {
+        return Ok((JudgedRuns::default(), files));
+    }
+    let judged = JudgedRuns::read(paths.iter().copied())?;
+    let mut metrics = judged.metrics()?;
+    let names: Vec<String> = metrics.iter().map(|metric| visible_line(&metric.name, 80)).collect();
+    if let Some(unknown) =
+        wanted.iter().find(|name| !metrics.iter().any(|metric| metric.name.eq_ignore_ascii_case(name)))
+    {
+        let hint = match names.as_slice() {
+            [] => "judge a run first: wikitrail score RUN --judge openai:NAME".to_owned(),
+            names => format!("judges of these runs are {}", names.join(", ")),
+        };
+        let unknown = visible_line(unknown, 80);
+        return Err(RunError::usage(format!("--metric: these runs have no verdicts of `{unknown}`"), hint));
+    }
+    judged.notes().iter().cloned().for_each(tell);
+    metrics.retain(|metric| wanted.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
+    Ok((judged, with_judges(files, metrics)?))
+}
+
+/// No plan is longer.
+const MAX_PLAN_BYTES: u64 = 256 << 20;
+
+/// What `run --dry-run --json` prints, as far as it is needed here.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Plan {
+    Several { runs: Vec<PlannedRun> },
+    One(PlannedRun),
+}
+
+#[derive(Debug, Deserialize)]
+struct PlannedRun {
+    run: PathBuf,
+    variants: Vec<Named>,
+    experiment: Option<ExperimentRecord>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Named {
+    name: String,
+}
+
+/// Refuses what the comparison of a planned run with these other runs would refuse. Nothing is compared.
+pub(crate) fn check_plan(
+    request: &CompareRequest,
+    mut pairs: Pairs,
+    (mut sources, planned): (Vec<Source>, Vec<Pairs>),
+    tell: Tell<'_>,
+) -> Result<(), RunError> {
+    let (others, figures) = loaded(request, &request.runs, tell)?;
+    let of_others = others.iter().map(Source::pairs);
+    let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
+    sources.extend(others);
+    let mut names = results::names(&sources);
+    if pairs.is_all() {
+        (pairs, _) = results::planned(&of_all, &names);
+    }
+    if pairs.all_among(&names) {
+        names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
+    }
+    let settings = request.settings(pairs)?;
+    let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings);
+    let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
+    for condition in &request.conditions {
+        evaluated(condition, &planned)?;
+    }
+    Ok(())
+}
+
+/// A comparison whose names are known and whose values are not, its counts of questions included.
+struct Planned(Comparison);
+
+impl Terms for Planned {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+        self.0.term(name, arguments, at).map(|_| None)
+    }
+}
+
+/// The variants, each with one and the same question that has no value in any.
+fn planned_columns(names: &[String], figures: &[String], fields: &[String]) -> Vec<Variant> {
+    let item = Item { values: vec![None; figures.len()], groups: vec![None; fields.len()], ..Item::default() };
+    let column =
+        |name: &String| Variant { items: vec![item.clone()], ..Variant::new(name, figures.to_vec(), fields.to_vec()) };
+    names.iter().map(column).collect()
+}
+
+/// The variants of a plan, and the pairs that the experiment of each compares.
+pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), RunError> {
+    let refused = |error: &dyn std::fmt::Display| {
+        let path = visible_line(&plan.display().to_string(), 300);
+        let hint = "`wikitrail run … --dry-run --json` prints a plan";
+        RunError::input(format!("--plan: cannot read `{path}`: {error}"), hint)
+    };
+    let mut text = String::new();
+    let file = std::fs::File::open(plan).map_err(|error| refused(&error))?;
+    file.take(MAX_PLAN_BYTES).read_to_string(&mut text).map_err(|error| refused(&error))?;
+    let plan = serde_json::from_str(&text).map_err(|_| refused(&"it is not the JSON of a plan"))?;
+    let runs = match plan {
+        Plan::Several { runs } => runs,
+        Plan::One(run) => vec![run],
+    };
+    let (mut sources, mut pairs) = (Vec::new(), Vec::new());
+    for PlannedRun { run, variants, experiment } in runs {
+        let of_run = experiment.map(|experiment| experiment.pairs).unwrap_or_default();
+        for Named { name } in variants {
+            let run = RunRef { path: run.clone(), variant: Some(name) };
+            sources.push(Source { run, origin: None, episodes: [].into() });
+            pairs.push(of_run.clone());
+        }
+    }
+    Ok((sources, pairs))
+}
+
+/// A comparison over a holdout.
+#[derive(Debug, Default)]
+struct OverHoldout {
+    looks: Option<Looks>,
+    /// The same pairs on the development part.
+    optimism: Vec<Optimism>,
+}
+
+impl OverHoldout {
+    fn of(
+        request: &CompareRequest,
+        sources: &[Source],
+        comparison: &Comparison,
+        warnings: &mut Vec<String>,
+        tell: Tell<'_>,
+    ) -> Result<Self, RunError> {
+        let Some(holdout) = Holdout::of(sources, request.holdout.as_deref())? else {
+            if request.dev.is_empty() {
+                warnings.extend(Holdout::unusable(sources));
+                return Ok(Self::default());
+            }
+            return Err(RunError::input(
+                "--dev: these runs are not over a holdout that their records lead to",
+                "name the list of the split with --holdout FILE, such as lists/holdout.ids",
+            ));
+        };
+        let optimism = if request.dev.is_empty() {
+            Vec::new()
+        } else {
+            beside_development(request, sources, comparison, &holdout, tell)?
+        };
+        let looks = holdout.look(sources, request.figures());
+        warnings.extend(looks.warnings.iter().cloned());
+        Ok(Self { looks: Some(looks), optimism })
+    }
+
+    /// For a person, a sentence each.
+    fn lines(&self) -> Vec<String> {
+        let pairs = self.optimism.iter().map(|pair| pair.sentence.clone());
+        self.looks.iter().map(Looks::sentence).chain(pairs).collect()
+    }
+
+    /// The same for programs.
+    fn to_json(&self) -> Option<Value> {
+        let mut value = json!(self.looks.as_ref()?);
+        value["sentence"] = json!(self.looks.as_ref().map(Looks::sentence));
+        if !self.optimism.is_empty() {
+            value["pairs"] = json!(self.optimism);
+        }
+        Some(value)
+    }
+}
+
+/// The pairs on the holdout, and what they were on the development part. The two are never one comparison.
+fn beside_development(
+    request: &CompareRequest,
+    sources: &[Source],
+    comparison: &Comparison,
+    holdout: &Holdout,
+    tell: Tell<'_>,
+) -> Result<Vec<Optimism>, RunError> {
+    if holdout.others() > 0 {
+        return Err(RunError::input(
+            format!("--dev: {} of the compared questions are not in the holdout", holdout.others()),
+            "name runs over the holdout alone; those of the development part belong behind --dev",
+        ));
+    }
+    let (development, figures) = loaded(request, &request.dev, tell)?;
+    let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
+    let same = counterparts(sources, &development, holdout)?;
+    let columns: Vec<Variant> =
+        same.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &request.by)).collect();
+    // A rule that could stop a run on one part says nothing about the other.
+    let stopped = results::stopped(&same, &names)?;
+    let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };
+    let development = compare(&columns, &settings).map_err(|error| explain(error, &same))?;
+    Ok(optimism(comparison, &development))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounds, parsed_bounds};
+    use crate::base::stats::Interval;
+
+    #[test]
+    fn bounds_are_read() {
+        for (text, figure, low, high) in [
+            ("tokens=0..20000", "tokens", 0.0, 20000.0),
+            ("a=b=-1..1.5", "a=b", -1.0, 1.5),
+            ("m = -2..-1", "m", -2.0, -1.0),
+        ] {
+            assert_eq!(
+                parsed_bounds(text),
+                Ok(Bounds { figure: figure.to_owned(), range: Interval { low, high } }),
+                "{text}"
+            );
+        }
+        for text in ["tokens", "tokens=3", "tokens=1..1", "tokens=2..1", "=0..1", "tokens=0..inf", "tokens=nan..1"] {
+            assert!(parsed_bounds(text).is_err_and(|error| error.contains("NAME=LOW..HIGH")), "{text}");
+        }
+    }
+}
