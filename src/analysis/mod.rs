@@ -14,6 +14,7 @@
 //! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
 //! | `report` | tables, pages and charts for people |
 //! | `output_file` | which existing file an output may replace |
+//! | `scores` | a run's figures with what stands beside them |
 //! | `live_view` | runs in a browser while they go on |
 //!
 //! Commands load runs through `results`, and hand what they loaded to the others.
@@ -35,6 +36,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;
 pub(crate) mod results;
+pub(crate) mod scores;
 
 pub(crate) use branch::Paths;
 pub(crate) use flipped::flip_lists;

@@ -10,6 +10,7 @@ use super::score::{self, Print};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::plan::{Bounded, Cells, Costs, cells, costs};
 use crate::analysis::report::{Progress, View, counted};
+use crate::analysis::scores::{ExtraScores, together};
 use crate::base::text::visible_line;
 use crate::base::{RunEvent, Shard, StopRule, Variant};
 use crate::runner::experiment::{
@@ -120,7 +121,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     let Finished { summaries, end, notes, .. } = prepared.execute(&mut screen, Interrupts::signals()).await?;
     screen.result()?;
     if several && shown.json && shown.figures {
-        writeln!(stdout(), "{}", score::together(&summaries))?;
+        writeln!(stdout(), "{}", together(&summaries))?;
     }
     notes.iter().for_each(say);
     if let Some(page) = shown.report {
@@ -659,7 +660,7 @@ impl Listener for Screen {
             } else {
                 Print::Tables
             };
-            self.result = score::print(summary, score::ExtraScores::default(), how);
+            self.result = score::print(summary, ExtraScores::default(), how);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The command line of a run: which arguments were typed, and its words without secrets.
 
+use crate::base::text::shell_word;
 use crate::net::redact;
 use crate::wikipedia::RetrieverAddress;
 use std::ffi::OsString;
@@ -107,6 +108,26 @@ impl Argument {
         };
         if self.values.is_empty() { vec![flag.into()] } else { self.values.iter().map(with).collect() }
     }
+}
+
+/// The words of a command, quoted for a shell, without some flags; the word `LARGER` stands for the values of `larger`.
+pub(crate) fn words_again(words: &[String], larger: &[&str], switches: &[&str], with_values: &[&str]) -> Vec<String> {
+    let (mut again, mut words) = (Vec::new(), words.iter());
+    while let Some(word) = words.next() {
+        let flag = word.split('=').next().unwrap_or_default();
+        let is_dropped = with_values.contains(&flag);
+        if is_dropped || larger.contains(&flag) {
+            if flag == word {
+                words.next();
+            }
+            if !is_dropped {
+                again.push(format!("{flag} LARGER"));
+            }
+        } else if !switches.contains(&word.as_str()) {
+            again.push(shell_word(word));
+        }
+    }
+    again
 }
 
 #[cfg(test)]

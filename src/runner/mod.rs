@@ -62,7 +62,7 @@ mod user_config;
 mod variant;
 mod wiki;
 
-pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets};
+pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_again};
 pub(crate) use confirm::{Ask, Origin, Question};
 pub(crate) use costs::{Estimate, Expense};
 pub use error::{ErrorKind, RunError};

@@ -9,6 +9,7 @@ use super::stopping::Watch;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Usage, Variant};
 use crate::models::Price;
+use crate::runner::command_line::words_again;
 use crate::runner::store::{PaidByVariant, Records, RunFolder, Skipped};
 use crate::scoring::{Metric, PromptGrowth, RunAssessment, RunScore, ScoredEpisode, Shortfalls, Tally};
 use serde::Serialize;
@@ -302,25 +303,15 @@ impl Summary {
     ///
     /// A server that the experiment's file names is named here too, as it gets a key only from somebody who names it.
     pub fn resume_command(&self, spent: bool) -> String {
-        let mut words = vec!["wikitrail".to_owned()];
         let server = self.server_of_file();
-        let mut typed = self.manifest.command_line.iter().skip(1);
-        while let Some(word) = typed.next() {
-            let flag = word.split('=').next().unwrap_or_default();
-            match word.as_str() {
-                "--resume" | "--quiet" | "-q" => {}
-                "--confirm" if server.is_some() && !self.is_limited_by_a_files_price() => {}
-                "--out" | "--shard" => drop(typed.next()),
-                _ if ["--out", "--shard"].contains(&flag) => {}
-                _ if spent && BUDGETS.contains(&flag) => {
-                    if flag == word {
-                        typed.next();
-                    }
-                    words.push(format!("{flag} LARGER"));
-                }
-                word => words.push(shell_word(word)),
-            }
+        let mut switches = vec!["--resume", "--quiet", "-q"];
+        if server.is_some() && !self.is_limited_by_a_files_price() {
+            switches.push("--confirm");
         }
+        let typed = self.manifest.command_line.get(1..).unwrap_or_default();
+        let larger: &[&str] = if spent { &BUDGETS } else { &[] };
+        let mut words = vec!["wikitrail".to_owned()];
+        words.extend(words_again(typed, larger, &switches, &["--out", "--shard"]));
         if let Some(server) = server {
             words.extend(["--base-url".to_owned(), shell_word(server)]);
         }

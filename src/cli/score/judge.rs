@@ -4,13 +4,11 @@ use crate::analysis::judges::{
     Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, PromptFault, Reading, Rule,
     Verdict,
 };
-use crate::analysis::report::agreement::judged_figures;
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::summary::LEVEL;
-use crate::analysis::report::{JoinedRow, View, wrapped};
-use crate::analysis::results::{GradedRun, JudgedRun, answers, failed_episodes};
+use crate::analysis::report::{View, wrapped};
+use crate::analysis::results::{GradedRun, answers, failed_episodes};
 use crate::base::bounded::text_at_most;
-use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::base::text::{counted, thousands, visible_line};
 use crate::cli::defaults::{self, DefaultsResolver};
 use crate::cli::failure::{self, Failure};
 use crate::cli::flags::{ASKED, OfJudge, Typed, usd};
@@ -19,8 +17,8 @@ use crate::cli::say::say;
 use crate::runner::experiment::defaults::GivenBy;
 use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::runner::store::RunFolder;
-use crate::runner::{End, Interrupts, Summary, UserConfig, set_prices, without_secrets};
-use serde_json::{Value, json};
+use crate::runner::{End, Interrupts, UserConfig, set_prices, without_secrets, words_again};
+use serde_json::json;
 use std::fs::File;
 use std::io::Write as _;
 use std::num::NonZeroU32;
@@ -234,20 +232,9 @@ fn told(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
 /// The command that goes on: this one, with the word `LARGER` for a budget that is spent.
 fn again(spent: bool) -> String {
     const BUDGETS: [&str; 3] = ["--judge-budget-usd", "--judge-budget-tokens", "--judge-max-calls"];
-    let mut words = vec!["wikitrail".to_owned()];
-    let mut typed = without_secrets(std::env::args_os().skip(1)).into_iter();
-    while let Some(word) = typed.next() {
-        let flag = word.split('=').next().unwrap_or_default().to_owned();
-        if spent && BUDGETS.contains(&flag.as_str()) {
-            if flag == word {
-                typed.next();
-            }
-            words.push(format!("{flag} LARGER"));
-        } else {
-            words.push(shell_word(&word));
-        }
-    }
-    words.join(" ")
+    let typed = without_secrets(std::env::args_os().skip(1));
+    let words = words_again(&typed, if spent { &BUDGETS } else { &[] }, &[], &[]);
+    format!("wikitrail {}", words.join(" "))
 }
 
 fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
@@ -286,46 +273,6 @@ fn planned(plan: &JudgePlan, done: &str) -> String {
         thousands(plan.usage.prompt_tokens),
         thousands(plan.usage.completion_tokens)
     )
-}
-
-/// What a reader should know of a run's verdicts.
-pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
-    let mut notes = judged.notes.clone();
-    for name in &judged.names {
-        for variant in &summary.manifest.variants {
-            if let Some((missing, [low, high])) = judged.bounds(name, &variant.name) {
-                notes.push(format!(
-                    "{}: {} without a verdict of `{}`, left out of its mean; counting them, it is between {:.1} and {:.1} %",
-                    visible_line(&variant.name, 40),
-                    counted(missing, "episode"),
-                    visible_line(name, 60),
-                    100.0 * low,
-                    100.0 * high
-                ));
-            }
-        }
-    }
-    notes.extend(judged.split());
-    for known in &judged.judges {
-        let own = summary.manifest.variants.iter().filter(|variant| variant.model == known.judge.model);
-        notes.extend(own.take(1).map(|variant| {
-            let model = visible_line(&known.judge.model, 80);
-            let variant = visible_line(&variant.name, 40);
-            format!("{model} judges answers of its own ({variant}): models tend to prefer what they write themselves")
-        }));
-    }
-    notes
-}
-
-/// What judges said beside exact match and beside each other.
-pub(super) fn text(judged: &JudgedRun, joined: &[JoinedRow]) -> String {
-    let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
-    let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
-    judged_figures(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, View::of_stdout().width)
-}
-
-pub(super) fn to_json(judged: &JudgedRun) -> Value {
-    json!({ "each": judged.figures(LEVEL), "pairs": judged.pairs(LEVEL) })
 }
 
 #[cfg(test)]

@@ -1,0 +1,509 @@
+//! A run's figures with what stands beside them: metrics of files, what people and judges said, notes and next commands.
+
+use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
+use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
+use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
+use crate::analysis::report::{JoinedRow, RunSummary, SummaryRow, wrapped};
+use crate::analysis::results::{
+    EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics, judgements_of,
+    with_judges,
+};
+use crate::base::Trajectory;
+use crate::base::stats::{Interval, Mean};
+use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::runner::store::RunFolder;
+use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore};
+use crate::scoring::{AnswerScore, Figure, Metric, ScoredEpisode, Unit, figure};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Unfinished shards that are named in one line.
+const MAX_SHARDS_LISTED: usize = 7;
+/// Judgements on unknown episodes that are named.
+const MAX_LISTED: usize = 3;
+
+/// Takes notes for the user.
+type Tell<'a> = &'a dyn Fn(String);
+
+/// What is printed beside a run's own figures.
+#[derive(Debug, Default)]
+pub(crate) struct ExtraScores {
+    /// A line for each episode, with `--per-item`.
+    pub(crate) lines: Option<Vec<String>>,
+    /// An object for each episode, with `--per-item --json`.
+    pub(crate) items: Option<Vec<Value>>,
+    /// Metrics from files.
+    pub(crate) joined: Vec<JoinedRow>,
+    /// What people said.
+    pub(crate) judgements: Option<Judgements>,
+    /// What judges said.
+    pub(crate) judged: Option<JudgedRun>,
+    /// How many episodes models read to classify them, a sentence each.
+    pub(crate) readers: Vec<String>,
+}
+
+/// The tables of a run for a terminal of that width.
+pub(crate) fn run_summary(summary: &Summary, extra: &ExtraScores, width: usize) -> RunSummary {
+    let ExtraScores { joined, judgements, judged, readers, .. } = extra;
+    let rows = summary
+        .variants
+        .iter()
+        .map(|variant| SummaryRow {
+            variant: variant.name.clone(),
+            score: variant.score.clone(),
+            assessment: variant.assessment,
+            episode_ms: variant.episode_ms.and_then(|ms| ms.checked_div(variant.score.episodes)),
+        })
+        .collect();
+    let dataset = &summary.manifest.dataset;
+    let metric = summary.variants.first().map_or("", |variant| variant.metric);
+    let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
+    let shard = summary.shard.map(|shard| format!(", shard {shard}")).unwrap_or_default();
+    let title = format!(
+        "{}{shard}: {} of {} of {}{scored_by}",
+        summary.run.display(),
+        thousands(dataset.selected),
+        counted(dataset.questions, "question"),
+        dataset.name
+    );
+    let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary, width), next_steps(summary));
+    notes.extend(judged.iter().flat_map(|judged| judge_notes(judged, summary)));
+    notes.extend(readers.iter().cloned());
+    let people = judgements
+        .as_ref()
+        .map(|judgements| judgement_tables(judgements, &|one| command(one, summary), width))
+        .unwrap_or_default();
+    let below = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default() + &people;
+    let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
+    RunSummary { title, accuracy, rows, joined: joined.clone(), wall_ms, notes, below, next }
+}
+
+/// The same in full precision.
+pub(crate) fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
+    let mut value = summary_json(summary);
+    if let Some(items) = &extra.items {
+        value["items"] = json!(items);
+    }
+    if let Some(judgements) = &extra.judgements {
+        value["annotations"] = judgements_json(judgements, summary);
+    }
+    if let Some(judged) = &extra.judged {
+        value["judges"] = json!({ "each": judged.figures(LEVEL), "pairs": judged.pairs(LEVEL) });
+    }
+    if !extra.joined.is_empty() {
+        value["metrics"] = json!(extra.joined);
+    }
+    value
+}
+
+/// Several runs as one object.
+pub(crate) fn together(summaries: &[Summary]) -> Value {
+    json!({ "runs": summaries.iter().map(summary_json).collect::<Vec<_>>() })
+}
+
+/// Missing episodes, and the commonest reasons for episodes that were not measured.
+fn notes(summary: &Summary, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(found) = &summary.stopping {
+        let sentence = wrapped(&found.sentence(&found.rule.a, &found.rule.b), width, "");
+        lines.extend(sentence.lines().map(str::to_owned));
+    }
+    let missing = summary.missing();
+    if missing > 0 {
+        lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));
+    }
+    lines.extend(unfinished(&summary.unfinished_shards));
+    let mut reasons: Vec<(&String, &u64)> = summary.reasons.iter().collect();
+    reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    let mut hints: Vec<&String> = Vec::new();
+    for (reason, count) in reasons.iter().take(3) {
+        lines.push(format!("not measured ({count}): {reason}"));
+        // Several reasons may have one remedy.
+        if let Some(hint) = summary.hints.get(*reason).filter(|hint| !hints.contains(hint)) {
+            lines.push(format!("hint: {hint}"));
+            hints.push(hint);
+        }
+    }
+    if reasons.len() > 3 {
+        lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
+    }
+    lines.extend(summary.shortfalls());
+    lines.extend(spent(&summary.spending));
+    lines.extend(other_statuses(summary));
+    lines
+}
+
+/// What was spent, where not all of it is in the figures.
+fn spent(spending: &Spending) -> Option<String> {
+    let Spending { total, unfinished, discarded, .. } = spending;
+    let unfinished = (unfinished.calls > 0)
+        .then(|| format!("{unfinished} on episodes that have not ended, which --resume goes on with"));
+    let discarded = (discarded.calls > 0).then(|| format!("{discarded} on episodes that were run again"));
+    let parts: Vec<String> = unfinished.into_iter().chain(discarded).collect();
+    (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
+}
+
+/// The first shards that lack episodes.
+fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
+    let told = |UnfinishedShard { shard, planned, recorded }: &UnfinishedShard| {
+        format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
+    };
+    let first: Vec<String> = shards.iter().take(MAX_SHARDS_LISTED).map(told).collect();
+    let more = if shards.len() > MAX_SHARDS_LISTED {
+        format!(" and {} more", shards.len() - MAX_SHARDS_LISTED)
+    } else {
+        String::new()
+    };
+    (!shards.is_empty()).then(|| format!("unfinished shards: {}{more}", first.join(", ")))
+}
+
+/// Error pages that the paper's environment takes for pages.
+fn other_statuses(summary: &Summary) -> Option<String> {
+    let all = &summary.other_statuses;
+    let each: Vec<String> = all.iter().map(|(status, count)| format!("{status}: {}", thousands(*count))).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "{} came from answers with a status other than 200 ({}): `--compat paper` reads any answer as a page, as the \
+             original does",
+            counted(all.values().sum::<u64>(), "observation"),
+            each.join(", ")
+        )
+    })
+}
+
+fn next_steps(summary: &Summary) -> Vec<String> {
+    let run = shell_word(&summary.run.display().to_string());
+    let mut lines = Vec::new();
+    if summary.is_unfinished() && !summary.manifest.is_imported() {
+        lines.push(summary.resume_command(summary.cut_short() > 0));
+    }
+    // Of nothing there is nothing to show.
+    if summary.variants.iter().all(|variant| variant.score.measured == 0) && !lines.is_empty() {
+        return lines;
+    }
+    if summary.shard.is_some() {
+        lines.push(format!("wikitrail score {run}"));
+        return lines;
+    }
+    if let Some(id) = &summary.show_id {
+        // An id such as -1 would be read as a flag.
+        let end = if id.starts_with('-') { "-- " } else { "" };
+        lines.push(format!("wikitrail show {run} {end}{}", shell_word(id)));
+    }
+    lines.push(format!("wikitrail export {run} --format csv --rows questions --out questions.csv"));
+    lines
+}
+
+/// Time that the run's parts took, if one has ended by itself.
+fn wall_ms(summary: &Summary) -> Option<u64> {
+    (summary.active_ms > 0).then_some(summary.active_ms)
+}
+
+/// The whole summary.
+fn summary_json(summary: &Summary) -> Value {
+    let variants: Vec<Value> = summary.variants.iter().map(variant_json).collect();
+    let mut value = json!({
+        "run": summary.run.display().to_string(),
+        "dataset": summary.manifest.dataset.name,
+        "selected": summary.manifest.dataset.selected,
+        "planned": summary.planned(),
+        "missing": summary.missing(),
+        "unfinished_shards": summary.unfinished_shards,
+        "not_measured_reasons": summary.reasons,
+        "observations_not_200": summary.other_statuses,
+        "level": LEVEL,
+        "wall_ms": wall_ms(summary),
+        "spending": Some(&summary.spending).filter(|_| !summary.manifest.is_imported()),
+        "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
+        "variants": variants,
+    });
+    if let Some(stopping) = &summary.stopping {
+        value["stopping"] = json!(stopping);
+    }
+    if let Some(shard) = summary.shard {
+        value["shard"] = json!(shard);
+    }
+    value
+}
+
+fn variant_json(variant: &VariantScore) -> Value {
+    let pair = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
+    let score = &variant.score;
+    // The name says which interval it is: with repeats there is no Wilson interval.
+    let em = pair(em_interval(score));
+    let (em_wilson, em_t) = if score.questions.is_none() { (em, None) } else { (None, em) };
+    json!({
+        "name": variant.name,
+        "metric": variant.metric,
+        "episodes": score.episodes,
+        "measured": score.measured,
+        "scored": score.scored,
+        "hidden": score.hidden,
+        "em": score.em,
+        "em_wilson": em_wilson,
+        "em_t": em_t,
+        "em_bounds": score.em_bounds,
+        "f1": score.f1,
+        "f1_t": pair(f1_interval(score)),
+        "intervals_over": if score.questions.is_none() { "episodes" } else { "questions" },
+        "questions": score.questions.map_or(score.scored, |questions| questions.n),
+        "outcomes": score.outcomes,
+        "steps": score.steps,
+        "calls": score.calls,
+        "bad_calls": score.bad_calls,
+        "shortfalls": score.steps.map(|_| &variant.shortfalls),
+        "usage": score.counted_usage(),
+        "cost_usd": score.cost_usd,
+        "tokens_per_question": score.tokens_per_question(),
+        "tokens_per_correct": score.tokens_per_correct(),
+        "cost_per_question_usd": score.cost_per_question(),
+        "cost_per_correct_usd": score.cost_per_correct(),
+        "episode_ms": variant.episode_ms,
+        "trajectory": score.steps.map(|_| &variant.assessment),
+    })
+}
+
+/// For reading, on one line: the id first, as with files of predictions.
+pub(crate) fn item_line(episode: &ScoredEpisode) -> String {
+    let figures = episode
+        .score
+        .map_or_else(|| "em –  f1 –".to_owned(), |AnswerScore { em, f1, .. }| format!("em {em:.4}  f1 {f1:.4}"));
+    let failure = episode.class().map_or_else(String::new, |class| format!("  {}", class.name()));
+    let Trajectory { id, variant, repeat, outcome, .. } = &episode.trajectory;
+    let (id, variant) = (visible_line(id, 80), visible_line(variant, 40));
+    format!("{id}  {variant}  repeat {repeat}  {figures}  {}{failure}", outcome.name())
+}
+
+pub(crate) fn item_json(episode: &ScoredEpisode) -> Value {
+    let ScoredEpisode { trajectory, score, assessment, .. } = episode;
+    let gold = assessment.as_ref().and_then(|assessment| assessment.retrieval.gold);
+    json!({
+        "variant": trajectory.variant,
+        "repeat": trajectory.repeat,
+        "id": trajectory.id,
+        "outcome": trajectory.outcome.name(),
+        "em": score.map(|score| score.em),
+        "f1": score.map(|score| score.f1),
+        "precision": score.map(|score| score.precision),
+        "recall": score.map(|score| score.recall),
+        "retrieval": assessment.as_ref().map(|assessment| assessment.retrieval),
+        "first_hop": gold.map(|gold| gold.first_hop()),
+        "all_hops": gold.map(|gold| gold.all_hops()),
+        "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
+        "failure": episode.failure(),
+    })
+}
+
+/// The figures that KILT asks for.
+const OF_KILT: [&Figure; 4] = [&figure::R_PRECISION, &figure::RECALL_AT_5, &figure::KILT_EM, &figure::KILT_F1];
+
+/// Values of the episodes of a question, by variant and by the question's id.
+type Values = BTreeMap<(String, String), Vec<f64>>;
+
+/// A row for each variant and metric, the judges' first, after what is missing was said.
+pub(crate) fn joined_rows(
+    run: &Path,
+    is_kilt: bool,
+    of_files: Vec<JoinedMetric>,
+    judged: Option<&JudgedRun>,
+    tell: Tell<'_>,
+) -> Result<Vec<JoinedRow>, RunError> {
+    let metrics = &with_judges(of_files, judged_metrics(judged)?)?;
+    let figures: &[&Figure] = if is_kilt { &OF_KILT } else { &[] };
+    if metrics.is_empty() && figures.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (folder, graded) = (folder_name(run), GradedRun::open(run)?);
+    let mut values: Vec<Values> = vec![Values::new(); metrics.len() + figures.len()];
+    let mut names = EpisodeNames::default();
+    let mut variants: Vec<String> = Vec::new();
+    for (_, episode) in graded.counted_episodes() {
+        let graded = episode?;
+        let trajectory = &graded.trajectory;
+        names.add(&folder, trajectory);
+        if !variants.contains(&trajectory.variant) {
+            variants.push(trajectory.variant.clone());
+        }
+        if !trajectory.measured() {
+            continue;
+        }
+        let of_files = metrics.iter().map(|metric| metric.value(EpisodeName::of(&folder, trajectory)));
+        let of_episode = figures.iter().map(|figure| figure.value(&graded));
+        for (value, values) in of_files.chain(of_episode).zip(&mut values) {
+            if let Some(value) = value {
+                values.entry((trajectory.variant.clone(), trajectory.id.clone())).or_default().push(value);
+            }
+        }
+    }
+    names.coverage(metrics)?.into_iter().for_each(tell);
+    let of_files = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit));
+    let columns: Vec<(&str, Unit)> =
+        of_files.chain(figures.iter().map(|figure| (figure.name, figure.unit()))).collect();
+    let row = |variant: &String, (name, unit): (&str, Unit), values: &Values| {
+        let of_variant = || values.iter().filter(|((of, _), _)| of == variant).map(|(_, values)| values);
+        // Repeats of a question are not independent: its mean counts.
+        let means: Vec<f64> = of_variant().filter_map(|values| Some(Mean::of(values)?.mean)).collect();
+        let mean = Mean::of(&means);
+        JoinedRow {
+            variant: variant.clone(),
+            metric: name.to_owned(),
+            unit,
+            episodes: of_variant().map(Vec::len).sum(),
+            questions: means.len(),
+            mean: mean.map(|mean| mean.mean),
+            correction: judged.and_then(|judged| judged.correction(name, variant, LEVEL)),
+            interval: match unit {
+                Unit::Share => shares_interval(&means, of_variant().all(|values| values.len() == 1)),
+                Unit::Amount => mean.and_then(|mean| mean.t_interval(LEVEL)),
+            },
+        }
+    };
+    let of_variant = |variant| columns.iter().zip(&values).map(move |(name, values)| row(variant, *name, values));
+    Ok(variants.iter().flat_map(of_variant).collect())
+}
+
+/// The judgements of people and the readings of models, if there are any. What cannot be read is said, and what models read.
+pub(crate) fn annotations(run: &Path, tell: Tell<'_>) -> Result<(Option<Annotations>, Vec<String>), RunError> {
+    let (annotations, readings) = judgements_of(&RunFolder::open(run)?)?;
+    annotations.notes().chain(readings.notes()).for_each(tell);
+    let read = |(name, read, unreadable, usd): (String, usize, usize, Option<f64>)| {
+        let name = visible_line(&name, 80);
+        if read == 0 {
+            return format!("{name} has read no failed episode yet");
+        }
+        let lost =
+            if unreadable > 0 { format!(", {unreadable} of them unreadable, not measured") } else { String::new() };
+        let usd = usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+        format!("{name} read {}{lost}; {usd}", counted(read, "failed episode"))
+    };
+    let notes = readings.readers().map(read).collect();
+    Ok((Some(annotations).filter(|annotations| !annotations.latest().is_empty()), notes))
+}
+
+/// What the rules say of an episode.
+pub(crate) fn judged_by_rules(episode: &ScoredEpisode) -> Judged {
+    let Trajectory { key, id, variant, repeat, .. } = &episode.trajectory;
+    Judged {
+        key: key.clone(),
+        id: id.clone(),
+        variant: variant.clone(),
+        repeat: *repeat,
+        class: episode.class(),
+        right: episode.is_right(),
+    }
+}
+
+/// Compares them with what the rules say.
+pub(crate) fn judgements(annotations: &Annotations, judged: &[Judged], tell: Tell<'_>) -> Judgements {
+    let judgements = Judgements::of(annotations, judged, LEVEL);
+    if let Some(first) = judgements.foreign.first() {
+        let ids: Vec<String> =
+            judgements.foreign.iter().take(MAX_LISTED).map(|foreign| visible_line(&foreign.id, 60)).collect();
+        let more = if judgements.foreign.len() > MAX_LISTED { ", …" } else { "" };
+        tell(format!(
+            "note: {} in annotations.jsonl on episodes that this run does not have ({}{more}; the first by {}); kept, not counted",
+            counted(judgements.foreign.len(), "judgement"),
+            ids.join(", "),
+            visible_line(&first.by, 40)
+        ));
+    }
+    judgements
+}
+
+/// The command that prints an episode.
+fn command(one: &Disagreement, summary: &Summary) -> String {
+    let run = summary.run.display().to_string();
+    let several = summary.variants.len() > 1;
+    let run = if several { format!("{run}@{}", one.variant) } else { run };
+    let repeat = if summary.manifest.repeats > 1 { format!(" --repeat {}", one.repeat) } else { String::new() };
+    format!("wikitrail show {} {}{repeat}", shell_word(&run), shell_word(&one.id))
+}
+
+fn judgements_json(judgements: &Judgements, summary: &Summary) -> Value {
+    let table = |said: &Table| table_json(said, summary);
+    let people = judgements.people.iter().map(|person| {
+        json!({
+            "by": person.by,
+            "model": person.is_model(),
+            "episodes": person.episodes,
+            "blind": person.blind,
+            "classes": table(&person.classes),
+            "correct": table(&person.correct),
+        })
+    });
+    let pairs = judgements
+        .pairs
+        .iter()
+        .map(|two| json!({"people": two.people, "classes": table(&two.classes), "correct": table(&two.correct)}));
+    json!({
+        "level": LEVEL,
+        "people": people.collect::<Vec<_>>(),
+        "pairs": pairs.collect::<Vec<_>>(),
+        "foreign": judgements.foreign,
+    })
+}
+
+fn table_json(said: &Table, summary: &Summary) -> Value {
+    let counts = &said.agreement.confusion;
+    let words = said.words.iter().enumerate().map(|(at, word)| {
+        json!({
+            "word": word,
+            "first": counts.first(at),
+            "second": counts.second(at),
+            "precision": counts.precision(at),
+            "recall": counts.recall(at),
+        })
+    });
+    let disagreements = said.disagreements.iter().map(|one| {
+        let mut value = json!(one);
+        value["command"] = json!(command(one, summary));
+        value
+    });
+    json!({
+        "n": said.agreement.n,
+        "agreeing": said.agreement.agreeing,
+        "share": said.agreement.share(),
+        "kappa": said.agreement.kappa,
+        "ac1": said.agreement.ac1,
+        "words": words.collect::<Vec<_>>(),
+        "confusion": counts,
+        "disagreements": disagreements.collect::<Vec<_>>(),
+    })
+}
+
+/// What a reader should know of a run's verdicts.
+fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
+    let mut notes = judged.notes.clone();
+    for name in &judged.names {
+        for variant in &summary.manifest.variants {
+            if let Some((missing, [low, high])) = judged.bounds(name, &variant.name) {
+                notes.push(format!(
+                    "{}: {} without a verdict of `{}`, left out of its mean; counting them, it is between {:.1} and {:.1} %",
+                    visible_line(&variant.name, 40),
+                    counted(missing, "episode"),
+                    visible_line(name, 60),
+                    100.0 * low,
+                    100.0 * high
+                ));
+            }
+        }
+    }
+    notes.extend(judged.split());
+    for known in &judged.judges {
+        let own = summary.manifest.variants.iter().filter(|variant| variant.model == known.judge.model);
+        notes.extend(own.take(1).map(|variant| {
+            let model = visible_line(&known.judge.model, 80);
+            let variant = visible_line(&variant.name, 40);
+            format!("{model} judges answers of its own ({variant}): models tend to prefer what they write themselves")
+        }));
+    }
+    notes
+}
+
+/// What judges said beside exact match and beside each other.
+fn judge_text(judged: &JudgedRun, joined: &[JoinedRow], width: usize) -> String {
+    let mean = |row: &'_ JoinedRow| format!("{}, {}", visible_line(&row.variant, 40), visible_line(&row.metric, 60));
+    let means: Vec<_> = joined.iter().filter_map(|row| Some((mean(row), row.correction.as_ref()?))).collect();
+    judged_figures(&judged.figures(LEVEL), &judged.pairs(LEVEL), &means, width)
+}
