@@ -15,6 +15,7 @@
 //! | `report` | tables, pages and charts for people |
 //! | `output_file` | which existing file an output may replace |
 //! | `scores` | a run's figures with what stands beside them |
+//! | `dataset_info`, `leakage`, `fetch` | what a dataset holds, exemplars among its questions; files from public sources |
 //! | `live_view` | runs in a browser while they go on |
 //!
 //! Commands load runs through `results`, and hand what they loaded to the others.
@@ -24,10 +25,13 @@ mod branch;
 pub(crate) mod branching;
 pub(crate) mod compare;
 pub(crate) mod comparing;
+pub(crate) mod dataset_info;
 pub mod export;
 pub(crate) mod exporting;
+pub(crate) mod fetch;
 mod flipped;
 pub(crate) mod judges;
+pub(crate) mod leakage;
 #[cfg(feature = "serve")]
 pub(crate) mod live_view;
 mod merge;

@@ -3,16 +3,13 @@
 mod convert;
 mod fetch;
 mod info;
-mod leakage;
-mod part_file;
 mod split;
 
-use super::failure::Failure;
 use super::flags::{OfDatasetFile, Typed};
 use super::say::say;
 use crate::dataset::{Dataset, ReadOptions};
 use crate::runner::questions;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -57,11 +54,4 @@ impl FileArgs {
         dataset.skipped.iter().for_each(|skipped| say(format_args!("skipped: {skipped}")));
         Ok(dataset)
     }
-}
-
-fn cannot(what: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
-    Failure::unexpected(
-        format!("cannot {what} `{}`: {error}", path.display()),
-        "check that the folder exists, is writable and has space",
-    )
 }

@@ -1,6 +1,8 @@
 //! `dataset split`: two lists of ids, to work on and to hold out.
 
-use super::{FileArgs, cannot, leakage};
+use super::FileArgs;
+use crate::analysis::fetch::cannot;
+use crate::analysis::leakage::key;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::counted;
 use crate::base::text::{shell_word, visible_line};
@@ -61,7 +63,7 @@ pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
     }
     let dataset = args.file.load()?;
     let questions = &dataset.questions;
-    let keys: Vec<String> = questions.iter().map(|question| leakage::key(&question.question)).collect();
+    let keys: Vec<String> = questions.iter().map(|question| key(&question.question)).collect();
     let parts = split(questions, &keys, args.holdout, args.seed)
         .map_err(|error| Failure::bad_input(visible_line(&error.to_string(), 240), error.hint()))?;
     let list = |name: &str, positions: &[usize]| {
@@ -109,7 +111,7 @@ fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
             }
             return Err(match error.kind() {
                 io::ErrorKind::AlreadyExists => exists(&list.file),
-                _ => cannot("write", path, &error),
+                _ => cannot("write", path, &error).into(),
             });
         }
     }

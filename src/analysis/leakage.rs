@@ -2,6 +2,7 @@
 
 use crate::base::Question;
 use crate::prompting::{self, PromptSource, QUESTION_LABELS};
+use crate::runner::RunError;
 use crate::runner::experiment::shipped;
 use crate::scoring::overlap::overlap;
 use crate::scoring::{normalize, normalize_characters};
@@ -13,33 +14,33 @@ const NEAR: f64 = 0.8;
 const NEAR_WORDS: usize = 4;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Leakage {
-    pub(super) prompt: String,
-    pub(super) exemplars: usize,
+pub(crate) struct Leakage {
+    pub(crate) prompt: String,
+    pub(crate) exemplars: usize,
     /// Exemplars that are the same question after normalisation.
-    pub(super) equal: Vec<Match>,
+    pub(crate) equal: Vec<Match>,
     /// Exemplars whose words are nearly the same.
-    pub(super) near: Vec<Match>,
+    pub(crate) near: Vec<Match>,
 }
 
 /// An exemplar and the question that it resembles most.
 #[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Match {
+pub(crate) struct Match {
     /// Number of the exemplar, from 1.
-    pub(super) exemplar: usize,
-    pub(super) id: String,
-    pub(super) question: String,
+    pub(crate) exemplar: usize,
+    pub(crate) id: String,
+    pub(crate) question: String,
     /// F1 of their words, 1 for the same.
-    pub(super) similarity: f64,
+    pub(crate) similarity: f64,
 }
 
 /// A question as it is compared: words without case, punctuation and articles, characters of unspaced scripts apart.
-pub(super) fn key(question: &str) -> String {
+pub(crate) fn key(question: &str) -> String {
     normalize_characters(&normalize(question))
 }
 
 /// The exemplars of a prompt that stand among the questions, whose keys are given in the same order.
-pub(super) fn of(spec: &str, questions: &[Question], keys: &[String]) -> anyhow::Result<Leakage> {
+pub(crate) fn leakage_of(spec: &str, questions: &[Question], keys: &[String]) -> Result<Leakage, RunError> {
     let exemplars = exemplars(&prompting::load(spec, None, &shipped::file)?);
     let words: Vec<usize> = keys.iter().map(|key| count(key)).collect();
     let mut found =

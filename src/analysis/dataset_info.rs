@@ -1,0 +1,312 @@
+//! A dataset's counts, supporting facts, duplicates and leaked exemplars.
+
+use crate::analysis::leakage::{Leakage, key, leakage_of};
+use crate::analysis::report::labelled;
+use crate::base::text::{counted, thousands, visible_line};
+use crate::base::{AnswerKind, Question};
+use crate::dataset::{Dataset, Problem};
+use crate::runner::RunError;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+/// Groups and matches that are listed; the rest is counted.
+const MAX_LISTED: usize = 10;
+/// Where a question has no type or level.
+const NONE: &str = "(none)";
+
+/// The figures of a file; counts are of questions unless noted.
+#[derive(Debug, Serialize)]
+pub(crate) struct DatasetInfo<'q> {
+    file: String,
+    format: &'static str,
+    dataset: String,
+    sha256: String,
+    questions: usize,
+    /// Bad records that were left out.
+    skipped: usize,
+    /// Of these, records with the id of an earlier one.
+    repeated_ids: usize,
+    types: BTreeMap<&'q str, usize>,
+    levels: BTreeMap<&'q str, usize>,
+    answer_kinds: BTreeMap<&'q str, usize>,
+    /// Without a gold answer.
+    hidden_answers: usize,
+    /// Marked as not answerable from their own context.
+    unanswerable: usize,
+    /// With more than one gold answer.
+    several_answers: usize,
+    /// With a gold answer, or an alias, that looks like several: it holds a `|`.
+    several_in_one: usize,
+    /// With a gold answer that is the text of a list, as Python writes it or with a `null`.
+    lists_as_text: usize,
+    /// With the gold answer `true` or `false`, in any case of its letters.
+    truth_as_text: usize,
+    /// With paragraphs of their own.
+    with_context: usize,
+    supporting_facts: Facts,
+    /// With groups of evidence.
+    with_evidence_sets: usize,
+    duplicates: Duplicates,
+    leakage: Vec<Leakage>,
+}
+
+/// Supporting facts against the paragraphs of their question. `total` is the sum of the four after it.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Facts {
+    /// Questions that have any.
+    questions: usize,
+    total: usize,
+    resolved: usize,
+    /// No paragraph has the title.
+    title_missing: usize,
+    /// The paragraph has fewer sentences.
+    sentence_missing: usize,
+    /// The question has no paragraphs.
+    no_context: usize,
+}
+
+/// Questions that are the same after normalisation.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Duplicates {
+    /// Questions that repeat an earlier one.
+    questions: usize,
+    /// Of these, questions in the same cluster, which some datasets have by design.
+    twins: usize,
+    /// Ids that share a question, in file order.
+    groups: Vec<Vec<String>>,
+}
+
+pub(crate) fn dataset_info<'q>(
+    file: String,
+    dataset: &'q Dataset,
+    prompts: &[String],
+) -> Result<DatasetInfo<'q>, RunError> {
+    let questions = &dataset.questions;
+    let keys: Vec<String> = questions.iter().map(|question| key(&question.question)).collect();
+    let count = |of: fn(&Question) -> bool| questions.iter().filter(|question| of(question)).count();
+    let leakage = prompts.iter().map(|spec| leakage_of(spec, questions, &keys)).collect::<Result<_, RunError>>()?;
+    Ok(DatasetInfo {
+        file,
+        format: dataset.format.name(),
+        dataset: dataset.name.clone(),
+        sha256: dataset.sha256.clone(),
+        questions: questions.len(),
+        skipped: dataset.skipped.len(),
+        repeated_ids: dataset.skipped.iter().filter(|bad| matches!(bad.problem, Problem::Duplicate(..))).count(),
+        types: counts(questions, |question| question.kind.as_deref().unwrap_or(NONE)),
+        levels: counts(questions, |question| question.level.as_deref().unwrap_or(NONE)),
+        answer_kinds: counts(questions, |question| kind_name(question.answer_kind)),
+        hidden_answers: count(|question| question.answers.is_empty()),
+        unanswerable: count(|question| !question.answerable),
+        several_answers: count(|question| question.answers.len() > 1),
+        several_in_one: count(|question| question.answers.iter().any(|answer| answer.contains('|'))),
+        lists_as_text: count(|question| question.answers.iter().any(|answer| is_list(answer))),
+        truth_as_text: count(|question| {
+            question
+                .gold()
+                .is_some_and(|gold| ["true", "false"].iter().any(|word| gold.trim().eq_ignore_ascii_case(word)))
+        }),
+        with_context: count(|question| !question.context.is_empty()),
+        supporting_facts: facts(questions),
+        with_evidence_sets: count(|question| !question.evidence_sets.is_empty()),
+        duplicates: duplicates(questions, &keys),
+        leakage,
+    })
+}
+
+fn counts<'q>(questions: &'q [Question], of: impl Fn(&'q Question) -> &'q str) -> BTreeMap<&'q str, usize> {
+    let mut counts = BTreeMap::new();
+    for question in questions {
+        *counts.entry(of(question)).or_default() += 1;
+    }
+    counts
+}
+
+/// Whether an answer looks like a list that was not read as one.
+fn is_list(answer: &str) -> bool {
+    let answer = answer.trim();
+    answer.starts_with('[') && answer.ends_with(']') && answer.contains(['\'', '"', ','])
+}
+
+fn kind_name(kind: AnswerKind) -> &'static str {
+    match kind {
+        AnswerKind::Span => "span",
+        AnswerKind::YesNo => "yesno",
+        AnswerKind::Label => "label",
+        AnswerKind::Freeform => "freeform",
+    }
+}
+
+fn facts(questions: &[Question]) -> Facts {
+    let mut found = Facts::default();
+    for question in questions.iter().filter(|question| !question.supporting_facts.is_empty()) {
+        found.questions += 1;
+        found.total += question.supporting_facts.len();
+        if question.context.is_empty() {
+            found.no_context += question.supporting_facts.len();
+            continue;
+        }
+        let mut sentences: HashMap<&str, usize> = HashMap::new();
+        for paragraph in &question.context {
+            let most = sentences.entry(&paragraph.title).or_default();
+            *most = paragraph.sentences.len().max(*most);
+        }
+        for fact in &question.supporting_facts {
+            let place = match sentences.get(fact.0.as_str()) {
+                None => &mut found.title_missing,
+                Some(&count) if usize::try_from(fact.1).is_ok_and(|n| n < count) => &mut found.resolved,
+                Some(_) => &mut found.sentence_missing,
+            };
+            *place += 1;
+        }
+    }
+    found
+}
+
+fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(keys.len());
+    let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut found = Duplicates::default();
+    for (at, (question, key)) in questions.iter().zip(keys).enumerate() {
+        let one = *first.entry(key).or_insert(at);
+        if one == at {
+            continue;
+        }
+        found.questions += 1;
+        let cluster = |at: usize| questions[at].cluster.as_deref();
+        found.twins += usize::from(cluster(at).is_some() && cluster(at) == cluster(one));
+        groups.entry(one).or_insert_with(|| vec![questions[one].id.clone()]).push(question.id.clone());
+    }
+    found.groups = groups.into_values().collect();
+    found
+}
+
+/// Width of the column of labels.
+const LABELS: usize = 18;
+
+pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {} of {} ({})",
+        info.file,
+        counted(info.questions, "question"),
+        visible_line(&info.dataset, 60),
+        info.format
+    )?;
+    let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, LABELS, width).as_bytes());
+    row("sha256", info.sha256.clone())?;
+    row("types", listed(&info.types))?;
+    row("levels", listed(&info.levels))?;
+    row("answers", listed(&info.answer_kinds))?;
+    row("hidden answers", info.hidden_answers.to_string())?;
+    for (name, count) in [
+        ("unanswerable", info.unanswerable),
+        ("several answers", info.several_answers),
+        ("with context", info.with_context),
+        ("with evidence sets", info.with_evidence_sets),
+        ("skipped records", info.skipped),
+    ] {
+        if count > 0 {
+            row(name, count.to_string())?;
+        }
+    }
+    if info.supporting_facts.total > 0 {
+        row("supporting facts", facts_line(&info.supporting_facts))?;
+    }
+    if info.repeated_ids > 0 {
+        row(
+            "repeated ids",
+            format!("{}; `run` refuses the file unless --skip-bad leaves them out", info.repeated_ids),
+        )?;
+    }
+    for (name, count, what) in [
+        (
+            "answers with |",
+            info.several_in_one,
+            "an answer or alias with it is one text; several are a JSON list, such as [\"Lviv\", \"Lwów\"]",
+        ),
+        (
+            "lists as text",
+            info.lists_as_text,
+            "the answer is one text, brackets included; a list is JSON, such as [\"Lviv\", \"Lwów\"], of texts, without null",
+        ),
+        (
+            "true or false",
+            info.truth_as_text,
+            "the answer is that word, which `yes` or `no` does not match; write yes and no if models answer so",
+        ),
+    ] {
+        if count > 0 {
+            row(name, format!("{}: {what}", counted(count, "question")))?;
+        }
+    }
+    write_duplicates(&info.duplicates, width, out)?;
+    info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, width, out))
+}
+
+fn facts_line(facts: &Facts) -> String {
+    let mut text = format!(
+        "{} in {}; {} resolved",
+        thousands(facts.total),
+        counted(facts.questions, "question"),
+        thousands(facts.resolved)
+    );
+    for (count, what) in [
+        (facts.title_missing, "with a title that is not in the context"),
+        (facts.sentence_missing, "past the paragraph's end"),
+        (facts.no_context, "without a context"),
+    ] {
+        if count > 0 {
+            text = format!("{text}, {count} {what}");
+        }
+    }
+    text
+}
+
+fn write_duplicates(duplicates: &Duplicates, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let twins = if duplicates.twins > 0 {
+        format!(", {} of them in the cluster of their original", duplicates.twins)
+    } else {
+        String::new()
+    };
+    let text = format!("{}{twins}", duplicates.questions);
+    out.write_all(labelled("duplicates", &text, LABELS, width).as_bytes())?;
+    for group in duplicates.groups.iter().take(MAX_LISTED) {
+        let ids: Vec<String> = group.iter().take(MAX_LISTED).map(|id| visible_line(id, 60)).collect();
+        writeln!(out, "    {}", ids.join(" = "))?;
+    }
+    more(duplicates.groups.len(), out)
+}
+
+fn write_leakage(leakage: &Leakage, width: usize, out: &mut dyn Write) -> io::Result<()> {
+    let Leakage { prompt, exemplars, equal, near } = leakage;
+    let text = format!(
+        "{prompt}: of {} {} in the dataset, {} nearly",
+        counted(*exemplars, "exemplar"),
+        equal.len(),
+        near.len()
+    );
+    out.write_all(labelled("leakage", &text, LABELS, width).as_bytes())?;
+    for found in equal.iter().chain(near).take(MAX_LISTED) {
+        let (id, question) = (visible_line(&found.id, 60), visible_line(&found.question, 100));
+        writeln!(out, "    exemplar {} ~ {id} ({:.2}): {question}", found.exemplar, found.similarity)?;
+    }
+    more(equal.len() + near.len(), out)
+}
+
+fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
+    if count > MAX_LISTED { writeln!(out, "    and {} more (--json lists all)", count - MAX_LISTED) } else { Ok(()) }
+}
+
+/// The most frequent names with their counts.
+fn listed(counts: &BTreeMap<&str, usize>) -> String {
+    let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let mut parts: Vec<String> =
+        rows.iter().take(MAX_LISTED).map(|(name, count)| format!("{} {count}", visible_line(name, 40))).collect();
+    if rows.len() > MAX_LISTED {
+        parts.push(format!("{} more", rows.len() - MAX_LISTED));
+    }
+    parts.join(", ")
+}
