@@ -8,14 +8,14 @@ use super::output_file::{self, json_line};
 use super::say::say;
 use crate::analysis::output_file::{Force, OutputFile};
 use crate::analysis::report::console::stdout;
+use crate::analysis::report::corpus::{
+    MAX_SHOWN, describe_side, megabytes, side_line, write_counts, write_difference, write_manifest,
+};
 use crate::analysis::report::progress::stage_bar;
-use crate::analysis::report::{View, counted, labelled, thousands, yellow};
+use crate::analysis::report::{counted, thousands};
 use crate::base::text::{shell_word, visible_line};
 use crate::wikipedia::CorpusError;
-use crate::wikipedia::corpus::{
-    Counts, DiffError, Difference, Freeze, Manifest, NameCounts, PackError, Packing, Side, diff, notice, pack, verify,
-};
-use serde_json::json;
+use crate::wikipedia::corpus::{Counts, DiffError, Manifest, PackError, Packing, Side, diff, notice, pack, verify};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -80,10 +80,6 @@ fn unusable(error: CorpusError) -> anyhow::Error {
     Failure::bad_input(error, hint)
 }
 
-fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", crate::analysis::report::thousands(bytes / 1_000_000), bytes % 1_000_000 / 100_000)
-}
-
 // `corpus info`: what a corpus is.
 
 #[derive(Debug, clap::Args)]
@@ -111,123 +107,6 @@ fn execute_info(args: &InfoArgs) -> anyhow::Result<u8> {
         write_manifest(&manifest, &mut out)?;
     }
     Ok(failure::OK)
-}
-
-/// Writes what a corpus is, for people.
-fn write_manifest(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
-    let Manifest { name, build, .. } = manifest;
-    writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
-    let width = View::of_stdout().width;
-    let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, 9, width).as_bytes());
-    row("id", visible_line(&manifest.id, 80))?;
-    for (name, fact) in [("language", &manifest.language), ("as of", &manifest.as_of)] {
-        if let Some(fact) = fact {
-            row(name, visible_line(fact, 80))?;
-        }
-    }
-    write_terms(manifest, &mut row)?;
-    for source in &manifest.sources {
-        let skipped = source.skipped;
-        let counts = [
-            (skipped.duplicate_title, "with the title of another"),
-            (skipped.repeated, "repeated"),
-            (skipped.empty, "empty"),
-            (skipped.bad, "unreadable"),
-        ];
-        let format = visible_line(&source.format, 20);
-        row("source", format!("{} ({format}), {}", visible_line(&source.file, 80), counted(source.rows, "row")))?;
-        let skipped = left_out_counts(&counts);
-        if !skipped.is_empty() {
-            row("", skipped)?;
-        }
-    }
-    write_names(manifest, &mut row)?;
-    let bytes = manifest.files.values().map(|file| file.bytes).sum();
-    row("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes)))?;
-    row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
-}
-
-/// Says which names lead to articles, and which do not.
-fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
-    row(
-        "names",
-        format!(
-            "{}, {}",
-            counted(manifest.redirects, "redirect"),
-            counted(manifest.disambiguations, "disambiguation page")
-        ),
-    )?;
-    let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } =
-        manifest.names;
-    let dropped = [
-        (
-            redirect_is_title,
-            number_form(redirect_is_title, "has the name of an article", "have the name of an article"),
-        ),
-        (redirect_twice, number_form(redirect_twice, "has another target already", "have another target already")),
-        (redirect_to_nothing, number_form(redirect_to_nothing, "has no target", "have no target")),
-        (redirect_circle, "in a circle"),
-    ];
-    let dropped = left_out_counts(&dropped);
-    if !dropped.is_empty() {
-        row("", format!("redirects {dropped}"))?;
-    }
-    if collisions > 0 {
-        let differ = number_form(collisions, "differs", "differ");
-        row("", format!("{} {differ} from another only in case, accents or punctuation", counted(collisions, "name")))?;
-    }
-    Ok(())
-}
-
-/// Says under which terms the texts may be used, and where frozen ones are from.
-fn write_terms(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
-    let license = &manifest.license;
-    let known = visible_line(&license.id, 80);
-    row("license", if license.is_known() { known } else { yellow(&known) })?;
-    for (name, text) in [("authors", &license.attribution), ("changes", &license.changes)] {
-        if let Some(text) = text {
-            row(name, visible_line(text, 200))?;
-        }
-    }
-    manifest.freeze.as_ref().map_or(Ok(()), |freeze| write_freeze(freeze, manifest.articles, row))
-}
-
-/// Says what was frozen, and how far it can be trusted.
-fn write_freeze(
-    freeze: &Freeze,
-    articles: u32,
-    row: &mut impl FnMut(&str, String) -> io::Result<()>,
-) -> io::Result<()> {
-    let marks = if freeze.footnotes { ", with footnote marks" } else { "" };
-    row(
-        "frozen",
-        format!("{}; read as in --compat {}{marks}", visible_line(&freeze.fidelity, 120), freeze.compat.name()),
-    )?;
-    let gold = freeze.gold_pages;
-    if gold > 0 {
-        let only = if gold >= articles { ": an agent cannot go wrong here" } else { "" };
-        let share = 100 * u64::from(gold) / u64::from(articles.max(1));
-        row("gold", format!("{} of {} ({share} %){only}", thousands(gold), counted(articles, "article")))?;
-    }
-    if freeze.searches > 0 {
-        row("searches", format!("{} answered as the site did", thousands(freeze.searches)))?;
-    }
-    let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
-    let titles = left_out_counts(&counts);
-    if titles.is_empty() { Ok(()) } else { row("", format!("titles {titles}")) }
-}
-
-fn number_form<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
-    if count == 1 { one } else { several }
-}
-
-fn left_out_counts(counts: &[(u64, &str)]) -> String {
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{} {what}", thousands(*count)))
-        .collect();
-    if counts.is_empty() { String::new() } else { format!("left out: {}", counts.join(", ")) }
 }
 
 // `corpus pack`: a corpus as one file.
@@ -334,9 +213,6 @@ fn execute_verify(args: &VerifyArgs) -> anyhow::Result<u8> {
 
 // `corpus diff`: what differs between two corpora.
 
-/// Differences of each kind that are shown without --all.
-const MAX_SHOWN: u64 = 20;
-
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DiffArgs {
     /// The older corpus: a folder that `corpus build` wrote, a file of `corpus pack`, or lines in title order.
@@ -402,70 +278,4 @@ fn explain_diff(error: DiffError) -> anyhow::Error {
         DiffError::Write(error) => return error.into(),
     };
     Failure::bad_input(error, hint)
-}
-
-/// What a corpus is, as far as it says so.
-fn describe_side(path: &Path, side: &Side) -> serde_json::Value {
-    let mut said = json!({ "path": path.display().to_string() });
-    if let Some(manifest) = &side.manifest {
-        said["name"] = json!(manifest.name);
-        said["id"] = json!(manifest.id);
-        said["as_of"] = json!(manifest.as_of);
-        said["articles"] = json!(manifest.articles);
-    }
-    said
-}
-
-fn side_line(said: &serde_json::Value) -> String {
-    let facts = ["path", "name", "as_of", "id"].into_iter().filter_map(|fact| said[fact].as_str());
-    let mut facts: Vec<String> = facts.map(|fact| visible_line(fact, 120)).collect();
-    facts.dedup();
-    facts.join(", ")
-}
-
-fn write_difference(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
-    let name = |title: &str| visible_line(title, 80);
-    let number = |revid: &Option<u64>| revid.map_or_else(|| "unknown".to_owned(), |revid| revid.to_string());
-    match difference {
-        Difference::Added { title } => writeln!(out, "added             {}", name(title)),
-        Difference::Gone { title } => writeln!(out, "removed           {}", name(title)),
-        Difference::Changed { title, excerpt: None, .. } => {
-            writeln!(out, "changed           {}: the words are the same", name(title))
-        }
-        Difference::Changed { title, excerpt: Some([old, new]), .. } => {
-            let [old, new] = [old, new].map(|text| visible_line(text, 200));
-            writeln!(out, "changed           {}\n                  - {old}\n                  + {new}", name(title))
-        }
-        Difference::Revision { title, revid: [old, new] } => {
-            writeln!(out, "revision          {}: {} -> {}, with the same text", name(title), number(old), number(new))
-        }
-        Difference::RedirectAdded { title, to } => {
-            writeln!(out, "redirect added    {} -> {}", name(title), name(to))
-        }
-        Difference::RedirectGone { title, to } => writeln!(out, "redirect removed  {} -> {}", name(title), name(to)),
-    }
-}
-
-fn write_counts(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
-    if counts.equal() {
-        return writeln!(out, "the same {}, with the same redirects", counted(counts.same, "article"));
-    }
-    let Counts { added, gone, changed, revision, redirect_added, redirect_gone, same } = *counts;
-    let all = added + gone + changed + revision + redirect_added + redirect_gone;
-    let [added, gone, changed, revision, redirect_added, redirect_gone, same] =
-        [added, gone, changed, revision, redirect_added, redirect_gone, same].map(thousands);
-    writeln!(
-        out,
-        "articles: {added} added, {gone} removed, {changed} changed, {revision} with another revision of the same text, {same} the same\n\
-         redirects: {redirect_added} added, {redirect_gone} removed"
-    )?;
-    if shown < all {
-        writeln!(
-            out,
-            "shown are the first {MAX_SHOWN} of each kind, {} of {}; --all shows all of them",
-            thousands(shown),
-            thousands(all)
-        )?;
-    }
-    Ok(())
 }

@@ -21,6 +21,7 @@
 //! | `error` | errors with a kind and a hint |
 //! | `inputs`, `named_files`, `places` | the files, servers, keys and recordings that an experiment uses |
 //! | `command_line`, `user_config`, `confirm` | what was typed, what settings files say, and what a person confirms first |
+//! | `corpus_inputs` | the inputs of a corpus that is built |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `summary`, `evidence`, `hint`, `stored`, `revision` | reading a run |
 
@@ -30,6 +31,8 @@ pub(crate) mod branch;
 mod breaker;
 mod command_line;
 mod confirm;
+#[cfg(feature = "index")]
+pub(crate) mod corpus_inputs;
 mod costs;
 pub(crate) mod error;
 pub(crate) mod evidence;

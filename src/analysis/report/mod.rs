@@ -6,12 +6,15 @@
 //! | `plan, progress, summary` | a run before, while and after it runs |
 //! | `episodes, trajectory` | lists of episodes; one episode, two side by side, or one as it runs |
 //! | `comparison, repair, leaderboard, reproduction` | variants compared, branches, lists of runs, published figures |
+//! | `corpus` | a corpus, and how two differ |
 //! | `agreement` | judgements of people and models |
 //! | `page` | the page in HTML: its data, sections and charts |
 
 pub(crate) mod agreement;
 pub(crate) mod comparison;
 pub(crate) mod console;
+#[cfg(feature = "index")]
+pub(crate) mod corpus;
 pub(crate) mod episodes;
 pub(crate) mod leaderboard;
 pub(crate) mod page;
@@ -26,8 +29,6 @@ pub(crate) mod trajectory;
 pub(crate) use crate::base::text::{counted, thousands, visible};
 #[cfg(feature = "index")]
 pub(crate) use console::duration;
-#[cfg(feature = "index")]
-pub(crate) use console::yellow;
 pub(crate) use console::{View, labelled, wrapped};
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;

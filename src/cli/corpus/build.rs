@@ -1,16 +1,16 @@
 //! `corpus build` and `add`: from files in a public format to a folder.
 
-use super::megabytes;
 use crate::analysis::report::console::stdout;
+use crate::analysis::report::corpus::{megabytes, write_manifest};
 use crate::analysis::report::progress::{Bar, stage_bar};
 use crate::analysis::report::{counted, thousands};
 use crate::base::text::{closest, is_date, shell_word};
-use crate::cli::corpus;
-use crate::cli::failure::{self, Failure};
+use crate::cli::failure::{self};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
+use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
 use crate::wikipedia::corpus::{
-    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
+    BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
 };
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -101,11 +101,6 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
     Ok((None, text.into()))
 }
 
-fn format_names() -> String {
-    let names: Vec<String> = FORMATS.iter().map(|(name, _)| format!("`{name}`")).collect();
-    names.join(", ")
-}
-
 fn date(text: &str) -> Result<String, String> {
     if is_date(text) {
         Ok(text.to_owned())
@@ -147,8 +142,9 @@ pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
 
 /// Builds `dir` of the inputs, and before them of the corpus that they are added to.
 fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
+    let tell = |text| say(text);
     let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
-    let sources = inputs.map(|(format, path)| Ok((input_format(*format, path)?, path.clone())));
+    let sources = inputs.map(|(format, path)| Ok((input_format(*format, path, &tell)?, path.clone())));
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let settings = BuildSettings {
         sources: sources.collect::<anyhow::Result<_>>()?,
@@ -172,72 +168,18 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
     let bar = stage_bar(args.quiet);
     let built = build(dir, &settings, &mut |progress| show_progress(&bar, progress));
     bar.finish_and_clear();
-    let Built { manifest, notes } = built.map_err(|error| explain(&error, &args.from, &settings))?;
+    let Built { manifest, notes } = built.map_err(|error| explain_build(&error, &args.from, &settings, &tell))?;
     say_left_out(&notes);
     let mut out = stdout().styled();
     if args.json {
         json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
         return Ok(failure::OK);
     }
-    corpus::write_manifest(&manifest, &mut out)?;
+    write_manifest(&manifest, &mut out)?;
     let dir = shell_word(&dir.display().to_string());
     let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
     writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
     Ok(failure::OK)
-}
-
-/// The format of an input, which is said where it was not given.
-fn input_format(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
-    let shown = path.display();
-    if !files(path).iter().all(|file| file.exists()) {
-        return Err(Failure::bad_input(
-            format!("cannot read `{shown}`: there is no such file or folder"),
-            "check the path",
-        ));
-    }
-    if let Some(format) = format {
-        return check_named_format(format, path);
-    }
-    let found = Format::detect(path).ok_or_else(|| {
-        let hint = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
-            "unpack it, and name the file or folder that was in it".to_owned()
-        } else {
-            let names = format_names();
-            format!("say it with --from FORMAT:PATH; formats are {names}. A line of JSON is {{\"title\": str, \"text\": str}}")
-        };
-        Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
-    })?;
-    say(format_args!("reading `{shown}` as {}", found.name()));
-    check_is_built(found)
-}
-
-/// The format that was given, unless the path shows that another one was meant.
-fn check_named_format(format: Format, path: &Path) -> anyhow::Result<Format> {
-    let shown = path.display();
-    let written = shell_word(&shown.to_string());
-    let ends = |wanted: &str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(wanted));
-    match format {
-        Format::Hotpotqa if path.is_file() && (ends("json") || ends("jsonl")) => Err(Failure::bad_input(
-            format!("`{shown}` is not a dump of HotpotQA"),
-            format!("for a file of questions write --from dataset:{written}"),
-        )),
-        Format::Corpus if path.is_file() => Err(Failure::bad_input(
-            format!("`{shown}` is a file, not a corpus folder"),
-            format!("`corpus` takes a built folder; write --from {written}"),
-        )),
-        _ => check_is_built(format),
-    }
-}
-
-fn check_is_built(format: Format) -> anyhow::Result<Format> {
-    if format.is_built() {
-        return Ok(format);
-    }
-    let name = format.name();
-    Err(Failure::usage(
-        format!("this program was built without the format {name}"),
-        format!("build it with the format: cargo install --path . --features {name}"),
-    ))
 }
 
 pub(super) fn show_progress(bar: &Bar, progress: Progress) {
@@ -252,58 +194,6 @@ pub(super) fn show_progress(bar: &Bar, progress: Progress) {
 pub(super) fn say_left_out(notes: &[String]) {
     for note in notes {
         say(format_args!("left out: {note}"));
-    }
-}
-
-fn explain(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &BuildSettings) -> anyhow::Error {
-    let inputs: Vec<String> = from.iter().map(|(_, path)| format!("`{}`", path.display())).collect();
-    let inputs = inputs.join(", ");
-    match error {
-        BuildError::Exists(_) => {
-            Failure::usage(error, "a corpus is never changed; name another folder, or remove this one")
-        }
-        BuildError::InTheWay(_) => Failure::usage(error, "remove it or name another folder"),
-        BuildError::Busy(_) => Failure::unexpected(error, "wait for it to end, or name another folder"),
-        BuildError::Input { is_edited: true, .. } => {
-            Failure::bad_input(error, "it was edited or damaged; to build from it anyway remove its first line")
-        }
-        BuildError::Input { .. } => {
-            Failure::bad_input(error, "is the file whole? Compare its size and digest with the source's")
-        }
-        BuildError::Empty(notes) => {
-            say_left_out(notes);
-            let read_as = |wanted| settings.sources.iter().any(|(format, _)| *format == wanted);
-            let hint = match () {
-                () if read_as(Format::Jsonl) => {
-                    "a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}"
-                }
-                () if read_as(Format::Redirects) => {
-                    "redirects alone make no corpus; name their articles with --from, too"
-                }
-                () => "is it the right file, and of this format? --from FORMAT:PATH names another format",
-            };
-            Failure::bad_input(format!("no article was found in {inputs}"), hint)
-        }
-        BuildError::NothingAdded(rows, notes) => {
-            say_left_out(notes);
-            let why = match rows {
-                0 => "there is no line in it".to_owned(),
-                1 => "its only line was left out".to_owned(),
-                _ => format!("all {} lines were left out", thousands(*rows)),
-            };
-            Failure::bad_input(
-                format!("nothing in {inputs} could be added: {why}"),
-                "is it of the format that it was read as? --from FORMAT:PATH names another format",
-            )
-        }
-        BuildError::Duplicate(_) => {
-            Failure::bad_input(error, "remove one of them, or take --on-duplicate lowest-id or last")
-        }
-        BuildError::Write { .. } => Failure::unexpected(
-            error,
-            "is there space for about three times the unpacked texts, and may the folder be written to?",
-        ),
-        BuildError::Unsound(_) => Failure::unexpected(error, "is the disk sound? Build it again"),
     }
 }
 

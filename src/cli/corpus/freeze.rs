@@ -1,14 +1,15 @@
 //! `corpus freeze`: from a live site to a folder.
 
-use super::{build, megabytes};
+use super::build;
 use crate::analysis::report::console::stdout;
+use crate::analysis::report::corpus::{megabytes, write_manifest};
 use crate::analysis::report::progress::stage_bar;
 use crate::analysis::report::{counted, duration, thousands};
 use crate::base::text::{printable, shell_word};
 use crate::cli::flags::{OfSite, Typed};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::cli::{corpus, defaults, failure};
+use crate::cli::{defaults, failure};
 use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
 use crate::wikipedia::LeftOut;
 use crate::wikipedia::corpus::{Built, Manifest};
@@ -175,7 +176,7 @@ fn print_result(
         json_line(&mut out, &json!({ "manifest": manifest, "left_out": titles, "notes": notes }))?;
         return Ok(failure::OK);
     }
-    corpus::write_manifest(manifest, &mut out)?;
+    write_manifest(manifest, &mut out)?;
     let dir = shell_word(&dir.display().to_string());
     writeln!(
         out,
