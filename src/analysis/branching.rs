@@ -40,11 +40,9 @@ pub(crate) struct Branching {
     pub(crate) wrong: bool,
     pub(crate) class: Option<FailureClass>,
     pub(crate) repeats: u32,
-    /// Placebos of each question.
     pub(crate) placebos: u32,
 }
 
-/// The episodes that are branched off.
 pub(crate) struct Chosen {
     pub(crate) variant: String,
     pub(crate) manifest: Manifest,
@@ -96,7 +94,6 @@ impl Found {
 struct LeftOut {
     /// Whether there is any episode of the variant and the id.
     found: bool,
-    /// How many for which reason.
     reasons: BTreeMap<String, usize>,
 }
 
@@ -105,7 +102,6 @@ impl LeftOut {
         self.reasons.iter().map(|(why, n)| format!("note: {} left out: {why}", counted(*n, "episode")))
     }
 
-    /// The error of a command that leaves all of them out.
     fn failure(&self, run: &RunRef, id: Option<&str>) -> RunError {
         let (name, path) = (visible_line(&run.typed(), 200), shell_word(&run.path.display().to_string()));
         let list = format!("`wikitrail show {path}` lists the run's episodes");
@@ -129,7 +125,6 @@ impl LeftOut {
     }
 }
 
-/// The variant that is named, else the only one.
 pub(crate) fn only_variant(source: &GradedRun, run: &RunRef) -> Result<String, RunError> {
     source.check_variant(run)?;
     let variants = source.manifest.as_ref().map_or(&[][..], |manifest| &manifest.variants);
@@ -221,7 +216,6 @@ impl Branching {
         Ok(titles)
     }
 
-    /// The episodes that `--at parting` needs.
     fn right(&self, run: &RunRef, variant: &str) -> Result<Right, RunError> {
         match (self.at, &self.from) {
             (At::Parting, from) => Right::read(from.as_ref(), run, variant),
@@ -293,7 +287,6 @@ impl Branching {
     }
 }
 
-/// The first gold page that was not opened, else the first.
 fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String> {
     let pages = &evidence.groups().first()?.pages;
     let opened = |page: &&String| {
@@ -303,7 +296,6 @@ fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String>
     pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
 }
 
-/// How a step is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum At {
     Step(usize),
@@ -338,7 +330,6 @@ struct Right {
     run: Option<GradedRun>,
     /// Whose they are, as `RUN@VARIANT`.
     name: String,
-    /// Where each question's is.
     places: BTreeMap<String, usize>,
 }
 
@@ -447,7 +438,6 @@ impl Branching {
         Ok(experiment)
     }
 
-    /// Puts another model, prompt or protocol into the settings of the edited variant.
     fn put_edit(&self, recorded: Option<&Variant>, settings: &mut VariantSettings) {
         settings.model = self.model.clone().or_else(|| settings.model.take());
         settings.prompt = self.prompt.clone().or_else(|| settings.prompt.take());

@@ -44,9 +44,7 @@ pub(crate) struct CompareRequest {
     pub(crate) by: Vec<Field>,
     /// The field of questions that are not independent.
     pub(crate) cluster: Option<Field>,
-    /// The holdout's list, where the records do not lead to it.
     pub(crate) holdout: Option<PathBuf>,
-    /// Runs over the development part.
     pub(crate) dev: Vec<String>,
     pub(crate) mde: bool,
     /// Flipped answers of a pair that are listed.
@@ -78,7 +76,6 @@ impl CompareRequest {
         names
     }
 
-    /// The pairs that were typed.
     pub(crate) fn pairs(&self) -> Result<Pairs, RunError> {
         let mut pairs = Pairs { baseline: self.baseline.clone(), ..Pairs::default() };
         for pair in self.contrast.as_chunks().0 {
@@ -120,7 +117,6 @@ impl CompareRequest {
     }
 }
 
-/// Runs or tables that were compared.
 pub(crate) struct ComparedRuns {
     mde: bool,
     lists_flips: bool,
@@ -132,7 +128,6 @@ pub(crate) struct ComparedRuns {
     flips: Vec<FlipList>,
     warnings: Vec<String>,
     holdout: OverHoldout,
-    /// The sentences about the holdout.
     holdout_lines: Vec<String>,
     efforts: Vec<Effort>,
     /// The conditions with their truth.
@@ -214,7 +209,6 @@ impl ComparedRuns {
         }
     }
 
-    /// Every figure in full precision, with its sources.
     pub(crate) fn to_json(&self) -> Value {
         let mut value = json!(self.comparison);
         let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
@@ -257,7 +251,6 @@ impl ComparedRuns {
     }
 }
 
-/// Leaves out the variants that no contrast names.
 fn keep_contrasted(pairs: &Pairs, sources: &mut Vec<Source>, names: &mut Vec<String>) {
     let is_contrasted = |name: &String| pairs.contrasts.iter().flatten().any(|other| other == name);
     let mut kept = names.iter().map(is_contrasted);
@@ -265,7 +258,6 @@ fn keep_contrasted(pairs: &Pairs, sources: &mut Vec<Source>, names: &mut Vec<Str
     names.retain(is_contrasted);
 }
 
-/// The variants under these names.
 fn columns(request: &CompareRequest, sources: &[Source], names: &[String], figures: &[String]) -> Vec<Variant> {
     let column = |(source, name): (&Source, &String)| source.column(name, figures, &request.by);
     sources.iter().zip(names).map(column).collect()
@@ -307,7 +299,6 @@ impl Possibilities {
     }
 }
 
-/// Variants of the compared runs that were not named.
 struct Others {
     count: usize,
     /// They, unless they are too many to be compared.
@@ -363,7 +354,6 @@ fn questions_of(sources: &[Source]) -> Option<usize> {
     datasets.all(|other| other.is_some_and(|other| other.sha256 == first.sha256)).then_some(first.questions)
 }
 
-/// The variants, and the figures that each has.
 fn sources(request: &CompareRequest, tell: Tell<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
     let (fields, cluster) = (&request.by, request.cluster.as_ref());
     let (found, figures) = if request.tables.is_empty() {
@@ -479,7 +469,6 @@ fn explain(error: CompareError, sources: &[Source]) -> RunError {
     }
 }
 
-/// A figure and its bounds, as they were typed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bounds {
     figure: String,
@@ -498,7 +487,6 @@ pub(crate) fn parsed_bounds(text: &str) -> Result<Bounds, String> {
     Ok(Bounds { figure: canonical(figure), range })
 }
 
-/// Sets the bounds that were typed.
 fn set_bounds(bounds: &[Bounds], figures: &mut [NamedFigure]) -> Result<(), RunError> {
     for Bounds { figure, range } in bounds {
         let name = visible_line(figure, 80);
@@ -554,7 +542,6 @@ pub(crate) fn judges_and_metrics(
     Ok((judged, with_judges(files, metrics)?))
 }
 
-/// No plan is longer.
 const MAX_PLAN_BYTES: u64 = 256 << 20;
 
 /// What `run --dry-run --json` prints, as far as it is needed here.
@@ -648,7 +635,6 @@ pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), 
     Ok((sources, pairs))
 }
 
-/// A comparison over a holdout.
 #[derive(Debug, Default)]
 struct OverHoldout {
     looks: Option<Looks>,

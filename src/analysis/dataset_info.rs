@@ -66,7 +66,6 @@ struct Facts {
     no_context: usize,
 }
 
-/// Questions that are the same after normalisation.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Duplicates {
     /// Questions that repeat an earlier one.
@@ -182,7 +181,6 @@ fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
     found
 }
 
-/// Width of the column of labels.
 const LABELS: usize = 18;
 
 pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -299,7 +297,6 @@ fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
     if count > MAX_LISTED { writeln!(out, "    and {} more (--json lists all)", count - MAX_LISTED) } else { Ok(()) }
 }
 
-/// The most frequent names with their counts.
 fn listed(counts: &BTreeMap<&str, usize>) -> String {
     let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
     rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));

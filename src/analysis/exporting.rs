@@ -54,7 +54,6 @@ pub(crate) struct ExportJob {
     pub(crate) with_prompts: bool,
 }
 
-/// Which episodes are exported; by default all.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExportFilter {
     pub(crate) variant: Vec<String>,
@@ -67,7 +66,6 @@ pub(crate) struct ExportFilter {
     pub(crate) clean: bool,
 }
 
-/// What was written.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) episodes: usize,
@@ -76,7 +74,6 @@ pub(crate) struct Written {
     looks: BTreeMap<usize, Look>,
 }
 
-/// Names of the variants and ids of the questions.
 #[derive(Debug, Default)]
 struct Look {
     variants: HashSet<String>,
@@ -164,7 +161,6 @@ impl ExportJob {
         Ok(written)
     }
 
-    /// Writes the matching episodes.
     pub(crate) fn write<'o>(
         &'o self,
         out: Box<dyn Write + Send + 'o>,
@@ -238,7 +234,6 @@ impl ExportJob {
         self.table().map(|table| Layout { table, meta, metrics, prompts })
     }
 
-    /// The names of the metrics from files.
     fn metric_names(&self) -> Vec<String> {
         self.metrics.iter().map(|metric| metric.name.clone()).collect()
     }
@@ -288,7 +283,6 @@ fn each(
 }
 
 impl ExportFilter {
-    /// Refuses a variant that no run has.
     pub(crate) fn check(&self, runs: &[NamedRun]) -> Result<(), RunError> {
         let mut known: Vec<&str> =
             runs.iter().flat_map(|run| &run.manifest.variants).map(|variant| variant.name.as_str()).collect();
@@ -303,7 +297,6 @@ impl ExportFilter {
         }
     }
 
-    /// Whether the flags select among the episodes of a variant.
     fn is_partial(&self) -> bool {
         self.names_a_score() || !self.outcome.is_empty() || self.max_steps.is_some() || self.clean
     }
@@ -577,7 +570,6 @@ impl<'a> Prompts<'a> {
         Ok(prompts)
     }
 
-    /// Says how many prompts are missing.
     fn note(&self, tell: Tell<'_>) {
         if self.missing > 0 {
             tell(format!(
@@ -590,7 +582,6 @@ impl<'a> Prompts<'a> {
     }
 }
 
-/// Which episode it is, and the prompts of its calls.
 fn prompt_fields(trajectory: &Trajectory, prompts: &[RebuiltPrompt]) -> Map<String, Value> {
     let prompts = prompts.iter().map(RebuiltPrompt::to_json).collect();
     let fields = [

@@ -26,7 +26,6 @@ pub(crate) struct Leakage {
 /// An exemplar and the question that it resembles most.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Match {
-    /// Number of the exemplar, from 1.
     pub(crate) exemplar: usize,
     pub(crate) id: String,
     pub(crate) question: String,

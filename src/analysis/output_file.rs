@@ -31,7 +31,6 @@ pub(crate) struct OutputFile<'a> {
 /// Whether a file is replaced, whatever it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Force {
-    /// By `--force`, if it was given.
     Flag(bool),
     /// Never; this is what to do instead.
     Never(&'static str),
@@ -85,7 +84,6 @@ pub(crate) fn refuse_file_of_run(path: &Path) -> Result<(), RunError> {
 /// What is never replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Input {
-    /// A file.
     File(PathBuf),
     /// Everything below a folder.
     Folder(PathBuf),
@@ -99,7 +97,6 @@ impl From<PathBuf> for Input {
     }
 }
 
-/// Whether a file is one of these inputs.
 fn is_input(inputs: &[Input], path: &Path) -> bool {
     let (real, digest) = (path.canonicalize().ok(), std::cell::OnceCell::new());
     let digest = || digest.get_or_init(|| sha256_of_file(path).ok()).as_deref();
@@ -150,7 +147,6 @@ fn files(word: &str) -> Vec<PathBuf> {
     found.into_iter().filter(|path| !path.is_empty()).map(PathBuf::from).collect()
 }
 
-/// Whether two paths name the same file, also through links.
 fn same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -189,7 +185,6 @@ impl Start {
         &self.path
     }
 
-    /// All that was read.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -33,11 +33,8 @@ pub(crate) struct ExtraScores {
     pub(crate) lines: Option<Vec<String>>,
     /// An object for each episode, with `--per-item --json`.
     pub(crate) items: Option<Vec<Value>>,
-    /// Metrics from files.
     pub(crate) joined: Vec<JoinedRow>,
-    /// What people said.
     pub(crate) judgements: Option<Judgements>,
-    /// What judges said.
     pub(crate) judged: Option<JudgedRun>,
     /// How many episodes models read to classify them, a sentence each.
     pub(crate) readers: Vec<String>,
@@ -97,7 +94,6 @@ pub(crate) fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
     value
 }
 
-/// Several runs as one object.
 pub(crate) fn together(summaries: &[Summary]) -> Value {
     json!({ "runs": summaries.iter().map(summary_json).collect::<Vec<_>>() })
 }
@@ -144,7 +140,6 @@ fn spent(spending: &Spending) -> Option<String> {
     (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
 }
 
-/// The first shards that lack episodes.
 fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
     let told = |UnfinishedShard { shard, planned, recorded }: &UnfinishedShard| {
         format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
@@ -200,7 +195,6 @@ fn wall_ms(summary: &Summary) -> Option<u64> {
     (summary.active_ms > 0).then_some(summary.active_ms)
 }
 
-/// The whole summary.
 fn summary_json(summary: &Summary) -> Value {
     let variants: Vec<Value> = summary.variants.iter().map(variant_json).collect();
     let mut value = json!({
@@ -381,7 +375,6 @@ pub(crate) fn annotations(run: &Path, tell: Tell<'_>) -> Result<(Option<Annotati
     Ok((Some(annotations).filter(|annotations| !annotations.latest().is_empty()), notes))
 }
 
-/// What the rules say of an episode.
 pub(crate) fn judged_by_rules(episode: &ScoredEpisode) -> Judged {
     let Trajectory { key, id, variant, repeat, .. } = &episode.trajectory;
     Judged {
@@ -411,7 +404,6 @@ pub(crate) fn judgements(annotations: &Annotations, judged: &[Judged], tell: Tel
     judgements
 }
 
-/// The command that prints an episode.
 fn command(one: &Disagreement, summary: &Summary) -> String {
     let run = summary.run.display().to_string();
     let several = summary.variants.len() > 1;

@@ -79,7 +79,6 @@ fn asked(line: &str) -> Option<&str> {
     Some(line.trim()).filter(|line| !line.is_empty())
 }
 
-/// An agent, and the conversation so far.
 struct Talk<'a> {
     args: &'a Args,
     one: OneAgent,
@@ -206,7 +205,6 @@ impl Hints {
         Self { model, last: Mutex::new(None) }
     }
 
-    /// The hint of the last failure, once.
     fn take(&self) -> Option<String> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -230,13 +228,11 @@ impl Model for Hints {
     }
 }
 
-/// Prints what it is told, at once.
 struct Screen<'a, W>(Mutex<Inner<'a, W>>);
 
 struct Inner<'a, W> {
     live: Live,
     out: &'a mut W,
-    /// Why nothing is printed any more.
     failed: Option<io::Error>,
 }
 

@@ -216,7 +216,6 @@ async fn run_arms(
     carry_out(&whole, shown).await
 }
 
-/// What the run's own command says, with two variants of its one.
 fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
     let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run").into()) };
     let person = defaults::person()?;
@@ -247,7 +246,6 @@ fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen)
     Ok(experiment)
 }
 
-/// Prints a line for each class, and one for all.
 fn print_repair(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static str>) -> anyhow::Result<()> {
     let (repair, has_placebo) = repair(&args.out, run, classes, args.repeats, args.placebo > 0)?;
     let mut page = stdout();

@@ -103,12 +103,10 @@ pub(super) struct Args {
     plan: Option<PathBuf>,
 }
 
-/// How many are listed.
 fn most(text: &str) -> Result<usize, String> {
     if text == "all" { Ok(usize::MAX) } else { text.parse().map_err(|_| "a number or `all` is expected".to_owned()) }
 }
 
-/// Any text; completions offer the figures.
 fn figures() -> Suggested<StringValueParser> {
     let words = || figure::ALL.iter().map(|figure| figure.name).collect();
     Suggested { parser: StringValueParser::new(), words }
@@ -219,7 +217,6 @@ enum Format {
 }
 
 impl Format {
-    /// Endings of files, and the formats that they have.
     const ENDINGS: &[(&str, &[Self])] = &[
         (".txt", &[Self::Table]),
         (".md", &[Self::Markdown]),

@@ -10,7 +10,6 @@ use crate::runner::{UserConfig, key_variable};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
-/// Characters of a value that are shown.
 const LONGEST: usize = 300;
 /// A model of each provider, for the name of its key's variable.
 const PROVIDERS: [&str; 3] = ["openai:m", "anthropic:m", "gemini:m"];
@@ -33,7 +32,6 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// The values of a setting, the one that holds first.
 fn values<'p>(person: &'p UserConfig, setting: &DefaultSetting) -> Vec<&'p Given> {
     person.defaults.all(setting.name).collect()
 }

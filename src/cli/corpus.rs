@@ -49,7 +49,6 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     }
 }
 
-/// The manifest of a folder, which has to be there.
 fn manifest(dir: &Path) -> anyhow::Result<Manifest> {
     if dir.join("corpus.toml").is_file() {
         return Manifest::read(dir).map_err(unusable);
@@ -173,7 +172,6 @@ fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// The files of the corpus that is packed.
 fn files_of(dir: &Path) -> Vec<PathBuf> {
     let below = |dir: &Path| std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     below(dir).flat_map(|path| below(&path).chain([path.clone()]).collect::<Vec<_>>()).collect()

@@ -11,7 +11,6 @@ use crate::runner::experiment::{ExperimentFile, Overrides};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Characters of a value that are shown.
 const LONGEST_VALUE: usize = 300;
 
 /// Reads the person's settings, and warns of variables that are nearly one of ours.
@@ -115,7 +114,6 @@ impl<'d> DefaultsResolver<'d> {
         Ok(())
     }
 
-    /// The value that holds for all of these models.
     fn of_models(&self, name: &str, models: &[String]) -> Option<&'d Given> {
         let mut given = models.iter().map(|model| self.given.of_model(name, model));
         let first = given.next().flatten()?;
@@ -140,18 +138,15 @@ impl<'d> DefaultsResolver<'d> {
         }
     }
 
-    /// What was taken, for the manifest.
     pub(super) fn taken(&self) -> BTreeMap<String, String> {
         self.taken.iter().map(|given| (given.setting.name.to_owned(), given.value.clone())).collect()
     }
 }
 
-/// Whether pages come from a site.
 fn is_live<G: Group>(typed: &Typed<G>) -> bool {
     typed.texts("wiki").iter().any(|wiki| !wiki.starts_with("corpus:"))
 }
 
-/// The models that are going to answer.
 fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<String> {
     let baseline = || "baseline".to_owned();
     if typed.has("model") {
@@ -168,7 +163,6 @@ fn models<G: Group>(typed: &Typed<G>, file: Option<&ExperimentFile>) -> Vec<Stri
     models
 }
 
-/// A command whose runs take settings.
 pub(super) trait ApplyDefaults: Clone {
     fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()>;
 }

@@ -7,7 +7,6 @@ use crate::base::text::{closest, excerpt, visible_line};
 use clap::builder::StringValueParser;
 use std::io::Write as _;
 
-/// The pages by name.
 const PAGES: &[(&str, &str)] = &[
     ("guide", include_str!("../../docs/guide.md")),
     ("install", include_str!("../../docs/install.md")),
@@ -66,7 +65,6 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// A page or its section; completions offer the pages.
 fn pages() -> Suggested<StringValueParser> {
     Suggested { parser: StringValueParser::new(), words: || names().collect() }
 }
@@ -84,7 +82,6 @@ fn listed() -> String {
     PAGES.iter().map(line).collect()
 }
 
-/// A page, or the section of it that is named.
 fn printed(wanted: &str) -> anyhow::Result<&'static str> {
     let (name, section) = wanted.split_once('#').map_or((wanted, None), |(name, section)| (name, Some(section)));
     // Links and hints of older versions name files.
@@ -105,10 +102,8 @@ fn printed(wanted: &str) -> anyhow::Result<&'static str> {
 }
 
 struct Heading {
-    /// Where its line begins.
     at: usize,
     level: usize,
-    /// Its name in links.
     slug: String,
 }
 

@@ -12,7 +12,6 @@ use std::path::Path;
 
 /// Characters of a command line that are shown.
 const LONGEST_COMMAND: usize = 1000;
-/// What was typed of the arguments of `command`.
 pub(super) fn explicit_args(command: &Command, matches: &ArgMatches) -> ExplicitArgs {
     let known = |id: &str| matches.try_contains_id(id).is_ok();
     let typed = |id: &str| known(id) && matches.value_source(id) == Some(ValueSource::CommandLine);
@@ -33,7 +32,6 @@ pub(super) fn explicit_args(command: &Command, matches: &ArgMatches) -> Explicit
 pub(super) trait Resumable: Args {
     const NAME: &'static str;
 
-    /// The command with its flags.
     fn command() -> Command {
         Self::augment_args(Command::new(format!("wikitrail {}", Self::NAME)).no_binary_name(true))
     }
@@ -52,7 +50,6 @@ pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyh
     Ok(Some(args.with(explicit)))
 }
 
-/// The arguments of the command that started what is in a folder.
 pub(super) fn started<A: Resumable>(folder: &Path) -> anyhow::Result<Option<A>> {
     let completed = completed::<A>(folder, &ExplicitArgs::default())?;
     Ok(completed.map(|(args, explicit)| args.with(explicit)))
@@ -109,7 +106,6 @@ pub(super) fn all_recorded(out: &Path) -> Vec<Manifest> {
     crate::analysis::results::runs_at(out).filter_map(|folder| folder.manifest().ok()).collect()
 }
 
-/// What a person's settings and the manifests in a folder say of files.
 pub(super) fn known(person: &UserConfig, folder: Option<&Path>) -> Known {
     let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
     for manifest in folder.map(all_recorded).unwrap_or_default() {

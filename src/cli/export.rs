@@ -87,7 +87,6 @@ impl ValueEnum for Table {
     }
 }
 
-/// Endings of files, and the formats that they may have.
 const ENDINGS: &[(&str, &[Format])] = &[
     (".csv", &[Format::Csv]),
     (".csv.gz", &[Format::Csv]),

@@ -3,11 +3,9 @@
 use crate::runner::{ErrorKind, RunError, chain, classify};
 use std::fmt;
 
-/// Everything went well.
 pub(super) const OK: u8 = 0;
 /// Something unexpected: a full disk, a locked run, a fault.
 pub(super) const UNEXPECTED: u8 = 1;
-/// The command line does not make sense.
 pub(super) const USAGE: u8 = 2;
 /// An input file, a prompt or a run's folder is not what it should be.
 pub(super) const BAD_INPUT: u8 = 3;

@@ -22,7 +22,6 @@ pub(super) const ASKED: &str = "asked";
 
 /// A selection of settings.
 pub(super) trait Group: Clone + 'static {
-    /// Where they are declared.
     const TABLE: &'static [Setting] = VARIANT_SETTINGS;
 
     /// What the names of its flags begin with, where a command has them beside others.
@@ -31,7 +30,6 @@ pub(super) trait Group: Clone + 'static {
     /// Settings whose flags take several values, each of which makes a variant.
     const LISTED: &'static [&'static str] = &["prompt", "protocol", "method"];
 
-    /// Whether a setting belongs to it.
     fn has(_setting: &Setting) -> bool {
         true
     }
@@ -175,7 +173,6 @@ impl Typed<OfVariant> {
     }
 }
 
-/// The help of a setting with its default, or with another one.
 pub(super) fn help(setting: &Setting, default: &str) -> String {
     let help = setting.help.trim().trim_end_matches('.');
     // The formats are declared where datasets are read.
@@ -183,7 +180,6 @@ pub(super) fn help(setting: &Setting, default: &str) -> String {
     if default.is_empty() { help } else { format!("{help} [default: {default}]") }
 }
 
-/// The name of a setting's argument.
 fn id<G: Group>(name: &str) -> String {
     format!("{}{name}", G::PREFIX)
 }
@@ -240,12 +236,10 @@ pub(super) fn method() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.map(name)).try_map(known)
 }
 
-/// Whether a group has a setting of this name.
 pub(super) fn named<G: Group>(name: &str) -> bool {
     G::TABLE.iter().any(|setting| setting.name == name && G::has(setting))
 }
 
-/// `NAME=VALUE`.
 fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as variant=workflow")?;
     Ok((name.to_owned(), value.to_owned()))
@@ -319,13 +313,11 @@ impl<G: Group> FromArgMatches for Typed<G> {
 }
 
 impl<G: Group> Typed<G> {
-    /// Whether it has a value.
     pub(super) fn has(&self, name: &str) -> bool {
         let settings = self.settings.iter().map(|assignment| assignment.setting);
         settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
     }
 
-    /// All values of a setting whose values are texts.
     pub(super) fn texts(&self, name: &str) -> Vec<String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let one = self.settings.iter().filter(|assignment| assignment.setting.name == name);
@@ -344,7 +336,6 @@ impl<G: Group> Typed<G> {
         }
     }
 
-    /// Takes it back.
     pub(super) fn unset(&mut self, name: &str) {
         self.settings.retain(|assignment| assignment.setting.name != name);
         self.lists.retain(|(setting, _)| setting.name != name);
@@ -360,7 +351,6 @@ fn format_names() -> Vec<&'static str> {
 }
 
 impl<G: Group> Typed<G> {
-    /// The models that were typed.
     pub(super) fn models(&self) -> Vec<Value> {
         self.list("model")
     }
@@ -412,7 +402,6 @@ fn exists(prompt: &str) -> bool {
     }
 }
 
-/// An amount that a flag gives.
 pub(super) fn usd(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),

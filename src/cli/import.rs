@@ -113,7 +113,6 @@ fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// Names what could not be imported.
 fn left_out(skipped: &[String], what: &str) {
     for line in skipped.iter().take(NAMED) {
         say(format_args!("warning: {line}; left out"));

@@ -96,7 +96,6 @@ fn notes_of(run: &RunRef) -> Notes {
     })
 }
 
-/// The runs that have all these tags.
 fn chosen(runs: &[RunRef], tags: &[String]) -> Vec<RunRef> {
     let mut chosen = Vec::new();
     for run in runs {

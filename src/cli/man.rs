@@ -52,7 +52,6 @@ fn render(command: &Command, pages: &mut Vec<(String, String)>) -> std::io::Resu
     command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| render(below, pages))
 }
 
-/// Keeps the line breaks of the examples below the flags.
 fn with_lines(text: &str) -> String {
     const EXTRA: &str = ".SH EXTRA\n";
     let Some((before, extra)) = text.split_once(EXTRA) else { return text.to_owned() };

@@ -25,7 +25,6 @@ impl MetricFiles {
         self.metric_file.iter().chain(&self.metric_command).map(|typed| named(typed).1)
     }
 
-    /// Reads the files, and asks the programs about the episodes of these runs.
     pub(super) fn read(&self, runs: &[&Path]) -> anyhow::Result<Vec<JoinedMetric>> {
         let mut read: Vec<JoinedMetric> = Vec::new();
         for typed in &self.metric_file {

@@ -79,7 +79,6 @@ pub(super) fn write<T>(file: &OutputFile<'_>, fill: impl FnOnce(File) -> anyhow:
     })
 }
 
-/// Writes a value as JSON on a line of its own.
 pub(super) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)

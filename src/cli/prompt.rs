@@ -172,7 +172,6 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// Prints the error of one file, to go on with the others.
 fn tell(error: &PromptError) -> anyhow::Result<()> {
     let mut err = stderr();
     writeln!(err, "error: {error}\nhint: {}", error.hint())?;

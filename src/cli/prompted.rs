@@ -23,7 +23,6 @@ impl Lines {
         Ok(Self::Typed(Some(DefaultEditor::new()?), prompt))
     }
 
-    /// The next line; nothing at the end.
     pub(super) async fn next(&mut self) -> anyhow::Result<Option<String>> {
         match self {
             Self::Typed(editor, prompt) => typed_line(editor, prompt).await,

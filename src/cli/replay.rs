@@ -78,7 +78,6 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(if differing == 0 { failure::OK } else { failure::DIFFERENCE })
 }
 
-/// Replays a run with its stored prompts.
 fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     let folder = match path.file_name() {
         Some(name) if path.is_file() && name.to_string_lossy().ends_with(".jsonl") => path.parent().unwrap_or(path),
@@ -105,7 +104,6 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-/// Replays episodes of the paper's notebooks and compares the recorded figures.
 fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let spec = args.prompt.as_deref().unwrap_or_default();
     let instruction = args.instruction.as_deref();
@@ -158,7 +156,6 @@ fn to_json(outcome: &Outcome) -> serde_json::Value {
     })
 }
 
-/// Prints a table, or one JSON object per reply.
 fn execute_other(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
     let protocol = find_other(id, options)?;
     let rows: Vec<Row> = episodes.iter().flat_map(|episode| rows(protocol.as_ref(), &episode.trajectory)).collect();

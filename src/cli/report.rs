@@ -78,7 +78,6 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// The files that the runs are read from, and those that they were made from.
 fn inputs(runs: &[RunRef]) -> Vec<Input> {
     let manifests = runs.iter().filter_map(|run| RunFolder::at(&run.path).manifest().ok());
     manifests.flat_map(|manifest| of_run(&manifest)).chain(runs.iter().map(|run| run.path.clone().into())).collect()
@@ -128,7 +127,6 @@ fn of_run_file<'a>(out: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> any
     page_file(out, Force::Never(instead), Vec::new(), is_earlier)
 }
 
-/// The page of runs that have just ended, at the path that was asked for.
 pub(super) fn of_runs<'a>(ended: impl Iterator<Item = &'a Path>, out: &Path) -> anyhow::Result<()> {
     let ended: Vec<RunRef> = ended.map(|path| RunRef { path: path.to_owned(), variant: None }).collect();
     let results = Results::of(&ended, true)?;

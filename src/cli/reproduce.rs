@@ -21,7 +21,6 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The experiment that is run when none is named.
 const TABLE_1: &str = "experiments/table1.toml";
 /// What `--try` takes in place of the paper's data.
 const SAMPLES: [(&str, &str); 2] = [("hotpotqa", shipped::SAMPLE), ("fever", "datasets/sample-claims.jsonl")];
@@ -120,7 +119,6 @@ impl Resumable for Args {
     }
 }
 
-/// The help of settings whose default is another one here.
 pub(super) fn command(command: Command) -> Command {
     OTHER_DEFAULTS.iter().fold(command, |command, (name, default)| match variant_setting(name) {
         Some(setting) => command.mut_arg(name, |argument| argument.help(flags::help(setting, default))),
@@ -213,7 +211,6 @@ impl Args {
         Ok(experiment)
     }
 
-    /// The settings that were typed, and those that `--try` sets.
     fn overriding(&self) -> Vec<Assignment> {
         let mut settings = self.settings.single();
         for (name, value) in A_TRY.iter().filter(|(name, _)| self.a_try && !self.explicit.has(name)) {
@@ -245,7 +242,6 @@ impl Args {
     }
 }
 
-/// Prints the table of what is recorded.
 fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     let reproduction = Reproduction::open(folder)?;
     let text = if as_json {

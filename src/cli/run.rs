@@ -34,7 +34,6 @@ use std::time::Duration;
 pub(super) struct Shown<'a> {
     /// One JSON object instead of tables.
     pub(super) json: bool,
-    /// No progress.
     pub(super) quiet: bool,
     /// Whether the figures are printed; another command may print its own.
     pub(super) figures: bool,
@@ -97,7 +96,6 @@ fn page(args: &Args, question: &Question<'_>) -> anyhow::Result<Option<PathBuf>>
     Ok(Some(page.clone()).filter(|_| refusal.is_none()))
 }
 
-/// Prepares an experiment and runs it; of a dry run, shows the plan.
 pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyhow::Result<u8> {
     let prepared = prepare(experiment)?;
     prepared.notes().iter().for_each(say);
@@ -187,7 +185,6 @@ impl Args {
         rule.map_err(|error| Failure::usage(format!("--stop-when: {error}"), error.hint))
     }
 
-    /// Of several models, some flags may be meant for one of them.
     fn say_what_models_share(&self) {
         let (models, flags) = (self.variant.models().len(), self.variant.shared_by_models());
         if models > 1 && !flags.is_empty() {
@@ -229,7 +226,6 @@ impl Args {
     }
 }
 
-/// Longest value of `--max-wait`.
 const LONGEST_WAIT: Duration = Duration::from_hours(24 * 30);
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -304,7 +300,6 @@ impl ApplyDefaults for Args {
 }
 
 impl Args {
-    /// The dataset, or the experiment file.
     pub(super) fn dataset(&self) -> &Path {
         &self.dataset
     }
@@ -434,7 +429,6 @@ fn give_up_after(text: &str) -> Result<u64, String> {
 /// The index of an indexed Kubernetes job, from 0.
 const KUBERNETES_INDEX: &str = "JOB_COMPLETION_INDEX";
 
-/// The value of `--shard`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ShardArg {
     This(Shard),
@@ -513,7 +507,6 @@ fn task_of_array(task: u32, least: u32, most: u32, count: u32, step: u32) -> Opt
     (place(most) == Some(count)).then(|| Shard::new(place(task)?, count))?
 }
 
-/// Prints the plan of all runs: tables, or JSON.
 fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     let runs: Vec<PlannedRun<'_>> = prepared.runs().collect();
     let sum = Estimate::together(runs.iter().map(|run| run.estimate));
@@ -568,7 +561,6 @@ fn of(variant: String, episodes: u64, expected: Expense, most: Expense) -> Costs
     }
 }
 
-/// The variants by the settings in which they differ.
 fn table(variants: &[Variant]) -> Cells {
     let Differing { settings, rows, same } = Differing::of(variants);
     Cells { settings, rows, same: same.into_iter().map(|(name, value)| (name.to_owned(), value)).collect() }
@@ -617,7 +609,6 @@ struct Screen {
     /// Whether the figures of each run are printed when it ends, and whether as JSON.
     figures: Option<bool>,
     progress: Option<Progress>,
-    /// What went wrong when figures were printed.
     result: anyhow::Result<()>,
 }
 

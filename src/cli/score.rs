@@ -90,7 +90,6 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// How the figures of a run are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Print {
     /// Tables, with commands to try next.
@@ -100,7 +99,6 @@ pub(super) enum Print {
     Json,
 }
 
-/// Prints the figures.
 pub(super) fn print(summary: &Summary, extra: ExtraScores, how: Print) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(stdout());
     if how == Print::Json {
@@ -129,7 +127,6 @@ pub(super) fn print(summary: &Summary, extra: ExtraScores, how: Print) -> anyhow
     Ok(())
 }
 
-/// Any text; completions offer the metrics of runs.
 fn metrics() -> Suggested<StringValueParser> {
     let words = || Metric::ALL.iter().map(|metric| metric.name()).collect();
     Suggested { parser: StringValueParser::new(), words }

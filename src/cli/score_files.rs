@@ -73,7 +73,6 @@ fn score(files: &Files, (gold, predictions): (&Path, &Path), metric: &FileMetric
     })?)
 }
 
-/// The bytes of a file, and its name for errors.
 struct Source {
     name: String,
     raw: Vec<u8>,

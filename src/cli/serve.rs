@@ -108,7 +108,6 @@ impl Semantics {
     }
 }
 
-/// The corpus that an argument names.
 pub(super) fn corpus(named: &str) -> anyhow::Result<Corpus> {
     if let Some(dir) = named.strip_prefix("corpus:").filter(|dir| !dir.is_empty()) {
         return Ok(open_corpus(dir)?);

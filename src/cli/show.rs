@@ -75,13 +75,11 @@ struct Filter {
     outcome: Option<Outcome>,
 }
 
-/// The classes by name; a shell completes them.
 pub(super) fn class() -> impl TypedValueParser<Value = FailureClass> {
     let names = PossibleValuesParser::new(FailureClass::ALL.map(FailureClass::name));
     names.try_map(|name| FailureClass::parse(&name).ok_or("unknown class"))
 }
 
-/// The outcomes by name.
 pub(super) fn outcome() -> impl TypedValueParser<Value = Outcome> {
     let names = PossibleValuesParser::new(Outcome::ALL.map(Outcome::name));
     names.try_map(|name| Outcome::parse(&name).ok_or("unknown outcome"))
@@ -110,11 +108,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
 }
 
-/// How an episode is named.
 const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has several variants; RUN is a folder written \
                      by `wikitrail run`";
 
-/// Why there is no such run.
 fn no_run(target: &str) -> anyhow::Error {
     let meant = RunRef::meant(target);
     if let Err(error) = check_one(&meant.path, "wikitrail show") {
@@ -144,7 +140,6 @@ fn no_run(target: &str) -> anyhow::Error {
     }
 }
 
-/// The same run, with its notes said.
 fn noted(run: GradedRun) -> GradedRun {
     run.notes.iter().for_each(say);
     run
@@ -241,7 +236,6 @@ fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<(GradedRun, Vec<S
     if found.is_empty() { Err(not_found(run, id, &some_ids(&run.path)?)) } else { Ok((source, found)) }
 }
 
-/// A few ids as examples.
 fn some_ids(path: &Path) -> anyhow::Result<Vec<String>> {
     let records = if path.is_file() { Records::of_file(path)? } else { RunFolder::open(path)?.records()? };
     records.iter().take(3).map(|trajectory| Ok(trajectory?.id)).collect()
@@ -253,7 +247,6 @@ fn name(run: &RunRef, graded: &ScoredEpisode) -> String {
     format!("{}:{}", RunRef { path: run.path.clone(), variant }.typed(), graded.trajectory.id)
 }
 
-/// The names of episodes of one question, each variant's once.
 fn names(run: &RunRef, found: &[ScoredEpisode]) -> Vec<String> {
     let mut names: Vec<String> = found.iter().map(|graded| name(run, graded)).collect();
     names.dedup();
@@ -315,7 +308,6 @@ enum Sort {
     Id,
 }
 
-/// An episode of the list, as far as it is needed.
 struct Listed {
     row: EpisodeRow,
     /// As `show` takes it.
@@ -423,7 +415,6 @@ fn item_json(graded: &ScoredEpisode, fields: Option<&serde_json::Map<String, Val
     item
 }
 
-/// Characters of a reason that are shown.
 const MAX_REASON_CHARS: usize = 400;
 
 /// The verdicts of a run; none of a file of trajectories.
@@ -436,7 +427,6 @@ fn verdicts_of(path: &Path) -> Result<Verdicts, StoreError> {
     Ok(verdicts)
 }
 
-/// A line for each judge that was asked about the episode's answer.
 fn verdict_lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
     let Trajectory { id, question, answers: golds, answer, .. } = trajectory.clone();
     let text = answer.filter(|answer| Answer::is_there(Some(answer)));
@@ -496,7 +486,6 @@ fn place(prompt: &RebuiltPrompt) -> String {
     format!("step {}{sample}, call {}", prompt.step, prompt.call)
 }
 
-/// Whether the prompt is the one that was sent.
 fn checked(prompt: &RebuiltPrompt) -> String {
     let sha256 = visible_line(&prompt.prompt_sha256, 64);
     match &prompt.request {

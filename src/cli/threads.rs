@@ -13,7 +13,6 @@ use tokio::runtime::{Builder, Runtime};
 const BLOCKING: usize = 4;
 /// Memory of a thread's stack, in bytes.
 const STACK: usize = 2 << 20;
-/// How long an idle thread stays.
 const STAYS: Duration = Duration::from_hours(24 * 365);
 /// How long a thread may take to start.
 const START: Duration = Duration::from_secs(30);
@@ -33,7 +32,6 @@ pub(super) fn runtime(loops: usize) -> anyhow::Result<Runtime> {
     })
 }
 
-/// Starts so many threads at once, and ends them.
 fn rehearse(count: usize) -> io::Result<()> {
     let gate = Mutex::new(());
     thread::scope(|scope| {

@@ -82,7 +82,6 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
     Ok(0)
 }
 
-/// Makes sessions over one source.
 fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
     let settings = defaults::completed(args)?.variant()?;
     let source = one_agent::source(&settings)?;
@@ -269,7 +268,6 @@ impl<R: AsyncRead + Unpin> InputLines<R> {
         Self { input: BufReader::new(input) }
     }
 
-    /// The next line; nothing at the end.
     pub(in crate::cli) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
         let mut bytes = Vec::new();
         if self.piece(&mut bytes).await? == 0 {
@@ -331,7 +329,6 @@ pub(in crate::cli) async fn typed_line(
 struct Row<'a> {
     /// What the tool answers; where it failed, what it answered last.
     observation: &'a str,
-    /// Whether an answer was given.
     done: bool,
     error: Option<ScriptError>,
     state: SessionState,

@@ -6,7 +6,6 @@ use crate::wikipedia::RetrieverAddress;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Flags whose values are addresses.
 const OF_ADDRESSES: [&str; 3] = ["--base-url", "--wiki-url", "--judge-base-url"];
 /// Flags whose values were refused if they held a secret, and are shown as they are: a part of them may be an address.
 const WITHOUT_SECRETS: [&str; 4] = ["--extra-body", "--extra-header", "--judge-extra-body", "--judge-extra-header"];
@@ -76,7 +75,6 @@ impl ExplicitArgs {
         self.typed.iter().any(|argument| argument.name == name)
     }
 
-    /// The values that were typed of these arguments.
     pub(crate) fn values(&self, names: &[&str]) -> impl Iterator<Item = &Path> {
         let given = self.typed.iter().filter(|argument| names.contains(&argument.name.as_str()));
         given.flat_map(|argument| &argument.values).map(Path::new)

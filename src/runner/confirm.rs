@@ -20,7 +20,6 @@ const OF_SERVERS: [&str; 3] = ["base_url", "wiki_url", "wiki"];
 /// The arguments that name datasets. Nothing else that is typed opens a file to a setting: a key file is no instruction.
 const OF_DATASETS: [&str; 3] = ["dataset", "hotpotqa", "fever"];
 
-/// The arguments that name files with keys.
 const KEY_FILES: [&str; 2] = ["key_file", "judge_key_file"];
 
 /// Where the parts of an experiment come from that were not typed.
@@ -37,11 +36,9 @@ pub(crate) type Ask<'a> = &'a dyn Fn(&mut Experiment) -> Result<(), RunError>;
 /// A command, and what it knows of what was not typed.
 pub(crate) struct Question<'a> {
     pub(crate) origin: Origin<'a>,
-    /// What was typed now.
     pub(crate) typed: &'a ExplicitArgs,
     /// The folder that holds the command line of an earlier start, and what was typed then.
     pub(crate) stored: Option<(&'a Path, &'a ExplicitArgs)>,
-    /// The experiment file, where there is one.
     pub(crate) file: Option<&'a Path>,
     pub(crate) person: &'a UserConfig,
     pub(crate) known: Known,
@@ -57,7 +54,6 @@ struct Untyped {
     shown: String,
     /// Why that matters, in words; empty where it needs none.
     reason: String,
-    /// Who names it.
     by: String,
 }
 
@@ -148,7 +144,6 @@ impl Question<'_> {
         untyped.map(shown).collect()
     }
 
-    /// Whether the person's own settings name it.
     fn is_own(&self, place: &ExternalResource) -> bool {
         let defaults = &self.person.defaults;
         match place.setting {
@@ -248,7 +243,6 @@ impl Question<'_> {
         Ok(untyped)
     }
 
-    /// The file that names what was not typed.
     fn by(&self) -> String {
         let path = match self.origin {
             Origin::Found(path) => Some(path),

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// Largest settings file, in bytes.
 const MAX_FILE: u64 = 64 << 10;
-/// Characters of a value that are shown.
 const LONGEST_VALUE: usize = 300;
 
 /// The settings of the person who runs the program, and where they were looked for.
@@ -125,7 +124,6 @@ impl UserConfig {
         Ok(())
     }
 
-    /// Where new folders of runs are made.
     pub(crate) fn results(&self) -> Option<PathBuf> {
         self.defaults.get("results").map(|given| PathBuf::from(&given.value))
     }

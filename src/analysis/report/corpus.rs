@@ -14,7 +14,6 @@ pub(crate) fn megabytes(bytes: u64) -> String {
     format!("{}.{} MB", thousands(bytes / 1_000_000), bytes % 1_000_000 / 100_000)
 }
 
-/// Writes what a corpus is, for people.
 pub(crate) fn write_manifest(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let Manifest { name, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
@@ -48,7 +47,6 @@ pub(crate) fn write_manifest(manifest: &Manifest, out: &mut impl Write) -> io::R
     row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
 }
 
-/// Says which names lead to articles, and which do not.
 fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
     row(
         "names",
@@ -93,7 +91,6 @@ fn write_terms(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Re
     manifest.freeze.as_ref().map_or(Ok(()), |freeze| write_freeze(freeze, manifest.articles, row))
 }
 
-/// Says what was frozen, and how far it can be trusted.
 fn write_freeze(
     freeze: &Freeze,
     articles: u32,

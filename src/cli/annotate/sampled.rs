@@ -11,7 +11,6 @@ use std::collections::HashMap;
 /// How many of each stratum, if no number is given: the paper's Table 2 has 50 right and 50 wrong ones of each method.
 const EACH: usize = 50;
 
-/// What the episodes of a stratum have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stratum {
     Em,
@@ -19,7 +18,6 @@ pub(super) enum Stratum {
     Class,
     Outcome,
     Repeat,
-    /// A field of the question.
     Field(Field),
 }
 
@@ -41,7 +39,6 @@ impl Stratum {
         })
     }
 
-    /// As it is typed.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Em => "em".to_owned(),
@@ -67,7 +64,6 @@ impl Stratum {
     }
 }
 
-/// An episode of the sample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) key: String,

@@ -52,7 +52,6 @@ pub(super) async fn run(args: &Args, run: &RunRef, folder: &RunFolder, by: &str)
     Ok(failure::OK)
 }
 
-/// The command that goes on with the same sample.
 fn again(args: &Args, by: &str) -> String {
     let mut words = vec!["wikitrail annotate".to_owned(), shell_word(&visible_line(&args.run, 300))];
     words.extend(args.sample.map(|sample| format!("--sample {sample}")));
@@ -76,7 +75,6 @@ struct Session<'a> {
     view: View,
     /// Episodes whose verdict by the rules was shown.
     seen: HashSet<String>,
-    /// Episodes that were judged.
     done: HashSet<String>,
 }
 
@@ -170,7 +168,6 @@ pub(super) fn now() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// Why a judgement cannot be of this episode.
 fn misplaced(judgement: &Judgement, trajectory: &Trajectory) -> Option<String> {
     let last = trajectory.steps.iter().map(|step| step.n).max().unwrap_or_default();
     let step = usize::try_from(judgement.step?).unwrap_or(usize::MAX);

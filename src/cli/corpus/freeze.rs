@@ -123,7 +123,6 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// What it takes, and what is wrong with it as an experiment.
 fn say_plan(plan: FreezePlan, site: &str, links: usize) {
     let FreezePlan { titles, fetched, searches, requests, least_ms, gold_only } = plan;
     let before = if fetched > 0 { format!(" ({} fetched before)", thousands(fetched)) } else { String::new() };

@@ -33,7 +33,6 @@ pub(in crate::cli) struct SplitArgs {
     json: bool,
 }
 
-/// What was written.
 #[derive(Debug, Serialize)]
 struct Written {
     dataset: String,
@@ -45,14 +44,12 @@ struct Written {
     holdout: List,
 }
 
-/// A list of ids.
 #[derive(Debug, Serialize)]
 struct List {
     file: String,
     questions: usize,
     /// Of the ids, each with a line end, without the comments of the file.
     sha256: String,
-    /// The file's contents.
     #[serde(skip)]
     text: String,
 }

@@ -17,7 +17,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-/// Lines around a difference.
 const AROUND: usize = 3;
 /// A longer search for the smallest difference ends with a larger one.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -44,7 +43,6 @@ pub(in crate::cli) struct Args {
     json: bool,
 }
 
-/// One side: the prompt as it was named, and its text.
 struct Side<'a> {
     prompt: &'a str,
     text: String,
@@ -106,7 +104,6 @@ fn seen(args: &Args, prompt: &str) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// A unified diff, as other programs read it.
 fn plain<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
     let [a, b] = [a, b].map(|side| visible_line(side.prompt, 200));
     diff.unified_diff().context_radius(AROUND).header(&a, &b).to_string()

@@ -39,7 +39,6 @@ pub(super) struct How {
     pub(super) max_steps: Option<u16>,
 }
 
-/// A rendered prompt.
 pub(super) struct Preview {
     pub(super) source: PromptSource,
     protocol: Arc<dyn Protocol>,
@@ -50,7 +49,6 @@ pub(super) struct Preview {
 }
 
 impl How {
-    /// Reads and renders a prompt.
     pub(super) fn preview(&self, prompt: &str) -> anyhow::Result<Preview> {
         let options = options(&self.option)?;
         let protocol = find_protocol(&self.protocol, &options, None)?;
@@ -74,7 +72,6 @@ impl How {
         Ok(Preview { source, protocol, method, max_steps, rendered })
     }
 
-    /// The first request for a question.
     pub(super) fn request(&self, shown: &Preview, question: &str) -> anyhow::Result<Request> {
         let label = self.question_label.as_deref().or(shown.source.question_label()).unwrap_or("Question");
         let setup = Arc::new(Setup {

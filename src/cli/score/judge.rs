@@ -168,7 +168,6 @@ fn prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
     JudgePrompt::parse(&text).map_err(refused)
 }
 
-/// Every wrong episode.
 const FAILED: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
 
 /// Asks the models. The exit code so far; nothing after a dry run.
@@ -206,7 +205,6 @@ async fn ask<V: JudgeTask>(
     Ok(Some(told(&ended, V::THING)))
 }
 
-/// Says how it ended. The exit code.
 fn told(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
     ended.notes.iter().for_each(say);
     let unreadable = match ended.unreadable {
@@ -256,7 +254,6 @@ fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A judge's plan, in one line.
 fn planned(plan: &JudgePlan, done: &str) -> String {
     let model = visible_line(&plan.model, 80);
     let asked = format!("{model}: {}, {} {done} before", counted(plan.calls, "call"), thousands(plan.known));
