@@ -8,18 +8,18 @@ use super::report;
 use super::say::say;
 use super::score::{self, Print};
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::plan::{Bounded, Cells, Costs, cells, costs};
+use crate::analysis::report::plan::{Costs, cells, costs};
 use crate::analysis::report::{Progress, View, counted};
 use crate::analysis::scores::{ExtraScores, together};
 use crate::base::text::visible_line;
-use crate::base::{RunEvent, Shard, StopRule, Variant};
+use crate::base::{RunEvent, Shard, StopRule};
 use crate::runner::experiment::{
     Concurrency, DATASET_SETTINGS, DatasetSpec, Differing, Effect, Experiment, ExperimentFile, Kind, Limits, Output,
     Overrides, Pace, Recording, Setting, VARIANT_SETTINGS, shipped,
 };
 use crate::runner::{
-    Ask, End, Estimate, Expense, ExplicitArgs, Finished, Interrupts, Listener, Origin, PlannedRun, Prepared, Question,
-    RunError, Summary, check_files, prepare, questions,
+    Ask, End, Estimate, EstimateRow, ExplicitArgs, Finished, Interrupts, Listener, Origin, PlannedRun, Prepared,
+    Question, RunError, Summary, check_files, prepare, questions,
 };
 use crate::scoring::Tally;
 use serde_json::{Value, json};
@@ -530,40 +530,30 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     // A dataset's own settings make other variants.
-    let mut shown = Cells::default();
+    let mut shown = Differing::default();
     for run in &runs {
-        let of_run = table(&run.manifest.variants);
+        let of_run = Differing::of(&run.manifest.variants);
         if of_run != shown {
             write!(out, "{}", cells(&of_run, View::of_stdout().width))?;
             shown = of_run;
         }
     }
     for PlannedRun { manifest, estimate, .. } in &runs {
-        let mut rows: Vec<Costs> =
-            estimate.rows.iter().map(|row| of(row.variant.clone(), row.due, row.expected(), row.most())).collect();
-        rows.push(of("all".to_owned(), estimate.due(), estimate.expected(), estimate.most()));
+        let row = |row: &EstimateRow| Costs {
+            variant: row.variant.clone(),
+            episodes: row.due,
+            expected: row.expected(),
+            most: row.most(),
+        };
+        let (expected, most) = (estimate.expected(), estimate.most());
+        let mut rows: Vec<Costs> = estimate.rows.iter().map(row).collect();
+        rows.push(Costs { variant: "all".to_owned(), episodes: estimate.due(), expected, most });
         let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
         let questions = counted(manifest.dataset.selected, "question");
         let title = format!("{}: {questions}, {often} each", questions::shown(Path::new(&manifest.dataset.path)));
         write!(out, "{}", costs(&title, &rows, View::of_stdout().width))?;
     }
     Ok(())
-}
-
-fn of(variant: String, episodes: u64, expected: Expense, most: Expense) -> Costs {
-    let bounded = |of: fn(&Expense) -> u64| Bounded { expected: of(&expected), most: of(&most) };
-    Costs {
-        variant,
-        episodes,
-        calls: bounded(|expense| expense.load.calls),
-        tokens: bounded(|expense| expense.load.usage.total()),
-        usd: expected.usd.zip(most.usd),
-    }
-}
-
-fn table(variants: &[Variant]) -> Cells {
-    let Differing { settings, rows, same } = Differing::of(variants);
-    Cells { settings, rows, same: same.into_iter().map(|(name, value)| (name.to_owned(), value)).collect() }
 }
 
 fn to_json(run: &PlannedRun<'_>) -> Value {
@@ -644,14 +634,7 @@ impl Listener for Screen {
             progress.finish();
         }
         if let (Some(json), Ok(())) = (self.figures, &self.result) {
-            let how = if json {
-                Print::Json
-            } else if self.quiet {
-                Print::Lines
-            } else {
-                Print::Tables
-            };
-            self.result = score::print(summary, ExtraScores::default(), how);
+            self.result = score::print(summary, &ExtraScores::default(), Print::of(json, self.quiet));
         }
     }
 }

@@ -79,14 +79,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let is_kilt = summary.manifest.dataset.format == "kilt";
     let joined = joined_rows(run, is_kilt, metrics, judged.as_ref(), &tell)?;
     let judgements = annotations.map(|annotations| judgements(&annotations, &episodes, &tell));
-    let how = if args.json {
-        Print::Json
-    } else if args.quiet {
-        Print::Lines
-    } else {
-        Print::Tables
-    };
-    print(&summary, ExtraScores { lines, items, joined, judgements, judged, readers }, how)?;
+    let extra = ExtraScores { lines, items, joined, judgements, judged, readers };
+    print(&summary, &extra, Print::of(args.json, args.quiet))?;
     Ok(code)
 }
 
@@ -99,14 +93,24 @@ pub(super) enum Print {
     Json,
 }
 
-pub(super) fn print(summary: &Summary, extra: ExtraScores, how: Print) -> anyhow::Result<()> {
+impl Print {
+    pub(super) fn of(json: bool, quiet: bool) -> Self {
+        match (json, quiet) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Lines,
+            (false, false) => Self::Tables,
+        }
+    }
+}
+
+pub(super) fn print(summary: &Summary, extra: &ExtraScores, how: Print) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(stdout());
     if how == Print::Json {
-        json_line(&mut out, &to_json(summary, &extra))?;
+        json_line(&mut out, &to_json(summary, extra))?;
         out.flush()?;
         return Ok(());
     }
-    let report = run_summary(summary, &extra, View::of_stdout().width);
+    let report = run_summary(summary, extra, View::of_stdout().width);
     if how == Print::Lines {
         out.write_all(report.lines().as_bytes())?;
         out.flush()?;

@@ -67,7 +67,7 @@ mod wiki;
 
 pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_again};
 pub(crate) use confirm::{Ask, Origin, Question};
-pub(crate) use costs::{Estimate, Expense};
+pub(crate) use costs::{Estimate, EstimateRow, Expense};
 pub use error::{ErrorKind, RunError};
 pub(crate) use error::{chain, classify};
 pub(crate) use execute::End;

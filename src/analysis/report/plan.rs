@@ -3,37 +3,21 @@
 use super::console::dash;
 use super::sheet::{Heading, headings, table};
 use crate::base::text::{thousands, visible_line};
+use crate::runner::Expense;
+use crate::runner::experiment::Differing;
 
-/// The variants by the settings in which they differ.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Cells {
-    pub settings: Vec<String>,
-    /// The name of each variant, and its values of these settings; none where a setting does not apply to it.
-    pub rows: Vec<(String, Vec<Option<String>>)>,
-    /// The settings that are the same in all of them, with their values.
-    pub same: Vec<(String, String)>,
-}
-
-/// An expected amount and the largest possible one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bounded {
-    pub expected: u64,
-    pub most: u64,
-}
-
+/// What a variant, or all of them, will cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Costs {
     pub variant: String,
     pub episodes: u64,
-    pub calls: Bounded,
-    /// Tokens, in and out.
-    pub tokens: Bounded,
-    /// US dollars, expected and at most, where the price is known.
-    pub usd: Option<(f64, f64)>,
+    pub expected: Expense,
+    /// The largest possible amounts.
+    pub most: Expense,
 }
 
 /// A table of the variants, and below it what they have in common, ending in a line break.
-pub(crate) fn cells(cells: &Cells, width: usize) -> String {
+pub(crate) fn cells(cells: &Differing, width: usize) -> String {
     let mut header = vec![Heading::words("variant")];
     header.extend(cells.settings.iter().map(Heading::words));
     let row = |(variant, values): &(String, Vec<Option<String>>)| {
@@ -56,16 +40,18 @@ fn name(text: &str) -> String {
 /// US dollars are shown if at least one price is known.
 pub(crate) fn costs(title: &str, rows: &[Costs], width: usize) -> String {
     let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
-    let priced = rows.iter().any(|row| row.usd.is_some());
+    let usd = |row: &Costs| row.expected.usd.zip(row.most.usd);
+    let priced = rows.iter().any(|row| usd(row).is_some());
     if priced {
         header.extend(["USD", "at most"].map(Heading::numbers));
     }
-    let row = |Costs { variant, episodes, calls, tokens, usd }: &Costs| {
+    let row = |row: &Costs| {
+        let Costs { variant, episodes, expected, most } = row;
         let mut cells = vec![name(variant)];
-        cells.extend([*episodes, calls.expected, calls.most].map(thousands));
-        cells.extend([tokens.expected, tokens.most].map(short));
+        cells.extend([*episodes, expected.load.calls, most.load.calls].map(thousands));
+        cells.extend([expected, most].map(|expense| short(expense.load.usage.total())));
         if priced {
-            let usd = usd.map(|(expected, most)| [expected, most].map(|usd| format!("{usd:.4}")));
+            let usd = usd(row).map(|(expected, most)| [expected, most].map(|usd| format!("{usd:.4}")));
             cells.extend(usd.unwrap_or_else(|| [dash(), dash()]));
         }
         cells
@@ -86,18 +72,22 @@ fn short(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounded, Cells, Costs, cells, costs};
+    use super::{Costs, cells, costs};
+    use crate::base::Usage;
+    use crate::runner::Expense;
+    use crate::runner::agent::Load;
+    use crate::runner::experiment::Differing;
 
     #[test]
     fn a_plan_fits_the_narrowest_terminal_and_shows_no_price_that_is_not_known() {
         let values = |model: Option<&str>| vec![Some("react->cot-sc".to_owned()), model.map(str::to_owned)];
-        let variants = Cells {
+        let variants = Differing {
             settings: vec!["method".to_owned(), "model".to_owned()],
             rows: vec![
                 ("hotpotqa/react-paper/react->cot-sc".to_owned(), values(Some("openai:gpt-4o-mini\u{1b}[31m"))),
                 ("plain".to_owned(), values(None)),
             ],
-            same: vec![("prompt".to_owned(), "hotpotqa".to_owned())],
+            same: vec![("prompt", "hotpotqa".to_owned())],
         };
         for width in [60, 80, 120] {
             let text = cells(&variants, width);
@@ -110,12 +100,15 @@ mod tests {
         );
         assert!(text.ends_with("\nin all of them: prompt hotpotqa\n"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
-        let row = |usd| Costs {
+        let expense = |calls, prompt_tokens, usd| Expense {
+            load: Load { calls, usage: Usage { prompt_tokens, ..Usage::default() } },
+            usd,
+        };
+        let row = |usd: Option<(f64, f64)>| Costs {
             variant: "hotpotqa/react-paper/react->cot-sc".to_owned(),
             episodes: 7_405,
-            calls: Bounded { expected: 29_620, most: 103_670 },
-            tokens: Bounded { expected: 59_240_000, most: 1_200_000_000 },
-            usd,
+            expected: expense(29_620, 59_240_000, usd.map(|usd| usd.0)),
+            most: expense(103_670, 1_200_000_000, usd.map(|usd| usd.1)),
         };
         for width in [60, 80, 120] {
             let text = costs("title", &[row(Some((12.5, 300.25))), row(None)], width);
