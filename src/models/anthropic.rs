@@ -20,27 +20,25 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>,
 //! <https://github.com/diegosouzapw/OmniRoute/pull/4389>.
 
-use super::remote::answer::{count, is_error, parse, read, string};
+use super::remote::answer::{count, is_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, streams, temperature, top_p};
+use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, set_fields, streams, temperature, top_p};
 use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::request::BYTES_PER_TOKEN;
 use crate::base::{
-    Decoding, FinishReason, Function, FunctionCall, Functions, Reasoning, Request, RequestOption, RequestOptions,
-    Usage, Verbatim,
+    Decoding, Function, FunctionCall, Functions, Reasoning, Request, RequestOption, RequestOptions, Usage, Verbatim,
 };
 use crate::net::{Answer, Credential};
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 
 const VERSION: &str = "2023-06-01";
 const ENDPOINT: &str = "messages";
-/// The smallest number of tokens for reasoning.
 const MIN_THINKING_BUDGET: u32 = 1024;
 
 /// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, is sent as the
@@ -54,77 +52,18 @@ struct Anthropic {
     prefill: bool,
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    max_tokens: u32,
-    /// Marks the end of the conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<Value>,
-    #[serde(skip_serializing_if = "Content::is_empty")]
-    system: Content<'a>,
-    messages: Vec<MessageBody<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thinking: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_config: Option<Value>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    stop_sequences: &'a [&'a str],
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    stream: bool,
-}
-
-#[derive(Serialize)]
-struct MessageBody<'a> {
-    #[serde(serialize_with = "role")]
-    role: bool,
-    content: Content<'a>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Content<'a> {
-    Text(&'a str),
-    Blocks(Vec<Value>),
-}
-
-impl Content<'_> {
-    fn is_empty(&self) -> bool {
-        matches!(self, Self::Text(""))
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
-fn role<S: Serializer>(own: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(if *own { "assistant" } else { "user" })
-}
-
 /// The turns; trailing white space of a last turn by the model is removed, as it would be refused.
-fn messages_of(turns: &[Turn]) -> Vec<MessageBody<'_>> {
-    let mut all: Vec<_> =
-        turns.iter().map(|turn| MessageBody { role: turn.own, content: content(&turn.parts) }).collect();
-    if let Some(MessageBody { role: true, content: Content::Text(text) }) = all.last_mut() {
-        *text = text.trim_end();
-    }
-    all
+fn messages_of(turns: &[Turn]) -> Vec<Value> {
+    let content = |at: usize, turn: &Turn| match &turn.parts[..] {
+        [Part::Text(text)] if turn.own && at + 1 == turns.len() => json!(text.trim_end()),
+        [Part::Text(text)] => json!(text),
+        parts => parts.iter().flat_map(blocks).collect(),
+    };
+    let role = |turn: &Turn| if turn.own { "assistant" } else { "user" };
+    let turns = turns.iter().enumerate();
+    turns.map(|(at, turn)| json!({ "role": role(turn), "content": content(at, turn) })).collect()
 }
 
-fn content(parts: &[Part]) -> Content<'_> {
-    match parts {
-        [Part::Text(text)] => Content::Text(text),
-        parts => Content::Blocks(parts.iter().flat_map(blocks).collect()),
-    }
-}
-
-/// A part of a turn as blocks of its content.
 fn blocks(part: &Part) -> Vec<Value> {
     match part {
         Part::Text(text) => vec![json!({ "type": "text", "text": text })],
@@ -138,8 +77,7 @@ fn blocks(part: &Part) -> Vec<Value> {
     }
 }
 
-/// The functions as `tools`, and `tool_choice`.
-fn tools(functions: &Functions) -> (Vec<Value>, Option<Value>) {
+fn tools(functions: &Functions) -> (Value, Option<Value>) {
     let tool = |function: &Function| {
         let Function { name, description, parameters } = function;
         let mut tool = json!({ "name": name, "description": description, "input_schema": parameters });
@@ -240,41 +178,108 @@ impl Interface for Anthropic {
         let taken = |stop: &&str| !refused.contains(RequestOption::Stop) && !stop.trim().is_empty();
         let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(taken).collect();
         let stream = streams(watched, stops.len(), request, refused);
-        let (tools, tool_choice) = request.functions.as_deref().map(tools).unwrap_or_default();
+        let (tools, tool_choice) = request.functions.as_deref().map(tools).unzip();
         let (thinking, output_config) = decoding.reasoning.map(thinking).unzip();
-        let mut body = Body {
-            model,
-            cache_control: None,
-            tools,
-            tool_choice,
-            max_tokens: decoding.max_total_tokens(),
-            system: Content::Text(&turns.system),
-            messages: messages_of(&turns.list),
-            temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
-            top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
-            thinking,
-            output_config: output_config.flatten(),
-            stop_sequences: &stops,
-            stream,
-        };
+        let temperature = temperature(decoding, refused).filter(|temperature| *temperature < 1.0);
+        let top_p = top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0);
+        let mut body = json!({
+            "model": model,
+            "max_tokens": decoding.max_total_tokens(),
+            "cache_control": null,
+            "system": Some(&turns.system).filter(|system| !system.is_empty()),
+            "messages": messages_of(&turns.list),
+            "temperature": temperature,
+            "top_p": top_p,
+            "tools": tools,
+            "tool_choice": tool_choice.flatten(),
+            "thinking": thinking,
+            "output_config": output_config.flatten(),
+            "stop_sequences": Some(&stops).filter(|stops| !stops.is_empty()),
+            "stream": stream.then_some(true),
+        });
         let cached = !refused.contains(RequestOption::CacheControl) && mark_cacheable(&mut body, &turns);
         let sent = [
             (RequestOption::CacheControl, cached),
-            (RequestOption::Temperature, body.temperature.is_some()),
-            (RequestOption::TopP, body.top_p.is_some()),
+            (RequestOption::Temperature, temperature.is_some()),
+            (RequestOption::TopP, top_p.is_some()),
             (RequestOption::Stop, !stops.is_empty()),
             (RequestOption::Stream, stream),
             (RequestOption::UserAfterTool, turns.has_user_after_tool()),
         ];
-        Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: turns.label })
+        Ok(EncodedRequest { body: serde_json::to_vec(&set_fields(body))?, sent: sent.into(), label: turns.label })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        decode(answer)
+        let body: AnswerBody = read(answer)?;
+        if body.kind == "error" || is_error(&body.error) {
+            return Err(Fault::Reported(Refusal::read(&answer.body)));
+        }
+        let content = body.content.ok_or("`content` is missing")?;
+        let mut decoded = Decoded {
+            text: content.iter().map(text).collect(),
+            finish_reason: reason(&body.stop_reason),
+            usage: used(prompt(&body.usage), &body.usage),
+            model: string(&body.model),
+            calls: content.iter().filter_map(call).collect(),
+            ..Decoded::default()
+        };
+        for block in content.iter().filter(|block| is_thinking(&block["type"])) {
+            decoded.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
+        }
+        decoded.verbatim = decoded.reasoning.is_some().then(|| verbatim(Value::Array(content)));
+        Ok(decoded)
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        event(data, progress)
+        let event: Value = parse_event(data)?;
+        let rest = &mut progress.rest;
+        match event["type"].as_str().unwrap_or_default() {
+            "message_start" => {
+                progress.started = true;
+                progress.prompt = Some(prompt(&event["message"]["usage"]));
+                rest.model = string(&event["message"]["model"]);
+            }
+            "content_block_start" => {
+                let block = &event["content_block"];
+                progress.blocks.push(block.clone());
+                if is_thinking(&block["type"]) {
+                    rest.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
+                }
+                return Ok(text(&event["content_block"]).to_owned());
+            }
+            "content_block_delta" => {
+                progress.started = true;
+                let delta = &event["delta"];
+                grow(&mut progress.blocks, delta);
+                if let Some(thought) = delta[THINKING].as_str() {
+                    rest.reasoned(THINKING, thought);
+                }
+                return Ok(if delta["type"] == "text_delta" {
+                    delta["text"].as_str().unwrap_or_default().to_owned()
+                } else {
+                    String::new()
+                });
+            }
+            "content_block_stop" => close(&mut progress.blocks, &mut rest.calls),
+            "message_delta" => {
+                rest.finish_reason = reason(&event["delta"]["stop_reason"]).or_else(|| rest.finish_reason.take());
+                let counted = prompt(&event["usage"]);
+                let prompt = if counted.prompt_tokens > 0 { counted } else { progress.prompt.unwrap_or_default() };
+                rest.usage = used(prompt, &event["usage"]).or(rest.usage);
+            }
+            // The reason always comes before.
+            "message_stop" if rest.finish_reason.is_none() => return Err("the stream ended without a reason".into()),
+            "message_stop" => {
+                progress.ended = true;
+                let blocks = std::mem::take(&mut progress.blocks);
+                rest.verbatim = rest.reasoning.is_some().then(|| verbatim(Value::Array(blocks)));
+            }
+            "error" => return Err(Fault::Reported(Refusal::read(data))),
+            _ if is_error(&event["error"]) => return Err(Fault::Reported(Refusal::read(data))),
+            // Pings and unknown events.
+            _ => {}
+        }
+        Ok(String::new())
     }
 
     fn limit_name(&self, _refused: RequestOptions) -> &'static str {
@@ -302,53 +307,52 @@ impl Interface for Anthropic {
 const MIN_CACHED: usize = 512;
 
 /// Marks what is long enough. Returns whether anything is.
-fn mark_cacheable(body: &mut Body<'_>, turns: &Turns) -> bool {
-    let tools: usize = body.tools.iter().map(|tool| tool.to_string().len()).sum();
-    let before = tools + turns.system.len();
+fn mark_cacheable(body: &mut Value, turns: &Turns) -> bool {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let before = tools.map(|tool| tool.to_string().len()).sum::<usize>() + turns.system.len();
     let shared: usize = before + turns.list.iter().take(turns.shared).map(length).sum::<usize>();
     let whole: usize = before + turns.list.iter().map(length).sum::<usize>();
     let spoken = turns.label.is_empty() && turns.list.iter().skip(turns.shared).any(|turn| turn.own);
-    body.cache_control = (spoken && is_long(whole)).then(ephemeral);
+    let conversation = spoken && is_long(whole);
+    if conversation {
+        keep(body);
+    }
     let marked = if is_long(turns.prefix) {
-        split(&mut body.messages[0].content, turns.prefix)
+        split(&mut body["messages"][0]["content"], turns.prefix)
     } else {
         is_long(shared) && mark_shared(body, turns.shared)
     };
-    marked || body.cache_control.is_some()
+    marked || conversation
 }
 
 fn is_long(bytes: usize) -> bool {
     bytes >= MIN_CACHED * BYTES_PER_TOKEN
 }
 
-fn ephemeral() -> Value {
-    json!({ "type": "ephemeral" })
-}
-
 /// Marks the end of the shared turns, of the system text, or of the tools.
-fn mark_shared(body: &mut Body<'_>, turns: usize) -> bool {
-    let said = turns.checked_sub(1).and_then(|last| body.messages.get_mut(last)).map(|said| &mut said.content);
-    let content = said.or_else(|| Some(&mut body.system).filter(|system| !system.is_empty()));
-    let Some(content) = content else { return body.tools.last_mut().map(keep).is_some() };
-    if let Content::Text(text) = content {
-        *content = Content::Blocks(vec![json!({ "type": "text", "text": text })]);
+fn mark_shared(body: &mut Value, turns: usize) -> bool {
+    let content = match turns.checked_sub(1).filter(|last| body["messages"].get(last).is_some()) {
+        Some(last) => &mut body["messages"][last]["content"],
+        None if !body["system"].is_null() => &mut body["system"],
+        None => &mut body["tools"],
+    };
+    if let Value::String(text) = content {
+        *content = json!([{ "type": "text", "text": text }]);
     }
-    let Content::Blocks(blocks) = content else { return false };
-    blocks.last_mut().map(keep).is_some()
+    content.as_array_mut().and_then(|blocks| blocks.last_mut()).map(keep).is_some()
 }
 
 fn keep(block: &mut Value) {
-    block["cache_control"] = ephemeral();
+    block["cache_control"] = json!({ "type": "ephemeral" });
 }
 
 /// Makes the first bytes of a text a block of their own, and marks it.
-fn split(content: &mut Content<'_>, at: usize) -> bool {
-    let Content::Text(text) = *content else { return false };
-    let Some((prefix, rest)) = text.split_at_checked(at).filter(|(_, rest)| !rest.trim().is_empty()) else {
-        return false;
-    };
-    let prefix = json!({ "type": "text", "text": prefix, "cache_control": ephemeral() });
-    *content = Content::Blocks(vec![prefix, json!({ "type": "text", "text": rest })]);
+fn split(content: &mut Value, at: usize) -> bool {
+    let text = content.as_str().and_then(|text| text.split_at_checked(at));
+    let Some((prefix, rest)) = text.filter(|(_, rest)| !rest.trim().is_empty()) else { return false };
+    let mut prefix = json!({ "type": "text", "text": prefix });
+    keep(&mut prefix);
+    *content = json!([prefix, { "type": "text", "text": rest }]);
     true
 }
 
@@ -378,7 +382,6 @@ const THINKING: &str = "thinking";
 /// The field of a call with its arguments, and of its pieces in a stream.
 const INPUT: &str = "input";
 const PARTIAL_JSON: &str = "partial_json";
-/// Where in the usage the tokens of reasoning are counted.
 const TOKEN_DETAILS: &str = "output_tokens_details";
 const THINKING_TOKENS: &str = "thinking_tokens";
 
@@ -397,33 +400,10 @@ struct AnswerBody {
     error: Value,
 }
 
-/// Decodes a whole answer; the error says why it is not a completion.
-fn decode(answer: &Answer) -> Result<Decoded, Fault> {
-    let body: AnswerBody = read(answer)?;
-    if body.kind == "error" || is_error(&body.error) {
-        return Err(Fault::Reported(Refusal::read(&answer.body)));
-    }
-    let content = body.content.ok_or("`content` is missing")?;
-    let mut decoded = Decoded {
-        text: content.iter().map(text).collect(),
-        finish_reason: reason(&body.stop_reason),
-        usage: used(prompt(&body.usage), &body.usage),
-        model: string(&body.model),
-        calls: content.iter().filter_map(call).collect(),
-        ..Decoded::default()
-    };
-    for block in content.iter().filter(|block| is_thinking(&block["type"])) {
-        decoded.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
-    }
-    decoded.verbatim = decoded.reasoning.is_some().then(|| verbatim(Value::Array(content)));
-    Ok(decoded)
-}
-
 fn verbatim(content: Value) -> Verbatim {
     Verbatim { endpoint: ENDPOINT.to_owned(), content }
 }
 
-/// The call in a block, if it is one.
 fn call(block: &Value) -> Option<FunctionCall> {
     let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
     let arguments = match &block["input"] {
@@ -444,7 +424,6 @@ fn grow(blocks: &mut [Value], delta: &Value) {
     }
 }
 
-/// Parses the input of a call, which came in pieces of JSON.
 fn close(blocks: &mut [Value], calls: &mut Vec<FunctionCall>) {
     let Some(block) = blocks.last_mut().filter(|block| block["type"] == "tool_use") else { return };
     let written = block[INPUT].as_str().map(str::to_owned);
@@ -452,58 +431,6 @@ fn close(blocks: &mut [Value], calls: &mut Vec<FunctionCall>) {
         block[INPUT] = serde_json::from_str(written).unwrap_or_else(|_| json!({}));
     }
     calls.extend(call(block).map(|call| FunctionCall { arguments: written.unwrap_or(call.arguments), ..call }));
-}
-
-fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-    let event: Value = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
-    let rest = &mut progress.rest;
-    match event["type"].as_str().unwrap_or_default() {
-        "message_start" => {
-            progress.started = true;
-            progress.prompt = Some(prompt(&event["message"]["usage"]));
-            rest.model = string(&event["message"]["model"]);
-        }
-        "content_block_start" => {
-            let block = &event["content_block"];
-            progress.blocks.push(block.clone());
-            if is_thinking(&block["type"]) {
-                rest.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
-            }
-            return Ok(text(&event["content_block"]).to_owned());
-        }
-        "content_block_delta" => {
-            progress.started = true;
-            let delta = &event["delta"];
-            grow(&mut progress.blocks, delta);
-            if let Some(thought) = delta[THINKING].as_str() {
-                rest.reasoned(THINKING, thought);
-            }
-            return Ok(if delta["type"] == "text_delta" {
-                delta["text"].as_str().unwrap_or_default().to_owned()
-            } else {
-                String::new()
-            });
-        }
-        "content_block_stop" => close(&mut progress.blocks, &mut rest.calls),
-        "message_delta" => {
-            rest.finish_reason = reason(&event["delta"]["stop_reason"]).or_else(|| rest.finish_reason.take());
-            let counted = prompt(&event["usage"]);
-            let prompt = if counted.prompt_tokens > 0 { counted } else { progress.prompt.unwrap_or_default() };
-            rest.usage = used(prompt, &event["usage"]).or(rest.usage);
-        }
-        // The reason always comes before.
-        "message_stop" if rest.finish_reason.is_none() => return Err("the stream ended without a reason".into()),
-        "message_stop" => {
-            progress.ended = true;
-            let blocks = std::mem::take(&mut progress.blocks);
-            rest.verbatim = rest.reasoning.is_some().then(|| verbatim(Value::Array(blocks)));
-        }
-        "error" => return Err(Fault::Reported(Refusal::read(data))),
-        _ if is_error(&event["error"]) => return Err(Fault::Reported(Refusal::read(data))),
-        // Pings and unknown events.
-        _ => {}
-    }
-    Ok(String::new())
 }
 
 fn is_thinking(kind: &Value) -> bool {
@@ -514,11 +441,6 @@ fn text(block: &Value) -> &str {
     if block["type"] == "text" { block["text"].as_str().unwrap_or_default() } else { "" }
 }
 
-fn reason(value: &Value) -> Option<String> {
-    FinishReason::recorded(&string(value)?)
-}
-
-/// What is counted of a prompt.
 fn prompt(usage: &Value) -> Usage {
     let counted = |name: &str| count(usage, name).unwrap_or(0);
     let (cached_tokens, cache_write_tokens) =

@@ -17,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Limits {
     /// Model calls; the attempts of one call count once.
     pub calls: Option<u64>,
-    /// Tokens of prompts and completions.
     pub tokens: Option<u64>,
     pub usd: Option<f64>,
 }
@@ -27,9 +26,7 @@ pub struct Spent {
     pub calls: u64,
     /// Calls for which the server did not count tokens, so that they are estimated.
     pub estimated: u64,
-    /// Tokens, including estimated ones.
     pub usage: Usage,
-    /// US dollars, for models with a known price.
     pub usd: f64,
 }
 
@@ -45,7 +42,6 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct Ledger {
     spent: Spent,
-    /// Estimates of the prompts in flight.
     pending: Spent,
 }
 
@@ -56,7 +52,6 @@ impl Limits {
 }
 
 impl Spent {
-    /// So many calls and tokens, at this price.
     pub fn of(calls: u64, usage: Usage, price: Option<Price>) -> Self {
         Self { calls, estimated: 0, usage, usd: price.map_or(0.0, |price| price.of(usage)) }
     }
@@ -78,7 +73,6 @@ impl Budget {
         self.limits
     }
 
-    /// Charges what earlier parts of the run spent.
     pub fn charge(&self, spent: Spent) {
         self.ledger().spent.add(spent);
     }
@@ -93,7 +87,6 @@ impl Budget {
         self.ledger().refusal(&self.limits)
     }
 
-    /// Notes that the rest does not pay for another episode.
     pub fn exhaust(&self) {
         self.exhausted.store(true, Ordering::Relaxed);
     }

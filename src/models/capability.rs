@@ -72,7 +72,6 @@ pub enum Control {
 /// Reasoning in the text, between tags; one of [`Capability::reasoning`].
 pub const IN_TEXT: &str = "<think>";
 
-/// What is known about one family of servers.
 #[derive(Debug, PartialEq)]
 pub struct Capability {
     /// Its name, as `--server` takes it.
@@ -81,13 +80,11 @@ pub struct Capability {
     pub stops: usize,
     /// Whether the length limit of a chat is `max_completion_tokens` instead of `max_tokens`.
     pub new_limit: bool,
-    /// Whether it can count the tokens of a stream.
     pub stream_usage: bool,
     /// The `top_p` that it uses where none is sent, if that does not depend on the model: it is not sent then.
     pub usual_top_p: Option<f64>,
     /// Fields of a message that may hold reasoning, and [`IN_TEXT`].
     pub reasoning: &'static [&'static str],
-    /// How to say how much to reason.
     pub control: Control,
     /// Whether it demands `reasoning_content` of each reply with calls while the model reasons, of exemplars too.
     pub demands_thoughts: bool,
@@ -95,7 +92,6 @@ pub struct Capability {
     pub prefill: Option<Prefill>,
 }
 
-/// Capabilities that are assumed of a server without a name.
 const UNKNOWN: Capability = Capability {
     name: "auto",
     stops: 4,
@@ -170,7 +166,6 @@ pub const SERVERS: [Capability; 10] = [
     },
 ];
 
-/// The row for servers without a name.
 pub const AUTO: &Capability = &SERVERS[0];
 
 pub fn of(name: &str) -> Option<&'static Capability> {

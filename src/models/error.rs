@@ -4,7 +4,6 @@ use crate::base::{Cause, Failure, Service};
 use crate::net::NetError;
 use crate::net::recording::TapeError;
 
-/// Which limit of a budget is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetKind {
     Calls,
@@ -13,7 +12,6 @@ pub enum BudgetKind {
 }
 
 impl BudgetKind {
-    /// The unit, as messages name it.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Calls => "model calls",
@@ -84,7 +82,6 @@ impl From<TapeError> for ModelError {
 }
 
 impl ModelError {
-    /// What went wrong, for programs.
     pub fn failure(&self) -> Failure {
         let cause = match self {
             Self::Refused { cause, .. } | Self::Exhausted { cause, .. } => *cause,

@@ -16,20 +16,20 @@
 //! <https://github.com/googleapis/python-genai/issues/2062>; signatures:
 //! <https://ai.google.dev/gemini-api/docs/thought-signatures>.
 
-use super::remote::answer::{count, is_error, parse, read, string};
+use super::remote::answer::{count, is_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
+use super::remote::interface::{EncodedRequest, Interface, join, seed, set_fields, streams, temperature, top_p};
 use super::remote::refusal::MAX_MALFORMED;
 use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::{
-    Cause, Decoding, FinishReason, Function, FunctionCall, Functions, Reasoning, Request, RequestOption,
-    RequestOptions, Usage, Verbatim,
+    Cause, Decoding, Function, FunctionCall, Functions, Reasoning, Request, RequestOption, RequestOptions, Usage,
+    Verbatim,
 };
 use crate::net::{Answer, Credential};
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -53,61 +53,18 @@ pub fn model(settings: RemoteSettings) -> Result<Remote, ModelError> {
 #[derive(Debug)]
 struct Gemini;
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content>,
-    contents: Vec<Content>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_config: Option<Value>,
-    generation_config: Config<'a>,
+/// The calls of a turn, of which the first is signed.
+fn calls(content: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let parts = content["parts"].as_array_mut().into_iter().flatten();
+    parts.filter(|part| part.get(CALL).is_some())
 }
 
-#[derive(Serialize)]
-struct Content {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    role: Option<&'static str>,
-    parts: Vec<Value>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Config<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    max_output_tokens: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "thinkingConfig")]
-    thinking: Option<Value>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    stop_sequences: &'a [String],
-}
-
-impl Content {
-    fn system(text: &str) -> Option<Self> {
-        (!text.is_empty()).then(|| Self { role: None, parts: vec![json!({ "text": text })] })
-    }
-
-    /// The first call of a turn, which is the one that is signed.
-    fn first_call(&mut self) -> Option<&mut Value> {
-        self.parts.iter_mut().find(|part| part.get(CALL).is_some())
-    }
-
-    fn is_unsigned(&self) -> bool {
-        let mut calls = self.parts.iter().filter(|part| part.get(CALL).is_some());
-        calls.next().is_some_and(|call| call.get(SIGNATURE).is_none())
-    }
+fn is_unsigned(content: &mut Value) -> bool {
+    calls(content).next().is_some_and(|call| call.get(SIGNATURE).is_none())
 }
 
 /// The turns; `signed` if each turn with calls must have a signature.
-fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
+fn contents(turns: &Turns, signed: bool) -> Vec<Value> {
     let verbatim = turns.list.iter().flat_map(|turn| &turn.parts).filter_map(|part| match part {
         Part::Verbatim(content) => content.as_array(),
         Part::Text(_) | Part::Call(_) | Part::Result { .. } => None,
@@ -115,11 +72,11 @@ fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
     let given: HashSet<&str> = verbatim.flatten().filter_map(|part| part[CALL]["id"].as_str()).collect();
     let content = |turn: &Turn| {
         let role = if turn.own { "model" } else { "user" };
-        let mut content =
-            Content { role: Some(role), parts: turn.parts.iter().flat_map(|part| parts(part, &given)).collect() };
+        let parts: Vec<Value> = turn.parts.iter().flat_map(|part| parts(part, &given)).collect();
+        let mut content = json!({ "role": role, "parts": parts });
         if signed
-            && content.is_unsigned()
-            && let Some(call) = content.first_call()
+            && is_unsigned(&mut content)
+            && let Some(call) = calls(&mut content).next()
         {
             call[SIGNATURE] = json!(NO_SIGNATURE);
         }
@@ -128,7 +85,6 @@ fn contents(turns: &Turns, signed: bool) -> Vec<Content> {
     turns.list.iter().map(content).collect()
 }
 
-/// A part of a turn as parts of its content; `given` are the ids of calls that the server gave.
 fn parts(part: &Part, given: &HashSet<&str>) -> Vec<Value> {
     match part {
         Part::Text(text) => vec![json!({ "text": text })],
@@ -206,43 +162,59 @@ impl Interface for Gemini {
     ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, ENDPOINT, false, refused);
-        let contents = contents(&turns, refused.contains(RequestOption::Unsigned));
+        let mut contents = contents(&turns, refused.contains(RequestOption::Unsigned));
         let (tools, tool_config) = request.functions.as_deref().map(tools).unzip();
         let most = if refused.contains(RequestOption::Stop) { 0 } else { MAX_STOPS };
         let stops = request.stop.len().min(most);
-        let body = Body {
-            system_instruction: Content::system(&turns.system),
-            contents,
-            tools,
-            tool_config: tool_config.flatten(),
-            generation_config: Config {
-                temperature: temperature(decoding, refused),
-                // What is usual differs between models.
-                top_p: top_p(decoding, None, refused),
-                max_output_tokens: decoding.max_total_tokens(),
-                seed: seed(decoding, refused),
-                thinking: decoding.reasoning.map(thinking),
-                stop_sequences: &request.stop[..stops],
-            },
-        };
-        let config = &body.generation_config;
+        let temperature = temperature(decoding, refused);
+        // What is usual differs between models.
+        let (top_p, seed) = (top_p(decoding, None, refused), seed(decoding, refused));
         let sent = [
-            (RequestOption::Temperature, config.temperature.is_some()),
-            (RequestOption::TopP, config.top_p.is_some()),
-            (RequestOption::Seed, config.seed.is_some()),
+            (RequestOption::Temperature, temperature.is_some()),
+            (RequestOption::TopP, top_p.is_some()),
+            (RequestOption::Seed, seed.is_some()),
             (RequestOption::Stop, stops > 0),
             (RequestOption::Stream, streams(watched, stops, request, refused)),
-            (RequestOption::Unsigned, body.contents.iter().any(Content::is_unsigned)),
+            (RequestOption::Unsigned, contents.iter_mut().any(is_unsigned)),
         ];
+        let body = set_fields(json!({
+            "systemInstruction": Some(&turns.system)
+                .filter(|text| !text.is_empty())
+                .map(|text| json!({ "parts": [{ "text": text }] })),
+            "contents": contents,
+            "tools": tools,
+            "toolConfig": tool_config.flatten(),
+            "generationConfig": set_fields(json!({
+                "temperature": temperature,
+                "topP": top_p,
+                "maxOutputTokens": decoding.max_total_tokens(),
+                "seed": seed,
+                "thinkingConfig": decoding.reasoning.map(thinking),
+                "stopSequences": Some(&request.stop[..stops]).filter(|stops| !stops.is_empty()),
+            })),
+        }));
         Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: String::new() })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        decode(answer)
+        let body: AnswerBody = read(answer)?;
+        if is_error(&body.error) {
+            return Err(Fault::Reported(Refusal::read(&answer.body)));
+        }
+        let mut decoded = Decoded::default();
+        if take(&body, &mut decoded)? {
+            return Ok(decoded);
+        }
+        Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        event(data, progress)
+        let body: AnswerBody = parse_event(data)?;
+        if is_error(&body.error) {
+            return Err(Fault::Reported(Refusal::read(data)));
+        }
+        progress.started |= take(&body, &mut progress.rest)?;
+        Ok(std::mem::take(&mut progress.rest.text))
     }
 
     fn limit_name(&self, _refused: RequestOptions) -> &'static str {
@@ -250,7 +222,6 @@ impl Interface for Gemini {
     }
 }
 
-/// A model's name as part of a path.
 fn escaped(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -293,27 +264,6 @@ struct AnswerBody {
     error: Value,
 }
 
-fn decode(answer: &Answer) -> Result<Decoded, Fault> {
-    let body: AnswerBody = read(answer)?;
-    if is_error(&body.error) {
-        return Err(Fault::Reported(Refusal::read(&answer.body)));
-    }
-    let mut decoded = Decoded::default();
-    if take(&body, &mut decoded)? {
-        return Ok(decoded);
-    }
-    Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
-}
-
-fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-    let body: AnswerBody = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
-    if is_error(&body.error) {
-        return Err(Fault::Reported(Refusal::read(data)));
-    }
-    progress.started |= take(&body, &mut progress.rest)?;
-    Ok(std::mem::take(&mut progress.rest.text))
-}
-
 /// Adds what the body says to `known`. Returns whether it has a candidate.
 fn take(body: &AnswerBody, known: &mut Decoded) -> Result<bool, Fault> {
     known.usage = used(&body.usage_metadata).or(known.usage);
@@ -345,10 +295,6 @@ fn take(body: &AnswerBody, known: &mut Decoded) -> Result<bool, Fault> {
     }
     known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());
     Ok(true)
-}
-
-fn reason(value: &Value) -> Option<String> {
-    FinishReason::recorded(&string(value)?)
 }
 
 /// The call that the model wrote and the provider could not read: what follows the provider's own words in

@@ -66,11 +66,9 @@ pub use remote::{Check, LearnedOptions, Remote, RemoteSettings, Verdict, shown_u
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
     pub reason: String,
-    /// What to do about it.
     pub hint: String,
 }
 
-/// What happens while a completion streams in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamEvent<'a> {
     /// The next piece of the text; never empty.
@@ -79,10 +77,8 @@ pub enum StreamEvent<'a> {
     Restarted,
 }
 
-/// Called with each event of a streamed completion.
 pub type OnEvent<'a> = &'a (dyn Fn(StreamEvent<'_>) + Send + Sync);
 
-/// Something that answers requests.
 pub trait Model: Send + Sync {
     /// Answers one request. The text ends before the first stop, whatever the server did.
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>>;
@@ -103,7 +99,6 @@ pub trait Model: Send + Sync {
     }
 }
 
-/// Reports a whole completion as one piece of text.
 fn report(completion: &Completion, on_event: OnEvent<'_>) {
     if !completion.text.is_empty() {
         on_event(StreamEvent::Text(&completion.text));

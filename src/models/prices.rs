@@ -7,7 +7,6 @@ const SHIPPED: &str = include_str!("prices.toml");
 /// Higher prices, in US dollars per million tokens, are rejected as a wrong unit.
 const MAX_PRICE: f64 = 1e6;
 
-/// What a model's tokens cost, in US dollars per million.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     pub prompt: f64,
@@ -24,7 +23,6 @@ impl Price {
         Self { prompt, completion, cached: None, cache_write: None }
     }
 
-    /// Cost of `usage` in US dollars.
     pub fn of(self, usage: Usage) -> f64 {
         let Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, .. } = usage;
         #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 pub struct Exemplar {
     /// What the exemplar demonstrates, such as `bridge` or `missed search`; for readers only.
     pub covers: Option<String>,
-    /// The question or claim, one line.
     pub question: String,
     /// The reasoning in one paragraph, for methods without tools.
     pub rationale: Option<String>,
@@ -21,7 +20,6 @@ pub struct Exemplar {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExemplarStep {
-    /// The thought, one line.
     pub thought: String,
     /// The action, such as `Search[Lake Bled]`, one line.
     pub action: String,
@@ -29,7 +27,6 @@ pub struct ExemplarStep {
     pub observation: Option<String>,
 }
 
-/// Reads `[[exemplar]]` and notes its problems.
 pub(super) fn read_all(reader: &mut Reader<'_>, file: &Table<'_>) -> Vec<Exemplar> {
     if !file.has("exemplar") {
         let hint = "add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples";

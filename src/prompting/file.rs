@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 /// The prompting methods that a file can hold an instruction for.
 pub const METHODS: [&str; 4] = ["react", "act", "cot", "standard"];
 
-/// The labels that a question may have.
 pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
 
-/// Where the format is explained.
 pub(super) const HELP: &str = "`wikitrail docs prompts` explains the file key by key";
 
 /// A prompt file: instructions and solved examples. `prompts/README.md` explains each key.
@@ -29,11 +27,8 @@ pub struct PromptFile {
     pub task: Option<String>,
     /// Instructions by method, keys out of [`METHODS`]: templates with `question_label`, `max_steps` and `tools`.
     pub instructions: BTreeMap<String, String>,
-    /// What the tools do, in words for the model.
     pub tools: Option<ToolTexts>,
-    /// Messages to the model.
     pub texts: Texts,
-    /// Solved examples, in the file's order.
     pub exemplars: Vec<Exemplar>,
 }
 

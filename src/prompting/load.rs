@@ -14,10 +14,8 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Finds a file that is shipped with the program.
 pub type BuiltIn<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 
-/// A prompt, checked and ready to be rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptSource {
-    /// A prompt file of our own form.
     File(Box<PromptFile>),
     /// A finished text: one of the paper's, or a plain one.
     Text(FinishedText),
@@ -179,7 +177,6 @@ pub enum PromptError {
     ReadInstruction { file: String, source: io::Error },
     #[error("`{0}` is larger than 1 MiB")]
     TooLarge(String),
-    /// The file is empty or has only white space.
     #[error("`{0}` is empty")]
     Empty(String),
     /// The file is not UTF-8; the line of the first invalid byte, from 1.
@@ -187,16 +184,13 @@ pub enum PromptError {
     NotUtf8(String, usize),
     #[error("`{0}` is not a .toml file, a .txt file or a key of a .json file")]
     UnknownKind(String),
-    /// A TOML prompt was given an instruction file.
     #[error("`{0}` has its own [instruction] and does not take the instruction file `{1}`")]
     InstructionNotTaken(String, String),
-    /// All problems of a TOML file.
     #[error("{0}")]
     Invalid(Problems),
     #[error("{file}:{line}: not valid JSON: {reason}")]
     NotJson {
         file: String,
-        /// Line of the error, from 1.
         line: usize,
         reason: String,
     },
@@ -208,14 +202,12 @@ pub enum PromptError {
         /// The requested key; empty when none was named.
         key: String,
         available: String,
-        /// The most similar of them.
         suggestion: Option<String>,
     },
     #[error("key `{key}` of `{file}` must be a string, but is {found}")]
     NotText {
         file: String,
         key: String,
-        /// The type of its value.
         found: &'static str,
     },
     #[error("key `{1}` of `{0}` is empty")]
@@ -226,7 +218,6 @@ pub enum PromptError {
     NeedsThoughts(&'static str),
     #[error("`{file}` has no `task`, which protocol `{protocol}` shows the model")]
     NoTask { file: String, protocol: &'static str },
-    /// An exemplar, counted from 1, has no rationale.
     #[error("exemplar {1} of `{0}` has no `rationale`, which method `cot` shows the model")]
     NoRationale(String, usize),
     #[error("`{key}` of `{file}` has no slot {{examples}} for {shots} shots")]
@@ -255,10 +246,8 @@ pub enum PromptError {
     NoInstruction(String, &'static str),
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewExemplars { file: String, wanted: usize, available: usize },
-    /// A prompt file is to be made from a finished text.
     #[error("`{0}` is a finished text, without the parts that a prompt file has")]
     NoParts(String),
-    /// A prompt file is to be made with more exemplars than there are.
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewToKeep { file: String, wanted: usize, available: usize },
     #[error("cannot make a prompt file from `{0}`: {1}")]

@@ -34,7 +34,6 @@ pub fn new(
     Ok(NewPrompt { text, prompt })
 }
 
-/// The text of a new prompt file, and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPrompt {
     pub text: String,
@@ -49,7 +48,6 @@ fn rename(document: &mut DocumentMut, name: &str) {
     *old = new;
 }
 
-/// Keeps the first `wanted` exemplars.
 fn shorten(document: &mut DocumentMut, from: &str, wanted: usize) -> Result<(), PromptError> {
     let available = count(document.get("exemplar"));
     if wanted > available {

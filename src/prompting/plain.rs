@@ -18,7 +18,6 @@ const HELP: &str = "a plain text may have the placeholders {question}, once, and
 /// The prompts whose words describe the tools, in English and in Chinese.
 const DESCRIBED_IN: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/hotpotqa-zh.toml"];
 
-/// A plain text, cut at its placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plain {
     pub(super) slotted: Slotted,
@@ -27,7 +26,6 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// Reads the text of `file`.
     pub(super) fn parse(file: &str, text: &str, builtin: BuiltIn<'_>) -> Result<Self, PromptError> {
         let list = problems(file, text);
         if !list.is_empty() {
@@ -40,7 +38,6 @@ impl Plain {
     }
 }
 
-/// The shipped prompts' descriptions of the tools.
 fn described(builtin: BuiltIn<'_>) -> Result<Vec<ToolTexts>, PromptError> {
     let mut described = Vec::new();
     for file in DESCRIBED_IN {
@@ -96,7 +93,6 @@ pub struct FinishedText {
     pub spec: String,
     /// The file's text; of a key, directly after that of the instruction file.
     pub text: String,
-    /// A plain text by its placeholders.
     pub(super) plain: Option<Plain>,
 }
 

@@ -7,17 +7,13 @@ use std::fmt;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Maximum number of problems that are kept.
 const MAX_PROBLEMS: usize = 100;
-/// Maximum number of known words that a hint lists.
 const MAX_LISTED: usize = 20;
 
-/// The text of a file and the problems found so far.
 pub(crate) struct Reader<'a> {
     file: &'a str,
     text: &'a str,
     help: &'static str,
-    /// Offsets at which lines begin.
     lines: Vec<usize>,
     problems: Vec<Problem>,
 }
@@ -32,7 +28,6 @@ pub(crate) struct Table<'t> {
 #[derive(Clone, Copy)]
 pub(crate) struct Entry<'t> {
     pub(crate) key: &'t str,
-    /// Line of the key.
     pub(crate) line: usize,
     pub(crate) value: &'t Spanned<DeValue<'t>>,
 }
@@ -56,7 +51,6 @@ impl<'a> Reader<'a> {
         if errors.is_empty() { Ok((reader, table)) } else { Err(reader.into_problems()) }
     }
 
-    /// The whole file as a table.
     pub(crate) fn root<'t>(table: &'t DeTable<'t>) -> Table<'t> {
         Table { name: String::new(), line: 1, inner: table }
     }
@@ -100,7 +94,6 @@ impl<'a> Reader<'a> {
         Problems { list: self.problems, help: self.help }
     }
 
-    /// Notes a value of another type than `expected`.
     pub(crate) fn wrong_type(&mut self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) {
         let found = match value.get_ref() {
             DeValue::Integer(number) => number.to_string(),
@@ -112,7 +105,6 @@ impl<'a> Reader<'a> {
         self.note(self.line_of(value), format!("`{key}` must be {expected}, but is {found}"));
     }
 
-    /// Notes every key of `table` that is not among `known`.
     pub(crate) fn known_keys(&mut self, table: &Table<'_>, known: &[&'static str]) {
         for entry in self.entries(table) {
             if !known.contains(&entry.key) {
@@ -162,7 +154,6 @@ impl<'a> Reader<'a> {
         self.note(table.line, format!("missing key `{}`", table.path(key)));
     }
 
-    /// The value as a table of that name.
     pub(crate) fn table<'t>(&mut self, name: String, value: &'t Spanned<DeValue<'t>>) -> Option<Table<'t>> {
         let Some(inner) = value.get_ref().as_table() else {
             self.wrong_type(&name, value, "a table");
@@ -180,7 +171,6 @@ impl<'a> Reader<'a> {
         items.iter().enumerate().filter_map(|(i, item)| self.table(format!("{name}[{}]", i + 1), item)).collect()
     }
 
-    /// The entries of a table in the order of the file.
     pub(crate) fn entries<'t>(&self, table: &Table<'t>) -> Vec<Entry<'t>> {
         let mut entries: Vec<_> = table.inner.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -191,7 +181,6 @@ impl<'a> Reader<'a> {
         entries.into_iter().map(entry).collect()
     }
 
-    /// The value as a text that is not blank.
     pub(crate) fn text(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<String> {
         let Some(text) = value.get_ref().as_str() else {
             self.wrong_type(name, value, "a string");
@@ -204,12 +193,10 @@ impl<'a> Reader<'a> {
         Some(text.to_owned())
     }
 
-    /// The table under `key`, if there is one.
     pub(crate) fn section<'t>(&mut self, table: &Table<'t>, key: &str) -> Option<Table<'t>> {
         self.table(table.path(key), table.inner.get(key)?)
     }
 
-    /// The tables under `key`, none if it is not there.
     pub(crate) fn sections<'t>(&mut self, table: &Table<'t>, key: &str) -> Vec<Table<'t>> {
         table.inner.get(key).map(|value| self.tables(&table.path(key), value)).unwrap_or_default()
     }
@@ -224,7 +211,6 @@ impl<'a> Reader<'a> {
         string
     }
 
-    /// The text under `key`, which must be there and not blank.
     pub(crate) fn required_text(&mut self, table: &Table<'_>, key: &str) -> Option<String> {
         let Some(value) = table.inner.get(key) else {
             self.missing(table, key);
@@ -233,7 +219,6 @@ impl<'a> Reader<'a> {
         self.text(&table.path(key), value)
     }
 
-    /// The same, of one line.
     pub(crate) fn required_line(&mut self, table: &Table<'_>, key: &str) -> Option<String> {
         let text = self.required_text(table, key)?;
         if text.contains(['\n', '\r']) {
@@ -258,7 +243,6 @@ impl Table<'_> {
         self.inner.contains_key(key)
     }
 
-    /// The key's name with the table before it.
     pub(crate) fn path(&self, key: &str) -> String {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
     }
@@ -273,12 +257,10 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-/// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems {
     /// The problems in the order of their lines, at least one.
     pub list: Vec<Problem>,
-    /// Where the format is explained.
     pub help: &'static str,
 }
 

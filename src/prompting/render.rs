@@ -10,7 +10,6 @@ use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};
 use crate::prompting::protocol::{Frame, Layout, Protocol, ToolSpec, direct, react_paper, react_zh};
 use std::sync::Arc;
 
-/// How a prompt is rendered.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderSettings<'a> {
     /// The protocol; it does not affect methods without tools.
@@ -168,7 +167,6 @@ impl Default for RenderSettings<'_> {
     }
 }
 
-/// The frame, and how many exemplars it shows.
 fn direct_frame(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let mut text = job.instruction()? + "\n";
     for exemplar in &job.exemplars {
@@ -203,7 +201,6 @@ fn numbered_text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     Ok((Frame::text(text), job.exemplars.len()))
 }
 
-/// A system message, then the exemplars as turns.
 fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let instruction = job.instruction()?;
     let mut frame = Frame {
@@ -255,7 +252,6 @@ fn named_template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     Ok((frame, if fits { job.exemplars.len() } else { 0 }))
 }
 
-/// A system message, then the exemplars as turns.
 fn named_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let key = "system";
     let system = job.texts.needed(key)?;
@@ -294,13 +290,11 @@ fn examples_text(job: &Job<'_>) -> String {
 /// Label before a question in templates, whatever the prompt's own label.
 const QUESTION_LABEL: &str = "Question";
 
-/// Values of the slots in a protocol's texts.
 struct Slots<'a> {
     job: &'a Job<'a>,
     values: Vec<(&'static str, String)>,
 }
 
-/// Names of the slot for the task.
 const TASK: [&str; 3] = ["task", "context", "Background"];
 
 impl<'a> Slots<'a> {
@@ -357,13 +351,11 @@ fn exemplar_messages(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
     messages
 }
 
-/// The same without the question.
 fn exemplar_steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
     let steps = (1..).zip(&exemplar.steps).map(|(n, step)| step_messages(job, n, step));
     steps.flat_map(|(reply, result)| [Some(reply), result]).flatten().collect()
 }
 
-/// Step `n` as the model's reply, and what answers it.
 fn step_messages(job: &Job<'_>, n: usize, step: &ExemplarStep) -> (Message, Option<Message>) {
     let protocol = job.settings.protocol;
     let (tool, input) = exemplar::parse_action(&step.action);
@@ -437,7 +429,6 @@ fn finished_frame(
     Ok(frame)
 }
 
-/// The protocol's own description of its tools.
 fn tools_text(
     text: &FinishedText,
     plain: &Plain,

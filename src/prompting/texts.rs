@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 const ENGLISH: &str = "prompts/protocols/en.toml";
 const CHINESE: &str = "prompts/protocols/zh.toml";
 
-/// A file of protocol texts, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextsFile {
     pub file: String,
@@ -22,7 +21,6 @@ pub struct TextsFile {
     sections: BTreeMap<&'static str, BTreeMap<&'static str, Slotted>>,
 }
 
-/// The texts of one protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProtocolTexts {
     /// Their file; empty for protocols without texts of their own.
@@ -83,7 +81,6 @@ pub fn load(
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
 }
 
-/// Our file in a language.
 fn ours(language: &str) -> &'static str {
     if language.starts_with("zh") { CHINESE } else { ENGLISH }
 }
@@ -126,7 +123,6 @@ impl ProtocolTexts {
         self.texts.get(key)
     }
 
-    /// The text under a required key.
     pub(super) fn needed(&self, key: &'static str) -> Result<&Slotted, PromptError> {
         self.get(key).ok_or_else(|| self.lacks(key))
     }
@@ -144,7 +140,6 @@ impl ProtocolTexts {
 /// Keys of the texts that the first request is made from; the others are for later ones.
 const FIRST: [&str; 4] = ["template", "system", "context", "args_format"];
 
-/// The texts of one protocol.
 #[derive(Debug)]
 struct SectionForm {
     /// Name of the section: the protocol's id, with a suffix for forms of it.
@@ -170,7 +165,6 @@ impl KeyForm {
         Self { name, needed: true, style: Style::Python, slots, must: None, ending: "", ours: false }
     }
 
-    /// The instruction of a method in a prompt file.
     pub(in crate::prompting) const fn instruction(method: &'static str) -> Self {
         Self { style: Style::Instruction, ..Self::new(method, &["question_label", "max_steps", "tools"]) }
     }
@@ -425,7 +419,6 @@ pub(in crate::prompting) enum Style {
 }
 
 impl Style {
-    /// What the files call a slot of this style.
     fn noun(self) -> &'static str {
         match self {
             Self::Instruction | Self::Plain => "placeholder",
@@ -433,7 +426,6 @@ impl Style {
         }
     }
 
-    /// Names for a message, as they are written.
     fn list(self, names: &[&str]) -> String {
         let written = |name: &&str| match self {
             Self::Python | Self::Plain => format!("{{{name}}}"),
@@ -447,7 +439,6 @@ impl Style {
 /// Slots that a text may have; a text that repeats a long value often enough would fill the memory.
 const MOST_SLOTS: usize = 32;
 
-/// A text cut at its slots.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Slotted(Vec<Piece>);
 
@@ -566,7 +557,6 @@ fn python(text: &str) -> Result<Slotted, BadSlot> {
 /// A word in braces: `{word}`, or `{{word}}` with the braces doubled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::prompting) struct Braced<'t> {
-    /// Where its first brace stands.
     pub(in crate::prompting) at: usize,
     pub(in crate::prompting) name: &'t str,
     pub(in crate::prompting) doubled: bool,

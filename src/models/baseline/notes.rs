@@ -8,7 +8,6 @@ use std::collections::{BTreeSet, HashSet};
 /// Most sentences of a page; a tool shows five, and one for each lookup.
 const MAX_SENTENCES: usize = 64;
 
-/// The visible part of a page.
 #[derive(Debug)]
 pub(super) struct Page {
     /// The search that opened it, without a qualifier in brackets.
@@ -19,7 +18,6 @@ pub(super) struct Page {
     pub(super) looked_up: bool,
 }
 
-/// Everything that the steps so far have shown.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) pages: Vec<Page>,
@@ -134,7 +132,6 @@ pub(super) enum Kind {
     Year,
     Date,
     Number,
-    /// Anything else: a name.
     Name,
 }
 

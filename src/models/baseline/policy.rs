@@ -10,7 +10,6 @@ const ENOUGH: f64 = 0.9;
 /// Words are only looked up with more steps left than this.
 const SPARE: usize = 4;
 
-/// The next step; an answer if it is the last.
 pub(super) fn decide(transcript: &Transcript, settings: &BaselineSettings) -> Decision {
     let question = Question::read(&transcript.question, settings.claims);
     let left = if transcript.must_answer() { 1 } else { (settings.last_step + 1).saturating_sub(transcript.step()) };
@@ -243,7 +242,6 @@ pub(super) fn nearness(question: &Question, text: &str, clues: &Clues) -> impl F
     }
 }
 
-/// The first item with the highest score.
 pub(super) fn greatest<T>(scored: impl IntoIterator<Item = (T, f64)>) -> Option<(T, f64)> {
     scored.into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
 }

@@ -96,7 +96,6 @@ pub(super) fn is_adjective(text: &str, title: &Span<'_>) -> bool {
     !title.text.contains(' ') && next.starts_with(char::is_lowercase) && !is_small(next)
 }
 
-/// Numbers in digits and words.
 pub(super) fn numbers(text: &str) -> Vec<Span<'_>> {
     let spelled = |word: &str| is_one_of(NUMBERS, &word.split('-').next().unwrap_or_default().to_lowercase());
     let is_number = |word: &Span<'_>| word.text.starts_with(|c: char| c.is_ascii_digit()) || spelled(word.text);

@@ -21,7 +21,6 @@ const PLAIN_THOUGHT: &str = "I will go on with the next step.";
 /// Settings of the policy: what a prompt does not say.
 #[derive(Debug, Clone)]
 pub struct BaselineSettings {
-    /// Whether all questions are claims.
     pub claims: bool,
     /// The step at which an answer must be given, from 1.
     pub last_step: usize,
@@ -52,16 +51,13 @@ impl BaselineSettings {
 pub(super) struct Transcript {
     pub(super) question: String,
     pub(super) steps: Vec<PastStep>,
-    /// The last action, if it failed.
     pub(super) just_failed: Option<Action>,
     pub(super) wanted: Wanted,
-    /// Whether the prompt demands an answer.
     forced: bool,
     /// Whether the reply needs no white space before it, as the prompt or message ends in some.
     spaced: bool,
 }
 
-/// One finished step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PastStep {
     pub(super) action: Action,
@@ -69,7 +65,6 @@ pub(super) struct PastStep {
     pub(super) observation: String,
 }
 
-/// What is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Thought and action; if `labelled`, the label of the thought ends the prompt.
@@ -88,7 +83,6 @@ pub(super) struct Action {
     pub(super) input: String,
 }
 
-/// A decision with the thought that explains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Decision {
     pub(super) thought: String,
@@ -113,7 +107,6 @@ impl Transcript {
         transcript
     }
 
-    /// What the end of a prompt says.
     fn at_end_of(prompt: &Prompt, settings: &BaselineSettings) -> Self {
         let (last, wanted, spaced) = match prompt {
             Prompt::Text { prefix, rest } => {
@@ -130,7 +123,6 @@ impl Transcript {
         Self { question: String::new(), steps: Vec::new(), just_failed: None, wanted, forced, spaced }
     }
 
-    /// Number of the step to write, from 1.
     pub(super) fn step(&self) -> usize {
         self.steps.len() + 1
     }
@@ -178,7 +170,6 @@ fn piece(text: &str) -> Option<&str> {
     (longest.len() >= MIN_FORCE_STOP).then_some(longest)
 }
 
-/// At most `bytes` of `text`, cut between characters.
 fn cap(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }

@@ -16,20 +16,18 @@
 use super::{ENDPOINT, Endpoint};
 use crate::base::finish::REFUSAL;
 use crate::base::{Cause, FinishReason, FunctionCall, Usage, Verbatim};
-use crate::models::remote::answer::{count, is_error, parse, read, string, usage};
+use crate::models::remote::answer::{count, is_error, parse_event, read, string, usage};
 use crate::models::remote::interface::{Decoded, Fault, Progress};
 use crate::models::remote::refusal::Refusal;
 use crate::net::Answer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Where in the usage the tokens of reasoning are counted.
 const TOKEN_DETAILS: &str = "completion_tokens_details";
 const REASONING_TOKENS: &str = "reasoning_tokens";
 /// The field in which `OpenRouter` has the reasoning of all providers, signatures included.
 const REASONING_DETAILS: &str = "reasoning_details";
 
-/// A whole answer, or one event of a stream.
 #[derive(Deserialize)]
 struct Body {
     choices: Option<Vec<Choice>>,
@@ -73,7 +71,6 @@ impl Choice {
         FinishReason::recorded(native).filter(|_| Cause::of_finish(native) == Some(Cause::MalformedCall))
     }
 
-    /// The error in place of an answer, if there is one.
     fn failed(&self) -> Result<(), Fault> {
         if !is_error(&self.error) || self.malformed().is_some() {
             return Ok(());
@@ -127,7 +124,7 @@ pub(super) fn chunk(
     reasoning: &[&'static str],
     progress: &mut Progress,
 ) -> Result<String, Fault> {
-    let chunk: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
+    let chunk: Body = parse_event(data)?;
     if is_error(&chunk.error) || chunk.object == "error" {
         return Err(Fault::Reported(Refusal::read(data)));
     }
@@ -169,14 +166,18 @@ fn pieces(message: &Map<String, Value>) -> impl Iterator<Item = (Option<u64>, Fu
     message.get("tool_calls").and_then(Value::as_array).into_iter().flatten().map(|piece| {
         let function = &piece["function"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let arguments = match &function["arguments"] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            // Some servers do not write the object as a text.
-            arguments => arguments.to_string(),
-        };
+        let arguments = arguments_text(&function["arguments"]);
         (piece["index"].as_u64(), FunctionCall { id: text(&piece["id"]), name: text(&function["name"]), arguments })
     })
+}
+
+/// Arguments as a text: some servers write the object itself.
+pub(super) fn arguments_text(arguments: &Value) -> String {
+    match arguments {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        arguments => arguments.to_string(),
+    }
 }
 
 /// Adds the pieces of an event to the calls so far, whose indices are `indices`: servers may begin to count anywhere, give
@@ -207,7 +208,6 @@ fn call(delta: &Map<String, Value>, calls: &mut Vec<FunctionCall>, indices: &mut
     }
 }
 
-/// Whether a piece begins another call, and does not continue `call`.
 fn begins(piece: &FunctionCall, call: &FunctionCall) -> bool {
     let is_same = !piece.id.is_empty() && piece.id == call.id;
     if !is_same && !piece.id.is_empty() && !call.id.is_empty() {

@@ -17,62 +17,21 @@
 use super::{ENDPOINT, Endpoint};
 use crate::base::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use crate::models::capability::{Control, Prefill};
-use crate::models::remote::interface::lines;
+use crate::models::remote::interface::{lines, set_fields};
 use crate::models::remote::turns::BRIDGE;
 use crate::models::remote::turns::label_start;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
     pub(super) endpoint: Endpoint,
     pub(super) stops: usize,
-    /// The options to send.
     pub(super) sent: RequestOptions,
-    /// The options that the server refuses.
     pub(super) refused: RequestOptions,
     /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
-    /// How the server is told how much to reason.
     pub(super) control: Control,
-}
-
-/// What follows the prompt.
-#[derive(Serialize)]
-struct Settings<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    add_generation_prompt: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    continue_final_message: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parallel_tool_calls: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_completion_tokens: Option<u32>,
-    #[serde(flatten)]
-    reasoning: Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seed: Option<u64>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    stop: &'a [String],
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    stream: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<StreamOptions>,
-}
-
-#[derive(Serialize)]
-struct StreamOptions {
-    include_usage: bool,
 }
 
 /// The JSON to send. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
@@ -85,28 +44,33 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
     let flags = messages.continued == Some(Prefill::Flags);
     let functions = request.functions.as_deref();
     let limit = decoding.max_total_tokens();
-    let settings = Settings {
-        tools: functions.map(Functions::openai),
-        tool_choice: functions.filter(|functions| functions.required).map(|_| "required"),
-        parallel_tool_calls: sends(ParallelCalls).then_some(false),
-        add_generation_prompt: flags.then_some(false),
-        continue_final_message: flags.then_some(true),
-        temperature: sends(Temperature).then_some(decoding.temperature),
-        top_p: sends(TopP).then_some(decoding.top_p),
-        max_tokens: sends(MaxTokens).then_some(limit),
-        max_completion_tokens: (!sends(MaxTokens)).then_some(limit),
-        reasoning: decoding
-            .reasoning
-            .and_then(|asked| super::reasoning_fields(options.control, asked))
-            .unwrap_or_default(),
-        seed: decoding.seed.filter(|_| sends(Seed)),
-        stop: &request.stop[..options.stops.min(request.stop.len())],
-        stream: sends(Stream),
-        stream_options: sends(StreamUsage).then_some(StreamOptions { include_usage: true }),
-    };
+    let stops = &request.stop[..options.stops.min(request.stop.len())];
+    let mut settings = set_fields(json!({
+        "add_generation_prompt": flags.then_some(false),
+        "continue_final_message": flags.then_some(true),
+        "tools": functions.map(Functions::openai),
+        "tool_choice": functions.filter(|functions| functions.required).map(|_| "required"),
+        "parallel_tool_calls": sends(ParallelCalls).then_some(false),
+        "temperature": sends(Temperature).then_some(decoding.temperature),
+        "top_p": sends(TopP).then_some(decoding.top_p),
+        "max_tokens": sends(MaxTokens).then_some(limit),
+        "max_completion_tokens": (!sends(MaxTokens)).then_some(limit),
+    }));
+    settings.extend(
+        decoding.reasoning.and_then(|asked| super::reasoning_fields(options.control, asked)).unwrap_or_default(),
+    );
+    settings.extend(set_fields(json!({
+        "seed": decoding.seed.filter(|_| sends(Seed)),
+        "stop": Some(stops).filter(|stops| !stops.is_empty()),
+        "stream": sends(Stream).then_some(true),
+        "stream_options": sends(StreamUsage).then(|| json!({ "include_usage": true })),
+    })));
     let mut body = Body::begin(model, &request.prompt)?;
-    match options.endpoint {
-        Endpoint::Completions => write_text(&request.prompt, body.raw(",\"prompt\":"))?,
+    match (options.endpoint, &request.prompt) {
+        (Endpoint::Completions, Prompt::Text { prefix, rest }) => body.raw(",\"prompt\":").string(prefix, rest)?,
+        (Endpoint::Completions, Prompt::Messages(messages)) => {
+            body.raw(",\"prompt\":").value(&joined(messages))?;
+        }
         _ => messages.write(body.raw(",\"messages\":"))?,
     }
     body.end(&settings)
@@ -122,7 +86,7 @@ impl Body {
         Ok(body)
     }
 
-    pub(super) fn end<T: Serialize>(mut self, settings: &T) -> serde_json::Result<Vec<u8>> {
+    pub(super) fn end(mut self, settings: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
         let settings_at = self.0.len();
         self.value(settings)?;
         // The settings continue the open object.
@@ -187,7 +151,6 @@ pub(super) fn thought_options(prompt: &Prompt, refused: RequestOptions, demanded
     sent.without(refused)
 }
 
-/// The fields of reasoning of a message, with the option that each of them is.
 fn thoughts(message: &Message) -> impl Iterator<Item = (&str, &Value, RequestOption)> {
     let verbatim = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT);
     let fields = verbatim.and_then(|verbatim| verbatim.content.as_object()).into_iter().flatten();
@@ -253,12 +216,10 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// Whether the server wants the model to say something between these two messages.
     fn is_bridged(&self, message: &Message, next: &Message) -> bool {
         self.options.refused.contains(RequestOption::UserAfterTool) && answers_before_user(message, next)
     }
 
-    /// A message up to its last field.
     fn whole<'b>(&self, message: &Message, body: &'b mut Body) -> serde_json::Result<&'b mut Body> {
         open(message.role, body)?.value(&message.content)?;
         write_calls(message, body)?;
@@ -284,12 +245,10 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Begins a message, up to its content.
 fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
     Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
 }
 
-/// The fields of a message with calls, or with the result of one.
 fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
     if let Some(id) = &message.answers {
         body.raw(",\"tool_call_id\":").value(id)?;
@@ -301,13 +260,7 @@ fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
     Ok(())
 }
 
-fn write_text(prompt: &Prompt, body: &mut Body) -> serde_json::Result<()> {
-    match prompt {
-        Prompt::Text { prefix, rest } => body.string(prefix, rest),
-        Prompt::Messages(messages) => body.value(&joined(messages)).map(|_| ()),
-    }
-}
-
+/// The messages as one text, with a newline at the end unless the last one is the model's own.
 fn joined(messages: &[Message]) -> String {
     let mut text = lines(messages);
     if messages.last().is_some_and(|last| last.role != Role::Assistant) && !text.ends_with('\n') {

@@ -35,7 +35,6 @@ pub enum Endpoint {
 /// The name under which the chat endpoint is stored.
 const ENDPOINT: &str = "chat";
 
-/// What kind of server it is, and how it is used.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenAiSettings {
     pub endpoint: Endpoint,
@@ -63,7 +62,6 @@ struct OpenAi {
 }
 
 impl OpenAi {
-    /// The options of a request, without those that the server has refused.
     fn options(&self, request: &Request, refused: RequestOptions, watched: bool) -> BodyOptions {
         use RequestOption::{MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Temperature, TopP};
         let OpenAiSettings { endpoint, server, prefill } = self.settings;
@@ -211,7 +209,6 @@ impl Interface for OpenAi {
 
 // How a chat is told how much to reason, by family of server.
 
-/// The word for how much, where it has one.
 fn effort(reasoning: Reasoning) -> Option<&'static str> {
     reasoning.name().map(|name| if reasoning.is_on() { name } else { "none" })
 }
@@ -252,7 +249,6 @@ fn reasoning_fields(control: Control, reasoning: Reasoning) -> Option<Map<String
     }
 }
 
-/// Why the server cannot be told so, if it cannot.
 fn unsupported_reasoning(server: &Capability, reasoning: Reasoning) -> Option<Unsupported> {
     if reasoning_fields(server.control, reasoning).is_some() {
         return None;

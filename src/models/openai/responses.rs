@@ -23,6 +23,7 @@
 //! <https://developers.openai.com/api/docs/guides/function-calling#strict-mode>; messages of the model's without an id:
 //! <https://github.com/openai/openai-java/issues/585>, <https://github.com/openai/codex/issues/12669>.
 
+use super::answer::arguments_text;
 use super::body::Body;
 use super::response_reasoning;
 use crate::base::finish::REFUSAL;
@@ -30,20 +31,16 @@ use crate::base::{
     FinishReason, Function, FunctionCall, Functions, Message, Prompt, Reasoning, Request, RequestOption,
     RequestOptions, Usage, Verbatim,
 };
-use crate::models::remote::answer::{count, is_error, parse, read, string, usage};
+use crate::models::remote::answer::{count, is_error, parse_event, read, string, usage};
 use crate::models::remote::interface::{Decoded, Fault, Progress};
-use crate::models::remote::interface::{EncodedRequest, streams, temperature, top_p};
+use crate::models::remote::interface::{EncodedRequest, set_fields, streams, temperature, top_p};
 use crate::models::remote::refusal::Refusal;
 use crate::net::Answer;
-use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The name under which the endpoint is stored.
 pub(super) const ENDPOINT: &str = "responses";
-/// The name of the limit of tokens.
 pub(super) const LIMIT: &str = "max_output_tokens";
 
-/// Options that the API does not have.
 pub(super) fn unknown() -> RequestOptions {
     [RequestOption::Seed, RequestOption::Stop].into_iter().collect()
 }
@@ -73,47 +70,22 @@ pub(super) fn encode(
 
 // Encodes a request as JSON.
 
-/// What follows the prompt.
-#[derive(Serialize)]
-struct Settings {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Vec<Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parallel_tool_calls: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    top_p: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_output_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    include: Option<[&'static str; 1]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<Value>,
-    store: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    stream: bool,
-}
-
-/// The JSON to send, with the options of `sent`.
 fn bytes(model: &str, request: &Request, sent: RequestOptions) -> serde_json::Result<Vec<u8>> {
     use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Summary, Temperature, TopP};
     let decoding = &request.decoding;
     let functions = request.functions.as_deref();
-    let settings = Settings {
-        tools: functions.map(tools),
-        tool_choice: functions.filter(|functions| functions.required).map(|_| "required"),
-        parallel_tool_calls: sent.contains(ParallelCalls).then_some(false),
-        temperature: sent.contains(Temperature).then_some(decoding.temperature),
-        top_p: sent.contains(TopP).then_some(decoding.top_p),
-        max_output_tokens: sent.contains(MaxTokens).then_some(decoding.max_tokens),
-        include: sent.contains(Include).then_some(["reasoning.encrypted_content"]),
-        reasoning: decoding.reasoning.and_then(|asked| response_reasoning(asked, sent.contains(Summary))),
-        store: false,
-        stream: sent.contains(Stream),
-    };
+    let settings = set_fields(json!({
+        "tools": functions.map(tools),
+        "tool_choice": functions.filter(|functions| functions.required).map(|_| "required"),
+        "parallel_tool_calls": sent.contains(ParallelCalls).then_some(false),
+        "temperature": sent.contains(Temperature).then_some(decoding.temperature),
+        "top_p": sent.contains(TopP).then_some(decoding.top_p),
+        "max_output_tokens": sent.contains(MaxTokens).then_some(decoding.max_tokens),
+        "include": sent.contains(Include).then_some(["reasoning.encrypted_content"]),
+        "reasoning": decoding.reasoning.and_then(|asked| response_reasoning(asked, sent.contains(Summary))),
+        "store": false,
+        "stream": sent.contains(Stream).then_some(true),
+    }));
     let mut body = Body::begin(model, &request.prompt)?;
     body.raw(",\"input\":");
     match &request.prompt {
@@ -125,7 +97,6 @@ fn bytes(model: &str, request: &Request, sent: RequestOptions) -> serde_json::Re
     body.end(&settings)
 }
 
-/// The items of a message.
 fn items(message: &Message) -> Vec<Value> {
     if let Some(verbatim) = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT) {
         return verbatim.content.as_array().cloned().unwrap_or_default();
@@ -172,7 +143,6 @@ const REASONING_TOKENS: &str = "reasoning_tokens";
 const INPUT_DETAILS: &str = "input_tokens_details";
 const OUTPUT_DETAILS: &str = "output_tokens_details";
 
-/// Decodes a whole answer; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let mut body: Value = read(answer)?;
     failed(&body)?;
@@ -185,9 +155,8 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     Ok(decoded)
 }
 
-/// Decodes one event of a stream.
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-    let mut event: Value = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
+    let mut event: Value = parse_event(data)?;
     let delta = || event["delta"].as_str().unwrap_or_default().to_owned();
     match event["type"].as_str().unwrap_or_default() {
         "response.created" | "response.in_progress" => progress.started = true,
@@ -234,7 +203,6 @@ fn end(mut body: Value, progress: &mut Progress) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// Why an answer is an error or not finished, if so.
 fn failed(body: &Value) -> Result<(), Fault> {
     match body["status"].as_str() {
         _ if is_error(&body["error"]) => Err(Fault::Reported(Refusal::read(body.to_string().as_bytes()))),
@@ -245,7 +213,6 @@ fn failed(body: &Value) -> Result<(), Fault> {
     }
 }
 
-/// Everything of an answer except the text and the reasoning.
 fn complete(body: &Value, items: Vec<Value>, decoded: &mut Decoded) {
     let refused = items.iter().flat_map(parts).any(|part| part["type"] == "refusal");
     decoded.calls = items.iter().filter_map(call).collect();
@@ -274,7 +241,6 @@ fn complete(body: &Value, items: Vec<Value>, decoded: &mut Decoded) {
     }
 }
 
-/// The parts of a message.
 fn parts(item: &Value) -> impl Iterator<Item = &Value> {
     Some(item)
         .filter(|item| item["type"] == "message")
@@ -308,14 +274,8 @@ fn has_thought(decoded: &Decoded) -> bool {
     decoded.reasoning.as_ref().is_some_and(|reasoning| !reasoning.text.is_empty())
 }
 
-/// The call in an item, if it is one.
 fn call(item: &Value) -> Option<FunctionCall> {
     let text = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
-    let arguments = match &item["arguments"] {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        // Some servers do not write the object as a text.
-        arguments => arguments.to_string(),
-    };
+    let arguments = arguments_text(&item["arguments"]);
     (item["type"] == "function_call").then(|| FunctionCall { id: text("call_id"), name: text("name"), arguments })
 }

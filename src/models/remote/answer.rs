@@ -14,7 +14,6 @@ use std::borrow::Cow;
 /// Larger token counts are capped, so that sums cannot overflow.
 const MAX_TOKENS: u64 = 1 << 40;
 
-/// Parses a whole answer; the error says why it is not a completion.
 pub(in crate::models) fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, String> {
     parse(&answer.body).map_err(|e| {
         if answer.body.trim_ascii().is_empty() {
@@ -33,7 +32,7 @@ fn is_html(answer: &Answer) -> bool {
 }
 
 /// Parses JSON; invalid characters are replaced.
-pub(in crate::models) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, serde_json::Error> {
     serde_json::from_slice(body).or_else(|error| {
         let text = String::from_utf8_lossy(body);
         let repaired = replace_unpaired_surrogates(&text);
@@ -43,6 +42,10 @@ pub(in crate::models) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, se
             serde_json::from_str(&repaired)
         }
     })
+}
+
+pub(in crate::models) fn parse_event<T: DeserializeOwned>(data: &[u8]) -> Result<T, String> {
+    parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))
 }
 
 /// Replaces unpaired surrogates such as `\ud83d`: servers write them where a text is cut inside a character, and JSON
@@ -82,6 +85,10 @@ pub(in crate::models) fn is_error(value: &Value) -> bool {
     }
 }
 
+pub(in crate::models) fn reason(value: &Value) -> Option<String> {
+    FinishReason::recorded(&string(value)?)
+}
+
 /// A non-empty string, cut to 200 characters.
 pub(in crate::models) fn string(value: &Value) -> Option<String> {
     value.as_str().filter(|text| !text.is_empty()).map(|text| text.chars().take(200).collect())
@@ -94,7 +101,6 @@ pub(in crate::models) fn usage(value: &Value, prompt: &str, completion: &str) ->
     both.then(|| Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
 }
 
-/// The count in this field, if it is a number.
 pub(in crate::models) fn count(value: &Value, name: &str) -> Option<u64> {
     value.get(name).and_then(Value::as_u64).map(|n| n.min(MAX_TOKENS))
 }
@@ -133,14 +139,11 @@ pub(super) struct Incoming<'a> {
 
 #[derive(Default)]
 struct Attempt {
-    /// Whether it is read event by event.
     streamed: bool,
     progress: Progress,
-    /// Why the stream is not a completion.
     fault: Option<Fault>,
     /// Whether the text reached a stop, at which it is cut on this side.
     stopped: bool,
-    /// The result, if the status was 2xx.
     result: Option<Result<Decoded, Fault>>,
 }
 
@@ -153,7 +156,6 @@ impl Attempt {
         }
     }
 
-    /// The streamed completion, without its text.
     fn decoded(&mut self) -> Result<Decoded, Fault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -193,7 +195,6 @@ impl<'a> Incoming<'a> {
         self.attempt.result.take()
     }
 
-    /// Whether the text of the last answer was cut at a stop on this side.
     pub(super) fn stopped(&self) -> bool {
         self.attempt.stopped
     }
@@ -212,7 +213,6 @@ impl<'a> Incoming<'a> {
         self.redactor.text().to_owned()
     }
 
-    /// The completion, unless its reason for the end says that it is none.
     fn ended(decoded: Decoded) -> Result<Decoded, Fault> {
         let reason = decoded.finish_reason.as_deref().unwrap_or_default();
         let is_empty = decoded.text.trim().is_empty() && decoded.calls.is_empty();
@@ -223,7 +223,6 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Adds a piece to the text. Returns whether the text has ended.
     fn push(&mut self, piece: &str) -> bool {
         let Self { on_event, redactor, shown, stripper, .. } = self;
         redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
@@ -236,7 +235,6 @@ impl<'a> Incoming<'a> {
         redactor.finish(&mut show);
     }
 
-    /// Puts the final text into the completion.
     fn complete(&mut self, mut decoded: Decoded) -> Decoded {
         self.finish();
         self.redactor.text().clone_into(&mut decoded.text);
@@ -279,7 +277,6 @@ fn show(on_event: Option<OnEvent<'_>>, shown: &mut bool, text: &str) {
     }
 }
 
-/// Whether a body is a stream, whatever its content type.
 fn is_stream(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
     // A stream may start with a comment.
@@ -292,16 +289,11 @@ pub(super) fn first_event(body: &[u8]) -> Cow<'_, [u8]> {
     if is_stream(body) {
         let mut events = Events::default();
         let mut take = |data: &[u8]| {
-            first = Some(data.to_vec());
+            first.get_or_insert_with(|| data.to_vec());
             false
         };
         events.push(body, &mut take);
-        if first.is_none() {
-            events.finish(&mut |data| {
-                first = Some(data.to_vec());
-                false
-            });
-        }
+        events.finish(&mut take);
     }
     first.map_or(Cow::Borrowed(body), Cow::Owned)
 }
@@ -419,11 +411,9 @@ enum State {
     Before(String),
     /// Inside the reasoning; holds what may be the start of `</think>`.
     Thinking(String),
-    /// After the reasoning, before any text.
     After,
     /// The label may follow; holds the text so far.
     Label(String),
-    /// Everything from here on is text.
     Text,
 }
 
@@ -434,7 +424,6 @@ impl ReasoningStripper {
         Self { state, label: label.trim().to_owned(), thought: None }
     }
 
-    /// The reasoning so far, if there is any.
     pub(super) fn thought(&self) -> Option<&str> {
         self.thought.as_ref().map(|thought| thought.text.trim())
     }

@@ -14,11 +14,9 @@ const REASON_CHARS: usize = 40;
 /// A text of more characters than this must have more tokens than that.
 const FEW_CHARS: usize = FEW_TOKENS as usize * 20;
 
-/// Whether a server honours a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It does.
     Honoured,
     /// It accepts the setting and ignores it.
     Ignored,
@@ -28,7 +26,6 @@ pub enum Verdict {
     Unclear,
 }
 
-/// What [`Remote::check`] found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
     /// The URL that was asked, without user part and query.
@@ -48,7 +45,6 @@ pub struct Check {
     pub usage: bool,
     /// Where the model's reasoning was, or was counted: a field's name, or `<think>`.
     pub reasoning: Option<&'static str>,
-    /// How much reasoning was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_reasoning: Option<Reasoning>,
     /// Tokens of reasoning in the first answer, as the server counts them.
@@ -57,7 +53,6 @@ pub struct Check {
     pub left_out: Vec<&'static str>,
     /// Why the server stopped the first answer.
     pub finish_reason: Option<String>,
-    /// Latency of the first request, in milliseconds.
     pub latency_ms: u64,
     /// Requests sent, including retries.
     pub requests: u32,
@@ -125,7 +120,6 @@ impl Remote {
     }
 }
 
-/// What the first answer lacks.
 fn warning(first: &Raw) -> Option<String> {
     let Decoded { text, reasoning, finish_reason, .. } = &first.decoded;
     let reason = finish_reason.as_deref();

@@ -22,9 +22,7 @@ const MAX_REASONING: usize = 64 << 10;
 /// A completion as the server sent it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::models) struct Decoded {
-    /// The text, not yet cut at stops.
     pub(in crate::models) text: String,
-    /// The functions that the model calls, in order.
     pub(in crate::models) calls: Vec<FunctionCall>,
     /// The reply as it was written, where that has to be sent back.
     pub(in crate::models) verbatim: Option<Verbatim>,
@@ -32,11 +30,9 @@ pub(in crate::models) struct Decoded {
     pub(in crate::models) usage: Option<Usage>,
     /// The model that the server says it used.
     pub(in crate::models) model: Option<String>,
-    /// The model's reasoning, which is not part of the text.
     pub(in crate::models) reasoning: Option<Reasoning>,
 }
 
-/// Reasoning that came with a completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::models) struct Reasoning {
     /// Where it was: a field's name, or `<think>`.
@@ -50,7 +46,6 @@ impl Reasoning {
         Self { place, text: String::new() }
     }
 
-    /// Adds a piece, up to the most that is kept.
     pub(in crate::models) fn push(&mut self, piece: &str) {
         let room = MAX_REASONING.saturating_sub(self.text.len());
         self.text.push_str(&piece[..piece.floor_char_boundary(room)]);
@@ -75,14 +70,12 @@ impl Decoded {
     }
 }
 
-/// What is known so far about a streamed answer.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is noted by another event, in any order")]
 pub(in crate::models) struct Progress {
     /// Whether a piece of a completion has arrived, even an empty one.
     pub(in crate::models) started: bool,
     pub(in crate::models) ended: bool,
-    /// Whether the model declined to answer.
     pub(in crate::models) refused: bool,
     /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.
     pub(in crate::models) has_text: bool,
@@ -92,7 +85,6 @@ pub(in crate::models) struct Progress {
     pub(in crate::models) blocks: Vec<Value>,
     /// The server's index of each call so far, if it gives any.
     pub(in crate::models) indices: Vec<Option<u64>>,
-    /// Everything except the text.
     pub(in crate::models) rest: Decoded,
 }
 
@@ -134,7 +126,6 @@ pub(in crate::models) trait Interface: Send + Sync {
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// The URL of a model below a base URL.
     fn address(&self, base: &str, model: &str, stream: bool) -> String;
     /// Why every request with these settings would fail, if so; `forced` where a function must be called.
     fn unsupported(&self, _decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
@@ -144,11 +135,9 @@ pub(in crate::models) trait Interface: Send + Sync {
     fn left_out(&self, _decoding: &Decoding) -> RequestOptions {
         RequestOptions::default()
     }
-    /// Whether functions can be offered.
     fn takes_functions(&self) -> bool {
         true
     }
-    /// Options that the server is known to refuse.
     fn known_refusals(&self) -> RequestOptions {
         RequestOptions::default()
     }
@@ -175,7 +164,6 @@ pub(in crate::models) trait Interface: Send + Sync {
     fn limit(&self, decoding: &Decoding, _refused: RequestOptions) -> Option<u32> {
         Some(decoding.max_total_tokens())
     }
-    /// The name of the setting that limits the length.
     fn limit_name(&self, refused: RequestOptions) -> &'static str;
 }
 
@@ -186,7 +174,6 @@ pub(in crate::models) fn streams(watched: bool, stops: usize, request: &Request,
     wanted && !refused.contains(RequestOption::Stream)
 }
 
-/// The temperature to send, if any.
 pub(in crate::models) fn temperature(decoding: &Decoding, refused: RequestOptions) -> Option<f64> {
     Some(decoding.temperature).filter(|_| !refused.contains(RequestOption::Temperature))
 }
@@ -199,7 +186,6 @@ pub(in crate::models) fn top_p(decoding: &Decoding, usual: Option<f64>, refused:
     Some(decoding.top_p).filter(|_| wanted && !refused.contains(RequestOption::TopP))
 }
 
-/// The seed to send, if any.
 pub(in crate::models) fn seed(decoding: &Decoding, refused: RequestOptions) -> Option<u64> {
     decoding.seed.filter(|_| !refused.contains(RequestOption::Seed))
 }
@@ -226,7 +212,13 @@ pub(in crate::models) fn join(base: &str, known: &[&str], tail: &str) -> String 
     }
 }
 
-/// Appends a message to a text, on a new line.
+/// The fields of an object that are not null, in its order.
+pub(in crate::models) fn set_fields(object: Value) -> Map<String, Value> {
+    let Value::Object(mut fields) = object else { return Map::new() };
+    fields.retain(|_, value| !value.is_null());
+    fields
+}
+
 pub(in crate::models) fn add_line(text: &mut String, content: &str) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -234,7 +226,6 @@ pub(in crate::models) fn add_line(text: &mut String, content: &str) {
     text.push_str(content);
 }
 
-/// The contents of the messages, each on a new line.
 pub(in crate::models) fn lines<'m>(messages: impl IntoIterator<Item = &'m Message>) -> String {
     let mut text = String::new();
     for message in messages {

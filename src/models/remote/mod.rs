@@ -47,7 +47,6 @@ pub struct RemoteSettings {
     /// may hold a key. Of several servers, each request goes to the one with the fewest requests in flight.
     pub base_urls: Vec<String>,
     pub key: Option<SecretString>,
-    /// Headers that are added to each request, by name.
     pub headers: Vec<(String, String)>,
     /// The same with values that must appear nowhere, as the key.
     pub secret_headers: Vec<(String, SecretString)>,
@@ -98,7 +97,6 @@ pub fn shown_urls<S: AsRef<str>>(urls: &[S]) -> String {
     urls.iter().map(|url| redact::url(url.as_ref())).collect::<Vec<_>>().join(",")
 }
 
-/// A model behind one or several equivalent servers.
 pub struct Remote {
     client: Client,
     balance: Balance,
@@ -118,13 +116,11 @@ impl fmt::Debug for Remote {
     }
 }
 
-/// A completion before it is cut.
 #[derive(Debug)]
 struct Raw {
     decoded: Decoded,
     attempts: u32,
     elapsed: Duration,
-    /// Whether it has as many tokens as the limit allows, although the server says that it ended by itself.
     at_limit: bool,
 }
 
@@ -136,7 +132,6 @@ fn is_at_limit(decoded: &Decoded, limit: Option<u32>) -> bool {
 }
 
 impl Remote {
-    /// Prepares a model. Sends nothing.
     pub(super) fn new(settings: RemoteSettings, interface: Box<dyn Interface>) -> Result<Self, ModelError> {
         let client = Client::new(ClientSettings {
             timeout: settings.timeout,
@@ -174,7 +169,6 @@ impl Remote {
         self.interface.endpoint()
     }
 
-    /// Which options the server has refused so far, or is known to refuse.
     pub fn learned(&self) -> &LearnedOptions {
         &self.learned
     }
@@ -257,7 +251,6 @@ impl Remote {
         }
     }
 
-    /// Refuses what the API does not have, before anything is sent.
     fn refuse_unsupported(&self, request: &Request) -> Result<(), ModelError> {
         let forced = request.functions.as_ref().is_some_and(|functions| functions.required);
         if let Some(unsupported) = self.interface.unsupported(&request.decoding, forced) {
@@ -269,7 +262,6 @@ impl Remote {
         Ok(())
     }
 
-    /// Posts once, with retries.
     async fn post(&self, body: Vec<u8>, stream: bool, incoming: &mut Incoming<'_>) -> Result<Answer, ModelError> {
         let accept = if stream { "text/event-stream, application/json" } else { "application/json" };
         let mut headers = vec![("accept", accept)];

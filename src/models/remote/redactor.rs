@@ -48,13 +48,11 @@ impl<'a> StreamRedactor<'a> {
         Self { stops, secrets, text: String::new(), done: 0 }
     }
 
-    /// Starts over with an empty text.
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.done = 0;
     }
 
-    /// The text as the server sent it.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -71,7 +69,6 @@ impl<'a> StreamRedactor<'a> {
         cut < self.text.len() && cut <= open
     }
 
-    /// After the last piece: shows the rest.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&str)) {
         self.show(self.cut(), true, show);
         self.done = self.text.len();

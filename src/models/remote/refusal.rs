@@ -56,7 +56,6 @@ const CONTEXTS: [&str; 7] = [
     "context limit",
     "max_model_len",
 ];
-/// What has to exceed something.
 const INPUTS: [&str; 3] = ["input token count", "number of input tokens", "input length"];
 /// What is too long where servers say only that: the prompt, or something else in the request, by the words before it.
 const PROMPT: [&str; 8] = ["prompt", "input", "inputs", "conversation", "context", "messages", "request", "content"];
@@ -80,7 +79,6 @@ pub(in crate::models) struct Refusal {
     pub(in crate::models) param: Option<String>,
     pub(in crate::models) code: Option<String>,
     kind: Option<String>,
-    /// The status that it names itself.
     status: Option<u16>,
     /// What the model wrote, if the server says that it cannot read the model's call.
     written: Option<Box<str>>,
@@ -108,7 +106,6 @@ impl Refusal {
         Self { message, param: field("param"), code: field("code"), kind: field("type"), status, written }
     }
 
-    /// The refusal that a reason for the end of an answer is.
     pub(super) fn of_finish(reason: &str) -> Self {
         let message = format!("the answer ended with `{reason}`");
         Self { message, param: None, code: None, kind: None, status: Some(503), written: None }
@@ -127,12 +124,10 @@ fn quoted(error: &Value) -> Option<Value> {
     Some(raw.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| raw.clone()))
 }
 
-/// The error in a body, or the body if that is the error.
 fn inside(body: &Value) -> &Value {
     body.get("error").filter(|error| error.is_object()).unwrap_or(body)
 }
 
-/// The message of a quoted error.
 fn message_of(quoted: &Value) -> Option<String> {
     let message = inside(quoted).get("message").or_else(|| quoted.get("error")).unwrap_or(quoted);
     message.as_str().filter(|message| !message.is_empty()).map(str::to_owned)
@@ -292,12 +287,10 @@ impl LearnedOptions {
         Self(Arc::new(Mutex::new(known)))
     }
 
-    /// What is refused.
     pub fn refused(&self) -> RequestOptions {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes options that are refused, as is known without asking.
     pub(super) fn know(&self, refused: RequestOptions) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         refused.iter().for_each(|option| known.insert(option));

@@ -19,12 +19,9 @@ use std::collections::HashMap;
 /// What the model says between the result of a call and a message of the user's, where an API wants something there.
 pub(in crate::models) const BRIDGE: &str = "Understood.";
 
-/// A conversation in that form.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub(in crate::models) struct Turns {
-    /// The system text, or empty.
     pub(in crate::models) system: String,
-    /// The turns; speakers alternate.
     pub(in crate::models) list: Vec<Turn>,
     /// How many turns at the start all questions share.
     pub(in crate::models) shared: usize,
@@ -36,7 +33,6 @@ pub(in crate::models) struct Turns {
     bridged: bool,
 }
 
-/// What one speaker says before the other.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::models) struct Turn {
     /// Whether the model says it, not the user.

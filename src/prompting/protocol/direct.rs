@@ -114,7 +114,6 @@ fn split_answer(text: &str) -> Option<(&str, &str)> {
     Some((text[..at].trim_end(), &text[at + ANSWER.len()..]))
 }
 
-/// The text without a label that chat models like to repeat.
 fn after_label(text: &str) -> &str {
     let text = text.trim_start();
     text.strip_prefix(ANSWER).unwrap_or(text)

@@ -5,11 +5,9 @@ use super::{Setup, Stop, ToolSpec, Turn};
 use crate::base::{Message, Outcome, Prompt, Repair, Reply, Request, Tool, ToolCall};
 use std::sync::Arc;
 
-/// The number of the next step, the repairs so far, and the answer once the model has given it.
 #[derive(Debug)]
 pub(super) struct Episode {
     pub(super) setup: Arc<Setup>,
-    /// Number of the next step, from 1.
     pub(super) step: usize,
     repairs: Vec<Repair>,
     answer: Option<String>,
@@ -30,12 +28,10 @@ impl Episode {
         Self { setup: Arc::clone(setup), step: 1, repairs: Vec::new(), answer: None, discarded: None }
     }
 
-    /// The tool of that exact name.
     pub(super) fn tool(&self, name: &str) -> Option<&ToolSpec> {
         self.setup.frame.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Counts a repair at the next step.
     pub(super) fn repaired(&mut self, kind: &str) {
         self.repairs.push(Repair { step: self.step, kind: kind.to_owned() });
     }
@@ -45,12 +41,10 @@ impl Episode {
         self.discarded = text;
     }
 
-    /// Asks the model to continue the frame's prefix with `rest`.
     pub(super) fn ask_text(&self, rest: String, stop: Vec<String>) -> Turn {
         self.ask(Prompt::text(self.setup.frame.prefix.clone(), rest), stop)
     }
 
-    /// Asks the model, with the decoding settings of the setup.
     pub(super) fn ask(&self, prompt: Prompt, stop: Vec<String>) -> Turn {
         Turn::Ask(Request::new(prompt, stop, self.setup.decoding.clone()))
     }
@@ -62,7 +56,6 @@ impl Episode {
         shared(system.chain(frame.examples.iter().chain(history).cloned()).collect())
     }
 
-    /// The frame's request to come to an end, if it has one.
     pub(super) fn force_stop(&self) -> Option<Message> {
         let text = self.setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
         text.map(|text| Message::system(Arc::clone(text)))

@@ -12,7 +12,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
-    /// Text before the question.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub prefix: Prefix,
     /// Text after the question, before the first reply.
@@ -23,7 +22,6 @@ pub struct Frame {
     pub around: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Arc<str>>,
-    /// Solved examples as turns of a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Message>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -37,12 +35,10 @@ pub struct Frame {
 const QUESTION: &str = "{question}";
 
 impl Frame {
-    /// A frame that is one text before the question.
     pub fn text(prefix: impl Into<Prefix>) -> Self {
         Self { prefix: prefix.into(), ..Self::default() }
     }
 
-    /// A frame with a text on both sides of the question.
     pub fn around(prefix: impl Into<Prefix>, suffix: impl Into<Arc<str>>) -> Self {
         Self { prefix: prefix.into(), suffix: suffix.into(), around: true, ..Self::default() }
     }
@@ -116,7 +112,6 @@ const IN_FRONT: &str = "a line break in front";
 pub struct Spacing(u8);
 
 impl Spacing {
-    /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         (1..1 << (WAYS.len() + 1)).map(Self)
     }

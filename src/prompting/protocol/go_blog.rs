@@ -31,12 +31,10 @@ const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类�
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoBlog {
-    /// Whether misnamed arguments are mended.
     mend: bool,
     unknown: Unknown,
 }
 
-/// What becomes of a call of an unknown tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Feedback,
@@ -112,7 +110,6 @@ fn stripped(text: &str) -> String {
     text.trim_matches(is_python_space).to_owned()
 }
 
-/// A call as it should be written.
 fn call_text(thought: &str, tool: &str, input: &str) -> String {
     format!("Thought: {thought}\nAction: {tool}\nAction Input: {input}")
 }
@@ -121,9 +118,7 @@ fn call_text(thought: &str, tool: &str, input: &str) -> String {
 struct GoBlogDialogue {
     go: GoBlog,
     episode: Episode,
-    /// The question and what has happened since.
     inner: Vec<Message>,
-    /// Whether the next observation is the system's own error.
     from_system: bool,
     /// Earlier questions and answers, with this one once it is answered.
     memory: Vec<Message>,
@@ -190,7 +185,6 @@ impl GoBlogDialogue {
         }
     }
 
-    /// Feedback in the frame's words.
     fn error(&mut self, thought: Option<String>, action_text: String, reason: &Reason) -> Turn {
         let frame = &self.episode.setup.frame;
         let error = reason.sentence(frame);
@@ -207,7 +201,6 @@ impl GoBlogDialogue {
     }
 }
 
-/// What is wrong with a reply.
 enum Reason {
     Form(Fault),
     NotJson,
@@ -215,7 +208,6 @@ enum Reason {
 }
 
 impl Reason {
-    /// In the frame's words, or else in English.
     fn sentence(&self, frame: &Frame) -> String {
         let (key, ours) = match self {
             Self::Form(Fault::BadCall) => (
@@ -304,11 +296,9 @@ struct Call<'t> {
 struct CallArguments<'t> {
     text: &'t str,
     object: Dict,
-    /// What follows in the reply.
     rest: &'t str,
 }
 
-/// Why a reply is neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     BadCall,

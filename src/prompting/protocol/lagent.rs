@@ -29,7 +29,6 @@ use std::sync::Arc;
 
 pub const ID: &str = "lagent";
 
-/// The options, as they are named in messages.
 const OPTIONS: &[&str] = &[
     "labels=v0.2|v0.1",
     "thought=TEXT",
@@ -48,13 +47,10 @@ pub struct Lagent {
     form: Form,
     labels: Arc<Labels>,
     release: Release,
-    /// The answer to a question that was given up.
     given_up: &'static str,
-    /// Whether misnamed arguments are mended.
     mend: bool,
 }
 
-/// How a reply is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Labels,
@@ -68,7 +64,6 @@ enum Release {
     V02,
 }
 
-/// What the parts of a reply begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Labels {
     thought: String,
@@ -76,7 +71,6 @@ struct Labels {
     action_input: String,
     response: String,
     finish: String,
-    /// What follows a tool's answer.
     response_end: String,
 }
 
@@ -121,13 +115,11 @@ impl Lagent {
         })
     }
 
-    /// The message that shows what an action gave.
     fn response(&self, text: &str) -> String {
         format!("{}{text}{}", self.labels.response, self.labels.response_end)
     }
 }
 
-/// The JSON form has no labels.
 fn refuse_labels(options: &Options) -> Result<(), OptionError> {
     let names = ["labels", "thought", "action", "action_input", "response", "finish", "response_end"];
     match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
@@ -275,7 +267,6 @@ fn json_step(thought: Option<&str>, tool: Tool, input: &str) -> String {
 struct LagentDialogue {
     lagent: Lagent,
     episode: Episode,
-    /// The question and what has happened since.
     inner: Vec<Message>,
     /// What the system gives back in the end, white space and all.
     response: Option<String>,
@@ -322,7 +313,6 @@ impl LagentDialogue {
     }
 }
 
-/// The effect of a reply in JSON, with its thought.
 fn json_effect(executor: Executor<'_>, reply: JsonReply) -> (Effect, String) {
     let effect = match reply.body {
         JsonBody::Conclusion(answer) => Effect::Finish(answer),
@@ -405,7 +395,6 @@ impl Dialogue for LagentDialogue {
 /// The content of a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct LabelledReply<'t> {
-    /// White space stays.
     thought: &'t str,
     action: &'t str,
     /// The answer, white space and all, or the action's trimmed input.
@@ -503,7 +492,6 @@ fn json_action(item: &Item) -> Option<JsonBody> {
     Some(JsonBody::Action { name, parameters: action.get("parameters")?.as_dict()?.clone() })
 }
 
-/// The text without the lines that are comments.
 fn without_comments(text: &str) -> String {
     let is_comment = |line: &&str| line.trim_matches(is_python_space).starts_with("//");
     text.split('\n').filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
@@ -523,11 +511,8 @@ fn json_parsed(text: &str) -> Parsed {
 
 // The effect of an action: a tool call, the end, an answer of the system itself, or an exception upstream.
 
-/// The action that ends the conversation.
 const FINISH: &str = "FinishAction";
-/// The action of a reply that has none.
 const NO_ACTION: &str = "NoAction";
-/// The answer to a reply without an action.
 const FORMAT: &str = "Please follow the format";
 /// The answer to a call that names no tool and has no arguments.
 const NO_SUCH_ACTION: &str = "The action is invalid, please check the action name.";
@@ -538,9 +523,7 @@ const OBJECT_FOR_TEXT: &str = "object_for_text";
 enum Effect {
     Use(Resolved),
     Finish(String),
-    /// The system answers by itself.
     Say(String),
-    /// The original ends with this exception.
     Raise(String),
 }
 
@@ -561,7 +544,6 @@ impl Effect {
     }
 }
 
-/// The tools, and how their arguments are taken.
 #[derive(Debug, Clone, Copy)]
 struct Executor<'s> {
     tools: &'s [ToolSpec],
@@ -569,7 +551,6 @@ struct Executor<'s> {
 }
 
 impl Executor<'_> {
-    /// An action with the text of its arguments.
     fn run(self, release: Release, name: &str, input: &str) -> Effect {
         if release == Release::V01 {
             return match self.tool(name) {
@@ -623,7 +604,6 @@ impl Executor<'_> {
         Resolved { tool: tool.tool, input: input.to_owned(), repairs: Vec::new() }
     }
 
-    /// The argument in JSON, which must be an object.
     fn argument(self, tool: &ToolSpec, input: &str) -> Effect {
         let input = without_fence(input);
         match model_json::value(input) {

@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 pub const ID: &str = "llama-index";
 
-/// The options, as they are named in messages.
 const OPTIONS: &[&str] = &[
     "variant=agent|workflow",
     "early_stopping=force|generate",
@@ -39,17 +38,14 @@ pub struct LlamaIndex {
     memory: Memory,
 }
 
-/// Which of the two systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
     Agent(EarlyStopping),
     Workflow,
 }
 
-/// What the agent does at its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EarlyStopping {
-    /// It ends without an answer.
     Force,
     /// It asks for one, without showing the steps.
     Generate,
@@ -143,7 +139,6 @@ fn described(tool: &ToolSpec) -> String {
 
 // The conversation of both systems.
 
-/// An observation as the model is shown it.
 fn observation_text(text: &str) -> String {
     format!("Observation: {text}")
 }
@@ -152,14 +147,11 @@ fn observation_text(text: &str) -> String {
 struct Conversation {
     llama: LlamaIndex,
     episode: Episode,
-    /// Replies that the model has given.
     replies: usize,
     question: Vec<Message>,
     /// Thoughts, actions and observations since the question.
     scratchpad: Vec<Message>,
-    /// The message that stays in memory besides the question.
     response: Option<Message>,
-    /// Whether the agent asked for an answer at its limit.
     generating: bool,
 }
 
@@ -170,7 +162,6 @@ impl Conversation {
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
-    /// Whether the model has used all its replies.
     fn exhausted(&self) -> bool {
         self.replies >= self.setup().max_steps
     }
@@ -355,7 +346,6 @@ enum Reading {
         thought: String,
         answer: String,
     },
-    /// The parser raises.
     Unreadable(Unreadable),
 }
 
@@ -545,10 +535,8 @@ fn pair(text: &str) -> Option<(&str, &str, usize)> {
 
 // What the library remembers of a conversation: its newest turns, within a number of tokens.
 
-/// The library's own limit.
 const TOKEN_LIMIT: usize = 30_000;
 
-/// Limits of a memory, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Memory {
     /// Messages may have so many; the library keeps the rest of its limit free.

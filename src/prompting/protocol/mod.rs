@@ -50,9 +50,7 @@ use std::sync::Arc;
 /// The driver calls [`begin`](Dialogue::begin) once, then answers each [`Turn`] by the matching method until
 /// a [`Turn::Stop`] comes.
 pub trait Dialogue: Send {
-    /// The first turn.
     fn begin(&mut self, question: &Question) -> Turn;
-    /// The model's answer to the last [`Turn::Ask`].
     fn completion(&mut self, text: &str) -> Turn;
     /// The same with the functions that the model called and all that the record holds, for protocols of native tool
     /// calls; others need the text only.
@@ -69,7 +67,6 @@ pub trait Dialogue: Send {
     }
 }
 
-/// What a dialogue wants next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
     Ask(Request),
@@ -77,15 +74,12 @@ pub enum Turn {
     Stop(Stop),
 }
 
-/// How a conversation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     /// The outcome; a dialogue never gives [`Outcome::NotMeasured`], [`Outcome::Budget`] or [`Outcome::ContextOverflow`].
     pub outcome: Outcome,
     pub answer: Option<String>,
-    /// The reason in words, where the outcome needs one.
     pub detail: Option<String>,
-    /// Deviations that were repaired on the way.
     pub repairs: Vec<Repair>,
 }
 
@@ -119,7 +113,6 @@ pub trait Protocol: Debug + Send + Sync {
     fn id(&self) -> &'static str {
         self.profile().id
     }
-    /// The step limit of the published system.
     fn max_steps(&self) -> usize {
         self.profile().max_steps
     }
@@ -147,17 +140,14 @@ pub trait Protocol: Debug + Send + Sync {
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
     /// What the system's parser makes of one reply of the model's; `step` (from 1) matters to numbered labels.
     fn parse(&self, output: &str, step: usize) -> Parsed;
-    /// The line or message that puts a question.
     fn question(&self, label: &str, question: &str) -> String;
     /// A step as the model should write it: thought (absent for `act`), tool and its argument.
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String;
     /// The message or lines that show the tool's answer to step `n` (from 1).
     fn observation(&self, n: usize, text: &str) -> String;
-    /// Who speaks an observation.
     fn observation_role(&self) -> Role {
         Role::User
     }
-    /// Step `n` as a message of the model's.
     fn reply(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> Message {
         Message::assistant(self.step(n, thought, tool, input))
     }
@@ -174,7 +164,6 @@ pub trait Protocol: Debug + Send + Sync {
     fn with_ids(&self, _before: &[Message], calls: &[FunctionCall], _step: usize) -> Vec<FunctionCall> {
         calls.to_vec()
     }
-    /// The tools that the model calls by name.
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
         vec![
             ToolSpec::search(&texts.search, &texts.search_parameter),
@@ -187,7 +176,6 @@ pub trait Protocol: Debug + Send + Sync {
     }
 }
 
-/// What is fixed about a protocol with its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     id: &'static str,
@@ -204,7 +192,6 @@ impl Profile {
     }
 }
 
-/// Where the parts of a prompt stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Instruction and examples in one text, which the question continues ([`Frame::prefix`] alone).

@@ -143,14 +143,12 @@ impl<'a> Reader<'a> {
         &self.text[self.at..]
     }
 
-    /// Skips `word` if it comes next.
     fn takes(&mut self, word: &str) -> bool {
         let found = self.rest().starts_with(word);
         self.at += if found { word.len() } else { 0 };
         found
     }
 
-    /// The longest run of such characters, which may be empty.
     fn run(&mut self, is: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let run = &rest[..rest.len() - rest.trim_start_matches(is).len()];
@@ -193,7 +191,6 @@ impl<'a> Reader<'a> {
         word.map(|(_, item)| item).or_else(|| self.number())
     }
 
-    /// The content of brackets, after the opening one.
     fn items<T>(&mut self, close: &str, read: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -234,14 +231,12 @@ impl<'a> Reader<'a> {
         Some((key, self.value()?))
     }
 
-    /// Skips an opening quote.
     fn quote(&mut self) -> Option<char> {
         let quote = self.rest().chars().next().filter(|c| *c == '"' || self.lenient && *c == '\'')?;
         self.at += 1;
         Some(quote)
     }
 
-    /// The string behind its opening quote.
     fn string(&mut self, quote: char) -> Option<String> {
         let mut string = String::new();
         loop {
@@ -346,7 +341,6 @@ impl<'a> Reader<'a> {
         Some(Item::Float(if minus { -value } else { value }))
     }
 
-    /// One digit or more.
     fn digits(&mut self) -> Option<&'a str> {
         Some(self.run(|c| c.is_ascii_digit())).filter(|digits| !digits.is_empty())
     }

@@ -40,7 +40,6 @@ pub const ID: &str = "tools";
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Native {
-    /// Whether the answer is a reply without a call.
     text_answers: bool,
     parallel: bool,
     required: bool,
@@ -65,13 +64,11 @@ impl Native {
         Ok(Self { text_answers, required, parallel, strict, version: Self::VERSION })
     }
 
-    /// As it was in an earlier version.
     #[must_use]
     pub fn of_version(self, version: u32) -> Self {
         Self { version, ..self }
     }
 
-    /// The id of the call of step `n`, as we write it.
     fn call_id(self, n: usize) -> String {
         if self.version < 2 { format!("call_{n}") } else { reply_call_id(n, 0) }
     }
@@ -231,10 +228,8 @@ const MALFORMED_ARGUMENTS: &str = "malformed_arguments";
 /// Kind of a repair: the model was told to call a function.
 const MISSING_CALL: &str = "missing_call";
 
-/// What the model is told about arguments that are not a JSON object.
 const NOT_JSON: &str = "the arguments are not a JSON object";
 
-/// The conversation about one question.
 #[derive(Debug)]
 struct ToolCalls {
     native: Native,
@@ -242,14 +237,12 @@ struct ToolCalls {
     episode: Episode,
     /// The conversation so far, without the text added before the last step.
     messages: Vec<Message>,
-    /// The question's place among the messages.
     question: usize,
     /// Calls of the last reply that have not been carried out; `false` for those that are one too many.
     due: VecDeque<(FunctionCall, bool)>,
     /// What the model said beside the calls, for the first of them.
     thought: Option<String>,
     waiting: Waiting,
-    /// Whether the last reply had no call.
     nudged: bool,
     answer: Option<String>,
 }
@@ -302,7 +295,6 @@ impl ToolCalls {
         self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
     }
 
-    /// The next call of the last reply, or the next request.
     fn next(&mut self) -> Turn {
         while let Some((call, wanted)) = self.due.pop_front() {
             if !wanted {
@@ -339,7 +331,6 @@ impl ToolCalls {
         }
     }
 
-    /// The message to the model about an error in its call.
     fn feedback(&self, error: &str) -> String {
         match self.episode.setup.frame.text_for("feedback") {
             "" => format!("Error: {error}"),

@@ -22,7 +22,6 @@ pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> St
     action_text(n, thought, action) + &observation_line(n, observation)
 }
 
-/// The line that shows what the tool answered to step `n`.
 pub fn observation_line(n: usize, observation: &str) -> String {
     format!("Observation {n}: {observation}\n")
 }
@@ -47,7 +46,6 @@ pub fn action(tool: Tool, input: &str) -> String {
 pub const PLACEHOLDERS: [(Tool, &str, &str); 3] =
     [(Tool::Search, "title", "标题"), (Tool::Lookup, "keyword", "关键词"), (Tool::Finish, "answer", "答案")];
 
-/// The verb of a tool; empty for [`Tool::Invalid`].
 pub(super) fn verb(tool: Tool) -> &'static str {
     match tool {
         Tool::Search => "Search",

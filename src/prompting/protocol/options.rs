@@ -21,7 +21,6 @@ pub enum OptionError {
         protocol: &'static str,
         name: String,
         value: String,
-        /// What is possible, in words.
         possible: &'static str,
     },
 }
@@ -63,7 +62,6 @@ impl Options {
         self.choice(protocol, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")
     }
 
-    /// The value of an option that takes a number from 1.
     pub(super) fn number(&self, protocol: &'static str, name: &str, default: usize) -> Result<usize, OptionError> {
         let Some(value) = self.get(name) else { return Ok(default) };
         let number = value.parse().ok().filter(|number| (1..=1_000_000_000).contains(number));

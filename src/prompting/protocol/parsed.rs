@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 /// A parsed reply. Fields that an upstream parser does not know are absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parsed {
-    /// What the system's loop does next.
     pub kind: Kind,
     /// The thought, white space as the parser leaves it.
     pub thought: Option<String>,
@@ -19,13 +18,11 @@ pub struct Parsed {
     pub input: Option<String>,
     /// The decoded object, where the parser decodes one.
     pub args: Option<Arguments>,
-    /// The answer, for [`Kind::Finish`].
     pub answer: Option<String>,
     /// The system's own error text, for [`Kind::Invalid`] where it has one.
     pub error: Option<String>,
 }
 
-/// What a loop does after a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

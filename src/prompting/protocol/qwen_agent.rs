@@ -196,11 +196,9 @@ fn before_stop(reply: &str) -> &str {
 }
 
 struct Action<'a> {
-    /// The text before it, white space included.
     thought: &'a str,
     name: &'a str,
     input: &'a str,
-    /// The whole of it, labels included.
     written: &'a str,
 }
 
@@ -255,7 +253,6 @@ fn backticked(names: &[String]) -> String {
     names.join(", ")
 }
 
-/// A tool as the template has it, with JSON in Python's spacing.
 fn described(tool: &ToolSpec) -> String {
     let ToolSpec { name, description, parameter, parameter_description, args_format, .. } = tool;
     let parameters = format!(

@@ -13,10 +13,8 @@ use crate::base::{Outcome, Question, Repair, Reply, Tool};
 use std::sync::Arc;
 
 pub const ID: &str = "react-paper";
-/// The paper's step limit for `HotpotQA`.
 pub const MAX_STEPS: usize = 7;
 
-/// The protocol. It has no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paper;
 
@@ -63,7 +61,6 @@ pub struct ReactPaper {
 
 #[derive(Debug)]
 enum Waiting {
-    /// Thought and action of the next step.
     Step,
     /// The action alone: after a reply without one, and where the method has no thoughts.
     Action { thought: Option<String> },
@@ -74,7 +71,6 @@ enum Waiting {
 }
 
 impl ReactPaper {
-    /// A dialogue that continues the few-shot prefix of `setup`.
     pub fn new(setup: &Arc<Setup>) -> Self {
         Self { episode: Episode::new(setup), transcript: String::new(), waiting: Waiting::Step }
     }

@@ -15,7 +15,6 @@ pub const ID: &str = "react-zh";
 /// What the script answers to `Finish[…]`.
 const DONE: &str = "任务完成。";
 
-/// The protocol. It has no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Script;
 

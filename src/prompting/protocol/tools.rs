@@ -17,10 +17,8 @@ pub const BARE_ARGUMENT: &str = "bare_argument";
 #[serde(deny_unknown_fields)]
 pub struct ToolSpec {
     pub tool: Tool,
-    /// Name that the model writes.
     pub name: String,
     pub description: String,
-    /// Its one parameter's name.
     pub parameter: String,
     pub parameter_description: String,
     /// What is said about the form of its arguments, where a system says anything.
@@ -32,13 +30,10 @@ pub struct ToolSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolTexts {
     pub search: String,
-    /// What its parameter `query` is.
     pub search_parameter: String,
     pub lookup: String,
-    /// What its parameter `keyword` is.
     pub lookup_parameter: String,
     pub finish: String,
-    /// What its parameter `answer` is.
     pub finish_parameter: String,
 }
 
@@ -46,16 +41,13 @@ pub struct ToolTexts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     pub tool: Tool,
-    /// The value of its parameter.
     pub input: String,
-    /// Kinds of the repairs, in order.
     pub repairs: Vec<&'static str>,
 }
 
 /// Arguments that do not fit a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
-    /// These arguments are not known to the tool.
     Unknown(Vec<String>),
     /// The argument is missing, or its value is not a text.
     Missing(String),
@@ -134,7 +126,6 @@ impl ToolSpec {
         Ok(Resolved { tool: self.tool, input, repairs: vec![BARE_ARGUMENT] })
     }
 
-    /// The value under a name other than the parameter's.
     fn misnamed<'a>(&self, args: &'a Map<String, Value>) -> Result<&'a Value, Misfit> {
         let parameter = folded(&self.parameter);
         if let Some((_, value)) = args.iter().find(|(name, _)| folded(name) == parameter) {
@@ -153,7 +144,6 @@ impl ToolSpec {
     }
 }
 
-/// Name and parameter of a tool that a model calls by name.
 pub(super) fn signature(tool: Tool) -> Option<(&'static str, &'static str)> {
     match tool {
         Tool::Search => Some(("Search", "query")),

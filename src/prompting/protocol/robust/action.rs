@@ -27,7 +27,6 @@ const BEFORE_ARGUMENTS: [&str; 5] = [".call", "[ARGS]", "<|constrain|>", "json",
 pub(super) enum Form {
     /// `Verb[x]`, closed, a JSON object, or a native tool call.
     Plain,
-    /// Every other form.
     Loose,
 }
 
@@ -39,7 +38,6 @@ pub(super) struct Taken {
     pub(super) span: (usize, usize),
     pub(super) form: Form,
     pub(super) repairs: Repairs,
-    /// A thought from the same JSON object.
     pub(super) thought: Option<String>,
 }
 
@@ -49,7 +47,6 @@ pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
     placeholders: &'a Placeholders,
     json_tries: Cell<u32>,
-    /// Whether a placeholder was met in place of an argument.
     echoed: Cell<bool>,
 }
 
@@ -65,12 +62,10 @@ impl<'a> Reader<'a> {
         is_one
     }
 
-    /// Whether a placeholder was met in place of an argument.
     pub(super) fn met_placeholder(&self) -> bool {
         self.echoed.get()
     }
 
-    /// What is left of the line at `from`.
     pub(super) fn line(&self, from: usize) -> &'a str {
         let rest = &self.text[from..];
         let line = rest.split('\n').next().unwrap_or(rest);
@@ -102,7 +97,6 @@ impl<'a> Reader<'a> {
         (label(line).is_none() && !is_fence(line)).then_some(at)
     }
 
-    /// The action that a label announces.
     pub(super) fn labelled(&self, from: usize) -> Result<Taken, Fault> {
         let mut repairs = Repairs::default();
         let at = self.content(from, &mut repairs).ok_or(Fault::NoAction)?;
@@ -211,7 +205,6 @@ impl<'a> Reader<'a> {
         Ok((text.to_owned(), end, Form::Loose))
     }
 
-    /// An object of arguments that begins at `at`.
     fn arguments(&self, at: usize, repairs: &mut Repairs) -> Result<(String, usize, Form), Fault> {
         repairs.note(repair::ACTION_FORM);
         let (object, length) = self.object(at).ok_or(Fault::Json)?;
@@ -333,7 +326,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What follows a verb, from its arguments on.
 fn before_arguments(after: &str) -> &str {
     let called = BEFORE_ARGUMENTS.iter().fold(after, |text, part| {
         text.strip_prefix(part).map_or(text, |text| text.trim_start_matches(is_python_space))
@@ -369,13 +361,11 @@ fn without_name(text: &str) -> &str {
 
 // The verbs of actions, in every spelling.
 
-/// The tool whose verb is the whole text.
 fn verb_whole(text: &str) -> Option<Tool> {
     let text = strip(text);
     verb(text).filter(|(_, length, _)| *length == text.len()).map(|(tool, _, _)| tool)
 }
 
-/// `Verb[x]` as the whole of a text.
 fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
     let text = strip(text);
     let (tool, length, _) = verb(text)?;
@@ -386,7 +376,6 @@ fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
 
 // Actions that are JSON objects.
 
-/// Keys under which an object names its tool.
 const TOOL: [&str; 5] = ["action", "tool", "name", "function", "tool_name"];
 /// Keys under which an object holds the argument, or the arguments.
 const ARGUMENT: [&str; 9] =

@@ -6,7 +6,6 @@ use crate::base::python::is_python_space;
 use crate::prompting::protocol::numbered::PLACEHOLDERS;
 use crate::prompting::protocol::python::strip;
 
-/// What a label announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LabelKind {
     Thought,
@@ -14,7 +13,6 @@ pub(super) enum LabelKind {
     /// The argument of an action whose tool is alone on its line: `Action Input:`.
     Input,
     Observation,
-    /// `Final Answer:` or `Answer:`.
     Answer,
 }
 
@@ -37,7 +35,6 @@ const WORDS: [(&str, LabelKind); 15] = [
     ("答案", LabelKind::Answer),
 ];
 
-/// A label and what follows it on its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label<'a> {
     pub(super) kind: LabelKind,
@@ -73,7 +70,6 @@ pub(super) fn is_canonical(line: &str, name: &str, n: usize) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Without regard to the case of ASCII letters.
 pub(super) fn starts_with(text: &str, beginning: &str) -> bool {
     text.get(..beginning.len()).is_some_and(|head| head.eq_ignore_ascii_case(beginning))
 }
@@ -112,19 +108,16 @@ pub(super) fn wrapper(line: &str) -> Option<&'static str> {
     TAGS.iter().find(|(tag, _)| line.eq_ignore_ascii_case(tag)).map(|(_, kind)| *kind)
 }
 
-/// Whether a line is only the mark of a code fence, or a tag.
 pub(super) fn is_fence(line: &str) -> bool {
     wrapper(line).is_some()
 }
 
-/// A text behind the tag that it begins with.
 pub(super) fn behind_tag(text: &str) -> Option<(&str, &'static str)> {
     let text = text.trim_start_matches(is_python_space);
     let (tag, kind) = TAGS.iter().find(|(tag, _)| starts_with(text, tag))?;
     Some((&text[tag.len()..], kind))
 }
 
-/// A text before the tag that it ends with.
 pub(super) fn before_tag(text: &str) -> Option<(&str, &'static str)> {
     let text = text.trim_end_matches(is_python_space);
     let before = |tag: &str| text.len().checked_sub(tag.len()).filter(|at| text.is_char_boundary(*at));
@@ -155,7 +148,6 @@ const ANSWERS: [&str; 4] = ["yes", "no", "true", "false"];
 pub(super) struct Placeholders(Vec<(Tool, String)>);
 
 impl Default for Placeholders {
-    /// Those of our instructions.
     fn default() -> Self {
         let ours = PLACEHOLDERS.iter().flat_map(|(tool, english, chinese)| [(*tool, *english), (*tool, *chinese)]);
         Self(ours.map(|(tool, word)| (tool, word.to_owned())).collect())
@@ -214,7 +206,6 @@ pub(super) enum Bracket {
 }
 
 impl Bracket {
-    /// The kind that `c` opens.
     pub(super) fn opened_by(c: char) -> Option<Self> {
         match c {
             '[' | '［' | '【' => Some(Self::Square),
@@ -244,11 +235,9 @@ impl Bracket {
     }
 }
 
-/// Quotes by their opening character.
 const QUOTES: [(char, char); 8] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('「', '」'), ('『', '』'), ('«', '»')];
 
-/// The character that closes the quote that `c` opens.
 pub(super) fn closing_quote(c: char) -> Option<char> {
     QUOTES.iter().find(|(open, _)| *open == c).map(|(_, close)| *close)
 }

@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 pub const ID: &str = "robust";
 
-/// The protocol. It has no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Robust {
     version: u32,
@@ -85,7 +84,6 @@ impl Protocol for Robust {
 
 // The conversation: what the model reads, which step comes next, how it ends.
 
-/// Occasion of the text that is said before the last step.
 const FORCE_STOP: &str = "force_stop";
 /// What is said before the last step where the frame has nothing for it. Like the texts below it has no action in it:
 /// weak models echo what they are told, and an echo must not be one.
@@ -95,7 +93,6 @@ const DEFAULT_FORCE_STOP: &str =
 const FEEDBACK: &str = "feedback";
 /// What is said after a reply without an action where the frame has nothing for it.
 const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Thought {n} and a colon, then a line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
-/// The same for the method without thoughts.
 const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
 
 #[derive(Debug)]
@@ -106,7 +103,6 @@ struct RobustDialogue {
     /// The question as it was put, and its place among the messages.
     question: Option<(usize, Message)>,
     waiting: Waiting,
-    /// Whether the last reply was unusable.
     failed: bool,
     placeholders: Placeholders,
     version: u32,
@@ -203,7 +199,6 @@ impl RobustDialogue {
         self.episode.answer_itself(thought, attempt, feedback)
     }
 
-    /// After feedback the model is asked again, once.
     fn after_feedback(&mut self, step: Option<String>, problem: &str, feedback: &str) -> Turn {
         if self.failed {
             let detail = format!("two replies in a row could not be used; the last: {problem}");
@@ -282,7 +277,6 @@ const MAX_SHOWN: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Fault {
-    /// Only white space.
     Empty,
     /// The reply ends before its reasoning does: a `<think>` block, or the channel `analysis`.
     Thinking,
@@ -295,12 +289,10 @@ enum Fault {
     Placeholder,
     /// An unreadable JSON object, or one that names no tool.
     Json,
-    /// Several different actions in prose, none of them labelled.
     Several,
 }
 
 impl Fault {
-    /// [`Fault::NotATool`] with the beginning of the text.
     fn not_a_tool(text: &str) -> Self {
         Self::NotATool(cut(text, MAX_SHOWN).replace(char::is_control, " "))
     }

@@ -67,12 +67,10 @@ kinds! {
     LATER_TEXT = "later_text",
 }
 
-/// The kinds of one reply's repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Repairs(u32);
 
 impl Repairs {
-    /// Counts a kind, once.
     pub(super) fn note(&mut self, kind: &str) {
         if let Some(at) = ALL.iter().position(|known| *known == kind) {
             self.0 |= 1 << at;

@@ -32,7 +32,6 @@ pub(super) struct Reply {
 pub(super) struct Action {
     pub(super) tool: Tool,
     pub(super) input: String,
-    /// As the model wrote it.
     pub(super) text: String,
 }
 
@@ -43,7 +42,6 @@ pub(super) struct Refused {
     pub(super) attempt: String,
 }
 
-/// What the lines of a reply gave.
 struct Found {
     /// Where the thought ends: at the action's label, or at the cut.
     thought_end: usize,
@@ -51,7 +49,6 @@ struct Found {
     repairs: Repairs,
 }
 
-/// A reply without a complete action.
 struct NotFound<'a> {
     /// Where a new observation or a later step begins.
     cut: usize,
@@ -151,7 +148,6 @@ fn miscounted(text: &str, none: &NotFound<'_>, first: Option<(usize, usize)>) ->
     label.number.filter(|_| label.kind != LabelKind::Observation && (is_first || acts))
 }
 
-/// A line without the tags that it begins with.
 fn untagged(mut line: &str) -> &str {
     while let Some((inside, _)) = behind_tag(line) {
         line = inside;
@@ -159,7 +155,6 @@ fn untagged(mut line: &str) -> &str {
     line
 }
 
-/// Whether a label begins something after step `n`.
 fn begins_later(label: &Label<'_>, n: usize) -> bool {
     match label.kind {
         LabelKind::Observation => true,
@@ -291,9 +286,7 @@ fn loose(reader: &Reader<'_>, cut: usize) -> Result<Found, Fault> {
 struct Mention {
     tool: Tool,
     argument: String,
-    /// Where the verb begins.
     start: usize,
-    /// Behind the bracket.
     end: usize,
 }
 
@@ -330,7 +323,6 @@ fn before_inline_label(text: &str) -> usize {
 
 // The text around the action: reasoning before the reply, the thought, and what follows.
 
-/// A line and where it begins.
 type Line<'a> = (usize, &'a str);
 
 /// The lines of a text that are not empty, without their ends.
@@ -372,7 +364,6 @@ fn note_label(line: &str, found: &Label<'_>, name: &str, n: usize, repairs: &mut
     repairs.note_if(!is_canonical(line, name, number), repair::LABEL_FORM);
 }
 
-/// The text before the action.
 pub(super) struct Thinking {
     pub(super) thought: Option<String>,
     pub(super) preamble: Vec<String>,
@@ -442,7 +433,6 @@ pub(super) fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
     Some(shown)
 }
 
-/// The trimmed text; none if it is empty.
 pub(super) fn text_of(text: &str) -> Option<String> {
     let text = strip(text);
     (!text.is_empty()).then(|| text.to_owned())
@@ -453,7 +443,6 @@ pub(super) fn text_of(text: &str) -> Option<String> {
 
 const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
-/// What ends a message.
 const ENDS: [&str; 4] = ["<|end|>", "<|return|>", "<|call|>", "<|start|>"];
 
 /// The message of the channel `final`, or the first one to a tool, with the tool's name before it. Without such a
@@ -483,7 +472,6 @@ pub(super) fn spoken<'a>(reply: &'a str, repairs: &mut Repairs) -> Option<&'a st
     (behind.is_none() || !strip(text).is_empty()).then_some(text)
 }
 
-/// A message, and what follows its end.
 fn ended(text: &str) -> (&str, &str) {
     let first = ENDS.iter().filter_map(|end| text.find(end).map(|at| (at, end.len()))).min();
     first.map_or((text, ""), |(at, length)| (&text[..at], &text[at + length..]))
