@@ -25,8 +25,7 @@ pub struct Direct {
     thought: Option<String>,
 }
 
-/// An example of it, as instruction files are followed by: `{label}: {question}`, the reasoning if there is one, the
-/// answer, each on its line.
+/// An example, a line each: `{label}: {question}`, the reasoning if there is one, the answer.
 pub fn example(label: &str, question: &str, rationale: Option<&str>, answer: &str) -> String {
     let mut text = question_line(label, question);
     if let Some(rationale) = rationale {
@@ -37,8 +36,7 @@ pub fn example(label: &str, question: &str, rationale: Option<&str>, answer: &st
     text
 }
 
-/// The paragraphs of a question that its answer needs, in the file's order: those whose title a supporting fact names.
-/// Empty where the dataset gives none.
+/// The paragraphs whose title a supporting fact names, in the file's order; empty where the dataset gives none.
 pub fn gold_paragraphs(question: &Question) -> Vec<&Paragraph> {
     let is_gold = |paragraph: &&Paragraph| question.supporting_facts.iter().any(|fact| fact.0 == paragraph.title);
     question.context.iter().filter(is_gold).collect()

@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The fixed part of every request of a variant, and the texts for particular occasions.
-///
-/// The protocol's [`Layout`] determines which fields are used.
+/// The fixed part of every request of a variant, and texts for occasions; the [`Layout`] determines which fields are used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
@@ -58,8 +56,7 @@ impl Frame {
         self.texts.get(occasion).map_or("", |text| text)
     }
 
-    /// A sentence for the model, in the frame's words or else in `ours`, with its slots filled in. Text of the model's
-    /// may look like a slot, so it comes last.
+    /// A sentence in the frame's words or else in `ours`. Text of the model's may look like a slot, so it comes last.
     pub(super) fn sentence(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
         let words = self.texts.get(key).map_or(ours, |text| text).to_owned();
         slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))

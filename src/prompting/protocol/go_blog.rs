@@ -11,12 +11,10 @@
 //! | `unknown_tool` | the article's three treatments. `feedback`: the model is told which tools exist; `abort`: the episode ends; `default`: `Search` gets the arguments |
 
 use super::episode::Episode;
-use super::model_json::{Dict, first_object};
+use super::model_json::first_object;
 use super::python::{dumps, strip};
 use super::tools::{self, Misfit};
-use super::{
-    Arguments, Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
-};
+use super::{Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::python::is_python_space;
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value, json};
@@ -68,21 +66,7 @@ impl Protocol for GoBlog {
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        match read_reply(output) {
-            Reply::Answer { thought, answer } => Parsed::finish(Some(stripped(thought)), stripped(answer)),
-            Reply::Neither(_) => Parsed::new(Kind::Invalid),
-            Reply::Call(call) => {
-                let (thought, tool) = (Some(stripped(call.thought)), Some(call.tool.to_owned()));
-                match call.arguments {
-                    Some(args) => {
-                        let input = Some(args.text.to_owned());
-                        let args = Some(Arguments::of(&args.object));
-                        Parsed { thought, tool, input, args, ..Parsed::new(Kind::Act) }
-                    }
-                    None => Parsed { thought, tool, ..Parsed::new(Kind::Invalid) },
-                }
-            }
-        }
+        read_reply(output).map_or_else(|_| Parsed::new(Kind::Invalid), |(parsed, _)| parsed)
     }
 
     fn question(&self, _label: &str, question: &str) -> String {
@@ -134,30 +118,29 @@ impl GoBlogDialogue {
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
-    fn call(&mut self, text: &str, call: Call<'_>) -> Turn {
-        let thought = stripped(call.thought);
-        let Some(arguments) = call.arguments else {
+    /// Carries out a call that `text` begins with; `rest` is what follows it.
+    fn call(&mut self, text: &str, call: Parsed, rest: &str) -> Turn {
+        let (thought, tool) = (call.thought.unwrap_or_default(), call.tool.unwrap_or_default());
+        let (Some(input), Some(arguments)) = (call.input, call.args) else {
             self.inner.push(Message::assistant(text));
-            let action_text = call.tool.to_owned();
-            return match self.episode.tool(call.tool) {
-                Some(_) => self.error(Some(thought), action_text, &Reason::NotJson),
-                None => self.unknown(thought, action_text, call.tool, &Map::new()),
+            return match self.episode.tool(&tool) {
+                Some(_) => self.error(Some(thought), tool, &Reason::NotJson),
+                None => self.unknown(thought, tool.clone(), &tool, &Map::new()),
             };
         };
-        let rest = strip(arguments.rest);
+        let rest = strip(rest);
         if rest.is_empty() {
             self.inner.push(Message::assistant(text));
         } else {
             self.episode.repaired("discarded_text");
             self.episode.set_aside(Some(rest.to_owned()));
-            self.inner.push(Message::assistant(call_text(&thought, call.tool, arguments.text)));
+            self.inner.push(Message::assistant(call_text(&thought, &tool, &input)));
         }
-        let action_text = format!("{} {}", call.tool, arguments.text);
-        let arguments = arguments.object.to_json();
-        match self.episode.tool(call.tool).map(|tool| tool.resolve(&arguments, self.go.mend)) {
+        let (action_text, arguments) = (format!("{tool} {input}"), arguments.to_json());
+        match self.episode.tool(&tool).map(|tool| tool.resolve(&arguments, self.go.mend)) {
             Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
             Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
-            None => self.unknown(thought, action_text, call.tool, &arguments),
+            None => self.unknown(thought, action_text, &tool, &arguments),
         }
     }
 
@@ -239,14 +222,14 @@ impl Dialogue for GoBlogDialogue {
     fn completion(&mut self, text: &str) -> Turn {
         self.from_system = false;
         match read_reply(text) {
-            Reply::Call(call) => self.call(text, call),
-            Reply::Answer { thought, answer } => {
-                let (thought, answer) = (stripped(thought), stripped(answer));
+            Ok((Parsed { thought, answer: Some(answer), .. }, _)) => {
+                let shown = format!("Thought: {}\nAnswer: {answer}", thought.as_deref().unwrap_or_default());
                 self.memory.extend(self.inner.first().cloned());
-                self.memory.push(Message::assistant(format!("Thought: {thought}\nAnswer: {answer}")));
-                self.episode.finish(Some(thought), format!("Answer: {answer}"), answer)
+                self.memory.push(Message::assistant(shown));
+                self.episode.finish(thought, format!("Answer: {answer}"), answer)
             }
-            Reply::Neither(reason) => {
+            Ok((call, rest)) => self.call(text, call, rest),
+            Err(reason) => {
                 self.inner.push(Message::assistant(text));
                 self.error(None, text.to_owned(), &Reason::Form(reason))
             }
@@ -276,29 +259,6 @@ impl Dialogue for GoBlogDialogue {
 // Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
 // the left in one pass.
 
-#[derive(Debug, PartialEq)]
-enum Reply<'t> {
-    Call(Call<'t>),
-    Answer { thought: &'t str, answer: &'t str },
-    Neither(Fault),
-}
-
-#[derive(Debug, PartialEq)]
-struct Call<'t> {
-    thought: &'t str,
-    tool: &'t str,
-    /// Nothing when they are not a JSON object.
-    arguments: Option<CallArguments<'t>>,
-}
-
-/// The first JSON object after the input's label.
-#[derive(Debug, PartialEq)]
-struct CallArguments<'t> {
-    text: &'t str,
-    object: Dict,
-    rest: &'t str,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     BadCall,
@@ -306,18 +266,19 @@ enum Fault {
     NeitherLabel,
 }
 
-/// Reads a reply. The label of an action decides, wherever it stands.
-fn read_reply(text: &str) -> Reply<'_> {
+/// Reads a reply, and what follows its call. The label of an action decides, wherever it stands.
+fn read_reply(text: &str) -> Result<(Parsed, &str), Fault> {
     if text.contains("Action:") {
-        call(text).map_or(Reply::Neither(Fault::BadCall), Reply::Call)
+        call(text).ok_or(Fault::BadCall)
     } else if text.contains("Answer:") {
-        answer(text).unwrap_or(Reply::Neither(Fault::BadAnswer))
+        Ok((answer(text).ok_or(Fault::BadAnswer)?, ""))
     } else {
-        Reply::Neither(Fault::NeitherLabel)
+        Err(Fault::NeitherLabel)
     }
 }
 
-fn call(text: &str) -> Option<Call<'_>> {
+/// A call with the first JSON object after the input's label; without one it has no arguments.
+fn call(text: &str) -> Option<(Parsed, &str)> {
     let body = text.trim_start_matches(is_go_space).strip_prefix("Thought: ")?;
     let label = "\nAction: ";
     let (at, tool) = body.match_indices(label).find_map(|(at, _)| {
@@ -328,19 +289,18 @@ fn call(text: &str) -> Option<Call<'_>> {
     let (_, input) = body[at + label.len() + tool.len()..].split_once("\nAction Input: ")?;
     let object = &input[input.find('{')?..];
     let to_last_brace = &object[..=object.rfind('}')?];
-    let arguments = first_object(to_last_brace).map(|(dict, end)| CallArguments {
-        text: &to_last_brace[..end],
-        object: dict,
-        rest: &object[end..],
-    });
-    // The newlines before a label belong to it.
-    Some(Call { thought: body[..at].trim_end_matches('\n'), tool, arguments })
+    let thought = Some(stripped(&body[..at]));
+    Some(match first_object(to_last_brace) {
+        Some((args, end)) => {
+            (Parsed { args: Some(args), ..Parsed::act(thought, tool, &to_last_brace[..end]) }, &object[end..])
+        }
+        None => (Parsed { thought, tool: Some(tool.to_owned()), ..Parsed::new(Kind::Invalid) }, ""),
+    })
 }
 
-fn answer(text: &str) -> Option<Reply<'_>> {
-    let (_, body) = text.split_once("Thought:")?;
-    let (thought, answer) = body.split_once("\nAnswer:")?;
-    Some(Reply::Answer { thought: thought.trim_end_matches('\n'), answer })
+fn answer(text: &str) -> Option<Parsed> {
+    let (thought, answer) = text.split_once("Thought:")?.1.split_once("\nAnswer:")?;
+    Some(Parsed::finish(Some(stripped(thought)), stripped(answer)))
 }
 
 /// `\s` of Go's regular expressions.

@@ -16,12 +16,10 @@
 //! Upstream uses labels as regular expressions; here they are plain text.
 
 use super::episode::Episode;
-use super::model_json::{self, Dict, Item};
-use super::python::{dumps, dumps_ascii, repr_value, set_repr, strip};
+use super::model_json::{self, Dict, Item, repr_value};
+use super::python::{dumps, dumps_ascii, set_repr, strip};
 use super::tools::{Misfit, Resolved, signature};
-use super::{
-    Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
-};
+use super::{Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::python::{is_python_space, repr};
 use crate::base::{Message, Outcome, Prompt, Question, Role, Tool};
 use serde_json::{Map, Value, json};
@@ -145,14 +143,14 @@ impl Protocol for Lagent {
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
         if self.form == Form::Json {
-            return json_parsed(output);
+            return json_reply(output).unwrap_or_else(Parsed::invalid);
         }
-        let reply = labelled_reply(output, &self.labels);
-        let thought = Some(reply.thought.to_owned());
-        match reply.action {
-            FINISH => Parsed::finish(thought, reply.input),
+        let (thought, action, input) = labelled_reply(output, &self.labels);
+        let thought = Some(thought.to_owned());
+        match action {
+            FINISH => Parsed::finish(thought, input),
             NO_ACTION => Parsed { thought, ..Parsed::invalid(FORMAT) },
-            action => Parsed::act(thought, action, reply.input),
+            action => Parsed::act(thought, action, input),
         }
     }
 
@@ -302,25 +300,15 @@ impl LagentDialogue {
     }
 
     /// The effect of a reply by labels, with its thought and its action as it was written.
-    fn labelled(&self, executor: Executor<'_>, text: &str) -> (Effect, String, String) {
-        let reply = labelled_reply(text, &self.lagent.labels);
-        let action_text = match reply.action {
-            FINISH => format!("{}{}", self.lagent.labels.finish, reply.input),
+    fn labelled(&self, executor: Executor<'_>, text: &str) -> (Effect, Option<String>, String) {
+        let (thought, action, input) = labelled_reply(text, &self.lagent.labels);
+        let action_text = match action {
+            FINISH => format!("{}{input}", self.lagent.labels.finish),
             NO_ACTION => text.to_owned(),
-            action => format!("{action} {}", reply.input),
+            action => format!("{action} {input}"),
         };
-        (executor.run(self.lagent.release, reply.action, reply.input), reply.thought.to_owned(), action_text)
+        (executor.run(self.lagent.release, action, input), Some(thought.to_owned()), action_text)
     }
-}
-
-fn json_effect(executor: Executor<'_>, reply: JsonReply) -> (Effect, String) {
-    let effect = match reply.body {
-        JsonBody::Conclusion(answer) => Effect::Finish(answer),
-        // The end came by the word alone, and nothing was concluded.
-        JsonBody::Action { .. } if reply.last => Effect::Finish(String::new()),
-        JsonBody::Action { name, parameters } => executor.run_decoded(&name, &parameters.to_json()),
-    };
-    (effect, reply.thought)
 }
 
 /// Messages in which two of the user's in a row are one, with nothing between them.
@@ -349,18 +337,20 @@ impl Dialogue for LagentDialogue {
         let (effect, thought, action_text) = match self.lagent.form {
             Form::Labels => self.labelled(executor, text),
             Form::Json => match json_reply(text) {
-                Ok(reply) => {
-                    let (effect, thought) = json_effect(executor, reply);
-                    (effect, thought, text.to_owned())
-                }
                 Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
+                Ok(Parsed { thought, tool: Some(name), args: Some(args), .. }) => {
+                    (executor.run_decoded(&name, &args.to_json()), thought, text.to_owned())
+                }
+                Ok(Parsed { thought, answer, .. }) => {
+                    (Effect::Finish(answer.unwrap_or_default()), thought, text.to_owned())
+                }
             },
         };
         self.inner.push(Message::assistant(text));
         if let Effect::Finish(answer) = &effect {
             self.response = Some(answer.clone());
         }
-        effect.turn(&mut self.episode, Some(thought), action_text)
+        effect.turn(&mut self.episode, thought, action_text)
     }
 
     fn observation(&mut self, text: &str) -> Turn {
@@ -392,28 +382,20 @@ impl Dialogue for LagentDialogue {
 
 // A reply read by its labels.
 
-/// The content of a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct LabelledReply<'t> {
-    thought: &'t str,
-    action: &'t str,
-    /// The answer, white space and all, or the action's trimmed input.
-    input: &'t str,
-}
-
-/// Reads a reply. Labels count wherever they stand, in the middle of a word too.
-fn labelled_reply<'t>(text: &'t str, labels: &Labels) -> LabelledReply<'t> {
+/// Thought, action and input of a reply, white space and all. Labels count wherever they stand, in the middle of a word
+/// too. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
+fn labelled_reply<'t>(text: &'t str, labels: &Labels) -> (&'t str, &'t str, &'t str) {
     let thought = thought(text, labels);
     if let Some(answer) = last_part(text, &labels.finish) {
-        return LabelledReply { thought, action: FINISH, input: answer };
+        return (thought, FINISH, answer);
     }
     match (last_action(text, &labels.action), text.split_once(&labels.action_input)) {
         (Some(action), Some((_, input))) => {
             // A closing quote of broken JSON goes with the quotes around the whole.
             let input = input.trim_matches(is_python_space).trim_matches('"');
-            LabelledReply { thought, action: strip(action), input }
+            (thought, strip(action), input)
         }
-        _ => LabelledReply { thought, action: NO_ACTION, input: "" },
+        _ => (thought, NO_ACTION, ""),
     }
 }
 
@@ -424,8 +406,7 @@ fn thought<'t>(text: &'t str, labels: &Labels) -> &'t str {
     thought.split_once(&labels.finish).map_or(thought, |(before, _)| before)
 }
 
-/// `text.split(label)[-1]`, if the text contains the label. Labels are found from the left, so with a label that
-/// overlaps itself this is not what a search from the right gives.
+/// `text.split(label)[-1]`. Labels are found from the left: one that overlaps itself is found elsewhere from the right.
 fn last_part<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     text.match_indices(label).last().map(|(at, _)| &text[at + label.len()..])
 }
@@ -449,64 +430,40 @@ const CONCLUSION: &str = "conclusion";
 /// Values that upstream takes for an unfilled form.
 const PLACEHOLDERS: [&str; 6] = ["str", "int", "float", "bool", "list", "dict"];
 
-#[derive(Debug, Clone, PartialEq)]
-struct JsonReply {
-    thought: String,
-    body: JsonBody,
-    /// Whether the conversation ends here. The word alone is enough, so a tool call may be the end as well.
-    last: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum JsonBody {
-    Action { name: String, parameters: Dict },
-    Conclusion(String),
-}
-
-/// Reads a reply; what cannot be read is an exception upstream, given as `Type: message`.
-fn json_reply(text: &str) -> Result<JsonReply, String> {
+/// Reads a reply; what cannot be read is an exception upstream, given as `Type: message`. The word `conclusion` ends the
+/// conversation anywhere, also where a tool is called and nothing was concluded.
+fn json_reply(text: &str) -> Result<Parsed, String> {
     let item = model_json::value(&without_comments(text)).ok_or("ValueError: Input string is not a valid JSON.")?;
     let neither = "UnboundLocalError: cannot access local variable 'model' where it is not associated with a value";
     let fields = item.as_dict().ok_or(neither)?;
     let text_of = |field: &str| fields.get(field).and_then(Item::as_text);
-    let thought = text_of("thought_process").ok_or(neither)?;
-    let (field, body) = match (fields.get("action").and_then(json_action), text_of(CONCLUSION)) {
-        (Some(action), _) => ("action", action),
-        (None, Some(conclusion)) => (CONCLUSION, JsonBody::Conclusion(conclusion.to_owned())),
+    let thought = Some(text_of("thought_process").ok_or(neither)?.to_owned());
+    let (field, parsed) = match (fields.get("action").and_then(json_action), text_of(CONCLUSION)) {
+        (Some(_), _) if text.contains(CONCLUSION) => ("action", Parsed::new(Kind::Finish)),
+        (Some((name, parameters)), _) => {
+            ("action", Parsed { tool: Some(name), args: Some(parameters), ..Parsed::new(Kind::Act) })
+        }
+        (None, Some(conclusion)) => (CONCLUSION, Parsed::finish(None, conclusion)),
         (None, None) => return Err(neither.to_owned()),
     };
     let is_unfilled = |(name, item): &&(String, Item)| {
         ["thought_process", field].contains(&name.as_str())
             && item.as_text().is_some_and(|text| PLACEHOLDERS.contains(&text))
     };
-    if let Some((name, _)) = fields.0.iter().find(is_unfilled) {
-        return Err(format!("ValueError: Field '{name}' is required but not provided"));
+    match fields.0.iter().find(is_unfilled) {
+        Some((name, _)) => Err(format!("ValueError: Field '{name}' is required but not provided")),
+        None => Ok(Parsed { thought, ..parsed }),
     }
-    let last = text.contains(CONCLUSION) || matches!(body, JsonBody::Conclusion(_));
-    Ok(JsonReply { thought: thought.to_owned(), body, last })
 }
 
-fn json_action(item: &Item) -> Option<JsonBody> {
+fn json_action(item: &Item) -> Option<(String, Dict)> {
     let action = item.as_dict()?;
-    let name = action.get("name")?.as_text()?.to_owned();
-    Some(JsonBody::Action { name, parameters: action.get("parameters")?.as_dict()?.clone() })
+    Some((action.get("name")?.as_text()?.to_owned(), action.get("parameters")?.as_dict()?.clone()))
 }
 
 fn without_comments(text: &str) -> String {
     let is_comment = |line: &&str| line.trim_matches(is_python_space).starts_with("//");
     text.split('\n').filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
-}
-
-fn json_parsed(text: &str) -> Parsed {
-    match json_reply(text) {
-        Err(exception) => Parsed::invalid(exception),
-        Ok(JsonReply { thought, body: JsonBody::Conclusion(answer), .. }) => Parsed::finish(Some(thought), answer),
-        Ok(JsonReply { thought, last: true, .. }) => Parsed { thought: Some(thought), ..Parsed::new(Kind::Finish) },
-        Ok(JsonReply { thought, body: JsonBody::Action { name, parameters }, .. }) => {
-            let args = Some(Arguments::of(&parameters));
-            Parsed { thought: Some(thought), tool: Some(name), args, ..Parsed::new(Kind::Act) }
-        }
-    }
 }
 
 // The effect of an action: a tool call, the end, an answer of the system itself, or an exception upstream.

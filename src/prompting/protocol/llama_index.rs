@@ -10,8 +10,8 @@
 use super::episode::Episode;
 use super::model_json::{Dict, Item, dict_repr, last_values, lenient_object};
 use super::python::{dumps, strip};
-use super::tools::{self, Misfit, ToolSpec};
-use super::{Arguments, Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
+use super::tools::{self, ToolSpec};
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
 use crate::base::python::{is_python_space, is_word};
 use crate::base::{Message, Outcome, Prompt, Question, Repair, Role, Tool};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Protocol for LlamaIndex {
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        Reading::of(output, self.bare_answers).parsed()
+        read_reply(output, self.bare_answers)
     }
 
     fn question(&self, _label: &str, question: &str) -> String {
@@ -121,8 +121,7 @@ impl Protocol for LlamaIndex {
     }
 }
 
-/// A tool as the library describes one that is made of a function: its signature above its description, and the schema
-/// with the titles that pydantic gives to parameters.
+/// A tool as the library describes a function: its signature and description, and a schema with pydantic's titles.
 fn described(tool: &ToolSpec) -> String {
     let ToolSpec { name, description, parameter, parameter_description, .. } = tool;
     let description = format!("{name}({parameter}: str) -> str\n{description}");
@@ -176,21 +175,21 @@ impl Conversation {
     }
 
     /// What the agent makes of a reply that it does not use: it reached its limit, or it asks again.
-    fn unused(&mut self, text: &str, reading: Option<&Reading>, stopping: EarlyStopping) -> Option<Turn> {
-        if let Some(Reading::Unreadable(error @ Unreadable::Attribute)) = reading {
-            let detail = format!("the thought is empty, where the original raises `AttributeError`: {}", error.text());
+    fn unused(&mut self, text: &str, parsed: &Parsed, stopping: EarlyStopping) -> Option<Turn> {
+        let error = parsed.error.as_deref();
+        if error == Some(ATTRIBUTE_ERROR) {
+            let detail = format!("the thought is empty, where the original raises `AttributeError`: {ATTRIBUTE_ERROR}");
             return Some(self.episode.stop(Outcome::FormatFailure, detail));
         }
         if self.exhausted() {
             return Some(self.limit(stopping));
         }
-        let (kind, feedback) = match reading {
-            None => (Repair::EMPTY_REPLY, self.setup().frame.text_for("empty_reply").to_owned()),
-            Some(Reading::Unreadable(error)) => {
-                let feedback = self.setup().frame.text_for("feedback").replace("{error}", error.text());
-                (Repair::UNREADABLE_REPLY, feedback)
+        let (kind, feedback) = match error {
+            _ if text.is_empty() => (Repair::EMPTY_REPLY, self.setup().frame.text_for("empty_reply").to_owned()),
+            Some(error) => {
+                (Repair::UNREADABLE_REPLY, self.setup().frame.text_for("feedback").replace("{error}", error))
             }
-            Some(_) => return None,
+            None => return None,
         };
         self.episode.repaired(kind);
         // The question is put twice then. Neither the reply nor what is wrong with it enters the scratchpad.
@@ -220,15 +219,14 @@ impl Conversation {
         }
     }
 
-    /// Uses the tool of an action; the system answers by itself if there is no such tool, or if the arguments do
-    /// not fit it.
-    fn act(&mut self, action: Action) -> Turn {
-        self.scratchpad.push(Message::assistant(action.content()));
-        let args = action.args.to_json();
-        let Action { thought, tool, input, .. } = action;
+    /// Uses a tool; the system answers by itself if there is no such tool, or if the arguments do not fit it.
+    fn act(&mut self, thought: Option<String>, tool: &str, input: &str, args: &Dict) -> Turn {
+        let shown = format!("Action: {tool}\nAction Input: {}", dict_repr(args));
+        let shown = format!("Thought: {}\n{shown}", thought.as_deref().unwrap_or_default());
+        self.scratchpad.push(Message::assistant(shown));
+        let text = format!("{tool} {input}");
         let is_agent = matches!(self.llama.variant, Variant::Agent(_));
-        let (thought, text) = (Some(thought), format!("{tool} {input}"));
-        let Some(spec) = self.episode.tool(&tool) else {
+        let Some(spec) = self.episode.tool(tool) else {
             let unknown = if is_agent {
                 format!("Tool {tool} not found. Please select a tool that is available.")
             } else {
@@ -236,18 +234,19 @@ impl Conversation {
             };
             return self.episode.answer_itself(thought, text, unknown);
         };
-        match spec.resolve(&args, self.llama.mend) {
+        match spec.resolve(&args.to_json(), self.llama.mend) {
             Ok(call) => self.episode.use_tool(thought, text, call),
             Err(fault) => {
-                let complaint = complaint(&self.setup().frame, spec, &fault);
+                let complaint = fault.sentence(&self.setup().frame, spec, MISFITS, quoted);
                 let reply = if is_agent { complaint } else { format!("Error calling tool {tool}: {complaint}") };
                 self.episode.answer_itself(thought, text, reply)
             }
         }
     }
 
-    fn finish(&mut self, text: &str, thought: String, answer: String) -> Turn {
-        self.scratchpad.push(Message::assistant(format!("Thought: {thought}\nAnswer: {answer}")));
+    fn finish(&mut self, text: &str, thought: Option<String>, answer: String) -> Turn {
+        let shown = format!("Thought: {}\nAnswer: {answer}", thought.as_deref().unwrap_or_default());
+        self.scratchpad.push(Message::assistant(shown));
         let (response, answer) = match self.llama.variant {
             Variant::Agent(_) => {
                 let steps: Vec<&str> = self.scratchpad.iter().map(|note| &*note.content).collect();
@@ -256,7 +255,7 @@ impl Conversation {
             Variant::Workflow => (Message::assistant(answer.as_str()), answer),
         };
         self.response = Some(response);
-        self.episode.finish(Some(thought), answer.clone(), answer)
+        self.episode.finish(thought, answer.clone(), answer)
     }
 }
 
@@ -277,18 +276,21 @@ impl Dialogue for Conversation {
             return self.episode.finish(None, text.to_owned(), text.to_owned());
         }
         self.replies += 1;
-        let reading = Reading::of(text, self.llama.bare_answers);
+        let parsed = read_reply(text, self.llama.bare_answers);
         if let Variant::Agent(stopping) = self.llama.variant
-            && let Some(turn) = self.unused(text, Some(&reading).filter(|_| !text.is_empty()), stopping)
+            && let Some(turn) = self.unused(text, &parsed, stopping)
         {
             return turn;
         }
-        match reading {
-            Reading::Action(action) => self.act(action),
-            Reading::Answer { thought, answer } => self.finish(text, thought, answer),
-            Reading::Unreadable(error) => {
+        match parsed {
+            Parsed { thought, tool: Some(tool), input: Some(input), args: Some(args), .. } => {
+                self.act(thought, &tool, &input, &args)
+            }
+            Parsed { thought, answer: Some(answer), .. } => self.finish(text, thought, answer),
+            Parsed { error, .. } => {
                 self.episode.repaired(Repair::UNREADABLE_REPLY);
-                let reply = format!("There was an error in parsing my reasoning: {}", error.text());
+                let error = error.unwrap_or_default();
+                let reply = format!("There was an error in parsing my reasoning: {error}");
                 self.episode.answer_itself(None, text.to_owned(), reply)
             }
         }
@@ -318,19 +320,12 @@ fn response(reply: &str) -> &str {
     reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
 }
 
-/// Why arguments do not fit, in one line. The original shows the Python exception of the call.
-fn complaint(frame: &Frame, spec: &ToolSpec, fault: &Misfit) -> String {
-    let (name, parameter) = (("tool", spec.name.as_str()), ("parameter", spec.parameter.as_str()));
-    match fault {
-        Misfit::Unknown(names) => {
-            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-            let ours = "{tool} has no argument {argument}; it needs \"{parameter}\".";
-            frame.sentence("unknown_argument", ours, &[name, parameter, ("argument", &names.join(", "))])
-        }
-        Misfit::Missing(_) => {
-            frame.sentence("missing_argument", "{tool} needs the argument \"{parameter}\".", &[name, parameter])
-        }
-    }
+/// Why arguments do not fit: an unknown one, a missing one. The original shows the Python exception of the call.
+const MISFITS: [&str; 2] =
+    ["{tool} has no argument {argument}; it needs \"{parameter}\".", "{tool} needs the argument \"{parameter}\"."];
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
 
 // The system's parser of replies. Its regular expressions are searched for by hand, in linear time: the original's
@@ -339,116 +334,49 @@ fn complaint(frame: &Frame, spec: &ToolSpec, fault: &Misfit) -> String {
 /// The thought of a reply without any label, which is an answer as a whole.
 const IMPLICIT_THOUGHT: &str = "(Implicit) I can answer without any more tools!";
 
-#[derive(Debug, Clone, PartialEq)]
-enum Reading {
-    Action(Action),
-    Answer {
-        thought: String,
-        answer: String,
-    },
-    Unreadable(Unreadable),
-}
+/// The error of a reply whose thought between label and action is empty, which the original takes for a thought that was
+/// not found. It ends the agent, whereas other errors are shown to the model.
+const ATTRIBUTE_ERROR: &str = "'NoneType' object has no attribute 'strip'";
 
-#[derive(Debug, Clone, PartialEq)]
-struct Action {
-    thought: String,
-    tool: String,
-    /// The arguments' text, from the first brace to the last.
-    input: String,
-    args: Dict,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Unreadable {
-    /// A `ValueError`, which the agent shows to the model.
-    Value(String),
-    /// An `AttributeError`, which ends the agent: the thought between label and action is empty, and the original
-    /// takes that for a thought that was not found.
-    Attribute,
-}
-
-impl Unreadable {
-    fn text(&self) -> &str {
-        match self {
-            Self::Value(text) => text,
-            Self::Attribute => "'NoneType' object has no attribute 'strip'",
-        }
+/// Reads a reply. Labels count wherever they stand, also inside a line. With `bare_answers` an answer needs no thought.
+fn read_reply(reply: &str, bare_answers: bool) -> Parsed {
+    let (action, answer) = (reply.find("Action:"), reply.find("Answer:"));
+    match (action, answer) {
+        (Some(action), Some(answer)) if action < answer => read_action(reply),
+        (Some(_), None) => read_action(reply),
+        (_, Some(at)) if bare_answers => bare_answer(&reply[..at], &reply[at + "Answer:".len()..]),
+        (_, Some(_)) => read_answer(reply),
+        (None, None) if reply.contains("Thought:") => Parsed::invalid(format!("Could not parse output: {reply}")),
+        (None, None) => Parsed::finish(Some(IMPLICIT_THOUGHT.to_owned()), reply),
     }
 }
 
-impl Action {
-    /// The step as the model is shown it in later requests: arguments as Python writes a dictionary.
-    fn content(&self) -> String {
-        let Self { thought, tool, args, .. } = self;
-        format!("Thought: {thought}\nAction: {tool}\nAction Input: {}", dict_repr(args))
+fn read_action(reply: &str) -> Parsed {
+    let Some(found) = ToolUse::find(reply) else {
+        return Parsed::invalid(format!("Could not extract tool use from input text: {reply}"));
+    };
+    if found.thought.is_empty() {
+        return Parsed::invalid(ATTRIBUTE_ERROR);
+    }
+    let args = lenient_object(found.input).unwrap_or_else(|| {
+        Dict(fallback(found.input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect())
+    });
+    Parsed { args: Some(args), ..Parsed::act(Some(strip(found.thought).to_owned()), strip(found.tool), found.input) }
+}
+
+/// `\s*Thought:(.*?)Answer:(.*?)(?:$)`: the first answer behind the first thought.
+fn read_answer(reply: &str) -> Parsed {
+    match reply.split_once("Thought:").and_then(|(_, rest)| rest.split_once("Answer:")) {
+        Some((thought, answer)) => Parsed::finish(Some(strip(thought).to_owned()), strip(answer)),
+        None => Parsed::invalid(format!("Could not extract final answer from input text: {reply}")),
     }
 }
 
-impl Reading {
-    /// Reads a reply. Labels count wherever they stand, also inside a line. With `bare_answers` an answer needs no
-    /// thought.
-    fn of(reply: &str, bare_answers: bool) -> Self {
-        let (action, answer) = (reply.find("Action:"), reply.find("Answer:"));
-        match (action, answer) {
-            (Some(action), Some(answer)) if action < answer => Self::action(reply),
-            (Some(_), None) => Self::action(reply),
-            (_, Some(at)) if bare_answers => Self::bare_answer(&reply[..at], &reply[at + "Answer:".len()..]),
-            (_, Some(_)) => Self::answer(reply),
-            (None, None) if reply.contains("Thought:") => {
-                Self::Unreadable(Unreadable::Value(format!("Could not parse output: {reply}")))
-            }
-            (None, None) => Self::Answer { thought: IMPLICIT_THOUGHT.to_owned(), answer: reply.to_owned() },
-        }
-    }
-
-    fn action(reply: &str) -> Self {
-        let Some(found) = ToolUse::find(reply) else {
-            return Self::Unreadable(Unreadable::Value(format!("Could not extract tool use from input text: {reply}")));
-        };
-        if found.thought.is_empty() {
-            return Self::Unreadable(Unreadable::Attribute);
-        }
-        let args = lenient_object(found.input).unwrap_or_else(|| {
-            Dict(fallback(found.input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect())
-        });
-        Self::Action(Action {
-            thought: strip(found.thought).to_owned(),
-            tool: strip(found.tool).to_owned(),
-            input: found.input.to_owned(),
-            args,
-        })
-    }
-
-    /// `\s*Thought:(.*?)Answer:(.*?)(?:$)`: the first answer behind the first thought.
-    fn answer(reply: &str) -> Self {
-        let behind = reply.split_once("Thought:").and_then(|(_, rest)| rest.split_once("Answer:"));
-        match behind {
-            Some((thought, answer)) => {
-                Self::Answer { thought: strip(thought).to_owned(), answer: strip(answer).to_owned() }
-            }
-            None => {
-                Self::Unreadable(Unreadable::Value(format!("Could not extract final answer from input text: {reply}")))
-            }
-        }
-    }
-
-    /// What the proposed change of the library makes of a reply: all before the first `Answer:` is the thought.
-    fn bare_answer(thought: &str, answer: &str) -> Self {
-        let thought = strip(thought);
-        let thought = thought.strip_prefix("Thought:").map_or(thought, strip);
-        Self::Answer { thought: thought.to_owned(), answer: strip(answer).to_owned() }
-    }
-
-    fn parsed(self) -> Parsed {
-        match self {
-            Self::Action(action) => {
-                let args = Some(Arguments::of(&action.args));
-                Parsed { args, ..Parsed::act(Some(action.thought), action.tool, action.input) }
-            }
-            Self::Answer { thought, answer } => Parsed::finish(Some(thought), answer),
-            Self::Unreadable(error) => Parsed { error: Some(error.text().to_owned()), ..Parsed::new(Kind::Invalid) },
-        }
-    }
+/// What the proposed change of the library makes of a reply: all before the first `Answer:` is the thought.
+fn bare_answer(thought: &str, answer: &str) -> Parsed {
+    let thought = strip(thought);
+    let thought = thought.strip_prefix("Thought:").map_or(thought, strip);
+    Parsed::finish(Some(thought.to_owned()), strip(answer))
 }
 
 const ACTION: &str = "\nAction: ";
@@ -464,10 +392,8 @@ struct ToolUse<'a> {
 }
 
 impl<'a> ToolUse<'a> {
-    /// The leftmost match, which always begins with the text: any text before an action can be the thought.
-    ///
-    /// Behind `Thought: ` at the beginning the thought is as short as possible and the first action counts;
-    /// otherwise it is as long as possible and the last one does.
+    /// The leftmost match, which always begins with the text. Behind `Thought: ` at the beginning the thought is as short as
+    /// possible and the first action counts; otherwise it is as long as possible and the last one does.
     fn find(text: &'a str) -> Option<Self> {
         let end = text.rfind('}')? + 1;
         let last_brace = text[..end].rfind('{')?;
@@ -552,8 +478,7 @@ impl Memory {
         Self { history, flush: if flush > token_limit { history } else { flush } }
     }
 
-    /// The messages that are still remembered after the last one was added. Whole turns are dropped, the oldest first;
-    /// the newest turn stays, whatever its length.
+    /// The messages that are still remembered: whole turns are dropped, the oldest first, but never the newest.
     fn kept(self, messages: Vec<Message>) -> Vec<Message> {
         let mut first = 0;
         while messages[first..].iter().map(tokens).sum::<usize>() > self.history {

@@ -38,30 +38,25 @@ pub mod tools;
 
 pub use frame::{Frame, Spacing};
 pub use options::{OptionError, Options};
-pub use parsed::{Arguments, Kind, Parsed};
+pub use parsed::{Kind, Parsed};
 pub use tools::{ToolSpec, ToolTexts};
 
 use crate::base::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// One question's conversation between a model and the tools. Deterministic: no clock, no network, no chance.
-///
-/// The driver calls [`begin`](Dialogue::begin) once, then answers each [`Turn`] by the matching method until
-/// a [`Turn::Stop`] comes.
+/// One question's conversation between a model and the tools. Deterministic: no clock, no network, no chance. The driver
+/// calls [`begin`](Dialogue::begin) once, then answers each [`Turn`] by the matching method until a [`Turn::Stop`] comes.
 pub trait Dialogue: Send {
     fn begin(&mut self, question: &Question) -> Turn;
     fn completion(&mut self, text: &str) -> Turn;
-    /// The same with the functions that the model called and all that the record holds, for protocols of native tool
-    /// calls; others need the text only.
+    /// The same with all that the record holds, for protocols of native tool calls; others need the text only.
     fn called(&mut self, call: &Call) -> Turn {
         self.completion(&call.completion)
     }
-    /// The answer to the last [`Turn::Use`]: the tool's, the text of [`Reply::Given`](crate::base::Reply::Given),
-    /// or nothing where nobody answers.
+    /// The tool's answer, the text of [`Reply::Given`](crate::base::Reply::Given), or nothing where nobody answers.
     fn observation(&mut self, text: &str) -> Turn;
-    /// After the stop: the whole conversation that the system keeps for the next question, earlier
-    /// [`Setup::history`] included. Nothing for systems that forget.
+    /// After the stop: what the system keeps for the next question, [`Setup::history`] included; systems may forget.
     fn memory(&self) -> Vec<Message> {
         Vec::new()
     }
@@ -124,8 +119,7 @@ pub trait Protocol: Debug + Send + Sync {
     fn max_tokens(&self) -> u32 {
         self.profile().max_tokens
     }
-    /// Changes where the protocol is ours and reads replies, or asks for them, in another way than before. A published
-    /// system's never does.
+    /// Changes where our own protocol reads replies, or asks for them, in another way than before.
     fn version(&self) -> u32 {
         1
     }
@@ -159,8 +153,7 @@ pub trait Protocol: Debug + Send + Sync {
     fn of_exemplar(&self, number: usize, n: usize) -> String {
         format!("example_{number}_call_{n}")
     }
-    /// The calls of a reply to `before`, each with an id that no other call of the conversation has: some providers give
-    /// none, or the same again.
+    /// The calls of a reply to `before` with ids that no other call has: some providers give none, or the same again.
     fn with_ids(&self, _before: &[Message], calls: &[FunctionCall], _step: usize) -> Vec<FunctionCall> {
         calls.to_vec()
     }
@@ -196,8 +189,7 @@ impl Profile {
 pub enum Layout {
     /// Instruction and examples in one text, which the question continues ([`Frame::prefix`] alone).
     Text,
-    /// One user message made from a template with the question inside ([`Frame::prefix`] and [`Frame::suffix`]),
-    /// examples included.
+    /// One user message: [`Frame::prefix`] with the examples, the question, [`Frame::suffix`].
     Template,
     /// A system message ([`Frame::system`]) from the protocol's own template, then examples as turns.
     System,
@@ -209,8 +201,7 @@ pub enum Layout {
 pub const IDS: [&str; 8] =
     [react_paper::ID, robust::ID, native::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
 
-/// The protocol of that id with these options, as it was in the version that a run recorded; none if there is no such id
-/// or version.
+/// The protocol as it was in the version that a run recorded; none if there is no such id or version.
 pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
     let found = find(id, options)?;
     match &found {
@@ -224,8 +215,7 @@ pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<
     }
 }
 
-/// The protocol for a run that goes on: in the version that it `began` with, where all of that version is still spoken.
-/// Replies to `robust` are read as they are today.
+/// The protocol for a run that goes on, in the version that it `began` with; `robust` reads replies as it does today.
 pub fn going_on(id: &str, options: &Options, began: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
     if id == native::ID { find_version(id, options, began) } else { find(id, options) }
 }

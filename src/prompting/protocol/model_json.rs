@@ -22,7 +22,7 @@ pub(super) enum Item {
 
 /// The entries of an object, each key once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Dict(pub(super) Vec<(String, Item)>);
+pub struct Dict(pub(super) Vec<(String, Item)>);
 
 impl Dict {
     pub(super) fn get(&self, key: &str) -> Option<&Item> {
@@ -30,10 +30,19 @@ impl Dict {
     }
 
     /// The entries as a JSON object; integers beyond 64 bits become floats.
-    pub(super) fn to_json(&self) -> Map<String, Value> {
+    pub fn to_json(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(object)) => object,
             _ => Map::new(),
+        }
+    }
+}
+
+impl From<Map<String, Value>> for Dict {
+    fn from(object: Map<String, Value>) -> Self {
+        match value(&Value::Object(object).to_string()) {
+            Some(Item::Dict(dict)) => dict,
+            _ => Self::default(),
         }
     }
 }
@@ -355,12 +364,21 @@ fn integer(minus: bool, digits: &str) -> Item {
 
 /// `repr()` of a plain dictionary. Dictionaries inside it are of the reader's own class, whose `repr()` names it.
 pub(super) fn dict_repr(dict: &Dict) -> String {
-    let entries = dict.0.iter().map(|(key, item)| format!("{}: {}", repr(key), item_repr(item)));
+    plain_repr(dict, false)
+}
+
+/// `repr(json.loads(value))`.
+pub(super) fn repr_value(json: &Value) -> String {
+    value(&json.to_string()).map_or_else(String::new, |item| item_repr(&item, true))
+}
+
+fn plain_repr(dict: &Dict, inside: bool) -> String {
+    let entries = dict.0.iter().map(|(key, item)| format!("{}: {}", repr(key), item_repr(item, inside)));
     format!("{{{}}}", joined(entries))
 }
 
-/// Recursion is bounded: the reader refuses deep nesting.
-fn item_repr(item: &Item) -> String {
+/// The same of an item; `plain` if its dictionaries are. Recursion is bounded: the reader refuses deep nesting.
+fn item_repr(item: &Item, plain: bool) -> String {
     match item {
         Item::Null => "None".to_owned(),
         Item::Bool(true) => "True".to_owned(),
@@ -368,10 +386,11 @@ fn item_repr(item: &Item) -> String {
         Item::Int(digits) => digits.clone(),
         Item::Float(number) => float_repr(*number),
         Item::Text(text) => repr(text),
-        Item::List(items) => format!("[{}]", joined(items.iter().map(item_repr))),
+        Item::List(items) => format!("[{}]", joined(items.iter().map(|item| item_repr(item, plain)))),
+        Item::Dict(dict) if plain => plain_repr(dict, true),
         Item::Dict(dict) if dict.0.is_empty() => "AttributedDict()".to_owned(),
         Item::Dict(dict) => {
-            let entries = dict.0.iter().map(|(key, item)| format!("({}, {})", repr(key), item_repr(item)));
+            let entries = dict.0.iter().map(|(key, item)| format!("({}, {})", repr(key), item_repr(item, false)));
             format!("AttributedDict([{}])", joined(entries))
         }
     }

@@ -339,8 +339,7 @@ impl ToolCalls {
         }
     }
 
-    /// A call that the provider could not read is answered like one whose arguments cannot be read, but in a message: it has
-    /// no id. Recordings of earlier versions have no such calls, and their replies are read as before.
+    /// A call that the provider could not read is answered like one with unreadable arguments, but in a message: it has no id.
     fn malformed_call(&mut self, text: &str) -> Turn {
         (self.waiting, self.nudged) = (Waiting::Unread, false);
         self.episode.repaired(MALFORMED_ARGUMENTS);

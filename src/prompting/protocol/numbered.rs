@@ -1,7 +1,5 @@
-//! The paper's numbered transcript: how a question, a step and an exemplar are written.
-//!
-//! Prompts and dialogues share these lines: a model answers worse when its own transcript differs from the examples,
-//! and two copies of the form would drift apart.
+//! The paper's numbered transcript. Prompts and dialogues share these lines: a model answers worse when its own
+//! transcript differs from the examples.
 
 use super::Parsed;
 use crate::base::Tool;
@@ -11,8 +9,7 @@ pub fn question_line(label: &str, text: &str) -> String {
     format!("{label}: {text}\n")
 }
 
-/// Thought and action of step `n` (from 1), each on its line: a step that the tool has not answered, or the
-/// last step of an exemplar.
+/// Thought and action of step `n` (from 1), each on its line, without an observation.
 pub fn action_text(n: usize, thought: &str, action: &str) -> String {
     format!("Thought {n}: {thought}\nAction {n}: {action}\n")
 }

@@ -17,12 +17,7 @@ pub enum OptionError {
         known: &'static [&'static str],
     },
     #[error("option `{name}` of protocol `{protocol}` cannot be `{value}`")]
-    Value {
-        protocol: &'static str,
-        name: String,
-        value: String,
-        possible: &'static str,
-    },
+    Value { protocol: &'static str, name: String, value: String, possible: &'static str },
 }
 
 impl OptionError {

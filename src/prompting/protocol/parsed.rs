@@ -1,10 +1,7 @@
 //! How a protocol's parser reads one reply, in a form common to all.
 
 use super::model_json::Dict;
-use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 /// A parsed reply. Fields that an upstream parser does not know are absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,7 +14,7 @@ pub struct Parsed {
     /// The argument's raw text, as the parser returns it.
     pub input: Option<String>,
     /// The decoded object, where the parser decodes one.
-    pub args: Option<Arguments>,
+    pub args: Option<Dict>,
     pub answer: Option<String>,
     /// The system's own error text, for [`Kind::Invalid`] where it has one.
     pub error: Option<String>,
@@ -47,37 +44,5 @@ impl Parsed {
 
     pub fn invalid(error: impl Into<String>) -> Self {
         Self { error: Some(error.into()), ..Self::new(Kind::Invalid) }
-    }
-}
-
-/// Decoded arguments, with the JSON text that they are printed as: it keeps integers whole, which [`Value`] rounds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Arguments {
-    object: Map<String, Value>,
-    text: String,
-}
-
-impl Arguments {
-    /// Arguments of a reader that keeps integers whole.
-    pub(super) fn of(dict: &Dict) -> Self {
-        // Decoded JSON always serialises.
-        Self { object: dict.to_json(), text: serde_json::to_string(dict).unwrap_or_default() }
-    }
-
-    /// The object; integers beyond 64 bits are rounded.
-    pub fn object(&self) -> &Map<String, Value> {
-        &self.object
-    }
-}
-
-impl From<Map<String, Value>> for Arguments {
-    fn from(object: Map<String, Value>) -> Self {
-        Self { text: serde_json::to_string(&object).unwrap_or_default(), object }
-    }
-}
-
-impl Serialize for Arguments {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.text.clone()).map_err(S::Error::custom)?.serialize(serializer)
     }
 }

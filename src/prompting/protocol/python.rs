@@ -1,6 +1,6 @@
 //! How Python writes values, for systems that show `repr` or `json.dumps` to the model.
 
-use crate::base::python::{is_python_space, repr};
+use crate::base::python::is_python_space;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -80,26 +80,7 @@ pub(super) fn float_repr(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
-/// `repr(value)` of a decoded JSON value. The depth is bounded by the reader that decoded it.
-pub(super) fn repr_value(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) => float_repr(float),
-            None => number.to_string(),
-        },
-        Value::String(text) => repr(text),
-        Value::Array(items) => format!("[{}]", joined(items.iter().map(repr_value))),
-        Value::Object(map) => {
-            format!("{{{}}}", joined(map.iter().map(|(key, value)| format!("{}: {}", repr(key), repr_value(value)))))
-        }
-    }
-}
-
-/// `repr` of a set, given the `repr` of its elements. Python orders a set of strings differently in every process;
-/// here the elements keep their order, each once.
+/// `repr` of a set, given that of its elements, in their order: Python's order differs in every process.
 pub(super) fn set_repr(elements: impl IntoIterator<Item = String>) -> String {
     let mut seen = std::collections::HashSet::new();
     format!("{{{}}}", joined(elements.into_iter().filter(|element| seen.insert(element.clone()))))
@@ -112,7 +93,8 @@ pub(super) fn joined(items: impl Iterator<Item = String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{dumps, dumps_ascii, float_repr, repr_value, set_repr};
+    use super::{dumps, dumps_ascii, float_repr, set_repr};
+    use crate::prompting::protocol::model_json::repr_value;
     use serde_json::json;
 
     #[test]

@@ -7,8 +7,8 @@
 
 use super::episode::{Episode, shared};
 use super::python::strip;
-use super::tools::{self, Misfit, Resolved};
-use super::{Dialogue, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
+use super::tools::{self, Resolved};
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -23,8 +23,7 @@ const STOPS: [&str; 2] = ["Observation:", "Observation:\n"];
 /// The rest of either stop when the server cut before its last token.
 const PARTIAL_STOP: &str = "Observation";
 
-/// The protocol. Its option `arguments` says what becomes of an argument that is not the object that was asked for:
-/// `mend` finds the value in it, `strict` gives the raw text to the tool.
+/// The option `arguments`: `mend` finds the value in an argument of another form, `strict` gives the tool its raw text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QwenAgent {
     mend: bool,
@@ -126,7 +125,7 @@ impl ReActChat {
         match call {
             Ok(call) => self.episode.use_tool(thought, written, call),
             Err(misfit) => {
-                let complaint = complaint(&self.episode.setup.frame, tool, &misfit);
+                let complaint = misfit.sentence(&self.episode.setup.frame, tool, MISFITS, backticked);
                 self.episode.answer_itself(thought, written, complaint)
             }
         }
@@ -202,8 +201,7 @@ struct Action<'a> {
     written: &'a str,
 }
 
-/// The last action, if the last input follows it. The end of the input is the end of the reply, from which
-/// [`before_stop`] has already removed what an observation would be.
+/// The last action, if the last input follows it. The input ends with the reply, as [`before_stop`] left it.
 fn detect(reply: &str) -> Option<Action<'_>> {
     let (i, j) = (reply.rfind(ACTION)?, reply.rfind(INPUT)?);
     (i < j).then(|| Action {
@@ -232,20 +230,11 @@ fn raw_or_exact(tool: &ToolSpec, raw: &str) -> Resolved {
     })
 }
 
-/// The answer to arguments that do not fit; upstream each tool words its own.
-fn complaint(frame: &Frame, tool: &ToolSpec, misfit: &Misfit) -> String {
-    let (name, parameter) = (("tool", tool.name.as_str()), ("parameter", tool.parameter.as_str()));
-    match misfit {
-        Misfit::Unknown(names) => {
-            let ours = "Tool {tool} needs the text argument `{parameter}`, not {argument}.";
-            frame.sentence("unknown_argument", ours, &[name, parameter, ("argument", &backticked(names))])
-        }
-        Misfit::Missing(_) => {
-            let ours = "Tool {tool} needs the text argument `{parameter}`.";
-            frame.sentence("missing_argument", ours, &[name, parameter])
-        }
-    }
-}
+/// The answers to arguments that do not fit: an unknown one, a missing one; upstream each tool words its own.
+const MISFITS: [&str; 2] = [
+    "Tool {tool} needs the text argument `{parameter}`, not {argument}.",
+    "Tool {tool} needs the text argument `{parameter}`.",
+];
 
 fn backticked(names: &[String]) -> String {
     // Names come from the model and may hold anything; the observation stays one line.

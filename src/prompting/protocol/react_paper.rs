@@ -63,9 +63,13 @@ pub struct ReactPaper {
 enum Waiting {
     Step,
     /// The action alone: after a reply without one, and where the method has no thoughts.
-    Action { thought: Option<String> },
+    Action {
+        thought: Option<String>,
+    },
     /// The tool's answer to these lines.
-    Observation { lines: String },
+    Observation {
+        lines: String,
+    },
     /// The tool's answer to the empty finish that closes an episode without an answer.
     Closing,
 }
@@ -146,8 +150,7 @@ impl Dialogue for ReactPaper {
     }
 }
 
-/// An observation as the transcript shows it: the original means to remove newlines, but removes pairs of a
-/// backslash and an `n`, so newlines stay.
+/// The original means to remove newlines, but removes pairs of a backslash and an `n`, so newlines stay.
 pub fn as_observed(observation: &str) -> String {
     observation.replace("\\n", "")
 }

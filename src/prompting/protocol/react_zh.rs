@@ -148,8 +148,7 @@ fn split_step(reply: &str, n: usize) -> (&str, &str) {
     (strip(without_labels(strip(thought), "thought", n)), strip(action))
 }
 
-/// The text before the action's label in any form, and the rest of the line behind it; white space after the
-/// label, newlines too, is skipped first.
+/// The text before the action's label in any form, and the rest of its line behind white space, newlines too.
 fn other_form(text: &str, n: usize) -> Option<(&str, &str)> {
     text.match_indices(['a', 'A']).find_map(|(at, _)| {
         let action = after_label(&text[at..], "action", n)?;
@@ -166,8 +165,7 @@ fn without_labels<'a>(mut text: &'a str, label: &str, n: usize) -> &'a str {
     text
 }
 
-/// The text behind a label (given in lower case) and the white space after it: any case, white space or none on
-/// both sides of the number, either colon.
+/// The text behind a label (given in lower case) in any case, with white space around the number, with either colon.
 fn after_label<'a>(text: &'a str, label: &str, n: usize) -> Option<&'a str> {
     let space = |text: &'a str| text.trim_start_matches(is_python_space);
     let mut rest = text;

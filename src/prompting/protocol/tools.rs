@@ -1,5 +1,6 @@
 //! Tools that a model calls by name: name, description, parameter; and repaired calls of them.
 
+use super::Frame;
 use super::python::{dumps, strip};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
@@ -53,6 +54,25 @@ pub enum Misfit {
     Missing(String),
 }
 
+impl Misfit {
+    /// What the model is told, in the frame's words or else in ours of an unknown argument and of a missing one.
+    pub(super) fn sentence(
+        &self,
+        frame: &Frame,
+        tool: &ToolSpec,
+        [unknown, missing]: [&str; 2],
+        list: impl Fn(&[String]) -> String,
+    ) -> String {
+        let (name, parameter) = (("tool", tool.name.as_str()), ("parameter", tool.parameter.as_str()));
+        match self {
+            Self::Unknown(names) => {
+                frame.sentence("unknown_argument", unknown, &[name, parameter, ("argument", &list(names))])
+            }
+            Self::Missing(_) => frame.sentence("missing_argument", missing, &[name, parameter]),
+        }
+    }
+}
+
 impl ToolSpec {
     /// The tool that opens pages: `Search`, with the parameter `query`.
     pub fn search(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
@@ -83,10 +103,8 @@ impl ToolSpec {
         })
     }
 
-    /// Finds the argument in a decoded object. With `mend`, a name in another case or in camel, snake or kebab form
-    /// counts, and so does a single value under any name; other names beside the right one are ignored. Without,
-    /// every other name is refused. Numbers and truth values are written as text; null, lists and objects count
-    /// as missing.
+    /// Finds the argument in a decoded object. With `mend`, a name in another case or form counts, or a single value under any
+    /// name; without, every other name is refused. Null, lists and objects count as missing.
     pub fn resolve(&self, args: &Map<String, Value>, mend: bool) -> Result<Resolved, Misfit> {
         if !mend {
             let unknown: Vec<_> = args.keys().filter(|name| **name != self.parameter).cloned().collect();
@@ -112,9 +130,8 @@ impl ToolSpec {
         Ok(Resolved { tool: self.tool, input, repairs })
     }
 
-    /// Finds the argument in a text, for systems that pass the text on unchanged: a JSON object
-    /// (in a code fence or not) is [resolved](Self::resolve) with mending, a JSON string gives its value, and other
-    /// text is the argument itself, without quotes around the whole of it.
+    /// Finds the argument in a text, for systems that pass it on unchanged: a JSON object (in a code fence or not), a JSON
+    /// string, or other text without quotes around the whole of it.
     pub fn resolve_text(&self, raw: &str) -> Result<Resolved, Misfit> {
         let text = without_fence(strip(raw));
         let input = match serde_json::from_str(text) {
@@ -173,8 +190,7 @@ fn folded(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// The inside of a code fence, bare or marked `json`. Either end counts alone: parsers that split at labels often
-/// leave only one of them in the argument.
+/// The inside of a code fence, bare or `json`. Parsers that split at labels often leave only one end of it.
 fn without_fence(text: &str) -> &str {
     let text = match text.strip_prefix("```") {
         Some(rest) => match rest.strip_prefix("json").unwrap_or(rest) {
@@ -187,8 +203,7 @@ fn without_fence(text: &str) -> &str {
     text.strip_suffix("```").unwrap_or(text).trim_matches(is_python_space)
 }
 
-/// The text without one pair of quotes around the whole of it. Where the same quote occurs inside as well, the outer
-/// ones may not belong together, and the text stays.
+/// The text without quotes around the whole of it; if they occur inside as well, they may not belong together.
 fn without_quotes(text: &str) -> &str {
     [('"', '"'), ('\'', '\''), ('\u{201c}', '\u{201d}')]
         .into_iter()

@@ -338,7 +338,7 @@ fn reply(protocol: &dyn Protocol, step: &Taken) -> String {
 /// Whether two replies mean the same step; how much text stood around an object does not matter.
 fn is_same(a: &Parsed, b: &Parsed) -> bool {
     let input = match (&a.args, &b.args) {
-        (Some(a), Some(b)) => a.object() == b.object(),
+        (Some(a), Some(b)) => a.to_json() == b.to_json(),
         (None, None) => a.input == b.input,
         _ => false,
     };

@@ -1,6 +1,6 @@
 use super::super::testing::{self, lines, messages_frame, options, shown, stopped, used};
 use super::super::{Dialogue, Kind, Protocol, Setup, ToolSpec, Turn};
-use super::{Effect, Executor, JsonBody, Lagent, Release, json_reply};
+use super::{Effect, Executor, Lagent, Release, json_reply};
 use crate::base::{Message, Outcome, Reply, Tool};
 
 const JSON: (&str, &str) = ("variant", "json");
@@ -128,10 +128,9 @@ fn json_replies_are_read_as_upstream_reads_them() {
     let comments =
         "  // said\n{\"thought_process\": \"t\",\n\u{a0}// {\n\"\\u0063onclusion\": \" c \", \"action\": \"dict\"}";
     let reply = json_reply(comments).expect("a reply");
-    assert!(reply.last);
-    assert_eq!(reply.body, JsonBody::Conclusion(" c ".to_owned()));
+    assert_eq!((reply.kind, reply.answer.as_deref()), (Kind::Finish, Some(" c ")));
     let both = "{\"thought_process\": \"t\", \"conclusion\": \"c\", \"action\": {\"name\": \"n\", \"parameters\": {}, \"x\": 1}}";
-    assert!(matches!(json_reply(both), Ok(reply) if reply.last && matches!(reply.body, JsonBody::Action { .. })));
+    assert!(json_reply(both).is_ok_and(|reply| reply.kind == Kind::Finish && reply.answer.is_none()));
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn a_step_is_read_back_as_it_was_written() {
     let protocol = LlamaIndex::new(&options(&[])).expect("no options");
     let step = protocol.step(1, Some("t"), Tool::Lookup, "a \"b\" 中");
     assert_eq!(step, "Thought: t\nAction: Lookup\nAction Input: {\"keyword\": \"a \\\"b\\\" 中\"}");
-    assert_eq!(protocol.parse(&step, 1).args.expect("arguments").object()["keyword"], "a \"b\" 中");
+    assert_eq!(protocol.parse(&step, 1).args.expect("arguments").to_json()["keyword"], "a \"b\" 中");
     assert_eq!(protocol.step(2, Some("t"), Tool::Finish, "x"), "Thought: t\nAnswer: x");
 }
 

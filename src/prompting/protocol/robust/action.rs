@@ -1,5 +1,4 @@
-//! The forms of an action: `Verb[x]`, `Verb: x`, `Verb(x)`, `Verb "x"`, `Action Input:` below a verb, JSON, and native
-//! tool calls as text.
+//! The forms of an action: `Verb[x]`, `Verb: x`, `Verb(x)`, `Verb "x"`, `Action Input:`, JSON, native calls as text.
 
 use super::Fault;
 use super::line::{
@@ -159,8 +158,7 @@ impl<'a> Reader<'a> {
         (raw.to_owned(), end, if plain && closed { Form::Plain } else { Form::Loose })
     }
 
-    /// Where a bracket closes whose inside begins at `inside`: on its line, on one of the next that belong to it, or
-    /// else at the end of its line.
+    /// Where a bracket closes whose inside begins at `inside`: within a few lines, or else at the end of its line.
     fn close(&self, bracket: Bracket, inside: usize) -> (usize, usize, bool) {
         let first = self.line(inside);
         let mut depth = match bracket.close(first, 1) {

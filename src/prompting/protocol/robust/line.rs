@@ -134,9 +134,7 @@ pub(super) fn is_closing(text: &str) -> bool {
     text.chars().all(|c| is_python_space(c) || is_mark(c) || closes(c))
 }
 
-// Placeholders: what the model was shown in place of an argument, as in `Search[title]`.
-//
-// A weak model echoes them, and executed they are a search for nothing or an answer that nobody gave.
+// Placeholders, as in `Search[title]`: weak models echo them, and executed they would be a search for nothing.
 
 /// Longest placeholder that is looked for in a text, in characters.
 const MAX_PLACEHOLDER: usize = 40;
@@ -155,8 +153,7 @@ impl Default for Placeholders {
 }
 
 impl Placeholders {
-    /// Ours, and those in what the model is told: arguments in small letters, such as `entity` in `Search[entity]`.
-    /// Others may be examples.
+    /// Ours, and arguments in small letters in what the model is told, as in `Search[entity]`; others may be examples.
     pub(super) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut all = Self::default();
         for line in texts.into_iter().flat_map(str::lines) {

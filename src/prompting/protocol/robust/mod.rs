@@ -30,8 +30,7 @@ impl Robust {
     /// Its version. Since 2 any observation ends a reply, and replies are read in more forms.
     pub const VERSION: u32 = 2;
 
-    /// As it was in an earlier version, as far as a recorded run needs it: requests are the same; replies are read as
-    /// they are today.
+    /// As it was in an earlier version: requests are the same, replies are read as they are today.
     pub fn of_version(version: u32) -> Self {
         Self { version }
     }
@@ -154,8 +153,7 @@ impl RobustDialogue {
         self.episode.ask(Prompt::Messages(messages), stop)
     }
 
-    /// An observation ends a reply, whatever its number. A later step does not: the whole reply may have the numbers of
-    /// other steps.
+    /// An observation ends a reply, whatever its number; a step does not: the reply may have the numbers of other steps.
     fn stops(&self) -> Vec<String> {
         let n = self.episode.step;
         if self.version < 2 {

@@ -138,8 +138,8 @@ fn first_number(text: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// The number of the label at which a reply without an action was cut, if no other step begins there: it is the first one
-/// with a number, or the first action of all, as in `Thought 1: …`, `Action 2: …`.
+/// The number of the label at which a reply without an action was cut, if it is the first one with a number, or the first
+/// action of all, as in `Thought 1: …`, `Action 2: …`.
 fn miscounted(text: &str, none: &NotFound<'_>, first: Option<(usize, usize)>) -> Option<usize> {
     let (_, line) = lines(&text[none.cut..]).next()?;
     let label = label(untagged(line))?;
@@ -445,8 +445,7 @@ const CHANNEL: &str = "<|channel|>";
 const MESSAGE: &str = "<|message|>";
 const ENDS: [&str; 4] = ["<|end|>", "<|return|>", "<|call|>", "<|start|>"];
 
-/// The message of the channel `final`, or the first one to a tool, with the tool's name before it. Without such a
-/// message it is the text behind the others; nothing where the reply ends inside the analysis.
+/// The message of the channel `final`, or the first one to a tool with the tool's name, or else the text behind them.
 pub(super) fn spoken<'a>(reply: &'a str, repairs: &mut Repairs) -> Option<&'a str> {
     if !reply.contains("<|") || ![CHANNEL, MESSAGE].iter().chain(&ENDS).any(|marker| reply.contains(marker)) {
         return Some(reply);
