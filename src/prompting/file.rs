@@ -2,8 +2,8 @@
 
 use super::exemplar::{self, Exemplar};
 use super::reader::{Fault, Problems, Reader, Table};
-use super::render::ToolTexts;
 use super::texts::{self, KeyForm};
+use crate::prompting::protocol::ToolTexts;
 use std::collections::BTreeMap;
 
 /// The prompting methods that a file can hold an instruction for.
@@ -27,6 +27,7 @@ pub struct PromptFile {
     pub task: Option<String>,
     /// Instructions by method, keys out of [`METHODS`]: templates with `question_label`, `max_steps` and `tools`.
     pub instructions: BTreeMap<String, String>,
+    /// Descriptions of the tools; each continues a sentence that begins with the action (`Search[title] …`).
     pub tools: Option<ToolTexts>,
     pub texts: Texts,
     pub exemplars: Vec<Exemplar>,
@@ -98,7 +99,8 @@ fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     let section = reader.section(root, "tools")?;
     reader.known_keys(&section, &["search", "lookup", "finish"]);
     let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
-    Some(ToolTexts { search: text("search"), lookup: text("lookup"), finish: text("finish") })
+    let (search, lookup, finish) = (text("search"), text("lookup"), text("finish"));
+    Some(ToolTexts { search, lookup, finish, ..ToolTexts::default() })
 }
 
 fn read_texts(reader: &mut Reader<'_>, root: &Table<'_>) -> Texts {

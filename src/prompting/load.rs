@@ -21,11 +21,10 @@ pub enum PromptSource {
     Text(FinishedText),
 }
 
-/// Reads and checks the prompt that `spec` names: a path that ends in `.toml`; one that ends in `.txt`, of a plain text; or
-/// `FILE.json#KEY` of the paper's files, whose text is used verbatim after the text of the file `instruction`.
+/// Reads and checks the prompt that `spec` names: a path that ends in `.toml` or `.txt`, or `FILE.json#KEY` of the paper's
+/// files, whose text follows the text of the file `instruction`. `builtin` provides files that are not on disk.
 ///
-/// `builtin` provides files that are not on disk. A byte order mark is dropped; finished texts and instruction files
-/// are otherwise used byte for byte.
+/// A byte order mark is dropped; finished texts and instruction files are otherwise used byte for byte.
 pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Result<PromptSource, PromptError> {
     if let Some((file, key)) = split_key(spec) {
         let json = read(file, builtin)?;
@@ -54,8 +53,7 @@ pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Resu
     Ok(PromptSource::File(Box::new(file)))
 }
 
-/// The source of a prompt, or of a file of protocol texts, as it stands: the bytes of its file, or the entry of a JSON file
-/// as an object with that key alone. Nothing but the entry is checked, so that a file with problems can be looked at.
+/// The bytes of a prompt's file, or the entry of a JSON file as an object; unchecked, so that faulty files can be looked at.
 pub fn source(spec: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, PromptError> {
     let Some((file, key)) = split_key(spec) else {
         if !ends_with(spec, ".toml") && !ends_with(spec, ".txt") {
@@ -189,11 +187,7 @@ pub enum PromptError {
     #[error("{0}")]
     Invalid(Problems),
     #[error("{file}:{line}: not valid JSON: {reason}")]
-    NotJson {
-        file: String,
-        line: usize,
-        reason: String,
-    },
+    NotJson { file: String, line: usize, reason: String },
     #[error("`{0}` must contain an object of strings, but contains {1}")]
     NotAnObject(String, &'static str),
     #[error("`{file}` has no key `{key}`; it has: {available}")]
@@ -205,11 +199,7 @@ pub enum PromptError {
         suggestion: Option<String>,
     },
     #[error("key `{key}` of `{file}` must be a string, but is {found}")]
-    NotText {
-        file: String,
-        key: String,
-        found: &'static str,
-    },
+    NotText { file: String, key: String, found: &'static str },
     #[error("key `{1}` of `{0}` is empty")]
     EmptyKey(String, String),
     #[error("method `{0}` combines other methods, each with its own prompt")]

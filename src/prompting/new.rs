@@ -7,8 +7,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
 /// What stands behind an empty list of exemplars.
 const NONE: &str = " # none; for examples, put [[exemplar]] blocks below in place of this line";
 
-/// A prompt file that is called `name`, made from the prompt file `from` with its first `exemplars`, or all of them. What is
-/// returned is a sound prompt.
+/// A sound prompt file that is called `name`, made from the file `from` with its first `exemplars`, or all of them.
 pub fn new(
     file: &str,
     name: &str,

@@ -3,9 +3,9 @@
 use super::file::PromptFile;
 use super::load::{BuiltIn, PromptError, text_of};
 use super::reader::{Fault, Problem, Problems, quoted};
-use super::render::ToolTexts;
 use super::texts::{Slotted, Style, braced};
 use crate::base::text::{closest, is_chinese};
+use crate::prompting::protocol::ToolTexts;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;

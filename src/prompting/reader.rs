@@ -1,6 +1,4 @@
-//! Reads a TOML file value by value and collects every problem with its line, for prompt and experiment files.
-//!
-//! Deserialising into structs would stop at the first problem; authors want to see all of them.
+//! Reads a TOML file value by value and collects all problems with their lines, for prompt and experiment files.
 
 use crate::base::text::{closest, cut};
 use std::fmt;
@@ -68,8 +66,7 @@ impl<'a> Reader<'a> {
         self.line_in_value(table, key, |_| None)
     }
 
-    /// Line of the place that `find` names in the source of the value of `key`, as an offset into it; the value's
-    /// own line if it names none.
+    /// Line of the place that `find` names in the source of the value of `key`, or else of the value.
     pub(crate) fn line_in_value(&self, table: &Table<'_>, key: &str, find: impl Fn(&str) -> Option<usize>) -> usize {
         let Some(span) = table.inner.get(key).map(Spanned::span) else { return table.line };
         let found = self.text.get(span.clone()).and_then(find).unwrap_or(0);

@@ -7,7 +7,7 @@ use super::plain::{FinishedText, Plain, QUESTION};
 use super::texts::{self, ProtocolTexts, Slotted, Style};
 use crate::base::{Message, Method, Role, sha256_hex};
 use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};
-use crate::prompting::protocol::{Frame, Layout, Protocol, ToolSpec, direct, react_paper, react_zh};
+use crate::prompting::protocol::{Frame, Layout, Protocol, ToolSpec, ToolTexts, direct, react_paper, react_zh};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
@@ -68,10 +68,8 @@ pub struct Rendered {
     pub exemplars: Option<usize>,
 }
 
-/// Renders a prompt for one of the methods standard, cot, act and react.
-///
-/// All methods use the same exemplars in the protocol's syntax and omit parts of them. `texts` is the protocol's section.
-/// A text of the paper's stays unchanged.
+/// Renders a prompt for one of the methods standard, cot, act and react, which omit parts of the same exemplars. `texts` is
+/// the protocol's section.
 pub fn render(
     source: &PromptSource,
     texts: &ProtocolTexts,
@@ -116,14 +114,9 @@ impl Job<'_> {
         let (file, method) = (self.file, self.settings.method.name());
         let missing = || PromptError::NoInstruction(file.file.clone(), method);
         let instruction = file.instructions.get(method).ok_or_else(missing)?;
-        let values = Values {
-            question_label: &file.question_label,
-            max_steps: self.settings.max_steps,
-            tools: file.tools.as_ref(),
-            language: &file.language,
-        };
         let failed = |reason| PromptError::Template { file: file.file.clone(), method, reason };
-        fill_template(instruction, values).map_err(failed)
+        let max_steps = self.settings.max_steps;
+        fill_template(instruction, &file.question_label, max_steps, file.tools.as_ref(), &file.language).map_err(failed)
     }
 }
 
@@ -195,8 +188,9 @@ fn numbered_text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         text.push('\n');
     }
     for exemplar in &job.exemplars {
-        let messages: String = exemplar_messages(job, exemplar).iter().map(|message| &*message.content).collect();
-        text += messages.strip_prefix('\n').filter(|_| begins).unwrap_or(&messages);
+        let question = job.settings.protocol.question(&job.file.question_label, &exemplar.question);
+        text += question.strip_prefix('\n').filter(|_| begins).unwrap_or(&question);
+        text.extend(exemplar_steps(job, exemplar).iter().map(|message| &*message.content));
     }
     Ok((Frame::text(text), job.exemplars.len()))
 }
@@ -274,8 +268,7 @@ fn named_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     Ok((frame, job.exemplars.len()))
 }
 
-/// The exemplars as transcripts of the template, each followed by an empty line: the question, the end of the template,
-/// then steps and observations with the system's own separators.
+/// The exemplars as transcripts of the template with the system's own separators, each followed by an empty line.
 fn examples_text(job: &Job<'_>) -> String {
     let mut text = String::new();
     for exemplar in &job.exemplars {
@@ -343,14 +336,7 @@ impl<'a> Slots<'a> {
 /// What the system says to a call that gives the answer: each call has to be answered.
 const FINISHED: &str = "Episode finished";
 
-/// The messages of one exemplar: question, steps and observations, and the finish.
-fn exemplar_messages(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
-    let question = job.settings.protocol.question(&job.file.question_label, &exemplar.question);
-    let mut messages = vec![Message::user(question)];
-    messages.extend(exemplar_steps(job, exemplar));
-    messages
-}
-
+/// The steps and observations of one exemplar, and the finish.
 fn exemplar_steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
     let steps = (1..).zip(&exemplar.steps).map(|(n, step)| step_messages(job, n, step));
     steps.flat_map(|(reply, result)| [Some(reply), result]).flatten().collect()
@@ -470,30 +456,20 @@ fn is_step_label(line: &str) -> bool {
     ["Thought", "Action", "Answer"].contains(&word) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Descriptions of the tools; each continues a sentence that begins with the action (`Search[title] …`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolTexts {
-    pub search: String,
-    pub lookup: String,
-    pub finish: String,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Values<'a> {
-    pub(super) question_label: &'a str,
-    pub(super) max_steps: usize,
-    pub(super) tools: Option<&'a ToolTexts>,
-    /// Language of the prompt, for the words inside the brackets.
-    pub(super) language: &'a str,
-}
-
-/// Fills in an instruction; the error is the reason. The result ends with exactly one line break.
-fn fill_template(template: &str, values: Values<'_>) -> Result<String, String> {
+/// Fills in an instruction; the error is the reason. The result ends with exactly one line break. The words inside the
+/// brackets of the tools are in the prompt's `language`.
+fn fill_template(
+    template: &str,
+    question_label: &str,
+    max_steps: usize,
+    tools: Option<&ToolTexts>,
+    language: &str,
+) -> Result<String, String> {
     let slotted = Slotted::parse(template, Style::Instruction).map_err(|bad| format!("it has {}", bad.reason))?;
-    let max_steps = values.max_steps.to_string();
-    let tools = values.tools.map(|tools| tool_list(tools, values.language));
+    let max_steps = max_steps.to_string();
+    let tools = tools.map(|tools| tool_list(tools, language));
     let value = |name: &str| match name {
-        "question_label" => Some(values.question_label),
+        "question_label" => Some(question_label),
         "max_steps" => Some(max_steps.as_str()),
         "tools" => tools.as_deref(),
         _ => None,
@@ -514,28 +490,34 @@ fn tool_list(tools: &ToolTexts, language: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ToolTexts, Values, fill_template};
+    use super::{ToolTexts, fill_template};
+
+    fn filled(template: &str, tools: Option<&ToolTexts>) -> Result<String, String> {
+        fill_template(template, "Claim", 7, tools, "en")
+    }
 
     #[test]
     fn placeholders_are_filled_in() {
-        let tools = ToolTexts { search: "opens.".into(), lookup: "finds.".into(), finish: "ends.".into() };
-        let values = Values { question_label: "Claim", max_steps: 7, tools: Some(&tools), language: "en" };
+        let tools = ToolTexts {
+            search: "opens.".into(),
+            lookup: "finds.".into(),
+            finish: "ends.".into(),
+            ..ToolTexts::default()
+        };
         assert_eq!(
-            fill_template("{{ question_label }} in {{max_steps}} steps:\n{{ tools }}\n\n", values).unwrap(),
+            filled("{{ question_label }} in {{max_steps}} steps:\n{{ tools }}\n\n", Some(&tools)).unwrap(),
             "Claim in 7 steps:\n(1) Search[title] opens.\n(2) Lookup[keyword] finds.\n(3) Finish[answer] ends.\n"
         );
     }
 
     #[test]
     fn placeholders_without_a_value_are_refused() {
-        let values = Values { question_label: "Claim", max_steps: 7, tools: None, language: "en" };
-        assert_eq!(fill_template("{{ tools }}", values).unwrap_err(), "the placeholder `tools` has no value");
-        assert!(fill_template("{{ range(9) }}", values).is_err());
+        assert_eq!(filled("{{ tools }}", None).unwrap_err(), "the placeholder `tools` has no value");
+        assert!(filled("{{ range(9) }}", None).is_err());
     }
 
     #[test]
     fn nothing_is_computed_and_nothing_grows() {
-        let values = Values { question_label: "Claim", max_steps: 7, tools: None, language: "en" };
         let nested = |piece: &str, end: &str| format!("{{{{ {}{end} }}}}", piece.repeat(40_000));
         for template in [
             nested("-", "1"),
@@ -547,9 +529,9 @@ mod tests {
             "{% for x in range(99999999) %}x{% endfor %}".to_owned(),
             "{{ max_steps }}".repeat(33),
         ] {
-            let reason = fill_template(&template, values).unwrap_err();
+            let reason = filled(&template, None).unwrap_err();
             assert!(reason.starts_with("it has ") && reason.len() < 200, "{reason}");
         }
-        assert_eq!(fill_template(&"{{ max_steps }}".repeat(32), values).unwrap().len(), 33);
+        assert_eq!(filled(&"{{ max_steps }}".repeat(32), None).unwrap().len(), 33);
     }
 }

@@ -44,8 +44,7 @@ pub fn section(protocol: &str, options: &Options) -> String {
     }
 }
 
-/// Reads the texts of one section from the file `spec`, or from the built-in file in the prompt's language (Chinese or
-/// English). Protocols that use the prompt file's texts only have none.
+/// Reads one section of the file `spec`, or of ours in the prompt's language. Some protocols have no texts of their own.
 pub fn load(
     spec: Option<&str>,
     language: &str,
@@ -152,7 +151,8 @@ pub(in crate::prompting) struct KeyForm {
     name: &'static str,
     needed: bool,
     style: Style,
-    slots: &'static [&'static str],
+    /// Separated by spaces.
+    slots: &'static str,
     /// The slot that it must have exactly once.
     must: Option<&'static str>,
     ending: &'static str,
@@ -161,12 +161,12 @@ pub(in crate::prompting) struct KeyForm {
 }
 
 impl KeyForm {
-    const fn new(name: &'static str, slots: &'static [&'static str]) -> Self {
+    const fn new(name: &'static str, slots: &'static str) -> Self {
         Self { name, needed: true, style: Style::Python, slots, must: None, ending: "", ours: false }
     }
 
     pub(in crate::prompting) const fn instruction(method: &'static str) -> Self {
-        Self { style: Style::Instruction, ..Self::new(method, &["question_label", "max_steps", "tools"]) }
+        Self { style: Style::Instruction, ..Self::new(method, "question_label max_steps tools") }
     }
 
     const fn optional(self) -> Self {
@@ -174,7 +174,7 @@ impl KeyForm {
     }
 
     /// A sentence for an occasion. Ours is used where a file has none, and English ones are the protocol's own.
-    const fn said(name: &'static str, slots: &'static [&'static str]) -> Self {
+    const fn said(name: &'static str, slots: &'static str) -> Self {
         Self { ours: true, ..Self::new(name, slots).optional() }
     }
 }
@@ -184,15 +184,15 @@ pub(in crate::prompting) const TEMPLATE_ENDING: &str = "\nThought: ";
 
 /// What the protocol of native tool calls says; both its sections have these keys.
 const TOOL_CALLS: &[KeyForm] = &[
-    KeyForm::new("system", &["task", "max_steps"]),
-    KeyForm::new("feedback", &["error"]),
-    KeyForm::new("no_call", &[]),
-    KeyForm::new("force_stop", &[]),
-    KeyForm::said("unknown_tool", &["tool", "tools"]),
-    KeyForm::said("not_json", &[]),
-    KeyForm::said("unknown_argument", &["argument"]),
-    KeyForm::said("missing_argument", &["argument"]),
-    KeyForm::said("extra_call", &[]),
+    KeyForm::new("system", "task max_steps"),
+    KeyForm::new("feedback", "error"),
+    KeyForm::new("no_call", ""),
+    KeyForm::new("force_stop", ""),
+    KeyForm::said("unknown_tool", "tool tools"),
+    KeyForm::said("not_json", ""),
+    KeyForm::said("unknown_argument", "argument"),
+    KeyForm::said("missing_argument", "argument"),
+    KeyForm::said("extra_call", ""),
 ];
 
 const FORMS: [SectionForm; 8] = [
@@ -202,64 +202,52 @@ const FORMS: [SectionForm; 8] = [
             KeyForm {
                 must: Some("query"),
                 ending: TEMPLATE_ENDING,
-                ..KeyForm::new("template", &["task", "tool_descs", "tool_names", "examples", "query"])
+                ..KeyForm::new("template", "task tool_descs tool_names examples query")
             },
-            KeyForm::new("system", &["task"]).optional(),
-            KeyForm::new("args_format", &[]).optional(),
-            KeyForm::said("unknown_argument", &["tool", "parameter", "argument"]),
-            KeyForm::said("missing_argument", &["tool", "parameter"]),
+            KeyForm::new("system", "task").optional(),
+            KeyForm::new("args_format", "").optional(),
+            KeyForm::said("unknown_argument", "tool parameter argument"),
+            KeyForm::said("missing_argument", "tool parameter"),
         ],
     },
     SectionForm {
         id: "llama-index",
         keys: &[
-            KeyForm::new("system", &["task", "tool_desc", "tool_names", "context_prompt"]),
-            KeyForm { must: Some("context"), ..KeyForm::new("context", &["context"]) }.optional(),
-            KeyForm::new("feedback", &["error"]),
-            KeyForm::new("empty_reply", &[]),
-            KeyForm::new("force_stop", &["max_steps", "max_iterations"]),
-            KeyForm::said("unknown_argument", &["tool", "parameter", "argument"]),
-            KeyForm::said("missing_argument", &["tool", "parameter"]),
+            KeyForm::new("system", "task tool_desc tool_names context_prompt"),
+            KeyForm { must: Some("context"), ..KeyForm::new("context", "context") }.optional(),
+            KeyForm::new("feedback", "error"),
+            KeyForm::new("empty_reply", ""),
+            KeyForm::new("force_stop", "max_steps max_iterations"),
+            KeyForm::said("unknown_argument", "tool parameter argument"),
+            KeyForm::said("missing_argument", "tool parameter"),
         ],
     },
     SectionForm {
         id: "go-blog",
         keys: &[
-            KeyForm { style: Style::Go, ..KeyForm::new("system", &["Background", "ToolDesc", "ToolNames"]) },
-            KeyForm::new("feedback", &["error"]),
-            KeyForm::said("unknown_tool", &["tool", "tools"]),
-            KeyForm::said("no_action", &[]),
-            KeyForm::said("bad_call", &[]),
-            KeyForm::said("bad_answer", &[]),
-            KeyForm::said("not_json", &[]),
-            KeyForm::said("unknown_argument", &["argument"]),
-            KeyForm::said("missing_argument", &["argument"]),
+            KeyForm { style: Style::Go, ..KeyForm::new("system", "Background ToolDesc ToolNames") },
+            KeyForm::new("feedback", "error"),
+            KeyForm::said("unknown_tool", "tool tools"),
+            KeyForm::said("no_action", ""),
+            KeyForm::said("bad_call", ""),
+            KeyForm::said("bad_answer", ""),
+            KeyForm::said("not_json", ""),
+            KeyForm::said("unknown_argument", "argument"),
+            KeyForm::said("missing_argument", "argument"),
         ],
     },
     SectionForm {
         id: "lagent",
         keys: &[
-            KeyForm::new(
-                "system",
-                &[
-                    "task",
-                    "tool_description",
-                    "action_names",
-                    "thought",
-                    "action",
-                    "action_input",
-                    "response",
-                    "finish",
-                ],
-            ),
-            KeyForm::new("force_stop", &[]),
+            KeyForm::new("system", "task tool_description action_names thought action action_input response finish"),
+            KeyForm::new("force_stop", ""),
         ],
     },
     SectionForm {
         id: "lagent-json",
         keys: &[
-            KeyForm::new("system", &["task", "tool_description", "action_names"]),
-            KeyForm::new("force_stop", &[]).optional(),
+            KeyForm::new("system", "task tool_description action_names"),
+            KeyForm::new("force_stop", "").optional(),
         ],
     },
     SectionForm { id: "tool-calls", keys: TOOL_CALLS },
@@ -267,17 +255,17 @@ const FORMS: [SectionForm; 8] = [
     SectionForm {
         id: "robust",
         keys: &[
-            KeyForm::new("feedback", &["error", "n"]),
-            KeyForm::new("force_stop", &[]),
-            KeyForm::said("reply_empty", &[]),
-            KeyForm::said("reply_cut", &[]),
-            KeyForm::said("no_action", &[]),
-            KeyForm::said("unknown_tool", &["tool"]),
-            KeyForm::said("no_argument", &["tool"]),
-            KeyForm::said("empty_argument", &["tool"]),
-            KeyForm::said("placeholder", &[]),
-            KeyForm::said("not_json", &[]),
-            KeyForm::said("several_actions", &[]),
+            KeyForm::new("feedback", "error n"),
+            KeyForm::new("force_stop", ""),
+            KeyForm::said("reply_empty", ""),
+            KeyForm::said("reply_cut", ""),
+            KeyForm::said("no_action", ""),
+            KeyForm::said("unknown_tool", "tool"),
+            KeyForm::said("no_argument", "tool"),
+            KeyForm::said("empty_argument", "tool"),
+            KeyForm::said("placeholder", ""),
+            KeyForm::said("not_json", ""),
+            KeyForm::said("several_actions", ""),
         ],
     },
 ];
@@ -369,16 +357,17 @@ pub(in crate::prompting) fn read_text(
 
 fn check(reader: &mut Reader<'_>, section: &Table<'_>, key: &KeyForm, text: &str, slotted: &Slotted) {
     let path = section.path(key.name);
-    let mut strangers: Vec<&str> = slotted.names().filter(|name| !key.slots.contains(name)).collect();
+    let slots: Vec<&str> = key.slots.split_whitespace().collect();
+    let mut strangers: Vec<&str> = slotted.names().filter(|name| !slots.contains(name)).collect();
     strangers.sort_unstable();
     strangers.dedup();
     // A few names are enough; each takes a pass over the text.
     for name in strangers.into_iter().take(20) {
         let line = reader.line_in_value(section, key.name, |source| find_slot(source, name));
         let fault = Fault::from(format!("unknown {} `{}` in `{path}`", key.style.noun(), quoted(name)));
-        let fault = match closest(name, key.slots.iter().copied()) {
-            None if key.slots.is_empty() => fault.hint(format!("this text has no {}s", key.style.noun())),
-            None => fault.hint(format!("use one of: {}", key.style.list(key.slots))),
+        let fault = match closest(name, slots.iter().copied()) {
+            None if slots.is_empty() => fault.hint(format!("this text has no {}s", key.style.noun())),
+            None => fault.hint(format!("use one of: {}", key.style.list(&slots))),
             known => fault.did_you_mean(known),
         };
         reader.note(line, fault);
