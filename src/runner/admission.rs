@@ -50,7 +50,6 @@ impl Guard {
         }
     }
 
-    /// Takes an episode into account that has ended.
     pub(super) fn saw(&self, trajectory: &Trajectory) {
         self.admission.ended(trajectory);
         if let Some(watch) = &self.watch {
@@ -71,7 +70,6 @@ impl Guard {
         }
     }
 
-    /// Whether no further episode is to be begun.
     pub(super) fn stops(&self) -> bool {
         self.reason().is_some() || self.watch.as_ref().is_some_and(|watch| watch.is_decided())
     }
@@ -144,7 +142,6 @@ impl Admission {
         }
     }
 
-    /// Takes note of an episode that has ended.
     pub(super) fn ended(&self, trajectory: &Trajectory) {
         if !self.budget.limits().is_any() {
             return;
@@ -168,7 +165,6 @@ impl Admission {
     }
 }
 
-/// Why an episode may not begin now.
 pub(super) struct Held {
     pub(super) reason: String,
     /// Whether no episode is in flight, so that it will not be admitted later either.
@@ -186,7 +182,6 @@ impl State {
     }
 }
 
-/// Which limit the next episode would exceed, in words.
 fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
     let over = |unit: &str, limit: u64, committed: u64, next: u64| {
         let left = limit.saturating_sub(committed);

@@ -13,12 +13,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The variants of a branch.
 pub(crate) const CONTROL: &str = "control";
 pub(crate) const EDITED: &str = "edited";
 pub(crate) const PLACEBO: &str = "placebo";
 
-/// What is put in the place of parts of a step, or of the model or the prompt that go on from it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Edit {
     /// The thought; an empty one is left out.
@@ -30,7 +28,6 @@ pub(crate) struct Edit {
     pub(crate) protocol: Option<Arc<dyn Protocol>>,
     /// The same prompt with other white space, of a placebo.
     pub(crate) spacing: Option<Spacing>,
-    /// What chose it.
     pub(crate) by: String,
 }
 
@@ -110,7 +107,6 @@ pub(crate) fn refuse_other_edit(out: &Path, forks: &[Fork]) -> Result<(), RunErr
     Ok(())
 }
 
-/// What differs, as `name: was X, now Y`.
 fn differences(was: &Branch, now: &Branch) -> Vec<String> {
     let differ = |name: &str, was: &str, now: &str| {
         let shown = |text: &str| format!("`{}`", visible_line(text, 200));
@@ -133,7 +129,6 @@ fn differences(was: &Branch, now: &Branch) -> Vec<String> {
     found
 }
 
-/// The part of an agent that has steps to branch off.
 fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Result<&'a Acting, RunError> {
     if let Approach::Act(acting) = approach {
         return Ok(acting);
@@ -145,13 +140,11 @@ fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Result<&'a Act
     ))
 }
 
-/// An episode that can be branched off.
 pub(crate) struct Parent<'a> {
     /// The run's folder, as it was named.
     pub(crate) run: &'a str,
     pub(crate) trajectory: &'a Trajectory,
     acting: &'a Acting,
-    /// How often each branch is run.
     repeats: u32,
 }
 
@@ -257,7 +250,6 @@ fn edited(step: &Step, protocol: &dyn Protocol, edit: &Edit) -> Result<Step, Run
     })
 }
 
-/// The tool and its argument, where the step names one.
 fn action(step: &Step) -> Option<(Tool, String)> {
     let tool = step.tool.filter(|tool| *tool != Tool::Invalid)?;
     Some((tool, step.input.clone().unwrap_or_default()))
@@ -308,7 +300,6 @@ fn reply(protocol: &dyn Protocol, step: &Step, thought: Option<&str>, tool: Tool
     texts.into_iter().find(is_read).map(call)
 }
 
-/// What is put in the place of a thought or an observation, sentence by sentence.
 const SENTENCES: [&str; 12] = [
     "This is one step of several.",
     "There is more to read.",
@@ -324,7 +315,6 @@ const SENTENCES: [&str; 12] = [
     "So far, so good.",
 ];
 
-/// The same in Chinese.
 const CHINESE: [&str; 12] = [
     "这是其中一步。",
     "后面还有内容。",
@@ -340,7 +330,6 @@ const CHINESE: [&str; 12] = [
     "到目前为止还好。",
 ];
 
-/// What is looked up in the place of another word.
 const WORDS: [&str; 12] =
     ["also", "part", "name", "other", "known", "first", "later", "place", "made", "several", "called", "between"];
 
@@ -362,7 +351,6 @@ impl Titles {
         self.0.extend(gold(evidence).map(page_title));
     }
 
-    /// Adds the pages that an episode opened.
     pub(crate) fn add_opened(&mut self, trajectory: &Trajectory) {
         let found = |step: &&Step| !step.observation.as_deref().unwrap_or_default().starts_with("Could not find");
         let provenances = trajectory.steps.iter().filter(found).filter_map(|step| step.provenance.as_ref());
@@ -374,12 +362,10 @@ fn gold(evidence: &GoldEvidence) -> impl Iterator<Item = &str> {
     evidence.groups().iter().flat_map(|group| &group.pages).map(String::as_str)
 }
 
-/// What the placebos of a question are made from.
 pub(crate) struct Placebos<'a> {
     pub(crate) titles: &'a Titles,
     /// The pages that the question needs, which no placebo opens.
     pub(crate) evidence: Option<&'a GoldEvidence>,
-    /// How many there are to be.
     pub(crate) n: u32,
 }
 
@@ -434,7 +420,6 @@ impl Placebos<'_> {
     }
 }
 
-/// Texts for the placebos of one question, in an order of its own.
 struct Neutral {
     seed: u64,
     sentences: Vec<&'static str>,
@@ -451,7 +436,6 @@ impl Neutral {
         neutral
     }
 
-    /// In the order of the question.
     fn ordered<T>(&self, items: impl Iterator<Item = T>) -> Vec<T> {
         let mut rng = SplitMix64::new(self.seed);
         let mut items: Vec<(u64, T)> = items.map(|item| (rng.next_u64(), item)).collect();
@@ -459,7 +443,6 @@ impl Neutral {
         items.into_iter().map(|(_, item)| item).collect()
     }
 
-    /// The edit with other texts.
     fn texts_of(&self, edit: &Edit, step: &Step, number: usize) -> Edit {
         let text = |edited: &Option<String>, was: &Option<String>| {
             edited.as_ref().map(|edited| self.in_place_of(edited, was.as_deref().unwrap_or_default(), number))

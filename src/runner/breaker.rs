@@ -17,17 +17,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Notify;
 
-/// Failures in a row after which a server is given up, by default.
 const DEFAULT_MAX_FAILURES: u64 = 10;
-/// What to do where a server asks for a wait that is too long.
 const LATER: &str = "--resume goes on once that time has passed; --max-wait allows longer waits";
 /// Multiplier on the failures in a row, for failures across all servers that have never answered.
 const TOGETHER: u64 = 2;
 
-/// Why a run was given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trip {
-    /// In words.
     pub(crate) reason: String,
     pub(crate) failure: Failure,
     /// Address of the server, as a record names it.
@@ -37,7 +33,6 @@ pub(crate) struct Trip {
 }
 
 impl Trip {
-    /// What to do about it, by the variant of a run that the server is of.
     pub(crate) fn hint(&self, manifest: &Manifest) -> Option<String> {
         if self.later {
             return Some(LATER.to_owned());
@@ -54,7 +49,6 @@ impl Trip {
     }
 }
 
-/// What the breakers of an experiment share.
 #[derive(Debug)]
 pub(crate) struct Breakers {
     /// Failures in a row; nothing if a run is never given up.
@@ -69,7 +63,6 @@ struct Shared {
     refusals: AtomicU64,
 }
 
-/// Watches the requests to one server.
 #[derive(Debug)]
 pub(crate) struct Breaker {
     service: Service,
@@ -82,23 +75,17 @@ pub(crate) struct Breaker {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether it has answered once.
     proven: bool,
-    /// Whether nothing is sent any more.
     shut: bool,
-    /// Requests on their way, and requests that failed before the first answer.
     asking: u64,
     failed: u64,
-    /// Episodes under way, and episodes that ended before the first answer.
     open: u64,
     closed: u64,
-    /// The last failures in a row of one lasting reason, and that reason.
     row: u64,
     last: Option<(Cause, String)>,
 }
 
 impl State {
-    /// How many requests, or episodes, may be under way.
     fn room(&self, most: u64) -> u64 {
         match &self.last {
             _ if self.proven => u64::MAX,
@@ -122,7 +109,6 @@ impl Breakers {
         Self { most: Some(most.unwrap_or(DEFAULT_MAX_FAILURES)).filter(|most| *most > 0), shared: Arc::default() }
     }
 
-    /// Why the run is given up, once it is.
     pub(crate) fn trip(&self) -> Option<&Trip> {
         self.shared.trip.get()
     }
@@ -220,7 +206,6 @@ impl Breaker {
         });
     }
 
-    /// The server asks for a wait that is too long.
     fn held_off(&self, reason: String) {
         self.change(|state| state.shut = true);
         self.trip(reason, Cause::RateLimit, true);
@@ -253,7 +238,6 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// A model or a source whose server is watched.
 pub(super) struct Watched<T: ?Sized, E> {
     inner: Arc<T>,
     breaker: Arc<Breaker>,
@@ -261,7 +245,6 @@ pub(super) struct Watched<T: ?Sized, E> {
     last: Mutex<Option<E>>,
 }
 
-/// What a failure says about the server.
 pub(super) trait Told: Clone + ToString {
     fn cause(&self) -> Cause;
     /// The failure of a request that was not sent, as the server asked for a wait that is too long.

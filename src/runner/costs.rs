@@ -13,7 +13,6 @@ use std::collections::HashMap;
 
 const FREE: Price = Price::new(0.0, 0.0);
 
-/// Calls, tokens and cost of the episodes that are due.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Estimate {
     /// A row a variant, in the order of the plan.
@@ -83,12 +82,10 @@ impl Estimate {
         self.rows.iter().map(|row| row.due).sum()
     }
 
-    /// What is expected of all variants together.
     pub fn expected(&self) -> Expense {
         self.sum(EstimateRow::expected)
     }
 
-    /// The bound for all variants together.
     pub fn most(&self) -> Expense {
         self.sum(EstimateRow::most)
     }

@@ -32,7 +32,6 @@ pub struct RunError {
     parts: Vec<RunError>,
 }
 
-/// Where nothing better can be said.
 const DEFAULT_HINT: &str = "run with --help to see what the command takes";
 
 impl RunError {
@@ -55,7 +54,6 @@ impl RunError {
         Self::new(ErrorKind::Unexpected, message, hint)
     }
 
-    /// Settings cannot be written as JSON.
     pub(crate) fn unwritable(error: impl fmt::Display) -> Self {
         Self::unexpected(
             format!("settings cannot be written as JSON: {error}"),

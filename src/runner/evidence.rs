@@ -12,7 +12,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Supporting facts by question, or why there are none.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     by_id: HashMap<String, GoldEvidence>,
@@ -45,7 +44,6 @@ impl Evidence {
         }
     }
 
-    /// The gold evidence of a question, where its dataset names some.
     pub(crate) fn get(&self, id: &str) -> Option<&GoldEvidence> {
         self.by_id.get(id)
     }
@@ -58,7 +56,6 @@ impl Evidence {
         self.by_id.len()
     }
 
-    /// One line for a person, where the facts are missing.
     pub(crate) fn note(&self) -> Option<String> {
         let reason = self.missing.as_deref()?;
         Some(format!("note: supporting facts are not available: {reason}; failure classes go by the answer string"))

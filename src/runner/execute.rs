@@ -129,7 +129,6 @@ fn guard(job: &Job, open: &OpenRun, max_failures: Option<u64>) -> Guard {
     Guard::new(budget, admission, breakers, max_failures, open.watch.clone())
 }
 
-/// What decides whether another episode may begin.
 fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
     let (pacer, admission) = (Arc::clone(&job.pacer), Arc::clone(guard));
     Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) }
@@ -168,11 +167,9 @@ fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::S
     })
 }
 
-/// Notices when all of a run waits for a server.
 struct Waits {
     pacer: Arc<Pacer>,
     ticks: tokio::time::Interval,
-    /// Requests sent until the last look.
     sent: u64,
     waiting: Option<Wait>,
 }
@@ -188,7 +185,6 @@ impl Waits {
         self.ticks.tick().await;
     }
 
-    /// Tells the listener what everything waits for, if that has changed; whether anything does.
     fn look(&mut self, listener: &mut impl Listener) -> bool {
         let (sent, waiting) = self.pacer.waiting();
         // Between two of its requests an episode waits for nothing.
@@ -202,12 +198,10 @@ impl Waits {
     }
 }
 
-/// What a person was told about options that servers do not take.
 #[derive(Default)]
 struct ShownNotes(BTreeSet<String>);
 
 impl ShownNotes {
-    /// Tells what is new.
     fn show(&mut self, job: &Job, listener: &mut impl Listener) {
         for note in job.unsent() {
             if self.0.insert(note.clone()) {
@@ -490,12 +484,9 @@ fn rescue_episodes(
     unwritten.keep(&lines, elsewhere)
 }
 
-/// What was paid for and a file did not take.
 pub(crate) struct Unwritten<'a> {
-    /// The first error, and what to do about it.
     pub(crate) failed: String,
     pub(crate) hint: &'a str,
-    /// How many of what.
     pub(crate) what: String,
     pub(crate) file: &'a Path,
     /// How to go on, and what that does with what is lost.

@@ -20,10 +20,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 const RESUME: &str = "add --resume to continue it, or name another folder with --out";
-/// Variants that are named in one line.
 const MAX_LISTED: usize = 7;
 
-/// Where a run goes, held against what is there.
 pub(super) struct OutputPlan {
     pub(super) folder: RunFolder,
     pub(super) recorded: Option<Manifest>,
@@ -33,11 +31,9 @@ pub(super) struct OutputPlan {
     resume: bool,
     pub(super) shard: Option<Shard>,
     notes: Vec<String>,
-    /// What decides when the run stops by itself.
     watch: Option<Watch>,
 }
 
-/// A run's folder that this process writes.
 pub(super) struct OpenRun {
     pub(super) folder: RunFolder,
     pub(super) due: Due,
@@ -45,9 +41,7 @@ pub(super) struct OpenRun {
     started: Option<Instant>,
     appender: Mutex<Option<Appender>>,
     pub(super) journal: Arc<Journal>,
-    /// What decides when it stops by itself.
     pub(super) watch: Option<Arc<Watch>>,
-    /// How many episodes the shard has, where it is one.
     part: Option<Part>,
     lock: Lock,
 }
@@ -170,7 +164,6 @@ impl OutputPlan {
         Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
     }
 
-    /// Writes the manifest of a run that this process writes alone.
     fn begin(&self, job: &mut Job) -> Result<(), RunError> {
         // Another process may have started or ended a run here between the look and the lock.
         let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
@@ -243,7 +236,6 @@ impl OpenRun {
         self.appender.lock().ok()?.take()
     }
 
-    /// Writes the end into the manifest and sums the run up from what is on disk.
     pub(super) fn close(self, job: &mut Job) -> Result<Summary, RunError> {
         job.manifest.ended_at = Some(jiff::Timestamp::now().to_string());
         let active = self.started.map_or(0, |started| started.elapsed().as_millis());
@@ -270,7 +262,6 @@ impl OpenRun {
     }
 }
 
-/// What is run: questions, variants, models, sources.
 fn about(manifest: &Manifest) -> Option<String> {
     let Manifest { dataset, variants, .. } = manifest;
     let [first, others @ ..] = variants.as_slice() else { return None };
@@ -304,7 +295,6 @@ fn speaks(variant: &Variant) -> bool {
     Method::parse(&variant.method).is_none_or(|method| method.agent().is_some())
 }
 
-/// Notes default prices, once per model.
 fn price_notes(job: &Job) -> Vec<String> {
     let (mut told, mut lines) = (BTreeSet::new(), Vec::new());
     for variant in &job.manifest.variants {
@@ -376,7 +366,6 @@ pub(super) fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError>
     }
 }
 
-/// What is run, for the name of a folder.
 fn named(manifest: &Manifest) -> String {
     let (what, model) = match manifest.variants.as_slice() {
         [variant] if speaks(variant) => (variant.protocol.clone(), variant.model.as_str()),

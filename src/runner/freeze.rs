@@ -26,32 +26,22 @@ const MAX_TITLE_LIST: u64 = 256 << 20;
 /// What a page says that means that nothing was found, in `paper` mode.
 const NOTHING: &str = "There were no results matching the query.";
 
-/// What to freeze.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FreezeSettings {
-    /// The new folder.
     pub(crate) dir: PathBuf,
     pub(crate) name: Option<String>,
-    /// Dataset files whose gold pages are needed.
     pub(crate) datasets: Vec<PathBuf>,
-    /// Whether the pages of their contexts are needed too.
     pub(crate) contexts: bool,
-    /// Folders of runs.
     pub(crate) runs: Vec<PathBuf>,
-    /// Files of titles.
     pub(crate) titles: Vec<PathBuf>,
-    /// Links of each lead whose pages are needed too.
     pub(crate) links: usize,
     /// The time whose revisions are wanted, RFC 3339 in UTC.
     pub(crate) as_of: Option<String>,
-    /// The site, and how it is asked.
     pub(crate) wiki: VariantSettings,
 }
 
-/// A freeze that is ready to begin.
 pub(crate) struct PreparedFreeze {
     freezer: Freezer,
-    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -103,7 +93,6 @@ impl FreezeSettings {
 }
 
 impl PreparedFreeze {
-    /// The address of the site.
     pub(crate) fn site(&self) -> &str {
         self.freezer.site()
     }
@@ -112,12 +101,10 @@ impl PreparedFreeze {
         self.freezer.plan()
     }
 
-    /// Removes the file of what was fetched, if nothing was.
     pub(crate) fn leave(self) -> Result<(), RunError> {
         self.freezer.leave().map_err(explain)
     }
 
-    /// Fetches what is missing, and builds the corpus.
     pub(crate) async fn execute(
         self,
         mut interrupts: Interrupts,
@@ -186,7 +173,6 @@ fn unbuilt(error: &BuildError, path: &Path) -> RunError {
     }
 }
 
-/// What datasets, lists and runs name.
 #[derive(Debug, Default)]
 struct Collected {
     targets: FreezeTargets,
@@ -219,7 +205,6 @@ impl Collected {
         Ok(())
     }
 
-    /// The titles in a file, one a line.
     fn list(&mut self, path: &Path) -> Result<(), RunError> {
         let text = File::open(path).and_then(|file| text_at_most(file, MAX_TITLE_LIST));
         let text = text.map_err(|error| {

@@ -11,15 +11,12 @@ use std::collections::BTreeMap;
 
 /// Longest address in a hint, in characters.
 const MAX_ADDRESS_CHARS: usize = 120;
-/// What to do about answers with nothing in them.
 const EMPTY: &str =
     "`wikitrail models check` with the same flags shows what the server sends; look at its log, and at --server";
 
-/// What to do about a server that calls no function.
 const NO_CALL: &str = "does the server parse tool calls (llama.cpp: --jinja and a chat template with tools; vLLM: \
                        --enable-auto-tool-choice --tool-call-parser NAME)? Or use --protocol robust";
 
-/// A hint for whoever must act; `detail` is the reason in words.
 pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
     match failure {
         Some(Failure { service: Service::Model, cause }) => model(cause, detail, variant, manifest),
@@ -115,7 +112,6 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
     calls.described().into_iter().map(|(what, words)| format!("{words}: {}", told(what))).collect()
 }
 
-/// Where the key comes from.
 fn key(variant: &Variant, manifest: &Manifest) -> String {
     let typed = |flag: &str| {
         let words = &manifest.command_line;
@@ -140,7 +136,6 @@ pub(crate) fn of_error(error: &ModelError, settings: &VariantSettings) -> String
     format!("the server rejects the key: {}", key_source(label, settings.extra_header.as_ref(), file, name, false))
 }
 
-/// Where the key of the model with this label comes from: a header, a file, a named variable, or the provider's own.
 fn key_source(
     label: &str,
     headers: Option<&BTreeMap<String, String>>,
@@ -163,7 +158,6 @@ fn key_source(
     format!("it is read from the variable {usual}{file}; --key-env names another one, --key-file a file")
 }
 
-/// What is different where passages come from a retriever.
 fn retriever(cause: Cause, site: &str) -> Option<String> {
     Some(match cause {
         Cause::ConnectionRefused => format!("is the retriever running at {site}, and is the port in --wiki right?"),

@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 
-/// At most this many problems are said.
 const MOST: usize = 100;
 
 /// Looks at every file that an experiment file names. All that is wrong is one error.
@@ -27,7 +26,6 @@ pub(super) fn check(file: &ExperimentFile, overrides: &Overrides) -> Result<(), 
     inputs.checked()
 }
 
-/// Looks at the files of an experiment, whose paths are found already.
 struct Inputs<'f> {
     file: &'f ExperimentFile,
     problems: Vec<Problem>,
@@ -42,7 +40,6 @@ impl Inputs<'_> {
         }
     }
 
-    /// Looks at the files that the settings of a variant or a dataset name.
     fn settings(&mut self, settings: &[Assignment]) {
         let named = |name: &str| {
             // What was typed is not in the file.

@@ -22,12 +22,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Variants that a message names.
 const MAX_LISTED: usize = 3;
 
 pub(super) struct Job {
     pub(super) manifest: Manifest,
-    /// The rendered prompts, to be stored.
     pub(super) prompts: Vec<StoredPrompt>,
     pub(super) plan: Plan,
     /// The agent of each variant, by the variant's name.
@@ -36,17 +34,13 @@ pub(super) struct Job {
     pub(super) watched: HashMap<String, Arc<Breaker>>,
     /// What the server of each variant's model has refused, by the variant's name.
     learned: HashMap<String, LearnedOptions>,
-    /// When a server is given up.
     pub(super) breakers: Arc<Breakers>,
     /// Where requests wait for their turn, those of the experiment's other runs among them.
     pub(super) pacer: Arc<Pacer>,
     /// What all agents together may spend, those of the experiment's other runs among them.
     pub(super) budget: Arc<Budget>,
-    /// The run's folder, where one was named.
     pub(super) out: Option<PathBuf>,
-    /// Text of the experiment's file, to be stored.
     pub(super) experiment: Option<String>,
-    /// What a person should know before it starts.
     pub(super) notes: Vec<String>,
 }
 
@@ -237,13 +231,11 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, mut variants: Vec<V
     }
 }
 
-/// The digests of the files that settings name.
 fn files(experiment: &Experiment, spec: &DatasetSpec) -> BTreeMap<String, String> {
     let settings: Vec<_> = experiment.variants_on(spec).iter().map(|variant| &variant.settings).collect();
     named_files::digests(&settings, spec.settings.ids.as_deref())
 }
 
-/// What is recorded of an experiment that was read from a file.
 fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {
     let (file, name) = (experiment.file.as_ref()?, experiment.name.as_ref()?);
     let several = experiment.datasets.len() > 1;

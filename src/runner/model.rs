@@ -25,12 +25,9 @@ use std::time::Duration;
 
 /// How a server that a file names gets a key.
 const CONFIRM: &str = "to send the key there, name the server with --base-url, or add --confirm";
-/// Longest time for one answer.
 const MODEL_TIMEOUT: Duration = Duration::from_mins(2);
-/// Attempts of a request when the server is overloaded or broken.
 const MODEL_ATTEMPTS: u32 = 5;
 
-/// A model that is ready, and how a record names it.
 #[derive(Clone)]
 pub(crate) struct BuiltModel {
     pub(crate) model: Arc<dyn Model>,
@@ -42,7 +39,6 @@ pub(crate) struct BuiltModel {
     pub(crate) base_url: Option<String>,
     /// Which options the server has refused; absent for models without a server.
     pub(crate) learned: Option<LearnedOptions>,
-    /// What watches the server; absent where nothing is sent, or nothing watched.
     pub(crate) breaker: Option<Arc<Breaker>>,
 }
 
@@ -70,10 +66,8 @@ impl BuiltModel {
     }
 }
 
-/// Where keys are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyPolicy {
-    /// Wherever the settings say.
     Any,
     /// To the providers' own servers; nobody confirmed the others.
     OfficialOnly,
@@ -139,7 +133,6 @@ fn elsewhere(name: &str) -> Option<String> {
     Some(format!("write --model {provider}:{model}"))
 }
 
-/// Why the flags do not make a model.
 #[derive(Debug, thiserror::Error)]
 enum ModelSettingsError {
     #[error("invalid --model `{0}`")]
@@ -208,7 +201,6 @@ impl ModelSettingsError {
     }
 }
 
-/// The settings of a variant, read as those of a model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModelSettings<'a>(pub(crate) &'a VariantSettings);
 
@@ -231,7 +223,6 @@ impl<'a> ModelSettings<'a> {
         }))
     }
 
-    /// The rules in this process, with these settings.
     pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
         let model = Arc::new(Baseline::new(settings));
         BuiltModel {
@@ -475,16 +466,13 @@ fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
 /// Longest value of a header from a variable, in bytes.
 const MAX_VALUE: usize = 8 << 10;
 
-/// Headers beside those that every request has.
 #[derive(Default)]
 struct ExtraHeaders {
     pub(super) plain: Vec<(String, String)>,
-    /// Those from variables.
     pub(super) secret: Vec<(String, SecretString)>,
 }
 
 impl ExtraHeaders {
-    /// The secret that is sent in place of the key.
     pub(super) fn key(&self, credential: Option<&(String, String)>) -> Option<&SecretString> {
         self.secret.iter().find(|(name, _)| credential.is_some_and(|(header, _)| header == name)).map(|(_, key)| key)
     }
@@ -514,7 +502,6 @@ impl ModelSettings<'_> {
         Ok(headers)
     }
 
-    /// The fields that are added to bodies.
     pub(crate) fn extra_body(self) -> Map<String, Value> {
         match self.0.extra_body.clone().map(|body| extra::sorted(Value::Object(body))) {
             Some(Value::Object(body)) => body,
@@ -552,7 +539,6 @@ impl ModelSettings<'_> {
 }
 
 impl Breakers {
-    /// The model with its server watched.
     pub(crate) fn model(&self, built: BuiltModel) -> BuiltModel {
         let breaker = self.breaker(Service::Model, built.base_url.as_deref());
         let model = Arc::new(Watched::new(built.model, Arc::clone(&breaker)));

@@ -15,11 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// What makes a folder a project's.
 const MARKS: [&str; 2] = [".git", crate::runner::experiment::defaults::FOLDER_FILE];
-/// The setting of a dataset's path, as a flag and in an experiment file.
 const DATASET: [&str; 2] = ["dataset", "path"];
 /// Files up to this size are compared with the digests of a run, in bytes: the largest that is read.
 const MAX_COMPARED: u64 = 1 << 30;
-/// Before the folder of a corpus.
 const CORPUS: &str = "corpus:";
 
 /// A file, or the folder of a corpus, that a setting names.
@@ -28,7 +26,6 @@ pub(crate) struct NamedFile {
     /// The setting: that of a variant or a dataset, `dataset` for the file of a run's command, or `path` for that of a
     /// `[[dataset]]`.
     pub(crate) setting: &'static str,
-    /// Its value, such as `corpus:DIR`.
     pub(crate) value: String,
     pub(crate) path: PathBuf,
 }
@@ -80,16 +77,13 @@ pub(super) fn digests(settings: &[&VariantSettings], ids: Option<&str>) -> BTree
     paths.chain(ids.map(str::to_owned)).filter_map(digest).map(|(digest, path)| (path, digest)).collect()
 }
 
-/// SHA-256 of a regular file that is not too large.
 fn digest_of(path: &Path) -> Option<String> {
     let found = path.metadata().ok()?;
     (found.is_file() && found.len() <= MAX_COMPARED).then(|| sha256_of_file(path).ok()).flatten()
 }
 
-/// What a person and a run say of files, whoever names them.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Folders that the person's own settings list.
     pub(crate) folders: Vec<PathBuf>,
     /// Digests that the manifest of a resumed run holds.
     pub(crate) digests: Vec<String>,
@@ -138,7 +132,6 @@ impl Namer {
         Self::folder(file.parent().unwrap_or(&file), server)
     }
 
-    /// The same of a file in this folder.
     pub(crate) fn folder(folder: &Path, server: Option<String>) -> io::Result<Self> {
         let own = folder.canonicalize()?;
         let root = if server.is_some() { own } else { root(own) };
@@ -246,7 +239,6 @@ fn is_shipped(file: &NamedFile) -> bool {
     opened.and_then(|file| file.take(bytes.len() as u64 + 1).read_to_end(&mut found)).is_ok() && found == bytes
 }
 
-/// Whether it is what a run's manifest says it was.
 fn is_known(file: &NamedFile, real: &Path, known: &Known) -> bool {
     if known.digests.is_empty() {
         return false;
@@ -258,7 +250,6 @@ fn is_known(file: &NamedFile, real: &Path, known: &Known) -> bool {
     digest.is_some_and(|digest| known.digests.contains(&digest))
 }
 
-/// What a manifest calls the corpus in a folder.
 #[cfg(feature = "index")]
 fn identity(folder: &str) -> Option<String> {
     Some(super::wiki::open_corpus(folder).ok()?.identity())

@@ -86,7 +86,6 @@ impl OneAgent {
     }
 }
 
-/// The source of pages that settings name.
 pub(crate) fn source(settings: &VariantSettings) -> Result<Arc<dyn Source>, RunError> {
     Ok(WikiSettings(settings).build(&Arc::default())?.with_search_cache().source)
 }
@@ -96,7 +95,6 @@ pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>)
     (WikiSettings(settings).compat(), WikiSettings(settings).wording())
 }
 
-/// What to do about an error of the model that settings name.
 pub(crate) fn hint(error: &ModelError, settings: &VariantSettings) -> String {
     super::hint::of_error(error, settings)
 }

@@ -34,7 +34,6 @@ impl Pacer {
         Self::new(Settings { requests_per_minute, tokens_per_minute, ..limits }, max_wait)
     }
 
-    /// So many model requests at once, always.
     pub(crate) fn fixed(places: usize) -> Self {
         Self::new(Settings::fixed(places), None)
     }

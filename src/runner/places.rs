@@ -15,18 +15,15 @@ use std::path::Path;
 pub(crate) struct ExternalResource {
     /// The setting that names it, such as `base_url`.
     pub(crate) setting: &'static str,
-    /// What it names; addresses without user part and query.
     pub(crate) value: String,
 }
 
 impl ExternalResource {
-    /// The flag that names it.
     pub(crate) fn flag(&self) -> String {
         format!("--{}", self.setting.replace('_', "-"))
     }
 }
 
-/// How a flag's file is found in an experiment.
 type OfExperiment = fn(&Experiment) -> Option<&Path>;
 
 /// Flags of which each names a file that is used only where it is typed or confirmed, wherever it lies.

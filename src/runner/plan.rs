@@ -14,26 +14,19 @@ use std::sync::Arc;
 /// All episodes of a run or of one of its shards, question by question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
-    /// All questions of the run.
     questions: Vec<Arc<Question>>,
     shard: Option<Shard>,
     episodes: Vec<Episode>,
 }
 
-/// A plan held against what is recorded.
 #[derive(Debug, Clone)]
 pub(crate) struct Due {
-    /// Episodes that are finished and are kept.
     pub keep: usize,
-    /// Episodes that were tried but not measured.
     pub redo: usize,
-    /// Episodes that were never tried.
     pub new: usize,
     /// Recorded episodes of the plan's variants that it does not ask for.
     pub foreign: usize,
-    /// Recorded episodes of other variants, which are left alone.
     pub other: usize,
-    /// What is to be done, in the plan's order.
     pub episodes: Vec<Episode>,
 }
 
@@ -92,7 +85,6 @@ impl Plan {
         self.shard
     }
 
-    /// How many episodes there are.
     pub(crate) fn len(&self) -> usize {
         self.episodes.len()
     }
@@ -142,7 +134,6 @@ impl Plan {
     }
 }
 
-/// The only episode of a question under one variant.
 pub(crate) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episode {
     let asked = asked(&question.id, &question.question, &question.answers);
     let key = key(&asked, &identity(variant).to_string(), 0);
@@ -173,7 +164,6 @@ pub(crate) fn by_shard(
     counts
 }
 
-/// Whether an episode is of a shard.
 pub(crate) fn is_of(trajectory: &Trajectory, shard: Shard) -> bool {
     shard.of(&asked(&trajectory.id, &trajectory.question, &trajectory.answers)) == shard
 }
@@ -190,7 +180,6 @@ fn key(question: &str, variant: &str, repeat: u32) -> String {
     sha256_hex(parts.map(str::as_bytes))
 }
 
-/// The settings of a variant that decide its episodes.
 fn identity(variant: &Variant) -> Value {
     let mut identity = json!({
         "prompt_sha256": variant.prompt_sha256,
@@ -223,7 +212,6 @@ fn identity(variant: &Variant) -> Value {
     identity
 }
 
-/// The first two variants with the same settings, if there are any.
 pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
     let mut seen: HashMap<String, &Variant> = HashMap::new();
     variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))

@@ -18,17 +18,12 @@ use std::sync::Arc;
 
 /// What was built for earlier variants, and what all runs of one start have together.
 pub(crate) struct Pool {
-    /// What is recorded, replayed or cached.
     pub(crate) tapes: Tapes,
-    /// What all agents together may spend.
     pub(crate) budget: Arc<Budget>,
-    /// Where requests wait for their turn.
     pub(crate) pacer: Arc<Pacer>,
     pub(crate) prices: PriceList,
     keys: KeyPolicy,
-    /// What a person should know.
     pub(crate) notes: Vec<String>,
-    /// When a server is given up.
     pub(crate) breakers: Arc<Breakers>,
     /// Each with the settings that it was built from.
     servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
@@ -59,7 +54,6 @@ impl Pool {
         })
     }
 
-    /// Whether no server will be asked.
     pub(crate) fn is_offline(&self) -> bool {
         matches!(self.keys, KeyPolicy::None)
     }
@@ -103,7 +97,6 @@ impl Pool {
     }
 }
 
-/// The values of some settings, in the order of their declarations.
 fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Result<Vec<Option<Value>>, RunError> {
     // Without its values, every server would look like the first.
     let all = serde_json::to_value(settings).map_err(RunError::unwritable)?;
@@ -116,7 +109,6 @@ fn player(path: &Path) -> Result<Player, TapeError> {
     shipped.map_or_else(|| Player::open(path), |bytes| Player::of_shipped(path, bytes))
 }
 
-/// The tapes of a run, open.
 #[derive(Clone, Default)]
 pub(crate) struct Tapes {
     recorder: Option<Arc<Recorder>>,

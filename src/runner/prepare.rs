@@ -17,25 +17,19 @@ use std::path::Path;
 
 /// An experiment with everything it needs, held against what its folders hold already.
 pub struct Prepared {
-    /// Each dataset's run, and where it is written.
     runs: Vec<(Job, OutputPlan)>,
     pool: Pool,
     max_failures: Option<u64>,
 }
 
-/// A planned run, for reading.
 pub struct PlannedRun<'a> {
     pub folder: &'a Path,
     pub manifest: &'a Manifest,
-    /// Episodes that are finished and are kept.
     pub keep: usize,
-    /// Episodes that were tried but not measured.
     pub redo: usize,
-    /// Episodes that were never tried.
     pub new: usize,
     /// Recorded episodes of variants that are not run any more.
     pub other: usize,
-    /// The shard that is run; none for the whole run.
     pub shard: Option<Shard>,
     pub estimate: &'a Estimate,
 }

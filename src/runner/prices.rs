@@ -31,15 +31,12 @@ impl PriceList {
     }
 }
 
-/// A price that is set for a model, by itself or in a file of prices.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SetPrice {
     /// `price` or `prices`.
     pub(crate) setting: &'static str,
-    /// The setting's value.
     pub(crate) value: String,
     pub(crate) model: String,
-    /// The amounts, as they are typed.
     pub(crate) shown: String,
     /// Why a limit in dollars would not hold with it; nothing where it would.
     pub(crate) low: Option<String>,

@@ -6,9 +6,7 @@ use url::Url;
 /// A provider, and the model's name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Provider<'a> {
-    /// The rules in this process.
     Baseline,
-    /// A server that speaks `OpenAI`'s interface.
     OpenAi(&'a str),
     Anthropic(&'a str),
     Gemini(&'a str),
@@ -23,7 +21,6 @@ pub(super) struct OfficialEndpoint {
 }
 
 impl<'a> Provider<'a> {
-    /// Reads `baseline` or `PROVIDER:NAME`.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         if text == "baseline" {
             return Some(Self::Baseline);
@@ -38,7 +35,6 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// The part before the colon.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -56,7 +52,6 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// How a record names it.
     pub(super) fn label(self) -> String {
         match self {
             Self::Baseline => self.kind().to_owned(),
@@ -64,7 +59,6 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// Where it is at home; the rules need no server.
     pub(super) fn home(self) -> Option<OfficialEndpoint> {
         let (url, key_env) = match self {
             Self::Baseline => return None,

@@ -19,15 +19,12 @@ use std::sync::Arc;
 /// Largest file of ids, in bytes.
 const MAX_IDS_BYTES: u64 = 64 << 20;
 
-/// How messages call standard input.
 const STDIN: &str = "stdin";
 
-/// Whether a dataset's path means standard input.
 pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A dataset's path for messages.
 pub(crate) fn shown(path: &Path) -> String {
     if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
 }
@@ -37,7 +34,6 @@ pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, R
     load_with(path, &options(settings)?)
 }
 
-/// How settings say to read a file.
 pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunError> {
     let format = settings.format.as_deref().map(format_of).transpose()?;
     let columns = Columns {
@@ -90,7 +86,6 @@ pub(super) fn selection(settings: &DatasetSettings, known: impl Fn(&str) -> bool
     })
 }
 
-/// The columns that were named, for the record.
 pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
     let named =
         [("question", &settings.question_column), ("answer", &settings.answer_column), ("id", &settings.id_column)];
@@ -102,7 +97,6 @@ fn format_of(name: &str) -> Result<Format, RunError> {
         .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
-/// What is wrong with a file, and what can be done about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InputProblem {
     pub(super) message: String,
@@ -151,26 +145,20 @@ pub(super) fn absent(path: &Path) -> InputProblem {
     InputProblem { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
 }
 
-/// The questions of a run.
 pub(super) struct SelectedQuestions {
     pub(super) questions: Vec<Question>,
     pub(super) record: DatasetRecord,
-    /// What a person should know of the file.
     pub(super) notes: Vec<String>,
 }
 
 /// What was asked under the same name before. Older programs asked more than this one does, and what they began goes on.
 pub(super) enum EarlierQuestions {
-    /// Nothing.
     Nothing,
-    /// What the run in the folder was begun with.
     Run(Box<DatasetRecord>),
-    /// The episodes that are branched off.
     Branched,
 }
 
 impl EarlierQuestions {
-    /// Of the run in a folder, if there is one.
     pub(super) fn of(folder: Option<&Path>) -> Self {
         let manifest = folder.and_then(|folder| RunFolder::open(folder).ok()?.manifest().ok());
         manifest.map_or(Self::Nothing, |manifest| Self::Run(Box::new(manifest.dataset)))
@@ -273,7 +261,6 @@ fn not_piped(folder: &Path, error: &RunError) -> RunError {
     )
 }
 
-/// What is said of how the file was read, and of records that were left out.
 fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
     let path = shown(&spec.path);
     let read = dataset.notes.iter().map(|note| format!("note: {path}: {note}"));
@@ -283,7 +270,6 @@ fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
     read.chain(each).chain(all).collect()
 }
 
-/// Writes the questions into the run's folder.
 pub(super) fn write_questions(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
     Ok(folder.write_questions(questions.iter().map(|question| evidence::kept(question)))?)
 }

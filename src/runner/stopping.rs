@@ -15,16 +15,13 @@ use crate::scoring::{Tally, score_answers};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Variants that a message names.
 const MAX_LISTED: usize = 8;
 /// Seed of the order of the questions where none was given.
 const SEED: u64 = 0;
 
-/// A rule with what it has seen.
 #[derive(Debug)]
 pub(crate) struct Watch {
     rule: StopRule,
-    /// The place of each question in the plan.
     places: HashMap<String, usize>,
     repeats: u32,
     tally: Tally,
@@ -36,7 +33,6 @@ pub(crate) struct Watch {
 #[derive(Debug)]
 struct State {
     questions: Vec<Seen>,
-    /// Questions that are looked at.
     looked: usize,
     betting: Betting,
     sums: [f64; 2],
@@ -44,11 +40,9 @@ struct State {
     decided: bool,
 }
 
-/// What has ended of one question.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     sides: [Side; 2],
-    /// Episodes under any variant.
     episodes: usize,
 }
 
@@ -148,7 +142,6 @@ impl Watch {
         state.decided && self.places.get(id).is_some_and(|at| *at >= state.looked)
     }
 
-    /// What it has found.
     pub(crate) fn found(&self) -> Stopping {
         let state = self.state();
         let betting = &state.betting;
@@ -247,7 +240,6 @@ pub(super) fn begun(
 }
 
 impl Watch {
-    /// What a person should know before the run, a line each.
     pub(super) fn notes(&self, selection: &Selection) -> Vec<String> {
         let rule = format!("stop rule: {}", self.rule);
         if self.is_decided() {

@@ -36,7 +36,6 @@ impl Stored {
         })
     }
 
-    /// The prompts of an episode's calls, made again.
     pub(crate) fn prompts(&self, trajectory: &Trajectory) -> Result<Vec<RebuiltPrompt>, RunError> {
         Ok(replay::prompts(trajectory, &self.question(trajectory), &self.approach(trajectory)?))
     }
@@ -55,7 +54,6 @@ pub(crate) fn question_of(trajectory: &Trajectory) -> Question {
     }
 }
 
-/// The approach of each variant, by the variant's name.
 fn approaches(folder: &RunFolder, manifest: &Manifest) -> Result<HashMap<String, Approach>, RunError> {
     manifest.known_variants().map(|variant| Ok((variant.name.clone(), approach(folder, variant)?))).collect()
 }

@@ -53,21 +53,17 @@ pub struct Summary {
     pub(crate) evidence: Evidence,
 }
 
-/// One shard of a run, and how many episodes it has.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) shard: Shard,
     pub(super) episodes: u64,
 }
 
-/// What to do about a server that cuts prompts.
 const LARGER_CONTEXT: &str = "give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH), or lower --max-steps, --shots or --observation-chars";
 
-/// The figures of one variant.
 #[derive(Debug, Default)]
 pub struct VariantScore {
     pub name: String,
-    /// The metric that its answers are scored by.
     pub metric: &'static str,
     pub score: RunScore,
     /// What its agent read, and its failure classes.
@@ -78,7 +74,6 @@ pub struct VariantScore {
     pub prompts: PromptGrowth,
     /// Sum of the episodes' own times, in milliseconds; absent where another program did not say that of each.
     pub episode_ms: Option<u64>,
-    /// What its measured episodes cost.
     paid: Paid,
 }
 
@@ -133,7 +128,6 @@ impl Reasons {
     }
 }
 
-/// What is gathered of the episodes besides their figures.
 #[derive(Default)]
 struct RunNotes {
     reasons: Reasons,
@@ -164,7 +158,6 @@ fn without_paths(detail: &str) -> String {
     text + rest
 }
 
-/// The statuses of the answers that observations came from.
 fn statuses(trajectory: &Trajectory) -> impl Iterator<Item = u16> {
     trajectory.steps.iter().filter_map(|step| step.provenance.as_ref()).map(|provenance| provenance.status)
 }
@@ -361,7 +354,6 @@ impl VariantScore {
         }
     }
 
-    /// Adds an episode; its score goes to the tally.
     fn add(&mut self, tally: &mut Tally, episode: &ScoredEpisode) {
         let trajectory = &episode.trajectory;
         tally.add_scored(trajectory, episode.score);
@@ -402,7 +394,6 @@ pub struct Spending {
     pub discarded: Expenditure,
 }
 
-/// Model calls, their tokens and what these cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Expenditure {
     pub calls: u64,
@@ -456,11 +447,9 @@ impl std::fmt::Display for Expenditure {
     }
 }
 
-/// A shard that is not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct UnfinishedShard {
     pub shard: Shard,
-    /// Episodes that it is to have.
     pub planned: u64,
     /// Those that are recorded, in whatever file.
     pub recorded: u64,

@@ -19,28 +19,20 @@ use std::sync::Arc;
 
 /// Maximum tokens of a direct answer, reasoning included, unless another number is set.
 const DIRECT_TOKENS: u32 = 256;
-/// The prompts of questions and of claims, unless another one is named.
 const PROMPTS: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/fever.toml"];
 
-/// A variant, ready to answer.
 pub(super) struct BuiltVariant {
     pub(crate) variant: Variant,
     pub(crate) agent: Agent,
-    /// Its rendered prompts, to be stored.
     pub(crate) prompts: Vec<StoredPrompt>,
-    /// What watches its model's server, if it has one.
     pub(super) breaker: Option<Arc<Breaker>>,
-    /// Which options that server has refused.
     pub(super) learned: Option<LearnedOptions>,
 }
 
-/// One variant on its way from settings to an agent.
 struct Builder<'a> {
     settings: &'a VariantSettings,
-    /// Whether claims are judged instead of questions answered.
     claims: bool,
     prompt: PromptSource,
-    /// The prompt as it was named.
     prompt_name: String,
     method: Method,
     protocol: Arc<dyn Protocol>,
@@ -181,7 +173,6 @@ impl<'a> Builder<'a> {
         Ok(BuiltVariant { variant, agent, prompts, breaker, learned })
     }
 
-    /// What a manifest holds of it.
     fn record(
         self,
         (prompt, direct_prompt): &(StoredPrompt, Option<StoredPrompt>),
@@ -230,7 +221,6 @@ impl<'a> Builder<'a> {
         self.settings.question_label.as_deref().or(self.prompt.question_label()).unwrap_or(usual).to_owned()
     }
 
-    /// What the dialogues of one part of the method are built from.
     fn setup(&self, method: Method, label: &str) -> Result<Arc<Setup>, RunError> {
         let section = texts::section(self.protocol.id(), &self.options);
         let texts = texts::load(self.settings.texts.as_deref(), self.prompt.language(), &section, &shipped::file)?;
@@ -313,7 +303,6 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The settings that a manifest holds by their names.
     fn recorded_by_name(&self) -> Result<BTreeMap<String, Value>, RunError> {
         let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
         let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
@@ -353,7 +342,6 @@ pub(super) fn unsent_options(variant: &Variant, learned: &LearnedOptions) -> Req
         .collect()
 }
 
-/// What a person should know about it.
 pub(super) fn unsent_notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> {
     let model = printable(&variant.model, 80);
     let note = |option: RequestOption| {

@@ -20,10 +20,8 @@ const SAMPLE: &str = "corpus:datasets/sample-wiki";
 /// The site that is asked when none is named.
 pub(super) const WIKIPEDIA: &str = "https://en.wikipedia.org";
 
-/// A source that is ready, and what a record says about it.
 #[derive(Clone)]
 pub(super) struct BuiltWiki {
-    /// The source, to be shared by all sessions.
     pub(super) source: Arc<dyn Source>,
     /// Base URL of the site, or digest of the corpus.
     pub(super) origin: Option<String>,
@@ -139,7 +137,6 @@ impl<'a> WikiSettings<'a> {
     }
 }
 
-/// The address for the record: without user part and query.
 pub(super) fn site(base: &str) -> String {
     crate::net::redact::url(base)
 }

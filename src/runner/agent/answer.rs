@@ -16,10 +16,8 @@ use std::time::Instant;
 #[derive(Clone)]
 pub struct Agent {
     pub model: Arc<dyn Model>,
-    /// Where pages come from.
     pub source: Arc<dyn Source>,
     pub session: SessionOptions,
-    /// The method, with what its parts are built from.
     pub approach: Approach,
     pub price: Option<Price>,
     /// Whether its episodes are worth a journal: a server answers, which takes time and may take money.

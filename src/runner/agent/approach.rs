@@ -6,23 +6,19 @@ use crate::prompting::protocol::{Dialogue, Frame, Layout, Protocol, Setup, Spaci
 use crate::scoring::{is_unspaced, normalize, normalize_characters};
 use std::sync::Arc;
 
-/// The part of an episode that uses tools.
 #[derive(Debug, Clone)]
 pub struct Acting {
     pub protocol: Arc<dyn Protocol>,
     pub setup: Arc<Setup>,
 }
 
-/// The part of an episode that answers without tools.
 #[derive(Debug, Clone)]
 pub struct Answering {
     pub setup: Arc<Setup>,
     pub reasons: bool,
-    /// Whether it is shown the gold paragraphs.
     pub oracle_context: bool,
 }
 
-/// How questions are answered.
 #[derive(Debug, Clone)]
 pub enum Approach {
     /// `react` and `act`.
@@ -37,11 +33,9 @@ pub enum Approach {
     VoteThenAct(Answering, Voting, Acting),
 }
 
-/// A rendered prompt as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPrompt {
     pub sha256: String,
-    /// The stored form of its frame.
     pub text: String,
 }
 
@@ -154,7 +148,6 @@ impl Approach {
         self
     }
 
-    /// The part that uses tools, if there is one.
     pub fn acting(&self) -> Option<&Acting> {
         match self {
             Self::Act(acting) | Self::ActThenVote(acting, ..) | Self::VoteThenAct(.., acting) => Some(acting),

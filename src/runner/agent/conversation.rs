@@ -36,21 +36,18 @@ pub enum NoConversation {
     Unclear,
 }
 
-/// A conversation, with the functions that were offered in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conversation {
     pub turns: Vec<Said>,
     pub functions: Option<Arc<Functions>>,
 }
 
-/// One step with the requests that led to it and what the model answered.
 struct Taken {
     calls: Vec<(Request, Call)>,
     call: ToolCall,
     observation: String,
 }
 
-/// The steps of one dialogue.
 #[derive(Default)]
 struct Part {
     sample: Option<u32>,
@@ -147,7 +144,6 @@ fn answered(part: &Part, exemplars: bool, turns: &mut Turns) -> Result<(), NoCon
     Ok(())
 }
 
-/// A part with tools.
 fn acted(
     acting: &Acting,
     question: &Question,
@@ -255,7 +251,6 @@ fn messages(prompt: &Prompt) -> Result<&[Message], NoConversation> {
     }
 }
 
-/// Reply and observation as the lines that the step added to the transcript.
 fn text_step(
     protocol: &dyn Protocol,
     step: &Taken,
@@ -286,7 +281,6 @@ fn without_cue(protocol: &dyn Protocol, prompt: &Prompt) -> Result<Vec<Message>,
     Ok(messages)
 }
 
-/// The reply behind its label.
 fn template_reply(protocol: &dyn Protocol, step: &Taken) -> String {
     let (cue, reply) = (cue(protocol), reply(protocol, step));
     if reply.trim_start().starts_with(cue.trim()) { reply } else { format!("{cue}{}", reply.trim_start()) }

@@ -13,31 +13,22 @@ use futures_util::future::BoxFuture;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) session: Session,
     pub(super) observer: Option<&'a dyn EpisodeObserver>,
     pub(super) journal: Option<DialogueJournal<'a>>,
-    /// What is copied of the episode that this one branches off.
     pub(super) copied: Option<Copied<'a>>,
 }
 
-/// Why a dialogue did not reach its end.
 #[derive(Debug)]
 pub(super) enum EpisodeError {
-    /// The model or Wikipedia failed after all retries.
     Failed(String, Option<Failure>),
     Budget(String),
-    /// The model's answers were empty, for a reason that is not known.
-    Unexplained {
-        attempts: u32,
-        reason: String,
-    },
+    Unexplained { attempts: u32, reason: String },
 }
 
 impl EpisodeError {
-    /// In words, with who failed and why, if that is known.
     pub(super) fn into_reason(self) -> (String, Option<Failure>) {
         match self {
             Self::Failed(reason, failure) => (reason, failure),
@@ -121,7 +112,6 @@ pub(super) async fn drive(
     }
 }
 
-/// The end of a conversation that outgrew the model's context.
 pub(super) fn overflown(reason: Option<&str>) -> Stop {
     let detail = reason.map(str::to_owned);
     Stop { outcome: Outcome::ContextOverflow, answer: None, detail, repairs: Vec::new() }
@@ -156,7 +146,6 @@ impl EpisodeContext<'_> {
         Ok(completion)
     }
 
-    /// Records the step and returns the observation for the dialogue.
     pub(super) async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, EpisodeError> {
         let expected = self.copied.as_mut().map_or(Ok(None), |copied| copied.used(&call))?;
         let (tool, input, reply) = (call.tool, call.input.clone(), call.reply.clone());
@@ -218,11 +207,8 @@ impl EpisodeContext<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) steps: Vec<Step>,
-    /// Tokens of all calls whose server counted them.
     pub(super) usage: Usage,
-    /// Whether any server counted them.
     pub(super) counted: bool,
-    /// Calls since the last step.
     calls: Vec<Call>,
 }
 
@@ -252,7 +238,6 @@ impl Log {
         &mut self.steps[at]
     }
 
-    /// Keeps calls that led to no step in a last step without a tool.
     pub(super) fn close(&mut self) {
         if !self.calls.is_empty() {
             let n = self.steps.last().map_or(1, |step| step.n + 1);
@@ -281,7 +266,6 @@ pub trait Journal: Send + Sync {
     fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
 }
 
-/// The journal of one episode.
 pub(super) struct EpisodeJournal<'a> {
     journal: &'a dyn Journal,
     key: &'a str,
@@ -378,16 +362,12 @@ fn is_about_pages(tool: Tool) -> bool {
 /// Characters of a text that a difference shows.
 const SHOWN: usize = 160;
 
-/// What is left to copy.
 pub(super) struct Copied<'a> {
     fork: &'a Fork,
-    /// Steps that are done.
     done: usize,
-    /// Calls of the next step that were handed out.
     asked: usize,
 }
 
-/// What the record holds of a step that is being made again.
 pub(super) struct Expected<'a> {
     step: &'a Step,
     /// The observation in place of the tool's.
@@ -441,7 +421,6 @@ impl<'a> Copied<'a> {
 }
 
 impl Expected<'_> {
-    /// Whether the tool answers as it did.
     pub(super) fn check(&self, text: &str) -> Result<(), EpisodeError> {
         match self.step.observation.as_deref() {
             Some(was) if was != text => Err(not_equal(self.step.n, "observation", was, text)),

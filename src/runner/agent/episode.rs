@@ -4,16 +4,13 @@ use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{Fork, Outcome, Question, Step, Trajectory, Usage, Variant};
 use std::sync::Arc;
 
-/// One question under one variant, once.
 #[derive(Debug, Clone)]
 pub struct Episode {
     pub question: Arc<Question>,
     pub variant: Arc<Variant>,
     /// Which repeat this is, from 0.
     pub repeat: u32,
-    /// The episode's identity, as stored.
     pub key: String,
-    /// What it branches off, where it does.
     pub fork: Option<Arc<Fork>>,
 }
 
@@ -47,14 +44,9 @@ impl Episode {
     }
 }
 
-/// Receives the events of an episode in order.
 pub trait EpisodeObserver: Send + Sync {
-    /// The next piece of the model's text.
     fn text(&self, text: &str);
-    /// The reply broke off and starts again.
     fn again(&self) {}
-    /// The reply is complete.
     fn call_ended(&self) {}
-    /// A step is complete, including its observation.
     fn step(&self, step: &Step);
 }

@@ -11,7 +11,6 @@ use crate::prompting::protocol::{Dialogue, Turn};
 /// Steps of a question, the last one included. Published agents need 2 to 6: recorded runs of the paper's notebooks took
 /// 5.5 per question and 2.5 per claim.
 const STEPS: usize = 4;
-/// Steps of a claim.
 const CLAIM_STEPS: usize = 3;
 /// Bytes of a thought. Recorded: 91 (claims) to 294.
 const THOUGHT: usize = 120;
@@ -28,7 +27,6 @@ const ANSWER: usize = 20;
 /// One in this many episodes of a back-off needs its second part.
 const BACKED_OFF: u64 = 2;
 
-/// Model calls and their tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Load {
     /// Model calls, retries of a request left out.
@@ -37,7 +35,6 @@ pub struct Load {
     pub usage: Usage,
 }
 
-/// Expected and maximum load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forecast {
     /// With the usual number of steps and texts of the usual lengths.
@@ -61,7 +58,6 @@ impl std::ops::AddAssign for Forecast {
 }
 
 impl Load {
-    /// A number of calls with the bytes of all their prompts and completions.
     fn of(calls: usize, prompt_bytes: usize, completion_bytes: usize) -> Self {
         Self { calls: calls as u64, usage: Usage::estimated(prompt_bytes, completion_bytes) }
     }
@@ -70,7 +66,6 @@ impl Load {
         self.share(count, 1)
     }
 
-    /// Times `count`, divided by `of`, rounded up.
     #[must_use]
     pub fn share(self, count: u64, of: u64) -> Self {
         let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));

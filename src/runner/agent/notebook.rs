@@ -4,10 +4,8 @@ use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{Call, Compat, Outcome, Repair, Step, Trajectory, Usage};
 use serde::Deserialize;
 
-/// Name of the variant of all recorded episodes.
 pub const VARIANT: &str = "react-notebook";
 
-/// One recorded episode with its recorded figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// The episode; its id is the position in the recorded run.
@@ -15,7 +13,6 @@ pub struct Imported {
     pub claims: Claims,
 }
 
-/// Recorded figures, for comparison with a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
     pub n_calls: usize,
@@ -28,9 +25,7 @@ pub struct Claims {
     pub em: f64,
     /// F1, 0 to 1, if recorded.
     pub f1: Option<f64>,
-    /// The model as the record names it.
     pub model: Option<String>,
-    /// Whether it is a claim rather than a question.
     pub claim: bool,
     /// SHA-256 of the prompt after the last step, if recorded.
     pub final_prompt_sha256: Option<String>,

@@ -21,7 +21,6 @@ pub struct Replayed {
     /// Calls that had to be made because an action was missing.
     pub bad_calls: usize,
     pub answer: Option<String>,
-    /// Differences from the record, in the order of the episode.
     pub differences: Vec<Difference>,
 }
 
@@ -29,7 +28,6 @@ pub struct Replayed {
 pub struct Difference {
     /// The step, from 1; the last one for what belongs to the whole episode.
     pub step: usize,
-    /// What differs, such as `prompt_sha256`.
     pub field: &'static str,
     pub expected: String,
     pub got: String,
@@ -43,15 +41,12 @@ pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -
     replay_observed(recorded, question, approach, &mut |_, _| {})
 }
 
-/// What happens in a replayed dialogue.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event<'a> {
-    /// A request and the record of its completion.
     Asked(&'a Request, &'a Call),
     /// A request without an answer: it did not fit into the model's context, or its answers were empty for a reason that
     /// is not known.
     Overflown(&'a Request),
-    /// A tool call and its recorded observation.
     Used(&'a ToolCall, &'a str),
 }
 
@@ -98,7 +93,6 @@ struct Run<'a> {
     replayed: Replayed,
 }
 
-/// The recorded calls and steps of one dialogue.
 struct Part<'a> {
     calls: std::vec::IntoIter<&'a Call>,
     steps: std::vec::IntoIter<&'a Step>,
@@ -115,7 +109,6 @@ impl<'a> Part<'a> {
 }
 
 impl Run<'_> {
-    /// The end of the method; none if the record ends before.
     fn by(&mut self, approach: &Approach) -> Option<Stop> {
         match approach {
             Approach::Act(acting) => self.part(acting.dialogue(), None),

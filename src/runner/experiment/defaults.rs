@@ -11,14 +11,10 @@ use std::path::{Component, Path};
 use toml::de::DeValue;
 use url::Url;
 
-/// What the names of the variables begin with.
 pub const VARIABLES: &str = "WIKITRAIL_";
-/// The settings file of the current folder.
 pub const FOLDER_FILE: &str = "wikitrail.toml";
-/// Where new folders of runs are made.
 pub const RESULTS: &str = "results";
 
-/// A setting that may be given once for all commands.
 #[derive(Debug)]
 pub struct DefaultSetting {
     /// Its key in settings files. Its variable is `WIKITRAIL_` and the name in capitals.
@@ -30,7 +26,6 @@ pub struct DefaultSetting {
     pub flag: Option<&'static str>,
     /// What holds where nobody gives it; empty where that is nothing.
     pub built_in: &'static str,
-    /// Whether it names files or folders.
     pub is_path: bool,
     /// What the file of the current folder may say. The folder may have come from somebody else.
     pub in_folder: InFolder,
@@ -38,17 +33,12 @@ pub struct DefaultSetting {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InFolder {
-    /// Anything.
     Any,
-    /// A path below the folder.
     Below,
-    /// An address of a host that the person's own settings name.
     OwnHosts,
-    /// Nothing.
     Refused,
 }
 
-/// Every setting that a settings file or a variable may give.
 pub const DEFAULTS: [DefaultSetting; 9] = [
     DefaultSetting {
         name: "contact",
@@ -127,28 +117,21 @@ pub const DEFAULTS: [DefaultSetting; 9] = [
     },
 ];
 
-/// The setting of that name.
 pub fn default_setting(name: &str) -> Option<&'static DefaultSetting> {
     DEFAULTS.iter().find(|setting| setting.name == name)
 }
 
 impl DefaultSetting {
-    /// Its environment variable.
     pub fn variable(&self) -> String {
         format!("{VARIABLES}{}", self.name.to_ascii_uppercase())
     }
 }
 
-/// Who gives a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GivenBy {
-    /// The setting's environment variable.
     Variable(String),
-    /// The settings file of the current folder, on this line.
     Folder(String, usize),
-    /// The person's own settings file.
     Person(String, usize),
-    /// The folder of a run that goes on.
     Run(String),
 }
 
@@ -189,7 +172,6 @@ pub struct BadValue {
 pub struct Defaults(Vec<Given>);
 
 impl Defaults {
-    /// Adds values that are weaker than those so far.
     pub fn extend(&mut self, weaker: Vec<Given>) {
         self.0.extend(weaker);
     }
@@ -203,7 +185,6 @@ impl Defaults {
         Self(values.iter().filter_map(given).collect())
     }
 
-    /// Every value of a setting, the strongest first.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &Given> {
         self.0.iter().filter(move |given| given.setting.name == name)
     }
@@ -259,12 +240,10 @@ impl Defaults {
     }
 }
 
-/// The parts of a list.
 fn parts(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim)
 }
 
-/// A host with or without a port.
 fn host_of(text: &str) -> Option<Url> {
     let url = Url::parse(&format!("https://{text}/")).ok()?;
     let plain = url.username().is_empty() && url.password().is_none() && url.path() == "/" && url.query().is_none();
@@ -367,7 +346,6 @@ pub fn check_price(values: &[Given]) -> Result<(), BadValue> {
     Ok(())
 }
 
-/// Where the file is explained.
 const HELP: &str = "`wikitrail docs settings` lists the settings";
 
 impl From<BadValue> for Fault {
@@ -420,12 +398,10 @@ pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Pr
     if notes.is_clean() { Ok(values) } else { Err(notes.into_problems()) }
 }
 
-/// Whether a setting may have several values.
 fn is_list(name: &str) -> bool {
     ["base_url", "key_hosts", "file_dirs"].contains(&name)
 }
 
-/// The value as a text, a list joined by commas.
 fn value(notes: &mut Reader<'_>, entry: &Entry<'_>) -> Option<String> {
     match (entry.key, entry.value.get_ref()) {
         (key, DeValue::Array(items)) if is_list(key) && !items.is_empty() => {

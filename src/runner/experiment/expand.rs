@@ -15,7 +15,6 @@ use std::path::Path;
 /// A variant on its way from a file or a command line to [`VariantSettings`].
 #[derive(Debug, Clone)]
 pub struct Draft {
-    /// Its name, unique within the experiment.
     pub name: String,
     /// Line of the file where it comes from: of its inclusion, or of the matrix; 0 for one that was typed.
     pub line: usize,
@@ -25,38 +24,30 @@ pub struct Draft {
     pub(super) own: Vec<&'static str>,
 }
 
-/// A setting with the values that are combined with those of other dimensions.
 pub(super) struct Dimension {
     pub(super) setting: &'static Setting,
     pub(super) line: usize,
     pub(super) choices: Vec<Choice>,
 }
 
-/// One value of a dimension: its short name and what it sets.
 pub(super) struct Choice {
     pub(super) name: String,
     pub(super) settings: Vec<Assignment>,
 }
 
-/// The variants, and what became of combinations that are none.
 #[derive(Default)]
 pub(super) struct Expanded {
     pub(super) kept: Vec<Draft>,
-    /// Combinations that are the same as an earlier one.
     pub(super) merged: usize,
     pub(super) excluded: usize,
 }
 
-/// A combination of the dimensions.
 pub(super) struct Combination<'m> {
-    /// Everything that is set, whether it is used or not.
     pub(super) settings: Vec<Assignment>,
-    /// The short name in each dimension.
     pub(super) named: Vec<(&'m Dimension, &'m str)>,
 }
 
 impl Draft {
-    /// Sets something from elsewhere, if the variant uses it.
     pub(super) fn set(&mut self, assignment: &Assignment) {
         if assignment.setting.is_kept(&Facts::set(&self.settings)) {
             let mut assignment = assignment.clone();
@@ -96,14 +87,12 @@ impl Draft {
 }
 
 impl Dimension {
-    /// The settings that some value of the dimension sets.
     pub(super) fn sets(&self) -> impl Iterator<Item = &'static Setting> {
         let own = std::iter::once(self.setting);
         own.chain(self.choices.iter().flat_map(|choice| &choice.settings).map(|assignment| assignment.setting))
     }
 }
 
-/// How variants are named.
 pub(super) enum Naming {
     /// Short names joined by `/`.
     Joined,
@@ -184,7 +173,6 @@ pub(super) fn expand(
     expanded
 }
 
-/// `own` on top of `base`.
 pub(super) fn over(base: &[Assignment], own: &[Assignment]) -> Vec<Assignment> {
     let kept = base.iter().filter(|assignment| own.iter().all(|other| !other.sets(assignment.setting)));
     kept.chain(own).cloned().collect()
@@ -226,7 +214,6 @@ fn combinations(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
     all
 }
 
-/// What a value is called in the name of a variant.
 pub(super) fn short(assignment: &Assignment) -> String {
     let value = shown(&assignment.value);
     let last = |text: &str, marks: &[char]| text.trim_end_matches(marks).rsplit(marks).next().map(str::to_owned);
@@ -255,14 +242,10 @@ pub(super) fn dataset_name(path: &str) -> String {
 /// A dataset on its way from a file to [`DatasetSettings`](super::DatasetSettings).
 #[derive(Debug, Clone)]
 pub struct DatasetDraft {
-    /// Its name, fit for a folder; of the file unless another is given.
     pub name: String,
     pub path: String,
-    /// Line of the experiment file, from 1.
     pub line: usize,
-    /// Line of the value that names the file.
     pub path_line: usize,
-    /// How it is read, and what is selected.
     pub settings: Vec<Assignment>,
     /// Settings of variants on this dataset, in place of those that hold for all.
     pub(super) variant_settings: Vec<Assignment>,
@@ -290,7 +273,6 @@ pub(super) fn value_names(values: &[Assignment], find: Option<&dyn Fn(&str) -> S
     candidates.into_iter().zip(levels).map(|(names, level)| names[level].replace('/', "_")).collect()
 }
 
-/// The names that a value may have, the shortest first.
 fn candidates(value: &Assignment, find: Option<&dyn Fn(&str) -> String>) -> [String; 3] {
     let usual = short(value);
     let Some(whole) = value.value.as_str().map(str::to_owned) else { return [usual.clone(), usual.clone(), usual] };
@@ -320,22 +302,15 @@ fn own(spec: &str) -> Option<String> {
     fits.then(|| name.to_owned())
 }
 
-/// Settings of which some have several values.
 #[derive(Debug, Clone, Default)]
 pub struct Listed {
-    /// Settings of all variants.
     pub base: Vec<Assignment>,
-    /// Models, as `--model` takes them; none means the default.
     pub models: Vec<Value>,
-    /// Prompts, as `--prompt` takes them; none means the default.
     pub prompts: Vec<Value>,
-    /// Ids of protocols; none means the default.
     pub protocols: Vec<Value>,
-    /// Names of methods; none means the default.
     pub methods: Vec<Value>,
 }
 
-/// Why flags do not make variants.
 #[derive(Debug, thiserror::Error)]
 pub enum ProductError {
     #[error("variant `{0}` is listed twice")]
@@ -349,7 +324,6 @@ pub enum ProductError {
     /// A flag about a server, for models of several providers: their keys and addresses differ.
     #[error("{} holds for every model, and `{one}` and `{other}` have different providers", .setting.flag())]
     Providers { setting: &'static Setting, one: String, other: String },
-    /// A value that is not of its setting's kind.
     #[error("{0}")]
     Value(#[from] serde_json::Error),
 }

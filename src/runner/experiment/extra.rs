@@ -82,7 +82,6 @@ fn refused<T>(message: impl Into<String>, hint: impl Into<String>) -> Result<T, 
     Err(ExtraError { message: message.into(), hint: hint.into() })
 }
 
-/// Reads an addition to bodies from the command line.
 pub fn parse_body(text: &str) -> Result<Value, ExtraError> {
     match serde_json::from_str(text) {
         Ok(body @ Value::Object(_)) => check_body(body.as_object().unwrap_or(&Map::new())).map(|()| sorted(body)),
@@ -150,7 +149,6 @@ fn is_secret(text: &str) -> bool {
     looks_secret(text) || text.contains("://") && url::Url::parse(text).is_ok_and(of_address)
 }
 
-/// Where the value of a header comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderValue<'a> {
     Plain(&'a str),
@@ -245,13 +243,11 @@ fn check_variable(name: &str, variable: &str) -> Result<(), ExtraError> {
     )
 }
 
-/// Whether there is a variable of that name.
 fn is_variable(name: &str) -> bool {
     // The look-up panics or fails with other names.
     !name.is_empty() && !name.contains(['=', '\0']) && std::env::var_os(name).is_some()
 }
 
-/// Whether a header of that name carries a secret.
 fn is_credential(name: &str) -> bool {
     const WORDS: [&str; 10] = [
         "authorization",

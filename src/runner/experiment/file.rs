@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// Largest experiment file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// Where the format is explained.
 const HELP: &str = "`wikitrail docs experiments` explains the file key by key";
 /// How often a question may be asked under one variant.
 const MAX_REPEATS: u64 = 1000;
@@ -25,24 +24,18 @@ const MAX_REPEATS: u64 = 1000;
 /// An experiment file, checked as far as that goes without opening another file but those of prompts, for their names.
 #[derive(Debug, Clone)]
 pub struct ExperimentFile {
-    /// The file as it was named.
     pub path: String,
     pub text: String,
-    /// The experiment's name, fit for a folder.
     pub name: String,
-    /// The datasets, at least one, each with a name of its own.
     pub datasets: Vec<DatasetDraft>,
     /// How often each question is asked under each variant, 1 to 1,000.
     pub repeats: u32,
-    /// The pairs of variants that are compared.
     pub pairs: Pairs,
-    /// When it stops by itself.
     pub stop_when: Option<StopRule>,
     /// The variants, at least one, in the order of the file; each has a name of its own.
     pub variants: Vec<Draft>,
     /// Combinations of the matrix that are the same as an earlier one.
     pub merged: usize,
-    /// Combinations of the matrix that are excluded.
     pub excluded: usize,
     /// Figures that others have published, in the order of the file.
     pub published: Vec<Published>,
@@ -63,7 +56,6 @@ pub struct Overrides {
     pub stop_when: Option<StopRule>,
 }
 
-/// Why an experiment file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
     #[error("cannot read `{path}`: {source}")]
@@ -78,7 +70,6 @@ pub enum ExperimentError {
     Conflict { place: String, one: &'static str, other: &'static str },
     #[error("no variant uses {0}")]
     Unused(String),
-    /// A value that is not of its setting's kind.
     #[error("{place}: {source}")]
     Value { place: String, source: serde_json::Error },
 }
@@ -98,7 +89,6 @@ impl ExperimentError {
 }
 
 impl ExperimentFile {
-    /// Whether a path names an experiment file, by its ending.
     pub fn is_one(path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
     }
@@ -189,7 +179,6 @@ impl ExperimentFile {
         })
     }
 
-    /// Whether the file sets it for any variant.
     pub fn sets(&self, setting: &Setting) -> bool {
         let variants = self.variants.iter().flat_map(|draft| &draft.settings);
         let datasets = self.datasets.iter().flat_map(|dataset| &dataset.variant_settings);
@@ -224,7 +213,6 @@ impl ExperimentFile {
         resolved(&self.path, path)
     }
 
-    /// The dataset's settings with every path as it is found from here.
     pub fn settings_of(&self, dataset: &DatasetDraft) -> Vec<Assignment> {
         let mut settings = dataset.settings.clone();
         for assignment in &mut settings {
@@ -270,7 +258,6 @@ impl ExperimentFile {
     }
 }
 
-/// How variants are called that the file does not name itself.
 enum Names<'n> {
     /// By their prompts' own names, whose files are opened where this finds them.
     Own(&'n dyn Fn(&str) -> String),
@@ -300,20 +287,17 @@ fn resolved(file: &str, path: &str) -> String {
     if Path::new(path).exists() || !beside.exists() { path.to_owned() } else { beside.display().to_string() }
 }
 
-/// The same for a prompt, which may be a key of its file.
 fn found(file: &str, prompt: &str) -> String {
     let (path, key) = prompt.split_at(file_of(prompt).len());
     format!("{}{key}", resolved(file, path))
 }
 
-/// A variant with the values given for all variants, as far as it uses them.
 fn overridden(mut draft: Draft, overrides: &Overrides) -> Draft {
     overrides.settings.iter().for_each(|assignment| draft.set(assignment));
     draft.prune();
     draft
 }
 
-/// Refuses settings that exclude each other.
 fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), ExperimentError> {
     let is_set = |name: &str| settings.iter().any(|set| set.setting.name == name && set.value != Value::Bool(false));
     for Assignment { setting, .. } in settings.iter().filter(|set| is_set(set.setting.name)) {
@@ -327,7 +311,6 @@ fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), ExperimentE
 /// Settings by which variants are named, and which are therefore the same on all datasets.
 const OF_THE_VARIANT: [&str; 4] = ["method", "protocol", "option", "model"];
 
-/// Reads `dataset`: a path, a table, or a list of either.
 fn read_datasets(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
     let mut found: Vec<DatasetDraft> = Vec::new();
     let items = match entry.value.get_ref().as_array() {
@@ -388,7 +371,6 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetDraft> {
     }
 }
 
-/// A dataset that is named after its file.
 fn unnamed(notes: &mut Notes<'_>, key: &str, path: String, line: usize) -> Option<DatasetDraft> {
     let name = dataset_name(&path);
     if name.is_empty() {
@@ -398,7 +380,6 @@ fn unnamed(notes: &mut Notes<'_>, key: &str, path: String, line: usize) -> Optio
     Some(DatasetDraft { name, path, line, path_line: line, settings: Vec::new(), variant_settings: Vec::new() })
 }
 
-/// Reads the `settings` of a dataset.
 fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<Vec<Assignment>> {
     let table = notes.table(path, entry.value)?;
     let found = settings(notes, &table, &[]);
@@ -408,7 +389,6 @@ fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<
     Some(found)
 }
 
-/// Notes settings of a dataset that no variant uses.
 fn check_use(notes: &mut Notes<'_>, datasets: &[DatasetDraft], variants: &[Draft]) {
     // Variants with a problem are not among the variants.
     if !notes.is_clean() {
@@ -493,12 +473,9 @@ fn read_stop_when(notes: &mut Notes<'_>, entry: Entry<'_>, names: &[&str]) -> Op
 
 const EXPECTED: &str = "a list of pairs of variants, such as [[\"a\", \"b\"]] for b - a";
 
-/// Figures of one model, or of one paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
-    /// What they are called in a table, such as a model's name.
     pub name: String,
-    /// Where they were published.
     pub source: String,
     pub figures: Vec<PublishedFigure>,
 }
@@ -512,7 +489,6 @@ pub struct PublishedFigure {
     pub percent: f64,
 }
 
-/// What a published figure measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishedMetric {
     /// Exact match; of labels, their accuracy.
@@ -523,7 +499,6 @@ pub enum PublishedMetric {
 impl PublishedMetric {
     pub const ALL: [Self; 2] = [Self::Em, Self::F1];
 
-    /// Its key in the file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Em => "em",
@@ -532,7 +507,6 @@ impl PublishedMetric {
     }
 }
 
-/// Reads `[[published]]`.
 fn read_published(
     notes: &mut Notes<'_>,
     entry: Entry<'_>,

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// Keys at the top of the file.
 pub(super) const TOP_KEYS: [&str; 13] = [
     "name",
     "description",
@@ -61,7 +60,6 @@ impl Notes<'_> {
         Some(name)
     }
 
-    /// A number or a switch, if it is of this kind.
     pub(super) fn scalar(&mut self, key: &str, value: &Spanned<DeValue<'_>>, kind: Kind) -> Option<Value> {
         let read = scalar(kind, value.get_ref()).filter(|read| kind.holds(read));
         if read.is_none() {
@@ -70,7 +68,6 @@ impl Notes<'_> {
         read
     }
 
-    /// A setting, if its value is of the setting's kind.
     pub(super) fn setting(
         &mut self,
         name: &str,
@@ -118,7 +115,6 @@ impl Notes<'_> {
         Some(Assignment { setting, value: read, line })
     }
 
-    /// How much to reason, as a word or as a number.
     fn reasoning(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
         let text = match value.get_ref() {
             DeValue::String(text) => Some(text.to_string()),
@@ -134,7 +130,6 @@ impl Notes<'_> {
         read
     }
 
-    /// What is added to requests, if it may be.
     fn extra(&mut self, name: &str, kind: Kind, value: &Spanned<DeValue<'_>>) -> Option<Value> {
         let table = self.table(name.to_owned(), value)?;
         let line = self.line_of(value);
@@ -166,7 +161,6 @@ impl Notes<'_> {
         }
     }
 
-    /// A value of the file as JSON.
     fn json(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
         let read = match value.get_ref() {
             DeValue::String(text) => Some(Value::from(text.as_ref())),
@@ -222,7 +216,6 @@ impl Notes<'_> {
     }
 }
 
-/// A number or a switch.
 fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
     match kind {
         Kind::Switch => value.as_bool().map(Value::Bool),
@@ -248,7 +241,6 @@ fn retriever_of(source: &str) -> Option<&str> {
     Some(address.split_once("?topk=").map_or(address, |(address, _)| address))
 }
 
-/// Whether an address has a user part or a query.
 fn may_hold_a_secret(address: &str) -> bool {
     match url::Url::parse(address) {
         Ok(url) => !url.username().is_empty() || url.password().is_some() || url.query().is_some(),
@@ -282,19 +274,15 @@ pub(super) enum ProblemKind {
         other: String,
     },
     Useless(String),
-    /// A setting of one dataset by which variants are named.
     SameEverywhere(String),
-    /// A placeholder in `names` that is not a dimension.
     UnknownPlaceholder {
         name: String,
         suggestion: Option<&'static str>,
     },
-    /// A brace in `names` without its partner.
     Brace,
     /// A contrast of a variant with itself, or one that the list has already, in either direction.
     Contrast(String),
     ExcludesNothing(String),
-    /// An exclusion without conditions.
     ExcludesAll(String),
     NoVariants,
     TooManyVariants(usize),

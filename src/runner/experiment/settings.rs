@@ -52,7 +52,6 @@ macro_rules! settings {
         impl TryFrom<&[Assignment]> for $name {
             type Error = serde_json::Error;
 
-            /// Fails where a value is not of its setting's kind.
             fn try_from(assignments: &[Assignment]) -> Result<Self, serde_json::Error> {
                 serde_json::from_value(by_name(assignments))
             }
@@ -351,33 +350,26 @@ fn or_usual(variant: &Variant, value: Option<impl ToString>, usual: &str) -> Str
     value.map_or_else(|| usual.to_owned(), |value| value.to_string())
 }
 
-/// The site that pages come from.
 fn site(variant: &Variant) -> Option<String> {
     let of_its_own = |kind| matches!(kind, WikiKind::Corpus | WikiKind::Retriever);
     variant.wiki_origin.clone().filter(|_| !of_its_own(WikiName::of(&variant.wiki).kind))
 }
 
-/// The setting of a variant of that name.
 pub fn variant_setting(name: &str) -> Option<&'static Setting> {
     VARIANT_SETTINGS.iter().find(|setting| setting.name == name)
 }
 
-/// Which values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     Text,
-    /// A text, or a list of them.
     Texts,
     Path,
     /// A prompt: the path of a TOML file, or of a JSON file and a key, `FILE.json#KEY`.
     Prompt,
     /// A source of pages: `corpus:DIR`, `api`, `html` or `retriever:URL`.
     Source,
-    /// An address without user part and query.
     Url,
-    /// An address, or a list of them.
     Urls,
-    /// One of these words.
     Choice(&'static [&'static str]),
     /// A method, by either name; the value is the name in records.
     Method,
@@ -385,12 +377,9 @@ pub enum Kind {
     Price,
     /// A number of this range, both ends included.
     Number(f64, f64),
-    /// A whole number of this range, both ends included.
     Whole(u64, u64),
     Switch,
-    /// How much to reason: a word, or a number of tokens.
     Reasoning,
-    /// A JSON object that is added to bodies.
     Body,
     /// Names of headers with values.
     Headers,
@@ -398,23 +387,17 @@ pub enum Kind {
     Options,
 }
 
-/// Which variants use a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applies {
     Always,
-    /// Methods with a part that speaks a protocol.
     Protocol,
     /// Methods that search. A direct method is recorded with the first value, which changes nothing.
     Tool,
-    /// Methods with a part that answers directly.
     Direct,
-    /// Methods that vote.
     Vote,
     /// The method that asks the agent when its majority is too small.
     Majority,
-    /// Models behind a server.
     Server,
-    /// Sources of pages behind a server.
     Site,
 }
 
@@ -434,11 +417,8 @@ pub enum Effect {
 /// Its flag is the name with `-` for `_`; its key in an experiment file is the name.
 #[derive(Debug)]
 pub struct Setting {
-    /// The name, such as `max_steps`.
     pub name: &'static str,
-    /// The group under which help shows it.
     pub heading: &'static str,
-    /// What it does, in one or two sentences.
     pub help: &'static str,
     /// What stands for its value in help.
     pub value_name: &'static str,
@@ -450,14 +430,12 @@ pub struct Setting {
     /// Whether an experiment file that is run may not set it: a file may come from somebody else, and does not say where
     /// keys are. Files of earlier runs may have it.
     pub only_typed: bool,
-    /// Settings that cannot be set together with it.
     pub conflicts: &'static [&'static str],
     /// Its value in a manifest, for reading. Without this it is recorded under its name in [`Variant::settings`].
     pub recorded: Option<fn(&Variant) -> Option<String>>,
 }
 
 impl Setting {
-    /// What most settings have in common.
     const USUAL: Self = Self {
         name: "",
         heading: "",
@@ -561,7 +539,6 @@ impl Kind {
         }
     }
 
-    /// What a value must be, in words.
     pub fn expected(self) -> String {
         match self {
             Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a string".to_owned(),
@@ -610,7 +587,6 @@ pub fn price(text: &str) -> Option<PriceRecord> {
     Some(PriceRecord { prompt, completion, cached, cache_write: None, as_of: None, source: None })
 }
 
-/// A value for reading.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -636,7 +612,6 @@ impl<'a> Facts<'a> {
         Self { method, model: &variant.model, wiki: &variant.wiki }
     }
 
-    /// The facts of settings that are to become a variant.
     pub(super) fn set(assignments: &'a [Assignment]) -> Self {
         Self {
             method: text_of(assignments, "method").and_then(Method::parse).unwrap_or(Method::React),
@@ -649,34 +624,28 @@ impl<'a> Facts<'a> {
 #[derive(Debug, Clone)]
 pub struct Assignment {
     pub setting: &'static Setting,
-    /// Its value, of the setting's kind.
     pub value: Value,
     /// Line of the experiment file, from 1; 0 for a value that was typed.
     pub line: usize,
 }
 
 impl Assignment {
-    /// Whether it sets the same as another one.
     pub(super) fn sets(&self, setting: &Setting) -> bool {
         self.setting.name == setting.name
     }
 }
 
-/// The text that a setting has among several.
 pub(super) fn text_of<'a>(assignments: &'a [Assignment], name: &str) -> Option<&'a str> {
     assignments.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
 }
 
-/// Settings by name, as the typed structs are read from them.
 fn by_name(assignments: &[Assignment]) -> Value {
     let of = |assignment: &Assignment| (assignment.setting.name.to_owned(), assignment.value.clone());
     Value::Object(assignments.iter().map(of).collect::<Map<_, _>>())
 }
 
-/// Variants by the settings in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Differing {
-    /// Names of the settings in which they differ.
     pub settings: Vec<String>,
     /// The name of each variant, and its value of each of these settings; nothing where it does not use one.
     pub rows: Vec<(String, Vec<Option<String>>)>,
@@ -684,7 +653,6 @@ pub struct Differing {
     pub same: Vec<(&'static str, String)>,
 }
 
-/// A value of a variant, for reading.
 pub type OfVariant = fn(&Variant) -> Option<String>;
 
 /// What a manifest has of a variant besides its settings: what was found when they were read.
@@ -701,7 +669,6 @@ pub const FACTS: [(&str, OfVariant); 6] = [
 const NAMED: [&str; 4] = ["prompt", "protocol", "method", "model"];
 
 impl Differing {
-    /// Compares variants, of one run or of several.
     pub fn of<'v>(variants: impl IntoIterator<Item = &'v Variant>) -> Self {
         let variants: Vec<&Variant> = variants.into_iter().collect();
         let mut differing = Self::default();

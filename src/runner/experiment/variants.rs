@@ -18,7 +18,6 @@ struct Exclusion {
     used: bool,
 }
 
-/// What a file says about its variants.
 #[derive(Default)]
 struct Parts {
     base: Vec<Assignment>,
@@ -30,14 +29,12 @@ struct Parts {
     exclusions: Vec<Exclusion>,
 }
 
-/// An `[[include]]`.
 struct Included {
     name: String,
     line: usize,
     own: Vec<Assignment>,
 }
 
-/// Reads `settings`, `matrix`, `include`, `exclude` and `names`.
 pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
     let mut parts = Parts::read(notes, entries, find);
     // Half a matrix would only make more problems of the same kind.
@@ -167,7 +164,6 @@ impl Exclusion {
     }
 }
 
-/// What can be wrong with all variants together.
 fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Expanded) {
     let mut names = HashSet::new();
     for draft in &expanded.kept {
@@ -191,7 +187,6 @@ fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Exp
     }
 }
 
-/// Notes settings that no variant uses.
 fn unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
     let settings = expanded.kept.iter().flat_map(|draft| &draft.settings);
     let used: HashSet<(usize, &str)> = settings.map(|set| (set.line, set.setting.name)).collect();
@@ -220,7 +215,6 @@ fn setting_names() -> Vec<&'static str> {
     VARIANT_SETTINGS.iter().filter(|setting| !setting.only_typed).map(|setting| setting.name).collect()
 }
 
-/// Reads the settings of a table whose other keys are `besides`.
 pub(super) fn settings(notes: &mut Notes<'_>, table: &Table<'_>, besides: &[&'static str]) -> Vec<Assignment> {
     let mut settings = Vec::new();
     for entry in notes.entries(table) {
@@ -237,7 +231,6 @@ pub(super) fn settings(notes: &mut Notes<'_>, table: &Table<'_>, besides: &[&'st
     settings
 }
 
-/// Reads `[matrix]`.
 pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>, find: Find<'_>) -> Vec<Dimension> {
     let mut dimensions: Vec<Dimension> = Vec::new();
     if notes.entries(table).is_empty() {
@@ -320,7 +313,6 @@ fn named(
 }
 
 impl Naming {
-    /// Reads `names`.
     pub(super) fn read(notes: &mut Notes<'_>, line: usize, template: &str, dimensions: &[Dimension]) -> Self {
         let mut parts = Vec::new();
         let mut rest = template;

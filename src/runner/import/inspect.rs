@@ -20,36 +20,28 @@ const INSPECT: &str = "inspect";
 /// The longest name of a variant, in characters.
 const MAX_NAME: usize = 80;
 
-/// What to import, and how.
 #[derive(Debug)]
 pub(crate) struct InspectImport<'a> {
-    /// Logs, and folders of logs.
     pub(crate) logs: &'a [PathBuf],
     pub(crate) out: &'a Path,
     pub(crate) answer: AnswerFrom<'a>,
-    /// The name of the variant, of a single log.
     pub(crate) variant: Option<&'a str>,
     /// The run whose questions were asked: its ids and golds are taken.
     pub(crate) like: Option<&'a Path>,
     pub(crate) command_line: Vec<String>,
 }
 
-/// What was imported.
 #[derive(Debug, Default)]
 pub(crate) struct InspectImported {
     pub(crate) episodes: usize,
     pub(crate) not_measured: usize,
     /// Of each variant and its first scorer how many it has as right.
     pub(crate) claims: BTreeMap<(String, String), usize>,
-    /// The variants, in the order of the logs.
     pub(crate) variants: Vec<String>,
-    /// What a person should know of the logs, a sentence each.
     pub(crate) notes: Vec<String>,
-    /// Samples that are left out, and why.
     pub(crate) skipped: Vec<String>,
 }
 
-/// Writes the answers of logs into a new folder.
 pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
     let (logs, left_out) = find_logs(wanted.logs)?;
@@ -85,10 +77,8 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
     found.write()
 }
 
-/// What the logs hold.
 struct Found<'a> {
     wanted: &'a InspectImport<'a>,
-    /// Whether there is one log.
     alone: bool,
     asked: Option<ReferenceQuestions>,
     /// The log that is being read: its path for a person, and what it says.
@@ -96,15 +86,12 @@ struct Found<'a> {
     said: Option<LogSettings>,
     variants: Vec<Variant>,
     logs: Vec<LogRecord>,
-    /// What the logs say of dataset, revision and times.
     heads: Vec<LogSettings>,
     episodes: Vec<Trajectory>,
-    /// The questions, by id.
     questions: HashMap<String, Question>,
     order: Vec<String>,
     seen: HashSet<(String, String, u32)>,
     scorers: BTreeSet<String>,
-    /// Samples that were matched by their id alone.
     by_id_alone: usize,
     done: InspectImported,
 }
@@ -163,13 +150,11 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Whether a variant behind the first `known` ones has an episode.
     fn has_episodes_behind(&self, known: usize) -> bool {
         let last = self.episodes.last();
         last.is_some_and(|last| self.variants[known..].iter().any(|variant| variant.name == last.variant))
     }
 
-    /// A name that no variant has.
     fn free_name(&self, task: &str) -> String {
         let task = printable(task, MAX_NAME);
         let is_free = |name: &String| self.variants.iter().all(|variant| variant.name != *name);
@@ -367,15 +352,12 @@ pub(super) struct ReferenceQuestions {
     questions: Vec<Question>,
     by_id: HashMap<String, usize>,
     by_text: HashMap<String, Vec<usize>>,
-    /// The words of each question, and the questions by their first ones.
     words: Vec<Vec<String>>,
     by_words: HashMap<Vec<String>, Vec<usize>>,
 }
 
-/// How a question was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
-    /// By its text.
     Text,
     /// By its id; the sample does not have its text.
     IdAlone,

@@ -30,7 +30,6 @@ const MAX_LOGS: usize = 1000;
 /// Bytes that are read to see what a file is.
 const BEGINNING: u64 = 1 << 10;
 
-/// What a log says before its samples.
 #[derive(Debug, Deserialize)]
 pub(super) struct Head {
     pub(super) version: u64,
@@ -58,7 +57,6 @@ impl Head {
     }
 }
 
-/// Takes what a log holds.
 pub(super) trait Take {
     fn head(&mut self, head: Head) -> Result<(), RunError>;
     /// A sample with its place in the log for a person, or why it cannot be read.
@@ -139,7 +137,6 @@ pub(super) fn find_logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>)
     }
 }
 
-/// A path for a message.
 pub(super) fn displayed(path: &Path) -> String {
     visible_line(&path.display().to_string(), 300)
 }
@@ -148,7 +145,6 @@ fn unreadable(path: &Path, error: &io::Error) -> RunError {
     RunError::input(format!("cannot read `{}`: {error}", displayed(path)), "check the path")
 }
 
-/// The file is not what was asked for.
 pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
     RunError::input(
         format!("`{}` is not a log of Inspect: {why}", displayed(path)),
@@ -156,7 +152,6 @@ pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {
     )
 }
 
-/// Gives `take` what the log at `path` holds.
 pub(super) fn read_log(path: &Path, take: &mut impl Take) -> Result<(), RunError> {
     let cannot = |error: io::Error| unreadable(path, &error);
     let mut file = File::open(path).map_err(cannot)?;
@@ -187,7 +182,6 @@ pub(super) fn read_log(path: &Path, take: &mut impl Take) -> Result<(), RunError
     Ok(())
 }
 
-/// Why a sample is not read.
 pub(super) fn too_large() -> String {
     format!("it is larger than {} MiB", MAX_SAMPLE >> 20)
 }
@@ -248,7 +242,6 @@ impl Seek for Limited<'_> {
 
 type Archive<'a> = ZipArchive<Limited<'a>>;
 
-/// Gives `take` what the packed log in `bytes` holds.
 pub(super) fn read_packed(path: &Path, bytes: &[u8], sha256: String, take: &mut impl Take) -> Result<(), RunError> {
     let broken = |error: ZipError| not_a_log(path, &zip_reason(&error));
     let left = Cell::new(MAX_LIST);
@@ -287,7 +280,6 @@ pub(super) fn read_packed(path: &Path, bytes: &[u8], sha256: String, take: &mut 
     Ok(())
 }
 
-/// A file of the archive, unpacked.
 fn entry(archive: &mut Archive<'_>, at: usize) -> Result<Vec<u8>, String> {
     let file = archive.by_index(at).map_err(|error| zip_reason(&error))?;
     let bytes = read_at_most(file, MAX_SAMPLE);

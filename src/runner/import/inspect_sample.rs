@@ -24,10 +24,8 @@ const MAX_META: usize = 64 << 10;
 /// The largest number of tokens or milliseconds that is believed: sums of them stay far from the largest number there is.
 const MAX_COUNT: u64 = 1 << 36;
 
-/// Models of one sample whose tokens are counted.
 const MAX_MODELS: usize = 100;
 
-/// Counts of tokens in the usage of a model.
 const COUNTS: [&str; 6] = [
     "input_tokens",
     "output_tokens",
@@ -78,7 +76,6 @@ pub(crate) enum AnswerFrom<'a> {
     Either,
     /// The argument of the last call of the tool that submits an answer.
     Submit,
-    /// The whole output.
     Output,
     /// What this scorer read from the output.
     Scorer(&'a str),
@@ -278,7 +275,6 @@ impl Sample {
         (all().take(MAX_MODELS).map(tokens).fold(Usage::default(), |sum, usage| sum + usage), cost)
     }
 
-    /// The first scorer's name, and whether it has the answer as right.
     pub(super) fn claim(&self) -> Option<(&str, bool)> {
         let (name, score) = self.scores.as_ref()?.iter().next()?;
         let value = &score["value"];
@@ -349,12 +345,9 @@ pub(super) struct LogSettings {
     pub(super) task: Option<String>,
     pub(super) dataset: Option<String>,
     pub(super) epochs: Option<u32>,
-    /// Questions that it planned, and episodes.
     pub(super) selected: Option<usize>,
     pub(super) planned: Option<usize>,
-    /// The place of each question, by its id.
     pub(super) ids: HashMap<String, usize>,
-    /// Names of the tools that submit an answer.
     pub(super) submit: Vec<String>,
     pub(super) revision: Option<String>,
     pub(super) started_at: Option<String>,
@@ -404,7 +397,6 @@ impl LogSettings {
         }
     }
 
-    /// The settings of its answers.
     pub(super) fn variant(&self, name: &str) -> Variant {
         let model = self.model.clone().unwrap_or_else(|| UNKNOWN.to_owned());
         let known = imported_variant(name, model);
@@ -416,7 +408,6 @@ impl LogSettings {
         }
     }
 
-    /// Why it is not all of its run, in words.
     pub(super) fn unfinished(&self) -> Option<String> {
         let why = self.error.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         match self.status.as_deref()? {
@@ -426,7 +417,6 @@ impl LogSettings {
         }
     }
 
-    /// What the manifest keeps of it.
     pub(super) fn record(&self, path: &Path, variant: &str, samples: usize) -> LogRecord {
         LogRecord {
             path: path.display().to_string(),
@@ -454,7 +444,6 @@ fn ids(list: &Value) -> HashMap<String, usize> {
     ids
 }
 
-/// The names of the tools that submit an answer, where the plan has others than the usual one.
 fn submit_tools(plan: &Value) -> Vec<String> {
     let steps = plan["steps"].as_array().into_iter().flatten();
     let named = steps.flat_map(|step| [&step["params"]["submit"]["name"], &step["params"]["submit_name"]]);

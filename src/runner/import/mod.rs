@@ -20,10 +20,8 @@ use crate::base::manifest::{MANIFEST_VERSION, UNKNOWN};
 use crate::base::{DatasetRecord, DecodingRecord, Manifest, Variant, Wording};
 use std::collections::BTreeMap;
 
-/// What to do where the folder holds a run already.
 const NEW_FOLDER: &str = "name a new folder with --out";
 
-/// The manifest of these variants' episodes.
 fn imported_manifest(
     variants: Vec<Variant>,
     dataset: DatasetRecord,

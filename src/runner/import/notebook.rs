@@ -26,10 +26,8 @@ const MAX_SKIPPED: usize = 10_000;
 const EPISODES: &str =
     "name files with one recorded episode per line, in the form of the paper's notebooks (`wikitrail docs formats`)";
 
-/// What was imported.
 #[derive(Debug)]
 pub(crate) struct NotebookImported {
-    /// The new folder.
     pub(crate) folder: PathBuf,
     pub(crate) episodes: usize,
     /// Episodes that the files have as right.
@@ -40,7 +38,6 @@ pub(crate) struct NotebookImported {
     pub(crate) skipped: Vec<String>,
 }
 
-/// What the files hold.
 #[derive(Default)]
 struct Found {
     episodes: Vec<Imported>,

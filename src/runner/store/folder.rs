@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 /// Largest manifest, experiment or prompt that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// What a line begins with.
 const BEGINNING: &str = "{\"id\":\"";
 /// How much of a line is copied at once, in bytes: one that is too long to be read may be in the file.
 const MAX_PIECE: u64 = 1 << 20;
@@ -34,13 +33,10 @@ pub(crate) struct RunFolder {
 /// What the names of files begin with that each part of a run has for itself: a shard, or a process without one.
 pub(super) const TRAJECTORIES: &str = "trajectories";
 pub(super) const JOURNAL: &str = "journal";
-/// What people said of the episodes.
 const ANNOTATIONS: &str = "annotations.jsonl";
-/// What people note about the run, which no run writes.
 pub(super) const NOTES: &str = "notes.json";
 
 impl RunFolder {
-    /// The experiment that the run belongs to.
     pub(crate) const EXPERIMENT: &'static str = "experiment.toml";
 
     /// A run folder that may not exist yet. Creates nothing.
@@ -48,7 +44,6 @@ impl RunFolder {
         Self { path: path.into() }
     }
 
-    /// An existing run folder.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let folder = Self::at(path);
         if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
@@ -67,7 +62,6 @@ impl RunFolder {
         is_lock(name) || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
     }
 
-    /// Whether a file of this name is part of a run.
     pub(crate) fn is_own(name: &str) -> bool {
         let lines =
             [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
@@ -124,25 +118,21 @@ impl RunFolder {
         created
     }
 
-    /// Writes the manifest, atomically replacing an older one.
     pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
         let path = self.manifest_path();
         replace(&path, pretty(manifest, &path)?.as_bytes())
     }
 
-    /// Writes how a shard goes, atomically replacing what it wrote before.
     pub(crate) fn write_shard(&self, record: &ShardRecord) -> Result<(), StoreError> {
         let path = self.shard_path(record.shard);
         replace(&path, pretty(record, &path)?.as_bytes())
     }
 
-    /// How a shard went so far, where it was ever begun.
     pub(crate) fn shard(&self, shard: Shard) -> Result<Option<ShardRecord>, StoreError> {
         let path = self.shard_path(shard);
         if path.is_file() { read_versioned(&path, SHARD_VERSION).map(Some) } else { Ok(None) }
     }
 
-    /// How every shard went that was ever begun.
     pub(crate) fn shards(&self) -> Result<Vec<ShardRecord>, StoreError> {
         let mut shards: Vec<Shard> = self.names()?.iter().filter_map(|name| shard_recorded(name)).collect();
         shards.sort();
@@ -153,12 +143,10 @@ impl RunFolder {
         self.path.join(format!("shard.{}.json", shard.name()))
     }
 
-    /// Writes the text of the experiment that the run belongs to, atomically replacing an older one.
     pub(crate) fn write_experiment(&self, text: &str) -> Result<(), StoreError> {
         replace(&self.path.join(Self::EXPERIMENT), text.as_bytes())
     }
 
-    /// The text of the experiment that the run belongs to, if any.
     pub(crate) fn experiment(&self) -> Result<Option<String>, StoreError> {
         let path = self.path.join(Self::EXPERIMENT);
         if !path.is_file() {
@@ -167,7 +155,6 @@ impl RunFolder {
         read_text(&path).map(Some).map_err(StoreError::io("read", &path))
     }
 
-    /// Writes the questions that the run asks, one a line, atomically replacing older ones.
     pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
         replace_with(&self.questions_path(), |file| {
             for question in questions {
@@ -183,7 +170,6 @@ impl RunFolder {
         Ok(self.names()?.iter().any(|name| name.starts_with("questions.jsonl.") && name.ends_with(TEMPORARY)))
     }
 
-    /// Whether the questions were written.
     pub(crate) fn has_questions(&self) -> bool {
         self.questions_path().is_file()
     }
@@ -223,7 +209,6 @@ impl RunFolder {
         })))
     }
 
-    /// Stores a rendered prompt prefix under its digest, unless it is stored already.
     pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
         let folder = self.path().join("prompts");
         create_own_folder(&folder).map_err(StoreError::io("write to", &folder))?;
@@ -232,7 +217,6 @@ impl RunFolder {
         if is_stored { Ok(()) } else { replace(&path, text.as_bytes()) }
     }
 
-    /// The rendered prompt prefix with this digest.
     pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path().join("prompts").join(format!("{sha256}.txt"));
         // A manifest is somebody's: it names no other file.
@@ -243,34 +227,28 @@ impl RunFolder {
         read_text(&path).map_err(StoreError::io("read", &path))
     }
 
-    /// The notes of the run; empty ones if nobody noted anything.
     pub(crate) fn notes(&self) -> Result<Notes, StoreError> {
         let path = self.path().join(NOTES);
         if path.is_file() { read_versioned(&path, NOTES_VERSION) } else { Ok(Notes::default()) }
     }
 
-    /// Writes the notes, atomically replacing older ones.
     pub(crate) fn write_notes(&self, notes: &Notes) -> Result<(), StoreError> {
         let path = self.path().join(NOTES);
         replace(&path, pretty(notes, &path)?.as_bytes())
     }
 
-    /// The file of what people said of the episodes, which need not be there.
     pub(crate) fn annotations(&self) -> PathBuf {
         self.path.join(ANNOTATIONS)
     }
 
-    /// The file of what models said of the answers, which need not be there.
     pub(crate) fn verdicts(&self) -> PathBuf {
         self.path.join(VERDICTS)
     }
 
-    /// The file of why models find that episodes failed, which need not be there.
     pub(crate) fn classifications(&self) -> PathBuf {
         self.path.join(CLASSIFICATIONS)
     }
 
-    /// Opens the trajectory file for appending.
     pub(crate) fn appender(&self, lock: &Lock) -> Result<Appender, StoreError> {
         Appender::open(&self.lines(TRAJECTORIES, &part(lock.shard())))
     }
@@ -295,7 +273,6 @@ impl RunFolder {
         Journal::open(&self.lines(JOURNAL, &own), &before, |key| !measured.contains(key), elsewhere)
     }
 
-    /// The lines of the journals that cannot be read.
     pub(crate) fn damaged_journal_lines(&self) -> Result<Vec<Skipped>, StoreError> {
         let mut skipped = Vec::new();
         for part in self.parts(None)? {
@@ -344,7 +321,6 @@ impl RunFolder {
         compact(&path, records)
     }
 
-    /// The recorded episodes of all shards.
     pub(crate) fn records(&self) -> Result<Records, StoreError> {
         self.records_of(None)
     }
@@ -408,7 +384,6 @@ impl RunFolder {
         Ok(parts)
     }
 
-    /// The names of what is in the folder.
     fn names(&self) -> Result<Vec<String>, StoreError> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(StoreError::io("read", &self.path))? {
@@ -427,12 +402,10 @@ fn part(shard: Option<Shard>) -> String {
     shard.map(|shard| format!(".{}", shard.name())).unwrap_or_default()
 }
 
-/// The shard whose record has this name.
 fn shard_recorded(name: &str) -> Option<Shard> {
     Shard::in_name(name.strip_prefix("shard.")?.strip_suffix(".json")?)
 }
 
-/// Whether a file is the record of a shard.
 pub(super) fn is_shard_record(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).and_then(shard_recorded).is_some()
 }

@@ -24,21 +24,17 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Version of the file; readers refuse newer ones.
 const VERSION: u32 = 1;
 /// Bytes of lines that are no longer needed, from which on the file is rewritten during a run.
 const MAX_DEAD: u64 = 64 << 20;
 
-/// What each variant has cost, by its name.
 pub(crate) type PaidByVariant = BTreeMap<String, Paid>;
 
-/// What took place in each episode, by its key.
 pub(super) type Episodes = HashMap<String, Vec<Kept>>;
 
 #[derive(Debug)]
 pub(super) struct Kept {
     variant: Arc<str>,
-    /// Of a vote, from 0.
     sample: Option<u32>,
     event: Event,
 }
@@ -62,7 +58,6 @@ struct Line<'a> {
     event: Event,
 }
 
-/// What a journal holds.
 #[derive(Debug, Default)]
 pub(super) struct Journaled {
     pub(crate) paid: PaidByVariant,
@@ -78,20 +73,16 @@ struct Damaged {
     told: Skipped,
 }
 
-/// A journal that is being written.
 #[derive(Debug)]
 pub(crate) struct Journal {
     writer: Writer<Item>,
     kept: Mutex<Episodes>,
-    /// Lines that could not be read when it was opened.
     skipped: Vec<Skipped>,
 }
 
 #[derive(Debug)]
 enum Item {
-    /// A line of the episode with this key.
     Line(String, Vec<u8>),
-    /// The episode with this key is recorded.
     Ended(String),
 }
 
@@ -127,7 +118,6 @@ impl Journaled {
         Ok(Some(journaled))
     }
 
-    /// The lines that cannot be read.
     pub(super) fn skipped(&self) -> impl Iterator<Item = &Skipped> {
         self.damaged.iter().map(|damaged| &damaged.told)
     }
@@ -245,7 +235,6 @@ pub(super) fn adopt(episodes: &mut Episodes, others: impl IntoIterator<Item = (S
     }
 }
 
-/// The file behind a journal, used by the writer's thread.
 struct JournalFile {
     path: PathBuf,
     /// Absent until there is something to write.
@@ -321,7 +310,6 @@ impl JournalFile {
         }
     }
 
-    /// Rewrites the file without the lines of episodes that are recorded.
     fn shrink(&mut self) -> Result<(), StoreError> {
         let Some(mut journaled) = Journaled::read(&self.path)? else { return Ok(()) };
         journaled.episodes.retain(|key, _| self.open.contains_key(key));
@@ -343,7 +331,6 @@ fn lines(path: &Path) -> Result<Option<impl Iterator<Item = io::Result<Vec<u8>>>
     }
 }
 
-/// The first line; none if the file is empty.
 fn header(lines: &mut impl Iterator<Item = io::Result<Vec<u8>>>, path: &Path) -> Result<Option<Header>, StoreError> {
     let Some(first) = lines.next() else { return Ok(None) };
     let mut first = first.map_err(StoreError::io("read", path))?;

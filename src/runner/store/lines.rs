@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A run's trajectory file, open for appending by one process.
 #[derive(Debug)]
 pub(crate) struct Appender {
     lines: LineFile,
@@ -66,7 +65,6 @@ impl Appender {
         &self.lines.path
     }
 
-    /// Bytes of the incomplete last line that was removed on opening.
     pub(crate) fn dropped(&self) -> Option<u64> {
         self.dropped
     }
@@ -215,12 +213,10 @@ pub(crate) fn carry_lines<T>(
 #[derive(Debug)]
 pub(crate) struct LineWriter {
     writer: Writer<Vec<u8>>,
-    /// Lines that the file has not taken.
     unwritten: Arc<Mutex<Vec<u8>>>,
 }
 
 impl LineWriter {
-    /// Starts the thread. The file is opened, locked and closed for each batch.
     pub(crate) fn start(path: PathBuf) -> Result<Self, TapeError> {
         let unwritten = Arc::<Mutex<Vec<u8>>>::default();
         let (lines, file) = (Arc::clone(&unwritten), path.clone());

@@ -26,9 +26,7 @@ use std::time::{Duration, Instant, SystemTime};
 const TOUCH_INTERVAL: Duration = Duration::from_secs(5);
 /// How long to watch a shard whose process may still run on another machine.
 pub(crate) const WATCH: Duration = Duration::from_secs(20);
-/// Bytes of a lock file that are read at most.
 const MAX_LOCK_BYTES: u64 = 200;
-/// Shards that an error names.
 const MAX_LISTED: usize = 7;
 
 /// How long to wait before another look at who has the claim.
@@ -36,14 +34,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 const NAME: &str = ".lock";
 
-/// What models said of the answers.
 pub(super) const VERDICTS: &str = "verdicts.jsonl";
-/// Why models find that episodes failed.
 pub(super) const CLASSIFICATIONS: &str = "classifications.jsonl";
-/// The files that models' answers are appended to.
 const ASKED: [&str; 2] = [VERDICTS, CLASSIFICATIONS];
 
-/// The lock on a run's folder or on one shard of it, released on drop.
 #[derive(Debug)]
 pub(crate) struct Lock {
     shard: Option<Shard>,
@@ -56,7 +50,6 @@ pub(crate) struct Lock {
     touching: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What a shard's process leaves in its lock file.
 #[derive(Debug, PartialEq, Eq)]
 struct Sign {
     holder: String,
@@ -64,7 +57,6 @@ struct Sign {
 }
 
 impl Lock {
-    /// Locks the folder, or one shard of it.
     pub(super) fn take(folder: &Path, shard: Option<Shard>) -> Result<Self, StoreError> {
         let path = folder.join(NAME);
         let file = open(&path)?;
@@ -141,7 +133,6 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The shard that is locked; none for the whole folder.
     pub(crate) fn shard(&self) -> Option<Shard> {
         self.shard
     }
@@ -234,7 +225,6 @@ fn busy(folder: &Path, file: &File) -> Result<StoreError, StoreError> {
     Ok(StoreError::Locked { path: folder.to_owned(), holder })
 }
 
-/// The shards that were ever locked, with their lock files.
 fn known(folder: &Path) -> Result<Vec<(Shard, PathBuf)>, StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?.flatten();
     let mut shards: Vec<_> =
@@ -254,7 +244,6 @@ fn of_other_number(folder: &Path, shard: Shard) -> Result<Option<Shard>, StoreEr
     Ok(None)
 }
 
-/// The shard whose lock has this name.
 fn in_name(name: &str) -> Option<Shard> {
     Shard::in_name(name.strip_prefix(NAME)?.strip_prefix('.')?)
 }

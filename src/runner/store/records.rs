@@ -35,7 +35,6 @@ pub(crate) struct Records {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skipped {
     pub path: PathBuf,
-    /// Line number, from 1.
     pub line: usize,
     pub reason: String,
 }
@@ -48,7 +47,6 @@ struct Place {
     head: Head,
 }
 
-/// The state of a trajectory file before it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shard {
     path: PathBuf,
@@ -64,7 +62,6 @@ impl Shard {
 }
 
 impl Records {
-    /// Finds the latest record of each episode. Unreadable lines are skipped and listed.
     pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
         Self::index_lines(shards, None)
     }
@@ -86,7 +83,6 @@ impl Records {
         Ok(records)
     }
 
-    /// Whether these are the records of exactly these `shards`.
     pub(super) fn are_of(&self, shards: &[Shard]) -> bool {
         self.shards == shards
     }
@@ -154,12 +150,10 @@ impl Records {
         &self.skipped
     }
 
-    /// The key and variant of each episode, and whether it was measured.
     pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         self.places.iter().map(|place| (place.head.key.as_str(), place.head.variant.as_str(), place.head.measured))
     }
 
-    /// The trajectories, read one at a time.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Trajectory, StoreError>> {
         let (mut open, mut line) = (None, Vec::new());
         self.places.iter().map(move |place| self.read(place, &mut open, &mut line))
@@ -198,12 +192,10 @@ impl Records {
         Ok(())
     }
 
-    /// What is kept in memory of the episodes, in their order.
     pub(super) fn heads(&self) -> impl Iterator<Item = &Head> {
         self.places.iter().map(|place| &place.head)
     }
 
-    /// What is kept in memory of the episode at this place in their order.
     pub(super) fn head(&self, at: usize) -> &Head {
         &self.places[at].head
     }
@@ -215,13 +207,11 @@ impl Records {
         Ok(line)
     }
 
-    /// The episode at this place.
     pub(crate) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.read(&self.places[at], &mut open, &mut Vec::new())
     }
 
-    /// Where the record at this place is: its file, and its line from 1.
     pub(super) fn file_and_line(&self, at: usize) -> Result<(PathBuf, usize), StoreError> {
         let Place { shard, offset, .. } = self.places[at];
         let path = &self.shards[shard].path;
@@ -269,12 +259,9 @@ fn line_number(path: &Path, offset: u64) -> std::io::Result<usize> {
 
 /// Minimum bytes per thread.
 const SHARE: u64 = 4 << 20;
-/// Size of the read buffer.
 const BLOCK: usize = 256 << 10;
 
-/// A non-blank line and its position.
 pub(super) struct Line {
-    /// Line number, from 1.
     pub(super) number: usize,
     pub(super) offset: u64,
     /// In bytes, including the line end.
@@ -284,13 +271,10 @@ pub(super) struct Line {
 
 pub(super) enum Content {
     Episode(Head),
-    /// A record of this version, which is too new.
     Newer(u64),
-    /// Anything else, and why.
     Unreadable(String),
 }
 
-/// The part of an episode that is kept in memory.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) key: String,
@@ -302,7 +286,6 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The sort key of episodes.
     pub(super) fn place(&self) -> (&str, u32, usize) {
         (&self.variant, self.repeat, self.index)
     }

@@ -18,7 +18,6 @@ pub(crate) enum Keep {
     Last,
 }
 
-/// Two different measurements of one episode.
 #[derive(Debug)]
 pub(crate) struct Conflict {
     pub(crate) id: String,
@@ -28,7 +27,6 @@ pub(crate) struct Conflict {
     pub(crate) places: [(PathBuf, usize); 2],
 }
 
-/// A record by its folder and its place in that folder's records.
 type Entry = (usize, usize);
 
 /// Which record of each episode counts.
@@ -37,7 +35,6 @@ pub(crate) struct Union<'a> {
     records: &'a [Records],
     entries: Vec<Entry>,
     conflicts: Vec<[Entry; 2]>,
-    /// Records that are equal to one that counts.
     pub(crate) copies: usize,
     /// What these have cost: it was paid once.
     pub(crate) copied: PaidByVariant,
@@ -86,12 +83,10 @@ impl<'a> Union<'a> {
         Ok(one.trim_ascii() == other.trim_ascii() || trajectory(&one) == trajectory(&other))
     }
 
-    /// How many episodes were measured in different ways.
     pub(crate) fn conflicts(&self) -> usize {
         self.conflicts.len()
     }
 
-    /// The first `most` of these, with their places.
     pub(crate) fn first_conflicts(&self, most: usize) -> Result<Vec<Conflict>, StoreError> {
         let place = |(folder, place): Entry| self.records[folder].file_and_line(place);
         let told = |pair: &[Entry; 2]| {
@@ -126,7 +121,6 @@ impl<'a> Union<'a> {
         self.entries.iter().map(head).map(|head| (head.key.as_str(), head.measured))
     }
 
-    /// What these records have cost.
     pub(crate) fn paid(&self) -> PaidByVariant {
         let mut paid = PaidByVariant::new();
         for (folder, place) in &self.entries {
@@ -136,7 +130,6 @@ impl<'a> Union<'a> {
         paid
     }
 
-    /// Writes the records as they are, one a line.
     pub(super) fn write(&self, file: &mut dyn Write) -> io::Result<()> {
         let mut open: Vec<_> = self.records.iter().map(|_| None).collect();
         for (folder, place) in &self.entries {
