@@ -2,14 +2,16 @@
 //! each with the line of the value that names it.
 
 use super::error::RunError;
-use super::questions::{HELP, InputProblem, absent, ids};
+use super::questions::{absent, ids};
 use crate::prompting::{self, Problem, Problems, PromptError, texts};
 use crate::runner::experiment::{Assignment, ExperimentFile, Overrides, shipped};
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
 
-const MOST: usize = 100;
+const MAX_PROBLEMS: usize = 100;
+const HELP: &str =
+    "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
 
 /// Looks at every file that an experiment file names. All that is wrong is one error.
 pub(super) fn check(file: &ExperimentFile, overrides: &Overrides) -> Result<(), RunError> {
@@ -36,7 +38,7 @@ struct Inputs<'f> {
 impl Inputs<'_> {
     fn dataset(&mut self, line: usize, path: &Path) {
         if !path.exists() && shipped::file(&path.display().to_string()).is_none() {
-            self.note(line, absent(path));
+            self.note(line, &absent(path));
         }
     }
 
@@ -59,12 +61,12 @@ impl Inputs<'_> {
         if let Some((line, path)) = named("ids")
             && let Err(wrong) = ids(Path::new(path))
         {
-            self.note(line, wrong);
+            self.note(line, &wrong);
         }
         for assignment in settings.iter().filter(|set| set.setting.only_typed && set.line > 0) {
             let message = format!("`{}` says where a key is, which no file may say", assignment.setting.name);
             let hint = format!("remove it, and give {} on the command line", assignment.setting.flag());
-            self.note(assignment.line, InputProblem { message, hint });
+            self.note(assignment.line, &RunError::input(message, hint));
         }
         if let Some((line, wiki)) = named("wiki") {
             self.corpus(line, wiki);
@@ -77,7 +79,7 @@ impl Inputs<'_> {
         }
         let elsewhere = |problem: &Problem| problem.file != self.file.path;
         self.problems.sort_by_key(|problem| (elsewhere(problem), problem.file.clone(), problem.line));
-        self.problems.truncate(MOST);
+        self.problems.truncate(MAX_PROBLEMS);
         let problems = Problems { list: self.problems, help: HELP };
         Err(RunError::input(&problems, problems.hint()))
     }
@@ -107,8 +109,7 @@ impl Inputs<'_> {
         let Some(folder) = wiki.strip_prefix("corpus:").filter(|folder| !folder.is_empty()) else { return };
         let articles = format!("{}/articles.jsonl", folder.trim_end_matches('/'));
         if !Path::new(folder).exists() && shipped::file(&articles).is_none() {
-            let message = format!("`{folder}` does not exist");
-            self.note(line, InputProblem { message, hint: "check the path".to_owned() });
+            self.note(line, &RunError::input(format!("`{folder}` does not exist"), "check the path"));
         }
     }
 
@@ -118,14 +119,18 @@ impl Inputs<'_> {
 
     /// Problems inside a file have their own lines.
     fn refused(&mut self, line: usize, error: PromptError) {
-        let PromptError::Invalid(problems) = error else { return self.note(line, error.into()) };
+        let PromptError::Invalid(problems) = error else {
+            let hint = error.hint().unwrap_or_else(|| HELP.to_owned());
+            return self.note(line, &RunError::input(error, hint));
+        };
         for problem in problems.list {
             self.add(Problem { hint: problem.hint.or_else(|| Some(problems.help.to_owned())), ..problem });
         }
     }
 
-    fn note(&mut self, line: usize, InputProblem { message, hint }: InputProblem) {
-        self.add(Problem { file: self.file.path.clone(), line, message, hint: Some(hint) });
+    fn note(&mut self, line: usize, error: &RunError) {
+        let (message, hint) = (error.to_string(), Some(error.hint().to_owned()));
+        self.add(Problem { file: self.file.path.clone(), line, message, hint });
     }
 
     /// One file may be named for many variants.

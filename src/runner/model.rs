@@ -13,7 +13,8 @@ use crate::models::{
 };
 use crate::net::{RetrySettings, redact};
 use crate::runner::experiment::VariantSettings;
-use crate::runner::experiment::extra::{self, ExtraError, HeaderValue};
+use crate::runner::experiment::defaults::BadValue;
+use crate::runner::experiment::extra::{self, HeaderValue};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
@@ -511,7 +512,7 @@ impl ModelSettings<'_> {
 
     /// Settings that did not come from flags or a file are checked here.
     fn check_extra(self) -> Result<(), RunError> {
-        let refused = |ExtraError { message, hint }| RunError::usage(message, hint);
+        let refused = |BadValue { message, hint }| RunError::usage(message, hint);
         self.0.extra_body.as_ref().map_or(Ok(()), extra::check_body).map_err(refused)?;
         self.0.extra_header.as_ref().map_or(Ok(()), extra::check_headers).map_err(refused)?;
         let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];

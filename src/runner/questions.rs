@@ -7,7 +7,6 @@ use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Question, Selection};
 use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
-use crate::prompting::PromptError;
 use crate::runner::experiment::{DatasetSettings, DatasetSpec, shipped};
 use crate::runner::store::RunFolder;
 use std::collections::BTreeMap;
@@ -53,7 +52,7 @@ pub(crate) fn load_with(path: &Path, options: &ReadOptions) -> Result<Dataset, R
     match shipped::file(&shown).filter(|_| !path.exists()) {
         Some(bytes) => Ok(dataset::load(&shown, bytes, options)?),
         None => match dataset::load_file(path, options) {
-            Err(DatasetError { problem: Problem::Io(_), .. }) if !path.exists() => Err(absent(path).into()),
+            Err(DatasetError { problem: Problem::Io(_), .. }) if !path.exists() => Err(absent(path)),
             loaded => Ok(loaded?),
         },
     }
@@ -97,38 +96,16 @@ fn format_of(name: &str) -> Result<Format, RunError> {
         .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InputProblem {
-    pub(super) message: String,
-    pub(super) hint: String,
-}
-
-pub(super) const HELP: &str =
-    "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
-
-impl From<PromptError> for InputProblem {
-    fn from(error: PromptError) -> Self {
-        Self { message: error.to_string(), hint: error.hint() }
-    }
-}
-
-impl From<InputProblem> for RunError {
-    /// The same where no line names the file.
-    fn from(wrong: InputProblem) -> Self {
-        Self::input(wrong.message, wrong.hint)
-    }
-}
-
-pub(super) fn ids(path: &Path) -> Result<Vec<String>, InputProblem> {
-    let text = File::open(path).and_then(|file| text_at_most(file, MAX_IDS_BYTES)).map_err(|error| InputProblem {
-        message: format!("cannot read the ids in `{}`: {error}", path.display()),
-        hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
+pub(super) fn ids(path: &Path) -> Result<Vec<String>, RunError> {
+    let text = File::open(path).and_then(|file| text_at_most(file, MAX_IDS_BYTES)).map_err(|error| {
+        let message = format!("cannot read the ids in `{}`: {error}", path.display());
+        RunError::input(message, "--ids takes a UTF-8 file with one id a line")
     })?;
     Ok(dataset::read_ids(&text))
 }
 
 /// What is wrong where a file does not exist. The hint says how to fetch it, if it is a public file.
-pub(super) fn absent(path: &Path) -> InputProblem {
+pub(super) fn absent(path: &Path) -> RunError {
     let name = path.file_name().map(|name| name.to_string_lossy());
     let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
     let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
@@ -142,7 +119,7 @@ pub(super) fn absent(path: &Path) -> InputProblem {
             format!("fetch it: wikitrail dataset fetch {} --out {folder}", source.name)
         }
     };
-    InputProblem { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
+    RunError::input(format!("cannot read `{}`: there is no such file", path.display()), hint)
 }
 
 pub(super) struct SelectedQuestions {

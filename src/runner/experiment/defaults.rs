@@ -167,6 +167,10 @@ pub struct BadValue {
     pub hint: String,
 }
 
+pub(super) fn refuse<T>(message: impl Into<String>, hint: impl Into<String>) -> Result<T, BadValue> {
+    Err(BadValue { message: message.into(), hint: hint.into() })
+}
+
 /// All values that are given, the strongest first: variables, the folder's file, the person's file.
 #[derive(Debug, Clone, Default)]
 pub struct Defaults(Vec<Given>);
@@ -261,7 +265,6 @@ fn is_host(host: &str, address: &Url) -> bool {
 /// Checks a value; `folder` where the file of the current folder gives it.
 pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), BadValue> {
     let name = setting.name;
-    let refuse = |message: String, hint: &str| Err(BadValue { message, hint: hint.to_owned() });
     if value.trim().is_empty() || value.contains(char::is_control) {
         return refuse(format!("`{name}` is empty or is not one line"), "give it a value, or leave it out");
     }
@@ -293,36 +296,35 @@ pub fn check(setting: &DefaultSetting, value: &str, folder: bool) -> Result<(), 
             )
         }
         ("file_dirs", _) if parts(value).any(str::is_empty) => {
-            refuse("`file_dirs` has a folder without a name".to_owned(), "write folders such as \"/data/qa\"")
+            refuse("`file_dirs` has a folder without a name", "write folders such as \"/data/qa\"")
         }
         ("base_url", _) => parts(value).try_for_each(check_address),
         ("key_hosts", _) if !parts(value).all(|host| host_of(host).is_some()) => refuse(
-            "`key_hosts` has a value that is not a host".to_owned(),
+            "`key_hosts` has a value that is not a host",
             "write hosts such as \"llm.example.org\" or \"127.0.0.1:8000\", without http:// and path",
         ),
         ("price", _) if price(value).is_none() => {
-            refuse("`price` is not a price".to_owned(), "write two or three amounts such as \"0.15/0.60\"")
+            refuse("`price` is not a price", "write two or three amounts such as \"0.15/0.60\"")
         }
         ("concurrency", _) => match value.parse::<Concurrency>() {
             Ok(_) => Ok(()),
-            Err(expected) => refuse(format!("`concurrency` is `{}`", crate::prompting::quoted(value)), &expected),
+            Err(expected) => refuse(format!("`concurrency` is `{}`", crate::prompting::quoted(value)), expected),
         },
         _ => Ok(()),
     }
 }
 
 fn check_address(address: &str) -> Result<(), BadValue> {
-    let fault = |message: &str, hint: &str| BadValue { message: message.to_owned(), hint: hint.to_owned() };
     match Url::parse(address) {
-        Ok(url) if !url.username().is_empty() || url.password().is_some() || url.query().is_some() => Err(fault(
+        Ok(url) if !url.username().is_empty() || url.password().is_some() || url.query().is_some() => refuse(
             "`base_url` has a user name or a query, which may contain a secret",
             "leave it out; a key belongs in a variable such as OPENAI_API_KEY",
-        )),
+        ),
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(()),
-        _ => Err(fault(
+        _ => refuse(
             "`base_url` is not an http or https address",
             "write it with its scheme, such as http://localhost:8080 or https://llm.example/v1",
-        )),
+        ),
     }
 }
 
@@ -341,7 +343,7 @@ pub fn check_price(values: &[Given]) -> Result<(), BadValue> {
     let has = |name: &str| values.iter().any(|given| given.setting.name == name);
     if has("price") && !has("model") {
         let hint = "set `model` in the same place, or name a file of prices with `prices`";
-        return Err(BadValue { message: "`price` has no `model` beside it".to_owned(), hint: hint.to_owned() });
+        return refuse("`price` has no `model` beside it", hint);
     }
     Ok(())
 }

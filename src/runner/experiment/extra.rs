@@ -1,5 +1,6 @@
 //! What is added to requests: fields of the body and headers. Both are recorded, so neither may hold a secret.
 
+use super::defaults::{BadValue, refuse};
 use crate::base::text::{is_secret_name, looks_secret};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -71,21 +72,10 @@ const STOPS: [&str; 2] = ["stop", "stopsequences"];
 const CONFIG: &str = "generationconfig";
 const BY_HEADER: &str = "what is recorded may not hold a secret: send it with --extra-header NAME=env:VARIABLE";
 
-/// Why something cannot be added to requests. What was given is not repeated, as it may hold a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExtraError {
-    pub message: String,
-    pub hint: String,
-}
-
-fn refused<T>(message: impl Into<String>, hint: impl Into<String>) -> Result<T, ExtraError> {
-    Err(ExtraError { message: message.into(), hint: hint.into() })
-}
-
-pub fn parse_body(text: &str) -> Result<Value, ExtraError> {
+pub fn parse_body(text: &str) -> Result<Value, BadValue> {
     match serde_json::from_str(text) {
         Ok(body @ Value::Object(_)) => check_body(body.as_object().unwrap_or(&Map::new())).map(|()| sorted(body)),
-        Ok(_) | Err(_) => refused(
+        Ok(_) | Err(_) => refuse(
             "--extra-body is not a JSON object",
             "write one such as '{\"top_k\": 20}', in single quotes so that the shell leaves it alone",
         ),
@@ -99,15 +89,15 @@ pub fn sorted(mut body: Value) -> Value {
 }
 
 /// Refuses what would break requests or is a setting of its own, and what looks like a secret.
-pub fn check_body(body: &Map<String, Value>) -> Result<(), ExtraError> {
+pub fn check_body(body: &Map<String, Value>) -> Result<(), BadValue> {
     if serde_json::to_vec(body).map_or(usize::MAX, |json| json.len()) > MAX_BODY {
-        return refused("--extra-body is longer than 64 KiB", "leave out what requests do not need");
+        return refuse("--extra-body is longer than 64 KiB", "leave out what requests do not need");
     }
     let config = || body.iter().filter(|(name, _)| folded(name) == CONFIG);
     if let Some((name, _)) = config().find(|(_, inner)| !inner.is_object()) {
         let message =
             format!("`{name}` in --extra-body is not an object, and would replace all settings of the request");
-        return refused(message, "write its fields, such as '{\"generationConfig\": {\"topK\": 20}}'");
+        return refuse(message, "write its fields, such as '{\"generationConfig\": {\"topK\": 20}}'");
     }
     let inner = config().filter_map(|(_, inner)| inner.as_object());
     for name in body.keys().chain(inner.flat_map(Map::keys)) {
@@ -115,11 +105,11 @@ pub fn check_body(body: &Map<String, Value>) -> Result<(), ExtraError> {
         let own = OWN_FIELDS.iter().find(|(names, _)| names.contains(&field.as_str())).map(|(_, instead)| *instead);
         let stops = STOPS.contains(&field.as_str()).then_some("the protocol says where an answer ends");
         if let Some(instead) = own.or(stops) {
-            return refused(format!("--extra-body may not set `{field}`: requests have it already"), instead);
+            return refuse(format!("--extra-body may not set `{field}`: requests have it already"), instead);
         }
     }
     if body.iter().any(|(name, value)| holds_secret(name, value)) {
-        return refused("--extra-body holds what looks like a secret", BY_HEADER);
+        return refuse("--extra-body holds what looks like a secret", BY_HEADER);
     }
     Ok(())
 }
@@ -171,16 +161,16 @@ pub fn credential(headers: &BTreeMap<String, String>) -> Option<(&str, &str)> {
 }
 
 /// Reads headers as they are typed, each `NAME=VALUE` or `NAME=env:VARIABLE`.
-pub fn parse_headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<BTreeMap<String, String>, ExtraError> {
+pub fn parse_headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<BTreeMap<String, String>, BadValue> {
     let mut headers = BTreeMap::new();
     for text in texts {
         let Some((name, value)) = text.split_once('=') else {
-            return refused("--extra-header has no value", "write NAME=VALUE, or NAME=env:VARIABLE for a secret");
+            return refuse("--extra-header has no value", "write NAME=VALUE, or NAME=env:VARIABLE for a secret");
         };
         let name = name.trim().to_ascii_lowercase();
         if headers.insert(name.clone(), value.trim().to_owned()).is_some() {
             check_header(&name, "x")?;
-            return refused(format!("--extra-header `{name}` is given twice"), "give each header once");
+            return refuse(format!("--extra-header `{name}` is given twice"), "give each header once");
         }
     }
     check_headers(&headers)?;
@@ -188,24 +178,24 @@ pub fn parse_headers<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<BTr
 }
 
 /// Refuses headers that would break requests, and secrets in plain text. Names are in lower case.
-pub fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), ExtraError> {
+pub fn check_headers(headers: &BTreeMap<String, String>) -> Result<(), BadValue> {
     if headers.len() > MAX_HEADERS {
-        return refused(format!("there are more than {MAX_HEADERS} extra headers"), "leave out some");
+        return refuse(format!("there are more than {MAX_HEADERS} extra headers"), "leave out some");
     }
     headers.iter().try_for_each(|(name, value)| check_header(name, value))
 }
 
-fn check_header(name: &str, value: &str) -> Result<(), ExtraError> {
+fn check_header(name: &str, value: &str) -> Result<(), BadValue> {
     let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     // What is not a name may be a secret in the wrong place.
     if name.is_empty() || name.len() > 100 || !name.chars().all(in_name) || looks_secret(name) {
-        return refused(
+        return refuse(
             "an extra header has no usable name",
             "a name has letters, digits and `-`, such as --extra-header x-title=test",
         );
     }
     if OWN_HEADERS.contains(&name) {
-        return refused(
+        return refuse(
             format!("--extra-header may not set `{name}`: every request has its own"),
             "leave it out; what is sent for it follows from the other settings",
         );
@@ -215,13 +205,13 @@ fn check_header(name: &str, value: &str) -> Result<(), ExtraError> {
         HeaderValue::Plain(value) => {
             let in_value = |c: char| c == ' ' || c.is_ascii_graphic();
             if value.is_empty() || value.len() > MAX_HEADER || !value.chars().all(in_value) {
-                return refused(
+                return refuse(
                     format!("the extra header `{name}` has no usable value"),
                     "a value is at most 8 KiB of visible ASCII characters on one line",
                 );
             }
             if is_credential(name) || is_secret(value) {
-                return refused(
+                return refuse(
                     format!("the extra header `{name}` looks like a secret, and its value would be recorded"),
                     format!("put the value into a variable, and write --extra-header {name}=env:VARIABLE"),
                 );
@@ -232,12 +222,12 @@ fn check_header(name: &str, value: &str) -> Result<(), ExtraError> {
 }
 
 /// A secret in the place of a variable's name must neither be shown nor recorded.
-fn check_variable(name: &str, variable: &str) -> Result<(), ExtraError> {
+fn check_variable(name: &str, variable: &str) -> Result<(), BadValue> {
     let in_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if !variable.is_empty() && variable.chars().all(in_name) || is_variable(variable) {
         return Ok(());
     }
-    refused(
+    refuse(
         format!("the extra header `{name}` does not name a variable that is set"),
         "after `env:` comes the name of an environment variable, never the secret itself",
     )

@@ -2,7 +2,7 @@
 
 use super::expand::{DatasetDraft, Draft, dataset_name};
 use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
-use super::reader::{Entry, Notes, ProblemKind, TOP_KEYS, Table};
+use super::reader::{Entry, Notes, TOP_KEYS, Table, empty, fault, unused};
 use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
 use super::shipped;
 use super::variants::{self, Find, settings};
@@ -136,7 +136,7 @@ impl ExperimentFile {
         let datasets = find("dataset").map(|entry| read_datasets(&mut notes, entry)).unwrap_or_default();
         for needed in ["name", "dataset"] {
             if find(needed).is_none() {
-                notes.note(1, ProblemKind::MissingKey(needed.to_owned()));
+                notes.missing(&root, needed);
             }
         }
         let mut variants = variants::read_variants(&mut notes, &entries, known.find());
@@ -318,7 +318,7 @@ fn read_datasets(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
         None => vec![("dataset".to_owned(), entry.value)],
     };
     if items.is_empty() {
-        notes.note(entry.line, ProblemKind::Empty("dataset".to_owned()));
+        notes.note(entry.line, empty("dataset"));
     }
     for (path, item) in items {
         let line = notes.line_of(item);
@@ -329,7 +329,9 @@ fn read_datasets(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
         };
         let Some(dataset) = dataset else { continue };
         if let Some(other) = found.iter().find(|other| other.name == dataset.name) {
-            notes.note(line, ProblemKind::DatasetTwice { name: dataset.name.clone(), first: other.line });
+            let message = format!("two datasets are named `{}`; the first is on line {}", dataset.name, other.line);
+            let hint = "give one of them another `name`: the folder of its run is named after it";
+            notes.note(line, fault(message, hint));
         }
         found.push(dataset);
     }
@@ -374,7 +376,7 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetDraft> {
 fn unnamed(notes: &mut Notes<'_>, key: &str, path: String, line: usize) -> Option<DatasetDraft> {
     let name = dataset_name(&path);
     if name.is_empty() {
-        notes.note(line, ProblemKind::MissingKey(format!("{key}.name")));
+        notes.note(line, format!("missing key `{key}.name`"));
         return None;
     }
     Some(DatasetDraft { name, path, line, path_line: line, settings: Vec::new(), variant_settings: Vec::new() })
@@ -384,7 +386,9 @@ fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<
     let table = notes.table(path, entry.value)?;
     let found = settings(notes, &table, &[]);
     for setting in found.iter().filter(|setting| OF_THE_VARIANT.contains(&setting.setting.name)) {
-        notes.note(setting.line, ProblemKind::SameEverywhere(table.path(setting.setting.name)));
+        let key = table.path(setting.setting.name);
+        let message = format!("`{key}` cannot differ between datasets: variants are named by it");
+        notes.note(setting.line, fault(message, "set it in [settings], in [matrix] or in an [[include]]"));
     }
     Some(found)
 }
@@ -400,7 +404,7 @@ fn check_use(notes: &mut Notes<'_>, datasets: &[DatasetDraft], variants: &[Draft
             let is = |other: &Assignment| other.line == setting.line && other.setting.name == setting.setting.name;
             if !on.iter().flat_map(|variant| &variant.settings).any(is) {
                 let name = format!("dataset[{}].settings.{}", i + 1, setting.setting.name);
-                notes.note(setting.line, ProblemKind::Useless(name));
+                notes.note(setting.line, unused(&name));
             }
         }
     }
@@ -432,7 +436,7 @@ fn read_pairs(
         return pairs;
     };
     if items.is_empty() {
-        notes.note(entry.line, ProblemKind::Empty("contrasts".to_owned()));
+        notes.note(entry.line, empty("contrasts"));
     }
     for (at, item) in items.iter().enumerate() {
         let key = format!("contrasts[{}]", at + 1);
@@ -446,7 +450,8 @@ fn read_pairs(
             known(notes, &key, line, name);
         }
         if a == b || !pairs.add([a, b]) {
-            notes.note(line, ProblemKind::Contrast(key));
+            let message = format!("`{key}` compares a variant with itself, or repeats a pair");
+            notes.note(line, fault(message, "name each pair once"));
         }
     }
     pairs

@@ -1,6 +1,6 @@
 //! The values of an experiment file: names, numbers, and the settings of variants and datasets.
 
-use super::extra::{self, ExtraError, HeaderValue};
+use super::extra::{self, HeaderValue};
 use super::settings::{Assignment, DATASET_SETTINGS, Kind, Setting, VARIANT_SETTINGS, shown};
 use crate::base::Method;
 use crate::prompting::protocol;
@@ -53,8 +53,8 @@ impl Notes<'_> {
             (name.trim() == name && !name.chars().any(char::is_control), "printable characters, at most 100")
         };
         if !fits || name.chars().count() > 100 {
-            let kind = ProblemKind::BadName { key: key.to_owned(), name: quoted(&name), allowed };
-            self.note(self.line_of(value), kind);
+            let message = format!("`{key}` is `{}`, which is not a valid name", quoted(&name));
+            self.note(self.line_of(value), fault(message, &format!("use {allowed}")));
             return None;
         }
         Some(name)
@@ -109,7 +109,9 @@ impl Notes<'_> {
             _ => String::new(),
         };
         if addresses.split(',').any(|url| may_hold_a_secret(url.trim())) {
-            self.note(line, ProblemKind::Secret(name.to_owned()));
+            let message = format!("`{name}` has a user name or a query, which may contain a secret");
+            let hint = "the file is stored with the run: give the address with --base-url on the command line, or a key with --key-env";
+            self.note(line, fault(message, hint));
             return None;
         }
         Some(Assignment { setting, value: read, line })
@@ -147,18 +149,12 @@ impl Notes<'_> {
             if headers.as_ref().is_ok_and(|headers| headers.values().any(is_secret)) {
                 let message = format!("`{name}` names a variable with a secret, which no file may do");
                 let hint = "remove it, and give --extra-header NAME=env:VARIABLE on the command line";
-                self.note(line, Fault::from(message).hint(hint));
+                self.note(line, fault(message, hint));
                 return None;
             }
             headers.map(|headers| serde_json::json!(headers))
         };
-        match checked {
-            Ok(value) => Some(value),
-            Err(ExtraError { message, hint }) => {
-                self.note(line, Fault::from(message).hint(&hint));
-                None
-            }
-        }
+        checked.map_err(|bad| self.note(line, bad)).ok()
     }
 
     fn json(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
@@ -191,7 +187,7 @@ impl Notes<'_> {
     fn texts(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
         let items = value.get_ref().as_array()?;
         if items.is_empty() {
-            self.note(self.line_of(value), ProblemKind::Empty(name.to_owned()));
+            self.note(self.line_of(value), empty(name));
             return None;
         }
         items.iter().map(|item| self.text(name, item)).collect()
@@ -248,112 +244,25 @@ fn may_hold_a_secret(address: &str) -> bool {
     }
 }
 
-/// The kinds of problems. Keys are written as a path, such as `include[2].protocol` (counted from 1).
-#[derive(Debug)]
-pub(super) enum ProblemKind {
-    MissingKey(String),
-    Empty(String),
-    BadName {
-        key: String,
-        name: String,
-        allowed: &'static str,
-    },
-    DatasetTwice {
-        name: String,
-        first: usize,
-    },
-    VariantTwice(String),
-    /// Two values of a dimension with one short name.
-    ValueTwice {
-        dimension: &'static str,
-        name: String,
-    },
-    /// A setting in two places that hold for the same variants.
-    SetTwice {
-        key: &'static str,
-        other: String,
-    },
-    Useless(String),
-    SameEverywhere(String),
-    UnknownPlaceholder {
-        name: String,
-        suggestion: Option<&'static str>,
-    },
-    Brace,
-    /// A contrast of a variant with itself, or one that the list has already, in either direction.
-    Contrast(String),
-    ExcludesNothing(String),
-    ExcludesAll(String),
-    NoVariants,
-    TooManyVariants(usize),
-    /// An address with a user name or a query, which may contain a key; the file is stored with the run.
-    Secret(String),
-    /// An option for a protocol in a variant that names no protocol.
-    WhoseOption {
-        key: String,
-        protocol: String,
-    },
+/// Why a value cannot be used, and what to do about it. Keys are written as a path, such as `include[2].protocol` (counted
+/// from 1).
+pub(super) fn fault(message: String, hint: &str) -> Fault {
+    Fault::from(message).hint(hint)
 }
 
-impl From<ProblemKind> for Fault {
-    fn from(kind: ProblemKind) -> Self {
-        use ProblemKind as K;
-        let fault = |message: String, hint: &str| Self::from(message).hint(hint);
-        match kind {
-            K::MissingKey(key) => format!("missing key `{key}`").into(),
-            K::Empty(key) => format!("`{key}` is empty").into(),
-            K::BadName { key, name, allowed } => {
-                Self::from(format!("`{key}` is `{name}`, which is not a valid name")).hint(format!("use {allowed}"))
-            }
-            K::DatasetTwice { name, first } => fault(
-                format!("two datasets are named `{name}`; the first is on line {first}"),
-                "give one of them another `name`: the folder of its run is named after it",
-            ),
-            K::VariantTwice(name) => fault(
-                format!("two variants are named `{name}`"),
-                "variants are named after [matrix], by `names` or by an [[include]]; each needs a name of its own",
-            ),
-            K::ValueTwice { dimension, name } => {
-                Self::from(format!("two values of `matrix.{dimension}` have the short name `{name}`"))
-                    .hint(format!("name one of them: {{ name = \"short\", {dimension} = … }}"))
-            }
-            K::SetTwice { key, other } => fault(format!("`{key}` is set here and in {other}"), "remove one of them"),
-            K::Useless(key) => {
-                fault(format!("no variant uses `{key}`"), "remove it, or name the method, model or source that uses it")
-            }
-            K::SameEverywhere(key) => fault(
-                format!("`{key}` cannot differ between datasets: variants are named by it"),
-                "set it in [settings], in [matrix] or in an [[include]]",
-            ),
-            K::UnknownPlaceholder { name, suggestion } => {
-                let hint = suggestion.map(|known| format!("did you mean `{{{known}}}`?"));
-                let otherwise = || "placeholders are the keys of [matrix] in braces".to_owned();
-                Self::from(format!("unknown placeholder `{name}` in `names`")).hint(hint.unwrap_or_else(otherwise))
-            }
-            K::Brace => fault("unmatched brace in `names`".to_owned(), "write placeholders as {protocol}"),
-            K::Contrast(key) => {
-                fault(format!("`{key}` compares a variant with itself, or repeats a pair"), "name each pair once")
-            }
-            K::ExcludesNothing(key) => {
-                fault(format!("`{key}` matches no variant of [matrix]"), "name values from [matrix] or [settings]")
-            }
-            K::ExcludesAll(key) => fault(
-                format!("`{key}` has no conditions and would exclude every variant"),
-                "name the settings of the variants to exclude",
-            ),
-            K::NoVariants => fault("every variant is excluded".to_owned(), "exclude fewer, or add an [[include]]"),
-            K::TooManyVariants(count) => fault(
-                format!("the experiment has {count} variants; the maximum is {}", super::MAX_VARIANTS),
-                "remove dimensions, or split the experiment",
-            ),
-            K::Secret(key) => fault(
-                format!("`{key}` has a user name or a query, which may contain a secret"),
-                "the file is stored with the run: give the address with --base-url on the command line, or a key with --key-env",
-            ),
-            K::WhoseOption { key, protocol } => fault(
-                format!("`{key}` is for protocol `{protocol}`, but the variant names no protocol"),
-                "name the variant's protocol",
-            ),
-        }
-    }
+pub(super) fn empty(key: &str) -> String {
+    format!("`{key}` is empty")
+}
+
+pub(super) fn set_twice(key: &str, other: &str) -> Fault {
+    fault(format!("`{key}` is set here and in {other}"), "remove one of them")
+}
+
+pub(super) fn unused(key: &str) -> Fault {
+    fault(format!("no variant uses `{key}`"), "remove it, or name the method, model or source that uses it")
+}
+
+pub(super) fn too_many_variants(count: usize) -> Fault {
+    let message = format!("the experiment has {count} variants; the maximum is {}", super::MAX_VARIANTS);
+    fault(message, "remove dimensions, or split the experiment")
 }

@@ -2,7 +2,7 @@
 
 use super::MAX_VARIANTS;
 use super::expand::{Choice, Combination, Dimension, Draft, Expanded, Naming, expand, over, used, value_names};
-use super::reader::{Entry, Notes, ProblemKind, Table};
+use super::reader::{Entry, Notes, Table, empty, fault, set_twice, too_many_variants, unused};
 use super::settings::{Assignment, Kind, Setting, VARIANT_SETTINGS, shown, variant_setting};
 use crate::base::text::closest;
 use crate::prompting::quoted;
@@ -44,7 +44,7 @@ pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: 
     let line = parts.matrix.unwrap_or(1);
     let size = parts.dimensions.iter().map(|dimension| dimension.choices.len()).fold(1, usize::saturating_mul);
     if size > MAX_VARIANTS {
-        notes.note(line, ProblemKind::TooManyVariants(size));
+        notes.note(line, too_many_variants(size));
         return Expanded::default();
     }
     let mut expanded = Expanded::default();
@@ -56,11 +56,12 @@ pub(super) fn read_variants(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: 
             matching.map(|exclusion| exclusion.used = true).count() > 0
         });
         if expanded.kept.is_empty() {
-            notes.note(line, ProblemKind::NoVariants);
+            notes.note(line, fault("every variant is excluded".to_owned(), "exclude fewer, or add an [[include]]"));
         }
     }
     for exclusion in parts.exclusions.iter().filter(|exclusion| !exclusion.used) {
-        notes.note(exclusion.line, ProblemKind::ExcludesNothing(exclusion.name.clone()));
+        let message = format!("`{}` matches no variant of [matrix]", exclusion.name);
+        notes.note(exclusion.line, fault(message, "name values from [matrix] or [settings]"));
     }
     for Included { name, line, own } in &parts.included {
         let settings = used(&over(&parts.base, own));
@@ -80,8 +81,7 @@ impl Parts {
         let dimensions = matrix.as_ref().map(|table| dimensions(notes, table, found)).unwrap_or_default();
         for dimension in &dimensions {
             if base.iter().any(|assignment| assignment.sets(dimension.setting)) {
-                let other = "[settings]".to_owned();
-                notes.note(dimension.line, ProblemKind::SetTwice { key: dimension.setting.name, other });
+                notes.note(dimension.line, set_twice(dimension.setting.name, "[settings]"));
             }
         }
         let naming = find("names").and_then(|entry| {
@@ -99,7 +99,7 @@ fn included(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Included> {
     for table in notes.tables("include", entry.value) {
         let own = settings(notes, &table, &["name"]);
         match notes.entries(&table).iter().find(|entry| entry.key == "name") {
-            None => notes.note(table.line(), ProblemKind::MissingKey(table.path("name"))),
+            None => notes.missing(&table, "name"),
             Some(entry) => {
                 let name = notes.name(&table.path("name"), entry.value, false);
                 found.extend(name.map(|name| Included { name, line: table.line(), own }));
@@ -127,7 +127,8 @@ fn exclusions(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<Exclusion> {
             conditions.push(values.into_iter().flatten().collect());
         }
         if entries.is_empty() {
-            notes.note(table.line(), ProblemKind::ExcludesAll(table.name().to_owned()));
+            let message = format!("`{}` has no conditions and would exclude every variant", table.name());
+            notes.note(table.line(), fault(message, "name the settings of the variants to exclude"));
         }
         found.push(Exclusion { name: table.name().to_owned(), line: table.line(), conditions, used: false });
     }
@@ -168,42 +169,45 @@ fn check_parts(notes: &mut Notes<'_>, line: usize, parts: &Parts, expanded: &Exp
     let mut names = HashSet::new();
     for draft in &expanded.kept {
         if !names.insert(&draft.name) {
-            notes.note(draft.line, ProblemKind::VariantTwice(quoted(&draft.name)));
+            let message = format!("two variants are named `{}`", quoted(&draft.name));
+            let hint =
+                "variants are named after [matrix], by `names` or by an [[include]]; each needs a name of its own";
+            notes.note(draft.line, fault(message, hint));
         }
         for assignment in draft.settings.iter().filter(|assignment| assignment.setting.kind == Kind::Options) {
             let whose = assignment.value.as_object().and_then(|options| options.keys().find_map(|k| k.split_once('.')));
             if let Some((protocol, _)) = whose {
-                let (key, protocol) = (assignment.setting.name.to_owned(), protocol.to_owned());
-                notes.note(assignment.line, ProblemKind::WhoseOption { key, protocol });
+                let key = assignment.setting.name;
+                let message = format!("`{key}` is for protocol `{protocol}`, but the variant names no protocol");
+                notes.note(assignment.line, fault(message, "name the variant's protocol"));
             }
         }
     }
     if !notes.is_clean() {
         return;
     }
-    unused(notes, parts, expanded);
+    note_unused(notes, parts, expanded);
     if expanded.kept.len() > MAX_VARIANTS {
-        notes.note(line, ProblemKind::TooManyVariants(expanded.kept.len()));
+        notes.note(line, too_many_variants(expanded.kept.len()));
     }
 }
 
-fn unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
+fn note_unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
     let settings = expanded.kept.iter().flat_map(|draft| &draft.settings);
     let used: HashSet<(usize, &str)> = settings.map(|set| (set.line, set.setting.name)).collect();
     let is_used = |assignment: &Assignment| used.contains(&(assignment.line, assignment.setting.name));
     for assignment in parts.base.iter().filter(|assignment| !is_used(assignment)) {
-        notes.note(assignment.line, ProblemKind::Useless(format!("settings.{}", assignment.setting.name)));
+        notes.note(assignment.line, unused(&format!("settings.{}", assignment.setting.name)));
     }
     for dimension in &parts.dimensions {
         let mut own = dimension.choices.iter().flat_map(|choice| &choice.settings);
         if expanded.excluded == 0 && !own.any(|set| set.sets(dimension.setting) && is_used(set)) {
-            notes.note(dimension.line, ProblemKind::Useless(format!("matrix.{}", dimension.setting.name)));
+            notes.note(dimension.line, unused(&format!("matrix.{}", dimension.setting.name)));
         }
     }
     for (i, included) in parts.included.iter().enumerate() {
         for assignment in included.own.iter().filter(|assignment| !is_used(assignment)) {
-            let name = format!("include[{}].{}", i + 1, assignment.setting.name);
-            notes.note(assignment.line, ProblemKind::Useless(name));
+            notes.note(assignment.line, unused(&format!("include[{}].{}", i + 1, assignment.setting.name)));
         }
     }
 }
@@ -234,7 +238,7 @@ pub(super) fn settings(notes: &mut Notes<'_>, table: &Table<'_>, besides: &[&'st
 pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>, find: Find<'_>) -> Vec<Dimension> {
     let mut dimensions: Vec<Dimension> = Vec::new();
     if notes.entries(table).is_empty() {
-        notes.note(table.line(), ProblemKind::Empty(table.name().to_owned()));
+        notes.note(table.line(), empty(table.name()));
     }
     for entry in notes.entries(table) {
         let Some(key) = variant_setting(entry.key) else {
@@ -248,8 +252,7 @@ pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>, find: Find<'_
         for setting in dimension.choices.iter().flat_map(|choice| &choice.settings) {
             let sets = |other: &&Dimension| other.sets().any(|key| key.name == setting.setting.name);
             if let Some(other) = dimensions[..i].iter().find(sets) {
-                let other = format!("`matrix.{}`", other.setting.name);
-                notes.note(setting.line, ProblemKind::SetTwice { key: setting.setting.name, other });
+                notes.note(setting.line, set_twice(setting.setting.name, &format!("`matrix.{}`", other.setting.name)));
             }
         }
     }
@@ -262,7 +265,7 @@ fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entr
         return Vec::new();
     };
     if items.is_empty() {
-        notes.note(entry.line, ProblemKind::Empty(path.to_owned()));
+        notes.note(entry.line, empty(path));
     }
     let (mut read, mut unnamed) = (Vec::new(), Vec::new());
     for (i, item) in items.iter().enumerate() {
@@ -284,8 +287,9 @@ fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entr
             choice.name = names.next().unwrap_or_default();
         }
         if choices.iter().any(|other| other.name == choice.name) {
-            let kind = ProblemKind::ValueTwice { dimension: key.name, name: choice.name.clone() };
-            notes.note(notes.line_of(item), kind);
+            let message = format!("two values of `matrix.{}` have the short name `{}`", key.name, choice.name);
+            let hint = format!("name one of them: {{ name = \"short\", {} = … }}", key.name);
+            notes.note(notes.line_of(item), fault(message, &hint));
         }
         choices.push(choice);
     }
@@ -304,7 +308,7 @@ fn named(
     let entries = notes.entries(&table);
     for needed in ["name", key.name] {
         if !entries.iter().any(|entry| entry.key == needed) {
-            notes.note(table.line(), ProblemKind::MissingKey(table.path(needed)));
+            notes.missing(&table, needed);
         }
     }
     let name = entries.iter().find(|entry| entry.key == "name")?;
@@ -319,15 +323,17 @@ impl Naming {
         while let Some(at) = rest.find(['{', '}']) {
             let (before, from) = rest.split_at(at);
             let Some((name, after)) = from.strip_prefix('{').and_then(|inner| inner.split_once('}')) else {
-                notes.note(line, ProblemKind::Brace);
+                notes.note(line, fault("unmatched brace in `names`".to_owned(), "write placeholders as {protocol}"));
                 return Self::Joined;
             };
             let keys = || dimensions.iter().map(|dimension| dimension.setting.name);
             if let Some(key) = keys().find(|key| *key == name) {
                 parts.push((before.to_owned(), key));
             } else {
-                let (name, suggestion) = (quoted(name), closest(name, keys()));
-                notes.note(line, ProblemKind::UnknownPlaceholder { name, suggestion });
+                let hint = closest(name, keys()).map(|known| format!("did you mean `{{{known}}}`?"));
+                let otherwise = || "placeholders are the keys of [matrix] in braces".to_owned();
+                let message = format!("unknown placeholder `{}` in `names`", quoted(name));
+                notes.note(line, fault(message, &hint.unwrap_or_else(otherwise)));
             }
             rest = after;
         }
