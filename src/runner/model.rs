@@ -134,74 +134,6 @@ fn elsewhere(name: &str) -> Option<String> {
     Some(format!("write --model {provider}:{model}"))
 }
 
-#[derive(Debug, thiserror::Error)]
-enum ModelSettingsError {
-    #[error("invalid --model `{0}`")]
-    Unknown(String),
-    #[error("--key-env `{0}` is not set, or is empty")]
-    NoEnv(String),
-    #[error("the variable `{0}` holds no usable key")]
-    BadEnv(String),
-    #[error("--key-env does not name a variable that is set")]
-    KeyForName,
-    #[error("cannot read --key-file `{0}`: {1}")]
-    KeyFile(String, std::io::Error),
-    #[error("--key-file `{0}` holds no usable key")]
-    NoKey(String),
-    #[error("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server")]
-    Unconfirmed { flag: &'static str, url: String, provider: &'static str },
-    #[error("--extra-header `{header}` sends a key, and {flag} names another one")]
-    TwoKeys { header: String, flag: &'static str },
-    #[error("the variable `{variable}` of --extra-header `{name}` is not set, or is empty")]
-    NoHeader { name: String, variable: String },
-    #[error("the variable `{0}` of --extra-header holds no usable value")]
-    BadHeader(String),
-    #[error("no key for {url}")]
-    KeyNeeded { url: &'static str, env: &'static str },
-    #[error("{flag} has no meaning for --model {provider}")]
-    NotFor { flag: &'static str, provider: &'static str },
-    #[error("--server {0} is not at {url}", url = openai::OPENAI_URL)]
-    Elsewhere(&'static str),
-    #[error("--prefill needs a server that is known to continue an answer, and --server {0} is not")]
-    NoPrefill(&'static str),
-}
-
-impl ModelSettingsError {
-    /// The error with its exit code: most are of a command line that does not make sense.
-    pub(super) fn failure(&self) -> RunError {
-        match self {
-            Self::KeyFile(..) => RunError::input(self, self.hint()),
-            _ => RunError::usage(self, self.hint()),
-        }
-    }
-
-    pub(super) fn hint(&self) -> String {
-        match self {
-            Self::Unknown(name) => elsewhere(name).unwrap_or_else(|| {
-                "use `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`, such as `openai:gpt-4o-mini`"
-                    .to_owned()
-            }),
-            Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
-            Self::BadEnv(_) => "a key is one word, without line ends and spaces inside".to_owned(),
-            Self::KeyForName => "it takes the name of an environment variable, never the key itself".to_owned(),
-            Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
-            Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
-            Self::TwoKeys { flag, .. } => format!("leave out {flag}: the header is sent in place of the key"),
-            Self::NoHeader { .. } => "export the variable first; it holds the value itself".to_owned(),
-            Self::BadHeader(_) => "a value is at most 8 KiB of visible ASCII characters on one line".to_owned(),
-            Self::Unconfirmed { .. } => CONFIRM.to_owned(),
-            Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
-            Self::NotFor { flag, .. } => format!("leave out {flag}"),
-            Self::Elsewhere(_) => "say where it is with --base-url".to_owned(),
-            Self::NoPrefill(_) => {
-                let able = capability::SERVERS.iter().filter(|row| row.prefill.is_some());
-                let names: Vec<&str> = able.map(|row| row.name).collect();
-                format!("name the server with --server: {}", names.join(", "))
-            }
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModelSettings<'a>(pub(crate) &'a VariantSettings);
 
@@ -276,7 +208,14 @@ impl<'a> ModelSettings<'a> {
     }
 
     fn provider(self) -> Result<Provider<'a>, RunError> {
-        let unknown = || ModelSettingsError::Unknown(printable(self.name(), 80)).failure();
+        let unknown = || {
+            let name = printable(self.name(), 80);
+            let hint = elsewhere(&name).unwrap_or_else(|| {
+                "use `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`, such as `openai:gpt-4o-mini`"
+                    .to_owned()
+            });
+            RunError::usage(format!("invalid --model `{name}`"), hint)
+        };
         Provider::parse(self.name()).ok_or_else(unknown)
     }
 
@@ -285,7 +224,7 @@ impl<'a> ModelSettings<'a> {
         let provider = self.provider()?;
         let Some(home) = provider.home() else { return Ok(None) };
         self.check_key_env()?;
-        let openai = self.openai(provider).map_err(|error| error.failure())?;
+        let openai = self.openai(provider)?;
         let headers = self.extra_headers(keys)?;
         let credential = self.credential();
         let key = match keys {
@@ -296,7 +235,10 @@ impl<'a> ModelSettings<'a> {
             KeyPolicy::OfficialOnly | KeyPolicy::Any => self.key(home.key_env)?,
         };
         if key.is_none() && credential.is_none() && self.addresses().is_empty() && keys != KeyPolicy::None {
-            return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
+            return Err(RunError::usage(
+                format!("no key for {}", home.url),
+                format!("set {}, or name your own server with --base-url", home.key_env),
+            ));
         }
         let base_urls = self.base_urls(provider);
         base_urls.iter().try_for_each(|url| check_url(url))?;
@@ -341,7 +283,7 @@ impl<'a> ModelSettings<'a> {
 
     /// What the settings say about a server that speaks `OpenAI`'s interface; for other providers, that they say nothing
     /// about one.
-    fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, ModelSettingsError> {
+    fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, RunError> {
         let (completions, responses) = (is_on(self.0.completions), is_on(self.0.responses));
         let prefill = is_on(self.0.prefill);
         // Nobody has to name the server of the provider.
@@ -350,10 +292,19 @@ impl<'a> ModelSettings<'a> {
         let server = capability::of(name).unwrap_or(capability::AUTO);
         if let Provider::OpenAi(_) = provider {
             if self.addresses().is_empty() && server.name != "openai" {
-                return Err(ModelSettingsError::Elsewhere(server.name));
+                let message = format!("--server {} is not at {}", server.name, openai::OPENAI_URL);
+                return Err(RunError::usage(message, "say where it is with --base-url"));
             }
             if prefill && server.prefill.is_none() {
-                return Err(ModelSettingsError::NoPrefill(server.name));
+                let able = capability::SERVERS.iter().filter(|row| row.prefill.is_some());
+                let names: Vec<&str> = able.map(|row| row.name).collect();
+                return Err(RunError::usage(
+                    format!(
+                        "--prefill needs a server that is known to continue an answer, and --server {} is not",
+                        server.name
+                    ),
+                    format!("name the server with --server: {}", names.join(", ")),
+                ));
             }
         } else {
             let set = [
@@ -363,7 +314,8 @@ impl<'a> ModelSettings<'a> {
                 ("--prefill", prefill && matches!(provider, Provider::Gemini(_))),
             ];
             if let Some((flag, _)) = set.into_iter().find(|(_, set)| *set) {
-                return Err(ModelSettingsError::NotFor { flag, provider: provider.kind() });
+                let message = format!("{flag} has no meaning for --model {}", provider.kind());
+                return Err(RunError::usage(message, format!("leave out {flag}")));
             }
         }
         let endpoint = match (completions, responses) {
@@ -385,14 +337,16 @@ impl<'a> ModelSettings<'a> {
 
     /// No key, where nobody confirmed the servers; whoever names a key should know.
     fn no_key_typed(self, provider: Provider<'_>) -> Result<Option<SecretString>, RunError> {
-        let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
-        match (typed.into_iter().find(|(_, typed)| *typed), self.custom_base_url()) {
-            (Some((flag, _)), Some(url)) => {
-                let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
-                Err(ModelSettingsError::Unconfirmed { flag, url, provider }.failure())
-            }
+        match (self.key_flag(), self.custom_base_url()) {
+            (Some(flag), Some(url)) => Err(unconfirmed(flag, url, provider)),
             _ => Ok(None),
         }
+    }
+
+    /// The flag that names a key, if one does.
+    fn key_flag(self) -> Option<&'static str> {
+        let (env, file) = (self.0.key_env.as_ref(), self.0.key_file.as_ref());
+        env.map(|_| "--key-env").or(file.map(|_| "--key-file"))
     }
 
     /// What a person should know who has a key that is not sent.
@@ -412,6 +366,12 @@ impl<'a> ModelSettings<'a> {
     }
 }
 
+fn unconfirmed(flag: &str, url: &str, provider: Provider<'_>) -> RunError {
+    let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
+    let message = format!("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server");
+    RunError::usage(message, CONFIRM)
+}
+
 pub(crate) fn is_on(switch: Option<bool>) -> bool {
     switch.unwrap_or_default()
 }
@@ -424,14 +384,20 @@ impl ModelSettings<'_> {
     pub(super) fn key(self, usual: &str) -> Result<Option<SecretString>, RunError> {
         self.check_key_env()?;
         if let Some(file) = &self.0.key_file {
-            return key_from(Path::new(file)).map(Some).map_err(|error| error.failure());
+            return key_from(Path::new(file)).map(Some);
         }
         let name = self.0.key_env.as_deref().unwrap_or(usual);
         let value = std::env::var(name).unwrap_or_default();
         match (value.trim(), &self.0.key_env) {
-            ("", Some(name)) => Err(ModelSettingsError::NoEnv(name.clone()).failure()),
+            ("", Some(name)) => Err(RunError::usage(
+                format!("--key-env `{name}` is not set, or is empty"),
+                "export the variable first; it holds the key itself",
+            )),
             ("", None) => Ok(None),
-            (key, _) if !is_key(key) => Err(ModelSettingsError::BadEnv(name.to_owned()).failure()),
+            (key, _) if !is_key(key) => Err(RunError::usage(
+                format!("the variable `{name}` holds no usable key"),
+                "a key is one word, without line ends and spaces inside",
+            )),
             (key, _) => Ok(Some(SecretString::from(key))),
         }
     }
@@ -442,7 +408,8 @@ impl ModelSettings<'_> {
         match self.0.key_env.as_deref() {
             // A variable of another name may exist, but a key that exists as a variable is hardly one.
             Some(name) if !is_name(name) && std::env::var_os(name).is_none() => {
-                Err(ModelSettingsError::KeyForName.failure())
+                let message = "--key-env does not name a variable that is set";
+                Err(RunError::usage(message, "it takes the name of an environment variable, never the key itself"))
             }
             _ => Ok(()),
         }
@@ -454,12 +421,17 @@ fn is_key(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
-    let shown = file.display().to_string();
-    let unreadable = |error| ModelSettingsError::KeyFile(shown.clone(), error);
-    let text = File::open(file).and_then(|file| text_at_most(file, MAX_KEY_FILE)).map_err(unreadable)?;
+fn key_from(file: &Path) -> Result<SecretString, RunError> {
+    let shown = file.display();
+    let text = File::open(file).and_then(|file| text_at_most(file, MAX_KEY_FILE)).map_err(|error| {
+        let message = format!("cannot read --key-file `{shown}`: {error}");
+        RunError::input(message, "it is a UTF-8 file that holds one line, the key")
+    })?;
     match text.trim() {
-        key if !is_key(key) => Err(ModelSettingsError::NoKey(shown)),
+        key if !is_key(key) => Err(RunError::usage(
+            format!("--key-file `{shown}` holds no usable key"),
+            "the file holds one line, the key, and nothing else",
+        )),
         key => Ok(SecretString::from(key)),
     }
 }
@@ -495,8 +467,7 @@ impl ModelSettings<'_> {
                 HeaderValue::Plain(value) => headers.plain.push((name.clone(), value.to_owned())),
                 HeaderValue::Variable(_) if keys == KeyPolicy::None => {}
                 HeaderValue::Variable(variable) => {
-                    let secret = self.secret(name, variable, keys).map_err(|error| error.failure())?;
-                    headers.secret.push((name.clone(), secret));
+                    headers.secret.push((name.clone(), self.secret(name, variable, keys)?));
                 }
             }
         }
@@ -515,25 +486,32 @@ impl ModelSettings<'_> {
         let refused = |BadValue { message, hint }| RunError::usage(message, hint);
         self.0.extra_body.as_ref().map_or(Ok(()), extra::check_body).map_err(refused)?;
         self.0.extra_header.as_ref().map_or(Ok(()), extra::check_headers).map_err(refused)?;
-        let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
-        match (self.credential(), typed.into_iter().find(|(_, typed)| *typed)) {
-            (Some((header, _)), Some((flag, _))) => Err(ModelSettingsError::TwoKeys { header, flag }.failure()),
+        match (self.credential(), self.key_flag()) {
+            (Some((header, _)), Some(flag)) => Err(RunError::usage(
+                format!("--extra-header `{header}` sends a key, and {flag} names another one"),
+                format!("leave out {flag}: the header is sent in place of the key"),
+            )),
             _ => Ok(()),
         }
     }
 
-    fn secret(self, name: &str, variable: &str, keys: KeyPolicy) -> Result<SecretString, ModelSettingsError> {
+    fn secret(self, name: &str, variable: &str, keys: KeyPolicy) -> Result<SecretString, RunError> {
         if let (KeyPolicy::OfficialOnly, Some(url), Ok(provider)) = (keys, self.custom_base_url(), self.provider()) {
-            let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
-            return Err(ModelSettingsError::Unconfirmed { flag: "--extra-header", url, provider });
+            return Err(unconfirmed("--extra-header", url, provider));
         }
         let value = std::env::var(variable).unwrap_or_default();
         let value = value.trim();
         if value.is_empty() {
-            return Err(ModelSettingsError::NoHeader { name: name.to_owned(), variable: variable.to_owned() });
+            return Err(RunError::usage(
+                format!("the variable `{variable}` of --extra-header `{name}` is not set, or is empty"),
+                "export the variable first; it holds the value itself",
+            ));
         }
         if value.len() > MAX_VALUE || !value.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
-            return Err(ModelSettingsError::BadHeader(variable.to_owned()));
+            return Err(RunError::usage(
+                format!("the variable `{variable}` of --extra-header holds no usable value"),
+                "a value is at most 8 KiB of visible ASCII characters on one line",
+            ));
         }
         Ok(SecretString::from(value))
     }
