@@ -11,47 +11,77 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Looks at every episode before it begins and when it ends, and says when the run has to stop.
+/// The estimate from the first prompt counts as this many episodes; those that ended count as one each.
+const PRIOR: u64 = 2;
+
+/// Looks at every episode before it begins and when it ends, and says when the run has to stop. Holds episodes back that
+/// would exceed the budget together with those in flight.
 pub(super) struct Guard {
     budget: Arc<Budget>,
-    admission: Admission,
+    pub(super) agents: HashMap<String, Agent>,
+    pub(super) journal: Arc<Journal>,
     breakers: Arc<Breakers>,
     max_failures: Option<u64>,
     failures: AtomicU64,
     reason: OnceLock<String>,
     watch: Option<Arc<Watch>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// What earlier starts and ended episodes have spent.
+    spent: Spent,
+    /// What ended episodes of each variant took, and how many they are.
+    ended: HashMap<String, (u64, Load)>,
+    /// What the episodes in flight are expected to take, and what earlier starts have paid for of each.
+    open: HashMap<String, (Spent, Paid)>,
 }
 
 impl Guard {
+    /// The guard of a run that begins now. What the budget has paid for before is not expected again.
     pub(super) fn new(
         budget: Arc<Budget>,
-        admission: Admission,
+        agents: HashMap<String, Agent>,
+        journal: Arc<Journal>,
         breakers: Arc<Breakers>,
         max_failures: Option<u64>,
         watch: Option<Arc<Watch>>,
     ) -> Self {
-        let (failures, reason) = (AtomicU64::new(0), OnceLock::new());
-        let guard = Self { budget, admission, breakers, max_failures, failures, reason, watch };
+        let state = State { spent: budget.spent(), ended: HashMap::new(), open: HashMap::new() };
+        let (failures, reason, state) = (AtomicU64::new(0), OnceLock::new(), Mutex::new(state));
+        let guard = Self { budget, agents, journal, breakers, max_failures, failures, reason, watch, state };
         guard.look_at_the_budget();
         guard
     }
 
     /// Whether an episode may begin now. Where none is in flight whose end could change the answer, the run stops.
     pub(super) fn admits(&self, episode: &Episode) -> bool {
-        match self.admission.admit(episode) {
-            Ok(()) => true,
-            Err(Held { reason, is_last }) => {
-                if is_last {
-                    self.budget.exhaust();
-                    self.stop(|| reason);
-                }
-                false
-            }
+        let limits = self.budget.limits();
+        let Some(agent) = self.agents.get(&episode.variant.name).filter(|_| limits.is_any()) else { return true };
+        let mut state = self.state();
+        let kept = self.journal.paid_for(&episode.key);
+        let expected = state.expected(agent, episode);
+        let rest = Spent {
+            calls: expected.calls.saturating_sub(kept.calls),
+            usd: (expected.usd - agent.price.map_or(0.0, |price| price.of(kept.usage))).max(0.0),
+            usage: expected.usage.saturating_sub(kept.usage),
+            estimated: 0,
+        };
+        let mut committed = state.spent;
+        state.open.values().for_each(|(open, _)| committed.add(*open));
+        let Some(reason) = exceeded(limits, committed, rest) else {
+            state.open.insert(episode.key.clone(), (rest, kept));
+            return true;
+        };
+        if state.open.is_empty() {
+            self.budget.exhaust();
+            self.stop(|| reason);
         }
+        false
     }
 
     pub(super) fn saw(&self, trajectory: &Trajectory) {
-        self.admission.ended(trajectory);
+        self.ended(trajectory);
         if let Some(watch) = &self.watch {
             watch.saw(trajectory);
         }
@@ -89,60 +119,8 @@ impl Guard {
     fn stop(&self, reason: impl FnOnce() -> String) {
         self.reason.get_or_init(reason);
     }
-}
 
-/// The estimate from the first prompt counts as this many episodes; those that ended count as one each.
-const PRIOR: u64 = 2;
-
-/// Holds episodes back that would exceed the budget together with those in flight.
-pub(super) struct Admission {
-    budget: Arc<Budget>,
-    agents: HashMap<String, Agent>,
-    journal: Arc<Journal>,
-    state: Mutex<State>,
-}
-
-struct State {
-    /// What earlier starts and ended episodes have spent.
-    spent: Spent,
-    /// What ended episodes of each variant took, and how many they are.
-    ended: HashMap<String, (u64, Load)>,
-    /// What the episodes in flight are expected to take, and what earlier starts have paid for of each.
-    open: HashMap<String, (Spent, Paid)>,
-}
-
-impl Admission {
-    /// The admission to a run that begins now. What the budget has paid for before is not expected again.
-    pub(super) fn new(budget: Arc<Budget>, agents: HashMap<String, Agent>, journal: Arc<Journal>) -> Self {
-        let state = State { spent: budget.spent(), ended: HashMap::new(), open: HashMap::new() };
-        Self { budget, agents, journal, state: Mutex::new(state) }
-    }
-
-    /// Lets the episode begin, or says why it may not, and whether none is in flight whose end could change that.
-    fn admit(&self, episode: &Episode) -> Result<(), Held> {
-        let limits = self.budget.limits();
-        let Some(agent) = self.agents.get(&episode.variant.name).filter(|_| limits.is_any()) else { return Ok(()) };
-        let mut state = self.state();
-        let kept = self.journal.paid_for(&episode.key);
-        let expected = state.expected(agent, episode);
-        let rest = Spent {
-            calls: expected.calls.saturating_sub(kept.calls),
-            usd: (expected.usd - agent.price.map_or(0.0, |price| price.of(kept.usage))).max(0.0),
-            usage: expected.usage.saturating_sub(kept.usage),
-            estimated: 0,
-        };
-        let mut committed = state.spent;
-        state.open.values().for_each(|(open, _)| committed.add(*open));
-        match exceeded(limits, committed, rest) {
-            None => {
-                state.open.insert(episode.key.clone(), (rest, kept));
-                Ok(())
-            }
-            Some(reason) => Err(Held { reason, is_last: state.open.is_empty() }),
-        }
-    }
-
-    pub(super) fn ended(&self, trajectory: &Trajectory) {
+    fn ended(&self, trajectory: &Trajectory) {
         if !self.budget.limits().is_any() {
             return;
         }
@@ -163,12 +141,6 @@ impl Admission {
         // Counts are never left half updated.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-pub(super) struct Held {
-    pub(super) reason: String,
-    /// Whether no episode is in flight, so that it will not be admitted later either.
-    pub(super) is_last: bool,
 }
 
 impl State {
@@ -202,7 +174,7 @@ fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Admission, Breakers, Guard};
+    use super::{Breakers, Guard};
     use crate::base::{Outcome, Usage};
     use crate::models::{Budget, Limits, Spent};
     use crate::runner::store::RunFolder;
@@ -224,8 +196,8 @@ mod tests {
         let lock = folder.lock(None).expect("a lock");
         let records = folder.records().expect("no records");
         let journal = Arc::new(folder.journal(&lock, &records, |_| true).expect("a journal"));
-        let admission = Admission::new(Arc::clone(budget), HashMap::new(), journal);
-        Guard::new(Arc::clone(budget), admission, Arc::new(Breakers::new(None)), max_failures, None)
+        let breakers = Arc::new(Breakers::new(None));
+        Guard::new(Arc::clone(budget), HashMap::new(), journal, breakers, max_failures, None)
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Running what is due: a bounded number of episodes in flight, one writer, events, and clean stops by Ctrl-C and by the
 //! signals of schedulers. What was paid for and a full disk does not take is kept elsewhere.
 
-use super::admission::Admission;
 use super::admission::Guard;
 use super::error::RunError;
 use super::folder::{OpenRun, State};
@@ -73,14 +72,16 @@ pub(super) async fn execute(
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, mut received) = mpsc::channel(EVENTS);
-    let guard = Arc::new(guard(job, open, max_failures));
+    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
+    let (agents, journal, watch) = (job.agents.clone(), Arc::clone(&open.journal), open.watch.clone());
+    let guard = Arc::new(Guard::new(budget, agents, journal, breakers, max_failures, watch));
     let (stop, stopped) = watch::channel(guard.stops());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
     listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
-    let answer = answer(job, &open.journal, &guard, &stop);
+    let answer = answer(job, &guard, &stop);
     running.spawn(run_episodes(episodes, answer, appender, gate(job, &guard), events, stopped));
     let (mut history, mut waits, mut shown) = (History::of(job, open), Waits::of(job), ShownNotes::default());
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
@@ -123,12 +124,6 @@ pub(super) async fn execute(
     })
 }
 
-fn guard(job: &Job, open: &OpenRun, max_failures: Option<u64>) -> Guard {
-    let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
-    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
-    Guard::new(budget, admission, breakers, max_failures, open.watch.clone())
-}
-
 fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
     let (pacer, admission) = (Arc::clone(&job.pacer), Arc::clone(guard));
     Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) }
@@ -136,12 +131,9 @@ fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
 
 /// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard. One whose server has to
 /// prove itself first waits for that.
-fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
-    let (agents, journal) = (Arc::new(job.agents.clone()), Arc::clone(journal));
-    let (guard, stop) = (Arc::clone(guard), stop.clone());
-    let watched = Arc::new(job.watched.clone());
+fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
+    let (guard, stop, watched) = (Arc::clone(guard), stop.clone(), job.watched.clone());
     Arc::new(move |episode| {
-        let (agents, journal) = (Arc::clone(&agents), Arc::clone(&journal));
         let (guard, stop) = (Arc::clone(&guard), stop.clone());
         let (breaker, mut stopped) = (watched.get(&episode.variant.name).cloned(), stop.subscribe());
         async move {
@@ -153,8 +145,8 @@ fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::S
                 },
                 None => None,
             };
-            let trajectory = match agents.get(&episode.variant.name) {
-                Some(agent) => agent.answer(&episode, Some(journal.as_ref())).await,
+            let trajectory = match guard.agents.get(&episode.variant.name) {
+                Some(agent) => agent.answer(&episode, Some(guard.journal.as_ref())).await,
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
             };
             guard.saw(&trajectory);

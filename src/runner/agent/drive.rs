@@ -309,36 +309,28 @@ impl DialogueJournal<'_> {
         let same = |call: &Call| {
             call.prompt_sha256 == request.prompt.sha256() && call.stop == request.stop && !call.is_failure()
         };
-        match self.kept.front() {
-            Some(Event::Call(call)) if same(call) => {
-                let call = call.clone();
-                self.kept.pop_front();
-                Some(call)
-            }
-            // From a difference on, nothing that was kept fits.
-            _ => {
-                self.kept.clear();
-                None
-            }
-        }
+        self.take_next(|event| if let Event::Call(call) = event { Some(call).filter(same) } else { None })
     }
 
     /// The kept answer to a use of the tool, if the next thing that was kept is its.
     pub(super) fn answer(&mut self, tool: Tool, input: &str) -> Option<ToolAnswer> {
-        match self.kept.front() {
-            Some(Event::Tool(answer)) if answer.tool == tool && answer.input == input => {
-                if is_about_pages(tool) {
-                    self.unseen.push((tool, input.to_owned()));
-                }
-                let answer = answer.clone();
-                self.kept.pop_front();
-                Some(answer)
-            }
-            _ => {
-                self.kept.clear();
-                None
-            }
+        let answer = self.take_next(|event| match event {
+            Event::Tool(answer) if answer.tool == tool && answer.input == input => Some(answer),
+            _ => None,
+        })?;
+        if is_about_pages(tool) {
+            self.unseen.push((tool, input.to_owned()));
         }
+        Some(answer)
+    }
+
+    /// The next thing that was kept, if it fits. From a difference on, nothing that was kept does.
+    fn take_next<T>(&mut self, fits: impl FnOnce(Event) -> Option<T>) -> Option<T> {
+        let found = self.kept.pop_front().and_then(fits);
+        if found.is_none() {
+            self.kept.clear();
+        }
+        found
     }
 
     /// Brings the session to where the kept answers end: the page is open again, and a lookup goes on where it was.
