@@ -49,7 +49,7 @@ impl Follower {
     pub(crate) fn look(&mut self) -> Result<Progress, StoreError> {
         let manifest = self.folder.manifest()?;
         let tally = Tally::new(&manifest.dataset.name);
-        for path in self.folder.trajectory_files()? {
+        for path in self.folder.trajectory_files(None)? {
             self.read_on(&path, &tally).map_err(StoreError::io("read", &path))?;
         }
         let newest = self.newest.iter().cloned().collect();

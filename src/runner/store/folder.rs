@@ -119,13 +119,11 @@ impl RunFolder {
     }
 
     pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
-        let path = self.manifest_path();
-        replace(&path, pretty(manifest, &path)?.as_bytes())
+        write_json(&self.manifest_path(), manifest)
     }
 
     pub(crate) fn write_shard(&self, record: &ShardRecord) -> Result<(), StoreError> {
-        let path = self.shard_path(record.shard);
-        replace(&path, pretty(record, &path)?.as_bytes())
+        write_json(&self.shard_path(record.shard), record)
     }
 
     pub(crate) fn shard(&self, shard: Shard) -> Result<Option<ShardRecord>, StoreError> {
@@ -233,8 +231,7 @@ impl RunFolder {
     }
 
     pub(crate) fn write_notes(&self, notes: &Notes) -> Result<(), StoreError> {
-        let path = self.path().join(NOTES);
-        replace(&path, pretty(notes, &path)?.as_bytes())
+        write_json(&self.path().join(NOTES), notes)
     }
 
     pub(crate) fn annotations(&self) -> PathBuf {
@@ -327,39 +324,39 @@ impl RunFolder {
 
     /// The same, or only the files that may hold episodes of one shard.
     pub(crate) fn records_of(&self, shard: Option<Shard>) -> Result<Records, StoreError> {
-        Records::index(self.record_files(shard)?)
+        Records::index(self.record_files(shard)?, None)
     }
 
     /// Those of one question. Lines of others are not parsed, and what is wrong inside them is not said.
     pub(crate) fn records_of_question(&self, id: &str) -> Result<Records, StoreError> {
-        Records::index_question(self.record_files(None)?, id)
+        Records::index(self.record_files(None)?, Some(id))
     }
 
     /// The same; `known` is returned if nothing was written since it was read.
     pub(crate) fn records_since(&self, known: Option<Records>, shard: Option<Shard>) -> Result<Records, StoreError> {
         let files = self.record_files(shard)?;
         match known {
-            Some(known) if known.are_of(&files) => Ok(known),
-            _ => Records::index(files),
+            Some(known) if known.shards == files => Ok(known),
+            _ => Records::index(files, None),
         }
     }
 
     fn record_files(&self, shard: Option<Shard>) -> Result<Vec<RecordFile>, StoreError> {
-        self.trajectory_files_of(shard)?.into_iter().map(RecordFile::look_at).collect()
+        self.trajectory_files(shard)?.into_iter().map(RecordFile::look_at).collect()
     }
 
-    /// The trajectory files of all shards, as far as they are there.
-    #[cfg(feature = "serve")]
-    pub(crate) fn trajectory_files(&self) -> Result<Vec<PathBuf>, StoreError> {
-        self.trajectory_files_of(None)
-    }
-
-    fn trajectory_files_of(&self, shard: Option<Shard>) -> Result<Vec<PathBuf>, StoreError> {
+    /// The trajectory files of all shards, or those that may hold episodes of one, as far as they are there.
+    pub(crate) fn trajectory_files(&self, shard: Option<Shard>) -> Result<Vec<PathBuf>, StoreError> {
         let parts = self.parts(shard)?;
         let paths = parts.iter().map(|part| self.lines(TRAJECTORIES, part));
         let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
         paths.sort();
-        if paths.is_empty() { StoreError::refuse_packed(&self.path, &self.names()?).map(|()| paths) } else { Ok(paths) }
+        // Records that somebody has packed would be missing without a word.
+        let is_packed = |name: &&String| name.starts_with(TRAJECTORIES) && name.ends_with(".jsonl.gz");
+        match self.names()?.iter().filter(|_| paths.is_empty()).find(is_packed) {
+            Some(name) => Err(StoreError::Packed { path: self.path.join(name) }),
+            None => Ok(paths),
+        }
     }
 
     pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {
@@ -429,6 +426,11 @@ fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, Sto
         return Err(StoreError::Newer { path: path.to_owned(), found: version.v, known });
     }
     serde_json::from_slice(&bytes).map_err(bad)
+}
+
+/// Writes a JSON file, atomically replacing an older one.
+fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), StoreError> {
+    replace(path, pretty(value, path)?.as_bytes())
 }
 
 fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {

@@ -12,7 +12,7 @@
 //! lines after it are among that. So nothing that was paid for is forgotten or counted twice, whenever a run is killed.
 //! Whole lines that cannot be read are told and stay in the file.
 
-use super::{Records, Skipped, StoreError, tape_error};
+use super::{Records, Skipped, StoreError, line, tape_error};
 use crate::base::json_error;
 use crate::base::{Event, Paid, bounded};
 use crate::net::recording::{LineFile, TapeError, Writer, check_own, create_beside, sync_folder};
@@ -209,11 +209,8 @@ impl Journal {
         sample: Option<u32>,
         event: Event,
     ) -> Result<(), TapeError> {
-        let line = line(&Line { key: key.into(), variant: variant.into(), sample, event });
-        let line = line.map_err(|error| {
-            let path = self.writer.path();
-            tape_error("append to", path, StoreError::io("append to", path)(error.into()))
-        })?;
+        let (path, of) = (self.writer.path(), Line { key: key.into(), variant: variant.into(), sample, event });
+        let line = line("append to", &of, path).map_err(|error| tape_error("append to", path, error))?;
         self.writer.write(Item::Line(key.to_owned(), line)).await
     }
 
@@ -253,15 +250,14 @@ impl JournalFile {
 
     /// Writes a new file with these lines in place of the old one. Damaged ones come last, as they are not counted.
     fn rewrite(&mut self, Journaled { paid, episodes, damaged }: &Journaled) -> Result<(), StoreError> {
-        let failed = |error: serde_json::Error| StoreError::io("write", &self.path)(error.into());
         let carried = episodes.values().map(Vec::len).sum();
-        let mut bytes = line(&Header { v: VERSION, paid: paid.clone(), carried }).map_err(failed)?;
+        let mut bytes = line("write", &Header { v: VERSION, paid: paid.clone(), carried }, &self.path)?;
         let mut open = HashMap::new();
         for (key, events) in episodes {
             let before = bytes.len();
             for Kept { variant, sample, event } in events {
                 let (key, variant, event) = (key.into(), Cow::Borrowed(&**variant), event.clone());
-                bytes.extend(line(&Line { key, variant, sample: *sample, event }).map_err(failed)?);
+                bytes.extend(line("write", &Line { key, variant, sample: *sample, event }, &self.path)?);
             }
             open.insert(key.clone(), (bytes.len() - before) as u64);
         }
@@ -315,12 +311,6 @@ impl JournalFile {
         journaled.episodes.retain(|key, _| self.open.contains_key(key));
         self.rewrite(&journaled)
     }
-}
-
-fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
-    let mut line = serde_json::to_vec(value)?;
-    line.push(b'\n');
-    Ok(line)
 }
 
 fn lines(path: &Path) -> Result<Option<impl Iterator<Item = io::Result<Vec<u8>>>>, StoreError> {

@@ -2,7 +2,7 @@
 //! for itself, and annotations and judgements, to files to which several processes append.
 
 use super::records::only_trajectories;
-use super::{Journal, Skipped, StoreError, tape_error};
+use super::{Journal, Skipped, StoreError, line, tape_error};
 use crate::base::Trajectory;
 use crate::base::bounded::{read_line, too_long};
 use crate::net::recording::{LineFile, TapeError, Writer, is_not_own, read_own};
@@ -77,9 +77,7 @@ impl Appender {
         let (mut lines, mut measured) = (Vec::new(), Vec::new());
         for trajectory in trajectories {
             measured.extend(Some(&trajectory.key).filter(|_| trajectory.measured()));
-            serde_json::to_writer(&mut lines, trajectory)
-                .map_err(|error| StoreError::io("append to", &self.lines.path)(error.into()))?;
-            lines.push(b'\n');
+            lines.extend(line("append to", trajectory, &self.lines.path)?);
         }
         self.lines.append(&lines)?;
         if let Some(journal) = &self.journal {
@@ -153,8 +151,7 @@ pub(crate) fn read_lines<T>(
 pub(crate) fn append_lines<T: Serialize>(path: &Path, objects: &[T]) -> Result<(), StoreError> {
     let mut lines = Vec::new();
     for object in objects {
-        serde_json::to_writer(&mut lines, object).map_err(|error| StoreError::io("append to", path)(error.into()))?;
-        lines.push(b'\n');
+        lines.extend(line("append to", object, path)?);
     }
     append(path, &lines)
 }
@@ -235,9 +232,7 @@ impl LineWriter {
     /// the next line and at the end.
     pub(crate) async fn write(&self, object: &impl Serialize) -> Result<(), TapeError> {
         let path = self.writer.path();
-        let mut line = serde_json::to_vec(object)
-            .map_err(|error| tape_error("append to", path, StoreError::io("append to", path)(error.into())))?;
-        line.push(b'\n');
+        let line = line("append to", object, path).map_err(|error| tape_error("append to", path, error))?;
         self.writer.write(line).await
     }
 
@@ -247,12 +242,8 @@ impl LineWriter {
         let path = writer.path().to_owned();
         drop(writer);
         let lines = std::mem::take(&mut *unwritten.lock().unwrap_or_else(PoisonError::into_inner));
-        if lines.is_empty() || once_more(&path, &lines) { Vec::new() } else { lines }
+        if lines.is_empty() || append(&path, &lines).is_ok() { Vec::new() } else { lines }
     }
-}
-
-fn once_more(path: &Path, lines: &[u8]) -> bool {
-    append(path, lines).is_ok()
 }
 
 #[cfg(test)]

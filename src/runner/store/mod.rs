@@ -41,6 +41,7 @@ pub(crate) use union::{Keep, Union};
 
 use crate::base::Shard;
 use crate::net::recording::{FileError, NOT_OWN_HINT, TapeError, is_not_own};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Why a run folder cannot be used. Lines are numbered from 1.
@@ -71,12 +72,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Refuses a folder whose records somebody has packed: they would be missing without a word.
-    fn refuse_packed(folder: &std::path::Path, names: &[String]) -> Result<(), Self> {
-        let is_packed = |name: &&String| name.starts_with(folder::TRAJECTORIES) && name.ends_with(".jsonl.gz");
-        names.iter().find(is_packed).map_or(Ok(()), |name| Err(Self::Packed { path: folder.join(name) }))
-    }
-
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
@@ -114,7 +109,7 @@ impl StoreError {
         }
     }
 
-    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
     }
@@ -124,6 +119,13 @@ impl From<FileError> for StoreError {
     fn from(FileError { action, path, source }: FileError) -> Self {
         Self::Io { action, path, source }
     }
+}
+
+/// A value as a line that is to be written to the file at `path`.
+fn line(action: &'static str, value: &impl Serialize, path: &Path) -> Result<Vec<u8>, StoreError> {
+    let mut line = serde_json::to_vec(value).map_err(|error| StoreError::io(action, path)(error.into()))?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 /// An error of a file of a run's folder as one of a thread that writes it.

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 /// trajectories stay on disk.
 #[derive(Debug)]
 pub(crate) struct Records {
-    shards: Vec<Shard>,
+    pub(super) shards: Vec<Shard>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
     /// Shard and offset of lines that another one of the same file takes the place of.
@@ -62,16 +62,9 @@ impl Shard {
 }
 
 impl Records {
-    pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
-        Self::index_lines(shards, None)
-    }
-
-    /// The same for one question. Lines of others are not parsed, and what is wrong inside them is not said.
-    pub(super) fn index_question(shards: Vec<Shard>, id: &str) -> Result<Self, StoreError> {
-        Self::index_lines(shards, Some(id))
-    }
-
-    fn index_lines(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
+    /// Finds the latest record of each episode. Unreadable lines are skipped and listed. With `id`, lines of other questions
+    /// are not parsed, and what is wrong inside them is not said.
+    pub(super) fn index(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
         let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
         let (places, skipped, open) = (Vec::new(), Vec::new(), Mutex::default());
         let mut records = Self { shards, places, skipped, superseded, paid, open };
@@ -83,15 +76,11 @@ impl Records {
         Ok(records)
     }
 
-    pub(super) fn are_of(&self, shards: &[Shard]) -> bool {
-        self.shards == shards
-    }
-
     /// The episodes of a trajectory file outside any run folder. A file with other content is refused.
     pub(crate) fn of_file(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("read", path))?;
         only_trajectories(path, BufReader::new(file))?;
-        Self::index(vec![Shard::look_at(path.to_owned())?])
+        Self::index(vec![Shard::look_at(path.to_owned())?], None)
     }
 
     fn index_shard(
