@@ -68,7 +68,7 @@ pub(super) async fn execute(
     listener: &mut impl Listener,
     interrupts: &mut Interrupts,
 ) -> Result<End, RunError> {
-    let Some(appender) = open.take_appender() else {
+    let Some(appender) = open.appender.take() else {
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, mut received) = mpsc::channel(EVENTS);

@@ -8,7 +8,7 @@ use super::prices::price_origin;
 use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};
-use crate::base::text::{counted, thousands};
+use crate::base::text::{counted, is_chinese, thousands};
 use crate::base::{Manifest, Method, Paid, Shard, ShardRecord, Variant};
 use crate::models::{Price, Spent};
 use crate::net::recording::NOT_OWN_HINT;
@@ -16,7 +16,7 @@ use crate::runner::experiment::{Output, defaults};
 use crate::runner::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 const RESUME: &str = "add --resume to continue it, or name another folder with --out";
@@ -38,8 +38,9 @@ pub(super) struct OpenRun {
     pub(super) folder: RunFolder,
     pub(super) due: Due,
     /// When its first episode was begun; another run of the experiment may come first, or stop everything.
-    started: Option<Instant>,
-    appender: Mutex<Option<Appender>>,
+    pub(super) started: Option<Instant>,
+    /// For the one runner that needs it.
+    pub(super) appender: Option<Appender>,
     pub(super) journal: Arc<Journal>,
     pub(super) watch: Option<Arc<Watch>>,
     part: Option<Part>,
@@ -66,7 +67,7 @@ impl State {
 /// for the plan that is shown, and again under it.
 fn due(plan: &Plan, manifest: &Manifest, records: Option<&Records>) -> Result<(Due, Option<Watch>), RunError> {
     let mut due = plan.against(records);
-    let watch = stopping::begun(manifest, plan.questions(), records, &mut due)?;
+    let watch = stopping::begun(manifest, &plan.questions, records, &mut due)?;
     Ok((due, watch))
 }
 
@@ -82,7 +83,7 @@ impl OutputPlan {
         }
         let folder = RunFolder::at(&path);
         let recorded = recorded(&folder)?;
-        refuse_other_run(&path, recorded.as_ref(), job, output)?;
+        refuse_other_run(&path, recorded.as_ref(), &job.manifest, output.resume, output.shard.is_some())?;
         let records = if recorded.is_some() { Some(folder.records_of(output.shard)?) } else { None };
         let known = recorded.as_ref().unwrap_or(&job.manifest);
         let (due, watch) = due(&job.plan, known, records.as_ref())?;
@@ -109,8 +110,8 @@ impl OutputPlan {
         let mut lines = self.notes.clone();
         lines.extend(about(&job.manifest));
         if let Some(shard) = self.shard {
-            let all = job.plan.questions().len() * job.manifest.variants.len() * job.manifest.repeats as usize;
-            lines.push(format!("shard {shard}: {} of {}", thousands(job.plan.len()), counted(all, "episode")));
+            let all = job.plan.questions.len() * job.manifest.variants.len() * job.manifest.repeats as usize;
+            lines.push(format!("shard {shard}: {} of {}", thousands(job.plan.episodes.len()), counted(all, "episode")));
         }
         let Due { keep, redo, new, other, .. } = self.due;
         let calls = counted(self.estimate.most_calls(), "model call");
@@ -122,8 +123,16 @@ impl OutputPlan {
         }
         lines.extend(self.watch.iter().flat_map(|watch| watch.notes(&job.manifest.dataset.selection)));
         lines.extend(price_notes(job));
-        lines.extend(other_language(job).map(str::to_owned));
-        let hidden = job.plan.without_gold();
+        // Questions in Chinese that an English agent is asked over an English encyclopedia say nothing about either.
+        let english = job.manifest.variants.iter().any(|variant| variant.wording.is_english());
+        if english && job.plan.episodes.first().is_some_and(|first| is_chinese(&first.question.question)) {
+            lines.push(
+                "note: the questions are in Chinese, the prompt is not; add --prompt prompts/hotpotqa-zh.toml, and a Chinese \
+                 --wiki such as corpus:datasets/sample-wiki-zh"
+                    .to_owned(),
+            );
+        }
+        let hidden = job.plan.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count();
         if hidden > 0 {
             lines.push(format!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
         }
@@ -132,7 +141,7 @@ impl OutputPlan {
 
     /// Writes down what is about to run, and opens what it is recorded in.
     pub(super) fn open(self, lock: Lock, job: &mut Job) -> Result<OpenRun, RunError> {
-        match lock.shard() {
+        match lock.shard {
             None => self.begin(job)?,
             Some(shard) => self.join(shard, job)?,
         }
@@ -145,35 +154,29 @@ impl OutputPlan {
             format!("note: dropped {} of a torn last line; its episode is run again", counted(bytes, "byte"))
         }));
         // Another process may have written between the look and the lock.
-        let records = self.folder.records_since(self.records, lock.shard())?;
+        let records = self.folder.records_since(self.records, lock.shard)?;
         // Nobody asks the plan after this, so that each episode is held once.
         let plan = std::mem::take(&mut job.plan);
-        let part = plan.shard().map(|shard| Part { shard, episodes: plan.len() as u64 });
+        let part = plan.shard.map(|shard| Part { shard, episodes: plan.episodes.len() as u64 });
         let (due, watch) = due(&plan, &job.manifest, Some(&records))?;
         let watch = watch.map(Arc::new);
         drop(plan);
         stopping::remember(watch.as_deref(), &self.folder, &mut job.manifest)?;
-        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard())? {
+        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard)? {
             let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
             job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
         }
         let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
         let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);
         job.notes.extend(warnings(journal.skipped(), "kept in the file, and its call is made again"));
-        let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
+        let appender = Some(appender.with_journal(Arc::clone(&journal)));
         Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
     }
 
     fn begin(&self, job: &mut Job) -> Result<(), RunError> {
         // Another process may have started or ended a run here between the look and the lock.
         let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
-        match &recorded {
-            Some(recorded) if self.resume => {
-                refuse_differences(self.folder.path(), &differences(recorded, &job.manifest))?;
-            }
-            Some(_) => return Err(holds_a_run(self.folder.path(), RESUME)),
-            None => {}
-        }
+        refuse_other_run(self.folder.path(), recorded.as_ref(), &job.manifest, self.resume, false)?;
         let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
         if let Some(recorded) = recorded {
             // The first start stays on record, but for its command: the selection may have grown.
@@ -200,7 +203,7 @@ impl OutputPlan {
             self.folder.write_experiment(text)?;
         }
         if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
-            write_questions(&self.folder, job.plan.questions())?;
+            write_questions(&self.folder, &job.plan.questions)?;
         }
         Ok(())
     }
@@ -214,7 +217,7 @@ impl OutputPlan {
         }
         // The first one may have been killed before it came to this.
         if is_first || !self.folder.has_questions() && !self.folder.has_unfinished_questions()? {
-            write_questions(&self.folder, job.plan.questions())?;
+            write_questions(&self.folder, &job.plan.questions)?;
         }
         if let Some(before) = self.folder.shard(shard)? {
             let manifest = &mut job.manifest;
@@ -227,15 +230,6 @@ impl OutputPlan {
 }
 
 impl OpenRun {
-    pub(super) fn start(&mut self) {
-        self.started = Some(Instant::now());
-    }
-
-    /// The appender, for the one runner that needs it.
-    pub(super) fn take_appender(&self) -> Option<Appender> {
-        self.appender.lock().ok()?.take()
-    }
-
     pub(super) fn close(self, job: &mut Job) -> Result<Summary, RunError> {
         job.manifest.ended_at = Some(jiff::Timestamp::now().to_string());
         let active = self.started.map_or(0, |started| started.elapsed().as_millis());
@@ -244,7 +238,7 @@ impl OpenRun {
             job.manifest.limit_history.extend(job.pacer.history());
         }
         job.note_unsent();
-        let shard = self.lock.shard();
+        let shard = self.lock.shard;
         let records = self.folder.records_of(shard)?;
         self.folder.compact(&self.lock, &records)?;
         if shard.is_none() {
@@ -258,15 +252,17 @@ impl OpenRun {
     }
 
     pub(super) fn state(&self) -> State {
-        State { folder: self.folder.clone(), shard: self.lock.shard() }
+        State { folder: self.folder.clone(), shard: self.lock.shard }
     }
 }
 
 fn about(manifest: &Manifest) -> Option<String> {
     let Manifest { dataset, variants, .. } = manifest;
     let [first, others @ ..] = variants.as_slice() else { return None };
-    let how = if others.is_empty() {
-        by_protocol(first)
+    let how = if others.is_empty() && speaks(first) {
+        format!("{} by {}", first.method, first.protocol)
+    } else if others.is_empty() {
+        first.method.clone()
     } else {
         let names: Vec<&str> = variants.iter().take(MAX_LISTED).map(|variant| variant.name.as_str()).collect();
         let more = if variants.len() > MAX_LISTED { ", …" } else { "" };
@@ -284,11 +280,6 @@ fn about(manifest: &Manifest) -> Option<String> {
         each(|variant| &variant.wiki),
         each(Variant::compat_name),
     ))
-}
-
-/// A method with its protocol, if it has a part that speaks one.
-fn by_protocol(variant: &Variant) -> String {
-    if speaks(variant) { format!("{} by {}", variant.method, variant.protocol) } else { variant.method.clone() }
 }
 
 fn speaks(variant: &Variant) -> bool {
@@ -313,27 +304,23 @@ fn price_notes(job: &Job) -> Vec<String> {
     lines
 }
 
-/// Questions in Chinese that an English agent is asked over an English encyclopedia say nothing about either.
-fn other_language(job: &Job) -> Option<&'static str> {
-    let english = job.manifest.variants.iter().any(|variant| variant.wording.is_english());
-    (english && job.plan.is_chinese()).then_some(
-        "note: the questions are in Chinese, the prompt is not; add --prompt prompts/hotpotqa-zh.toml, and a Chinese --wiki such as corpus:datasets/sample-wiki-zh",
-    )
-}
-
 pub(super) fn holds_a_run(path: &Path, hint: &str) -> RunError {
     RunError::input(format!("`{}` holds a run already", path.display()), hint)
 }
 
 /// What the folder holds already must be this run, and be continued on purpose. A shard continues without saying so: it is
 /// one command that starts it and that starts it again.
-fn refuse_other_run(path: &Path, recorded: Option<&Manifest>, job: &Job, output: &Output) -> Result<(), RunError> {
+fn refuse_other_run(
+    path: &Path,
+    recorded: Option<&Manifest>,
+    planned: &Manifest,
+    resume: bool,
+    is_shard: bool,
+) -> Result<(), RunError> {
     match recorded {
         None => Ok(()),
-        Some(recorded) if output.shard.is_some() => {
-            refuse_differences(path, &differences_of_parts(recorded, &job.manifest))
-        }
-        Some(recorded) if output.resume => refuse_differences(path, &differences(recorded, &job.manifest)),
+        Some(recorded) if is_shard => refuse_differences(path, &differences_of_parts(recorded, planned)),
+        Some(recorded) if resume => refuse_differences(path, &differences(recorded, planned)),
         Some(_) => Err(holds_a_run(path, RESUME)),
     }
 }

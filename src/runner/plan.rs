@@ -1,7 +1,6 @@
 //! The plan: every question under every variant, as often as asked, and what of it is still to do.
 
 use super::branch::PLACEBO;
-use crate::base::text::is_chinese;
 use crate::base::{Fork, Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
 use crate::runner::agent::Episode;
 use crate::runner::experiment::{Effect, FACTS, VARIANT_SETTINGS};
@@ -14,9 +13,10 @@ use std::sync::Arc;
 /// All episodes of a run or of one of its shards, question by question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
-    questions: Vec<Arc<Question>>,
-    shard: Option<Shard>,
-    episodes: Vec<Episode>,
+    /// All questions of the run, in order; a shard knows those of the others too.
+    pub(crate) questions: Vec<Arc<Question>>,
+    pub(crate) shard: Option<Shard>,
+    pub(crate) episodes: Vec<Episode>,
 }
 
 #[derive(Debug, Clone)]
@@ -70,32 +70,6 @@ impl Plan {
             episode.fork = Some(Arc::clone(fork));
         }
         self
-    }
-
-    pub(crate) fn episodes(&self) -> &[Episode] {
-        &self.episodes
-    }
-
-    /// All questions of the run, in order; a shard knows those of the others too.
-    pub(crate) fn questions(&self) -> &[Arc<Question>] {
-        &self.questions
-    }
-
-    pub(crate) fn shard(&self) -> Option<Shard> {
-        self.shard
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.episodes.len()
-    }
-
-    pub(crate) fn without_gold(&self) -> usize {
-        self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
-    }
-
-    /// Whether the first question is written in Chinese characters, for the most part.
-    pub(crate) fn is_chinese(&self) -> bool {
-        self.episodes.first().is_some_and(|episode| is_chinese(&episode.question.question))
     }
 
     /// What is to be done when `records` exist already: measured episodes are kept, the rest is due.

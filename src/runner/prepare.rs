@@ -14,6 +14,7 @@ use crate::base::{Manifest, RunEvent, Shard};
 use crate::runner::experiment::{Experiment, ExperimentFile, Overrides};
 use crate::runner::store::{Lock, WATCH};
 use std::path::Path;
+use std::time::Instant;
 
 /// An experiment with everything it needs, held against what its folders hold already.
 pub struct Prepared {
@@ -180,7 +181,7 @@ impl Prepared {
     pub(crate) async fn verify_prefixes(&self) -> Vec<(String, String)> {
         let mut different = Vec::new();
         let episodes =
-            self.runs.iter().flat_map(|(job, _)| job.plan.episodes().iter().map(move |episode| (job, episode)));
+            self.runs.iter().flat_map(|(job, _)| job.plan.episodes.iter().map(move |episode| (job, episode)));
         for (job, episode) in episodes.filter(|(_, episode)| episode.repeat == 0) {
             let Some(agent) = job.agents.get(&episode.variant.name) else { continue };
             if let Err(reason) = agent.verify_prefix(episode).await {
@@ -207,7 +208,7 @@ impl Prepared {
         let (mut summaries, mut end) = (Vec::new(), End::Done);
         for (mut job, mut open) in opened {
             if end == End::Done {
-                open.start();
+                open.started = Some(Instant::now());
                 end = execute(&job, &mut open, max_failures, listener, &mut interrupts).await?;
             }
             let mut summary = open.close(&mut job)?;

@@ -247,7 +247,7 @@ impl RunFolder {
     }
 
     pub(crate) fn appender(&self, lock: &Lock) -> Result<Appender, StoreError> {
-        Appender::open(&self.lines(TRAJECTORIES, &part(lock.shard())))
+        Appender::open(&self.lines(TRAJECTORIES, &part(lock.shard)))
     }
 
     /// Opens the journal. The lines of measured episodes in `records` are dropped. An episode that is due here may have been
@@ -259,9 +259,9 @@ impl RunFolder {
         is_due: impl Fn(&str) -> bool,
     ) -> Result<Journal, StoreError> {
         let measured: HashSet<&str> = records.keys().filter(|(.., measured)| *measured).map(|(key, ..)| key).collect();
-        let own = part(lock.shard());
+        let own = part(lock.shard);
         let mut elsewhere = Episodes::new();
-        for part in self.parts(lock.shard())?.iter().filter(|part| **part != own) {
+        for part in self.parts(lock.shard)?.iter().filter(|part| **part != own) {
             // Whoever writes that part tells of its damaged lines.
             let journaled = Journaled::read(&self.lines(JOURNAL, part))?.unwrap_or_default();
             journal::adopt(&mut elsewhere, journaled.episodes.into_iter().filter(|(key, _)| is_due(key)));
@@ -310,7 +310,7 @@ impl RunFolder {
 
     /// Rewrites the trajectory file with one line an episode. What the removed lines cost stays in the journal's sum.
     pub(crate) fn compact(&self, lock: &Lock, records: &Records) -> Result<(), StoreError> {
-        let part = part(lock.shard());
+        let part = part(lock.shard);
         let path = self.lines(TRAJECTORIES, &part);
         if !records.superseded(&path).is_empty() {
             Journal::begin(&self.lines(JOURNAL, &part), &records.paid(&path))?;

@@ -40,7 +40,8 @@ const ASKED: [&str; 2] = [VERDICTS, CLASSIFICATIONS];
 
 #[derive(Debug)]
 pub(crate) struct Lock {
-    shard: Option<Shard>,
+    /// The shard that is locked; none for the whole folder.
+    pub(crate) shard: Option<Shard>,
     file: File,
     path: PathBuf,
     /// That of the whole folder, which shards have in common.
@@ -131,10 +132,6 @@ impl Lock {
             lock.sign()?;
         }
         Ok(lock)
-    }
-
-    pub(crate) fn shard(&self) -> Option<Shard> {
-        self.shard
     }
 
     /// The process that had the shard before, if it may still run on another machine. Then
