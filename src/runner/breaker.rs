@@ -5,7 +5,7 @@
 //! are begun, however many may be in flight later. After so many failures in a row for the same lasting reason nothing
 //! more is sent, and the run stops.
 
-use super::hint::hint;
+use super::hint::{hint, server_of};
 use crate::base::text::counted;
 use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
 use crate::models::{Model, ModelError, OnEvent, Unsupported};
@@ -37,13 +37,7 @@ impl Trip {
         if self.later {
             return Some(LATER.to_owned());
         }
-        let is_its = |variant: &&Variant| {
-            let server = match self.failure.service {
-                Service::Model => &variant.base_url,
-                Service::Wikipedia => &variant.wiki_origin,
-            };
-            server.as_deref() == Some(&*self.server)
-        };
+        let is_its = |variant: &&Variant| server_of(self.failure.service, variant) == Some(&*self.server);
         let variant = manifest.variants.iter().find(is_its)?;
         Some(hint(Some(self.failure), &self.reason, variant, manifest))
     }

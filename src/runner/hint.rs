@@ -26,6 +26,14 @@ pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, ma
     }
 }
 
+/// The address of a variant's server, as a record names it.
+pub(super) fn server_of(service: Service, variant: &Variant) -> Option<&str> {
+    match service {
+        Service::Model => variant.base_url.as_deref(),
+        Service::Wikipedia => variant.wiki_origin.as_deref(),
+    }
+}
+
 fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
     let server = printable(variant.base_url.as_deref().unwrap_or_default(), MAX_ADDRESS_CHARS);
     let name = printable(variant.model.split_once(':').map_or("", |(_, name)| name), MAX_ADDRESS_CHARS);

@@ -2,12 +2,12 @@
 
 use super::error::RunError;
 use super::evidence::Evidence;
-use super::hint::{hint, shortfalls};
+use super::hint::{hint, server_of, shortfalls};
 use super::plan;
 use super::provider::is_own;
 use super::stopping::Watch;
 use crate::base::text::{counted, shell_word, visible_line};
-use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory, Usage, Variant};
+use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Shard, Stopping, Trajectory, Usage, Variant};
 use crate::models::Price;
 use crate::runner::command_line::words_again;
 use crate::runner::store::{PaidByVariant, Records, RunFolder, Skipped};
@@ -94,28 +94,37 @@ pub(crate) fn warnings(skipped: &[Skipped], outcome: &'static str) -> impl Itera
     skipped.iter().take(MAX_LISTED).map(warning).chain(rest)
 }
 
-/// Why episodes were not measured: one line for each reason, whatever was asked for.
+/// What is gathered of the episodes besides their figures: why they were not measured, one line for each reason, whatever was
+/// asked for.
 #[derive(Default)]
-struct Reasons {
-    counts: BTreeMap<String, u64>,
+struct RunNotes {
+    reasons: BTreeMap<String, u64>,
     hints: BTreeMap<String, String>,
     /// The line of each failure of a server, which words every refusal a little differently.
     lines: HashMap<(Failure, String), String>,
+    other_statuses: BTreeMap<u16, u64>,
 }
 
-impl Reasons {
+impl RunNotes {
     fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
+        if trajectory.outcome == Outcome::NotMeasured {
+            self.add_reason(trajectory, manifest);
+        }
+        let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
+        for status in provenances.map(|provenance| provenance.status).filter(|status| *status != 200) {
+            *self.other_statuses.entry(status).or_default() += 1;
+        }
+    }
+
+    fn add_reason(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
         let detail = trajectory.detail.as_deref().unwrap_or_default();
         let line = visible_line(&without_paths(detail), 240);
         let variant = manifest.variants.iter().find(|variant| variant.name == trajectory.variant);
         let line = match (trajectory.failure, variant) {
             // The reason of a refusal is in its words.
             (Some(failure), Some(variant)) if !matches!(failure.cause, Cause::BadRequest | Cause::Other) => {
-                let server = match failure.service {
-                    Service::Model => &variant.base_url,
-                    Service::Wikipedia => &variant.wiki_origin,
-                };
-                self.lines.entry((failure, server.clone().unwrap_or_default())).or_insert(line).clone()
+                let server = server_of(failure.service, variant).unwrap_or_default().to_owned();
+                self.lines.entry((failure, server)).or_insert(line).clone()
             }
             _ => line,
         };
@@ -124,24 +133,7 @@ impl Reasons {
         {
             self.hints.insert(line.clone(), hint(trajectory.failure, detail, variant, manifest));
         }
-        *self.counts.entry(line).or_default() += 1;
-    }
-}
-
-#[derive(Default)]
-struct RunNotes {
-    reasons: Reasons,
-    other_statuses: BTreeMap<u16, u64>,
-}
-
-impl RunNotes {
-    fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
-        if trajectory.outcome == Outcome::NotMeasured {
-            self.reasons.add(trajectory, manifest);
-        }
-        for status in statuses(trajectory).filter(|status| *status != 200) {
-            *self.other_statuses.entry(status).or_default() += 1;
-        }
+        *self.reasons.entry(line).or_default() += 1;
     }
 }
 
@@ -156,10 +148,6 @@ fn without_paths(detail: &str) -> String {
         rest = &rest[rest.find(['`', ' ']).unwrap_or(rest.len())..];
     }
     text + rest
-}
-
-fn statuses(trajectory: &Trajectory) -> impl Iterator<Item = u16> {
-    trajectory.steps.iter().filter_map(|step| step.provenance.as_ref()).map(|provenance| provenance.status)
 }
 
 impl Summary {
@@ -211,7 +199,10 @@ impl Summary {
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
             if watch.as_ref().is_some_and(|watch| watch.is_after_stop(&trajectory.id)) {
-                variant.paid_after_stop(&trajectory);
+                // An episode after the stop is in no figure; it was paid for like the others.
+                if trajectory.measured() {
+                    variant.paid += Paid::of(&trajectory);
+                }
                 continue;
             }
             let (metric, gold) = (tally.metric_for(&trajectory.answers), evidence.get(&trajectory.id));
@@ -224,7 +215,7 @@ impl Summary {
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
-        let RunNotes { reasons: Reasons { counts: reasons, hints, .. }, other_statuses } = run_notes;
+        let RunNotes { reasons, hints, other_statuses, .. } = run_notes;
         let planned = part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes);
         Ok(Self {
             run: folder.path().to_owned(),
@@ -348,12 +339,6 @@ fn active_ms(folder: &RunFolder, manifest: &Manifest, shard: Option<Shard>) -> R
 
 impl VariantScore {
     /// An episode after the stop is in no figure; it was paid for like the others.
-    fn paid_after_stop(&mut self, trajectory: &Trajectory) {
-        if trajectory.measured() {
-            self.paid += Paid::of(trajectory);
-        }
-    }
-
     fn add(&mut self, tally: &mut Tally, episode: &ScoredEpisode) {
         let trajectory = &episode.trajectory;
         tally.add_scored(trajectory, episode.score);
