@@ -120,7 +120,7 @@ impl Inputs<'_> {
     /// Problems inside a file have their own lines.
     fn refused(&mut self, line: usize, error: PromptError) {
         let PromptError::Invalid(problems) = error else {
-            let hint = error.hint().unwrap_or_else(|| HELP.to_owned());
+            let hint = error.hint();
             return self.note(line, &RunError::input(error, hint));
         };
         for problem in problems.list {

@@ -13,8 +13,6 @@ use crate::prompting::{self, ExemplarOrder, PromptSource, RenderSettings, texts}
 use crate::runner::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
 use crate::runner::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
 use crate::wikipedia::SessionOptions;
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum tokens of a direct answer, reasoning included, unless another number is set.
@@ -38,6 +36,7 @@ struct Builder<'a> {
     protocol: Arc<dyn Protocol>,
     options: Options,
     order: ExemplarOrder,
+    label: String,
 }
 
 /// Builds a variant. Reads its files; sends nothing.
@@ -74,19 +73,17 @@ pub(crate) fn find_protocol(
     found.map_err(|error| RunError::usage(&error, error.hint()))
 }
 
-fn find_method(name: &str) -> Result<Method, RunError> {
-    Method::parse(name).ok_or_else(|| {
-        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::CLI_NAMES.join(", ")))
-    })
-}
-
 impl<'a> Builder<'a> {
     fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
         let settings = &spec.settings;
         let usual_prompt = PROMPTS[usize::from(claims)];
         let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
         let prompt = prompting::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
-        let method = find_method(settings.method.as_deref().unwrap_or(Method::React.name()))?;
+        let method = settings.method.as_deref().unwrap_or(Method::React.name());
+        let method = Method::parse(method).ok_or_else(|| {
+            let known = format!("known methods: {}", Method::CLI_NAMES.join(", "));
+            RunError::usage(format!("unknown method `{method}`"), known)
+        })?;
         // Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's
         // has the paper's form, so it goes with the paper's protocol.
         let of_paper = matches!(&prompt, PromptSource::Text(text) if !text.is_plain());
@@ -120,7 +117,10 @@ impl<'a> Builder<'a> {
                 "the gold paragraphs are shown before the question: use a prompt file (TOML), or a text without {question}",
             ));
         }
-        Ok(Self { settings, claims, prompt, prompt_name, method, protocol, options, order })
+        // A text of the paper's does not say which of the two it is for; the dataset does.
+        let usual = if claims { "Claim" } else { "Question" };
+        let label = settings.question_label.as_deref().or(prompt.question_label()).unwrap_or(usual).to_owned();
+        Ok(Self { settings, claims, prompt, prompt_name, method, protocol, options, order, label })
     }
 
     fn build(
@@ -130,15 +130,14 @@ impl<'a> Builder<'a> {
         wiki: &BuiltWiki,
         price: Option<&PriceRecord>,
     ) -> Result<BuiltVariant, RunError> {
-        let label = self.label();
         let wording = WikiSettings(self.settings).wording().unwrap_or_else(|| self.wording());
         let oracle_context = is_on(self.settings.oracle_context);
         let voting = self.voting();
         let approach = Approach::of(
             self.method,
-            |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(method, &label)? }),
+            |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(method)? }),
             |method| {
-                let (setup, reasons) = (self.setup(method, &label)?, method == Method::Cot);
+                let (setup, reasons) = (self.setup(method)?, method == Method::Cot);
                 Ok::<_, RunError>(Answering { setup, reasons, oracle_context })
             },
             voting.unwrap_or_default(),
@@ -160,14 +159,7 @@ impl<'a> Builder<'a> {
             price: price.map(Price::from),
             journaled,
         };
-        let variant = Variant {
-            name,
-            question_label: label,
-            wording,
-            price: price.cloned(),
-            settings: self.recorded_by_name()?,
-            ..self.record(&prompts, model, wiki)
-        };
+        let variant = self.record(name, wording, price.cloned(), &prompts, model, wiki)?;
         let (prompt, direct_prompt) = prompts;
         let prompts = std::iter::once(prompt).chain(direct_prompt).collect();
         Ok(BuiltVariant { variant, agent, prompts, breaker, learned })
@@ -175,22 +167,30 @@ impl<'a> Builder<'a> {
 
     fn record(
         self,
+        name: String,
+        wording: Wording,
+        price: Option<PriceRecord>,
         (prompt, direct_prompt): &(StoredPrompt, Option<StoredPrompt>),
         model: BuiltModel,
         wiki: &BuiltWiki,
-    ) -> Variant {
-        let oracle_context = is_on(self.settings.oracle_context);
-        Variant {
-            name: String::new(),
+    ) -> Result<Variant, RunError> {
+        let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
+        let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
+        let by_name =
+            by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect();
+        let (decoding, direct_max_tokens) = (self.decoding(self.method).into(), self.direct_max_tokens());
+        let (max_steps, voting) = (Some(self.max_steps()), self.voting());
+        Ok(Variant {
+            name,
             repeats: None,
             protocol: self.protocol.id().to_owned(),
             // Direct methods do not speak it.
             protocol_version: if self.method.agent().is_some() { self.protocol.version() } else { 1 },
             method: self.method.name().to_owned(),
-            voting: self.voting(),
-            oracle_context,
-            max_steps: Some(self.max_steps()),
-            prompt: self.prompt_name.clone(),
+            voting,
+            oracle_context: is_on(self.settings.oracle_context),
+            max_steps,
+            prompt: self.prompt_name,
             prompt_sha256: prompt.sha256.clone(),
             direct_prompt_sha256: direct_prompt.as_ref().map(|prompt| prompt.sha256.clone()),
             texts: self.settings.texts.clone(),
@@ -198,30 +198,24 @@ impl<'a> Builder<'a> {
             shots: self.settings.shots,
             exemplar_order: (self.order != ExemplarOrder::File).then(|| self.order.name().to_owned()),
             exemplar_seed: self.order.seed(),
-            question_label: String::new(),
+            question_label: self.label,
             model: model.label,
             endpoint: model.endpoint.to_owned(),
             base_url: model.base_url,
-            direct_max_tokens: self.direct_max_tokens(),
-            price: None,
-            decoding: self.decoding(self.method).into(),
+            direct_max_tokens,
+            price,
+            decoding,
             not_sent: Vec::new(),
             wiki: wiki.label.clone(),
             wiki_origin: wiki.origin.clone(),
             compat: Some(WikiSettings(self.settings).compat()),
-            wording: Wording::default(),
-            settings: BTreeMap::new(),
+            wording,
+            settings: by_name,
             options: self.options.0,
-        }
+        })
     }
 
-    /// The label before the question. A text of the paper's does not say which of the two it is for; the dataset does.
-    fn label(&self) -> String {
-        let usual = if self.claims { "Claim" } else { "Question" };
-        self.settings.question_label.as_deref().or(self.prompt.question_label()).unwrap_or(usual).to_owned()
-    }
-
-    fn setup(&self, method: Method, label: &str) -> Result<Arc<Setup>, RunError> {
+    fn setup(&self, method: Method) -> Result<Arc<Setup>, RunError> {
         let section = texts::section(self.protocol.id(), &self.options);
         let texts = texts::load(self.settings.texts.as_deref(), self.prompt.language(), &section, &shipped::file)?;
         let settings = RenderSettings {
@@ -233,7 +227,7 @@ impl<'a> Builder<'a> {
         };
         Ok(Arc::new(Setup {
             frame: prompting::render(&self.prompt, &texts, &settings)?.frame,
-            question_label: label.to_owned(),
+            question_label: self.label.clone(),
             max_steps: self.max_steps(),
             thoughts: method != Method::Act,
             decoding: self.decoding(method),
@@ -301,12 +295,6 @@ impl<'a> Builder<'a> {
             thoughts: self.method != Method::Act,
             force_stop: approach.acting().map_or("", |acting| acting.setup.frame.text_for("force_stop")).to_owned(),
         }
-    }
-
-    fn recorded_by_name(&self) -> Result<BTreeMap<String, Value>, RunError> {
-        let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
-        let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
-        Ok(by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect())
     }
 }
 

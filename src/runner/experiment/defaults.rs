@@ -39,89 +39,49 @@ pub enum InFolder {
     Refused,
 }
 
-pub const DEFAULTS: [DefaultSetting; 9] = [
-    DefaultSetting {
-        name: "contact",
-        help: "Your mail address or page, for the User-Agent of requests to Wikipedia.",
-        flag: Some("--contact"),
-        built_in: "",
-        is_path: false,
-        in_folder: InFolder::Any,
-    },
-    DefaultSetting {
-        name: "model",
-        help: "The model that answers: `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`.",
-        flag: Some("--model"),
-        built_in: "baseline",
-        is_path: false,
-        in_folder: InFolder::Any,
-    },
-    DefaultSetting {
-        name: "base_url",
-        help: "Base URL of the model's server, or several. It holds for models of the provider of the `model` beside it, or \
-               else for `openai:NAME`.",
-        flag: Some("--base-url"),
-        built_in: "",
-        is_path: false,
-        in_folder: InFolder::OwnHosts,
-    },
-    DefaultSetting {
-        name: "price",
-        help: "Price of the `model` beside it, as in `--price`; another model keeps its own.",
-        flag: Some("--price"),
-        built_in: "",
-        is_path: false,
-        in_folder: InFolder::Any,
-    },
-    DefaultSetting {
-        name: "prices",
-        help: "File of models' prices, as in `--prices`; of judges too. In a settings file, the path is relative to that file.",
-        flag: Some("--prices"),
-        built_in: "",
-        is_path: true,
-        in_folder: InFolder::Below,
-    },
-    DefaultSetting {
-        name: "results",
-        help: "Folder in which folders of runs are made where no `--out` names one, and which `list` and `view` show.",
-        flag: None,
-        built_in: RESULTS,
-        is_path: true,
-        in_folder: InFolder::Below,
-    },
-    DefaultSetting {
-        name: "concurrency",
-        help: "Model requests at once: `auto`, `auto:N` or a number.",
-        flag: Some("--concurrency"),
-        built_in: "auto",
-        is_path: false,
-        in_folder: InFolder::Any,
-    },
-    DefaultSetting {
-        name: "key_hosts",
-        help: "Hosts, such as `llm.example.org` or `127.0.0.1:8000`, to which requests and keys are sent also where an \
-               experiment file, a run's folder or the file of the current folder names them.",
-        flag: None,
-        built_in: "",
-        is_path: false,
-        in_folder: InFolder::Refused,
-    },
-    DefaultSetting {
-        name: "file_dirs",
-        help: "Folders, such as `/data/qa`, whose files an experiment file or a run's folder may name wherever it lies. In a \
-               settings file, a path is relative to that file.",
-        flag: None,
-        built_in: "",
-        is_path: true,
-        in_folder: InFolder::Refused,
-    },
-];
+/// The table of declarations; the documentation of a row is its help.
+macro_rules! defaults {
+    ($($(#[doc = $help:literal])+ $name:ident { $($key:ident: $value:expr),* })+) => {
+        [$(DefaultSetting {
+            name: stringify!($name),
+            help: concat!($($help),+).trim_ascii(),
+            $($key: $value,)*
+            ..DefaultSetting::USUAL
+        }),+]
+    };
+}
+
+pub const DEFAULTS: [DefaultSetting; 9] = defaults! {
+    /// Your mail address or page, for the User-Agent of requests to Wikipedia.
+    contact { flag: Some("--contact") }
+    /// The model that answers: `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`.
+    model { flag: Some("--model"), built_in: "baseline" }
+    /// Base URL of the model's server, or several. It holds for models of the provider of the `model` beside it, or else for
+    /// `openai:NAME`.
+    base_url { flag: Some("--base-url"), in_folder: InFolder::OwnHosts }
+    /// Price of the `model` beside it, as in `--price`; another model keeps its own.
+    price { flag: Some("--price") }
+    /// File of models' prices, as in `--prices`; of judges too. In a settings file, the path is relative to that file.
+    prices { flag: Some("--prices"), is_path: true, in_folder: InFolder::Below }
+    /// Folder in which folders of runs are made where no `--out` names one, and which `list` and `view` show.
+    results { built_in: RESULTS, is_path: true, in_folder: InFolder::Below }
+    /// Model requests at once: `auto`, `auto:N` or a number.
+    concurrency { flag: Some("--concurrency"), built_in: "auto" }
+    /// Hosts, such as `llm.example.org` or `127.0.0.1:8000`, to which requests and keys are sent also where an experiment file,
+    /// a run's folder or the file of the current folder names them.
+    key_hosts { in_folder: InFolder::Refused }
+    /// Folders, such as `/data/qa`, whose files an experiment file or a run's folder may name wherever it lies. In a settings
+    /// file, a path is relative to that file.
+    file_dirs { is_path: true, in_folder: InFolder::Refused }
+};
 
 pub fn default_setting(name: &str) -> Option<&'static DefaultSetting> {
     DEFAULTS.iter().find(|setting| setting.name == name)
 }
 
 impl DefaultSetting {
+    const USUAL: Self = Self { name: "", help: "", flag: None, built_in: "", is_path: false, in_folder: InFolder::Any };
+
     pub fn variable(&self) -> String {
         format!("{VARIABLES}{}", self.name.to_ascii_uppercase())
     }

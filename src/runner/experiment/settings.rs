@@ -522,20 +522,7 @@ impl Kind {
                 let folder = value.strip_prefix("corpus:").filter(|folder| !folder.is_empty())?;
                 Some(("corpus:", folder, ""))
             }
-            Self::Text
-            | Self::Texts
-            | Self::Url
-            | Self::Urls
-            | Self::Choice(_)
-            | Self::Price
-            | Self::Number(..)
-            | Self::Whole(..)
-            | Self::Switch
-            | Self::Reasoning
-            | Self::Body
-            | Self::Headers
-            | Self::Options
-            | Self::Method => None,
+            _ => None,
         }
     }
 
