@@ -87,7 +87,7 @@ impl Job {
                 "remove one of them; the address of a server does not distinguish variants",
             ));
         }
-        let manifest = Manifest { files: files(experiment, spec), ..manifest(experiment, record, variants) };
+        let manifest = manifest(experiment, spec, record, variants);
         let plan = Plan::new(questions, &manifest.variants, manifest.repeats, experiment.output.shard);
         let plan = plan.forked(&experiment.forks);
         Ok(Self {
@@ -203,37 +203,56 @@ fn refuse_without_paragraphs(questions: &[Question]) -> Result<(), RunError> {
     }
 }
 
-fn manifest(experiment: &Experiment, dataset: DatasetRecord, mut variants: Vec<Variant>) -> Manifest {
+fn manifest(
+    experiment: &Experiment,
+    spec: &DatasetSpec,
+    dataset: DatasetRecord,
+    mut variants: Vec<Variant>,
+) -> Manifest {
     for variant in &mut variants {
         let of_it = experiment.forks.iter().filter(|fork| fork.arm == variant.name);
         variant.repeats = of_it.map(|fork| fork.repeats.end).max().filter(|most| *most != experiment.repeats.max(1));
     }
+    let settings: Vec<_> = experiment.variants_on(spec).iter().map(|variant| &variant.settings).collect();
+    Manifest {
+        stop_when: experiment.stop_when.clone(),
+        experiment: experiment_record(experiment),
+        git_revision: revision::git_revision(),
+        defaults: experiment.output.defaults.clone(),
+        files: named_files::digests(&settings, spec.settings.ids.as_deref()),
+        started_at: jiff::Timestamp::now().to_string(),
+        ..new_manifest(variants, dataset, experiment.repeats.max(1), experiment.output.command_line.clone())
+    }
+}
+
+/// A manifest of which nothing else is known yet.
+pub(super) fn new_manifest(
+    variants: Vec<Variant>,
+    dataset: DatasetRecord,
+    repeats: u32,
+    command_line: Vec<String>,
+) -> Manifest {
     Manifest {
         v: MANIFEST_VERSION,
         variants,
         retired: Vec::new(),
-        stop_when: experiment.stop_when.clone(),
+        stop_when: None,
         stop_looked: 0,
-        repeats: experiment.repeats.max(1),
-        experiment: experiment_record(experiment),
+        repeats,
+        experiment: None,
         dataset,
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-        git_revision: revision::git_revision(),
-        command_line: experiment.output.command_line.clone(),
-        defaults: experiment.output.defaults.clone(),
-        files: BTreeMap::new(),
-        started_at: jiff::Timestamp::now().to_string(),
+        git_revision: None,
+        command_line,
+        started_at: String::new(),
         ended_at: None,
         logs: Vec::new(),
+        defaults: BTreeMap::new(),
+        files: BTreeMap::new(),
         active_ms: 0,
         limit_history: Vec::new(),
         paid: BTreeMap::new(),
     }
-}
-
-fn files(experiment: &Experiment, spec: &DatasetSpec) -> BTreeMap<String, String> {
-    let settings: Vec<_> = experiment.variants_on(spec).iter().map(|variant| &variant.settings).collect();
-    named_files::digests(&settings, spec.settings.ids.as_deref())
 }
 
 fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {

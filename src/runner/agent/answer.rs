@@ -182,10 +182,7 @@ impl Agent {
     /// record.
     pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
         let Some(fork) = &episode.fork else { return Ok(()) };
-        match self.copy(episode, fork).await {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.into_reason().0),
-        }
+        self.copy(episode, fork).await.map_err(|error| error.into_reason().0)
     }
 
     async fn copy(&self, episode: &Episode, fork: &Fork) -> Result<(), EpisodeError> {

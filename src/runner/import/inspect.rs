@@ -2,15 +2,14 @@
 
 use super::inspect_file::{Head, Take, displayed, find_logs, read_log};
 use super::inspect_sample::{AnswerFrom, LogSettings, Sample};
-use super::{NEW_FOLDER, imported_manifest};
+use super::{NEW_FOLDER, imported_dataset, write_run};
 use crate::base::text::{printable, thousands, visible_line};
-use crate::base::{
-    DatasetRecord, LogRecord, Manifest, Question, Selection, Trajectory, Variant, json_error, sha256_hex,
-};
+use crate::base::{DatasetRecord, LogRecord, Manifest, Question, Trajectory, Variant, json_error, sha256_hex};
 use crate::runner::error::RunError;
 use crate::runner::evidence::{self, kept};
 use crate::runner::folder::refuse_target;
-use crate::runner::store::{RunFolder, StoreError};
+use crate::runner::job::new_manifest;
+use crate::runner::store::RunFolder;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +51,7 @@ pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImport
         ));
     }
     let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
-    let mut found = Found { wanted, alone: logs.len() == 1, asked, ..Found::new(wanted) };
+    let mut found = Found::new(wanted, logs.len() == 1, asked);
     found.done.notes.extend(left_out.iter().map(|line| format!("warning: {line}; left out")));
     for log in &logs {
         found.log = displayed(log);
@@ -130,11 +129,11 @@ impl Take for Found<'_> {
 }
 
 impl<'a> Found<'a> {
-    fn new(wanted: &'a InspectImport<'a>) -> Self {
+    fn new(wanted: &'a InspectImport<'a>, alone: bool, asked: Option<ReferenceQuestions>) -> Self {
         Self {
             wanted,
-            alone: true,
-            asked: None,
+            alone,
+            asked,
             log: String::new(),
             said: None,
             variants: Vec::new(),
@@ -248,23 +247,15 @@ impl<'a> Found<'a> {
             return self.no_scorer(scorer);
         }
         let log = &self.log;
-        let (why, hint) = match self.done.skipped.last() {
-            None => (
-                "it has no samples".to_owned(),
-                "name a log with its samples: `inspect eval` leaves them out with --no-log-samples",
-            ),
+        let last = self.done.skipped.last();
+        let hint = match last {
+            None => "name a log with its samples: `inspect eval` leaves them out with --no-log-samples",
             Some(why) if why.contains("--like") => {
-                let why = why.strip_prefix(&format!("{log}: ")).unwrap_or(why).to_owned();
-                (
-                    why,
-                    "--like matches by id, then by the question's text in the input: name a run over the same questions, or leave it out",
-                )
+                "--like matches by id, then by the question's text in the input: name a run over the same questions, or leave it out"
             }
-            Some(why) => (
-                why.strip_prefix(&format!("{log}: ")).unwrap_or(why).to_owned(),
-                "name a log that Inspect wrote, with its samples",
-            ),
+            Some(_) => "name a log that Inspect wrote, with its samples",
         };
+        let why = last.map_or("it has no samples", |why| why.strip_prefix(&format!("{log}: ")).unwrap_or(why));
         RunError::input(format!("`{log}` holds no answer: {why}"), hint)
     }
 
@@ -288,14 +279,7 @@ impl<'a> Found<'a> {
         let mut questions: Vec<&Question> = self.order.iter().filter_map(|id| self.questions.get(id)).collect();
         questions.sort_by_key(|question| question.index);
         let questions = questions.into_iter().map(|question| Question { dataset: name.clone(), ..kept(question) });
-        RunFolder::build(self.wanted.out, |new| {
-            new.write_manifest(&manifest)?;
-            new.write_questions(questions)?;
-            let lock = new.lock(None)?;
-            let mut appender = new.appender(&lock)?;
-            appender.append(self.episodes.iter())?;
-            Ok::<(), StoreError>(())
-        })?;
+        write_run(self.wanted.out, &manifest, questions, self.episodes.iter())?;
         Ok(self.done)
     }
 
@@ -307,29 +291,20 @@ impl<'a> Found<'a> {
         let selected = self.heads.iter().filter_map(|said| said.selected).max().unwrap_or(count).max(count);
         let paths: Vec<String> = self.logs.iter().map(|log| log.path.clone()).collect();
         let digests: Vec<&str> = self.logs.iter().map(|log| log.sha256.as_str()).collect();
-        let own = || DatasetRecord {
-            name: self.heads.iter().find_map(|said| said.dataset.clone()).unwrap_or_else(|| INSPECT.to_owned()),
-            path: paths.join(", "),
-            format: INSPECT.to_owned(),
-            columns: BTreeMap::new(),
-            sha256: if let [one] = &digests[..] {
-                (*one).to_owned()
-            } else {
-                sha256_hex([digests.join("\n").as_bytes()])
-            },
-            questions: selected,
-            selection: Selection::default(),
-            ids_file: None,
-            selected,
+        let own = || {
+            let name = self.heads.iter().find_map(|said| said.dataset.clone()).unwrap_or_else(|| INSPECT.to_owned());
+            let sha256 = match &digests[..] {
+                [one] => (*one).to_owned(),
+                several => sha256_hex([several.join("\n").as_bytes()]),
+            };
+            imported_dataset(name, paths.join(", "), INSPECT, sha256, selected)
         };
         let dataset = self.asked.as_ref().map_or_else(own, |asked| DatasetRecord { selected, ..asked.dataset.clone() });
-        let known = imported_manifest(Vec::new(), dataset, repeats, self.wanted.command_line.clone());
         let same = |of: fn(&LogSettings) -> &Option<String>| {
             let all: BTreeSet<&Option<String>> = self.heads.iter().map(of).collect();
             if all.len() == 1 { all.into_iter().next().cloned().flatten() } else { None }
         };
         Manifest {
-            variants: self.variants.clone(),
             git_revision: same(|said| &said.revision),
             started_at: self.heads.iter().filter_map(|said| said.started_at.clone()).min().unwrap_or_default(),
             ended_at: self
@@ -339,7 +314,7 @@ impl<'a> Found<'a> {
                 .collect::<Option<Vec<_>>>()
                 .and_then(|all| all.into_iter().max()),
             logs: self.logs.clone(),
-            ..known
+            ..new_manifest(self.variants.clone(), dataset, repeats, self.wanted.command_line.clone())
         }
     }
 }

@@ -85,11 +85,7 @@ impl Sample {
     /// The sample as an episode of this variant, without a key; the tools of these names submit an answer. The error says
     /// why it cannot be one.
     pub(super) fn episode(&self, variant: &str, from: AnswerFrom<'_>, tools: &[String]) -> Result<Trajectory, String> {
-        let id = match &self.id {
-            Value::String(id) => id.clone(),
-            Value::Number(id) => id.to_string(),
-            _ => return Err("its id is neither a text nor a number".to_owned()),
-        };
+        let id = id_of(&self.id).ok_or("its id is neither a text nor a number")?;
         if !(1..=MAX_EPOCHS).contains(&self.epoch) {
             return Err(format!("its epoch is {}, not 1 to {MAX_EPOCHS}", self.epoch));
         }
@@ -100,7 +96,10 @@ impl Sample {
             AnswerFrom::Either => self.submitted(tools).or_else(|| self.output_text()),
             AnswerFrom::Submit => self.submitted(tools),
             AnswerFrom::Output => self.output_text(),
-            AnswerFrom::Scorer(name) => self.scored_answer(name)?,
+            AnswerFrom::Scorer(name) => match self.scores.as_ref().and_then(|scores| scores.get(name)) {
+                Some(score) => self.resolved(&score["answer"]),
+                None => return Err(format!("it has no score `{}`", visible_line(name, 80))),
+            },
         };
         let answer = answer.filter(|answer| !answer.trim().is_empty());
         let (outcome, detail) = self.outcome(answer.is_some());
@@ -219,13 +218,6 @@ impl Sample {
         let text = text.as_str()?;
         let attached = text.strip_prefix(ATTACHMENT).and_then(|id| self.attachments.as_ref()?.get(id)?.as_str());
         Some(attached.unwrap_or(text).to_owned())
-    }
-
-    fn scored_answer(&self, scorer: &str) -> Result<Option<String>, String> {
-        match self.scores.as_ref().and_then(|scores| scores.get(scorer)) {
-            Some(score) => Ok(self.resolved(&score["answer"])),
-            None => Err(format!("it has no score `{}`", visible_line(scorer, 80))),
-        }
     }
 
     /// The names of the scorers that read an answer from it.
@@ -430,14 +422,17 @@ impl LogSettings {
     }
 }
 
-fn ids(list: &Value) -> HashMap<String, usize> {
-    let id = |id: &Value| match id {
+fn id_of(value: &Value) -> Option<String> {
+    match value {
         Value::String(id) => Some(id.clone()),
         Value::Number(id) => Some(id.to_string()),
         _ => None,
-    };
+    }
+}
+
+fn ids(list: &Value) -> HashMap<String, usize> {
     let mut ids = HashMap::new();
-    for id in list.as_array().into_iter().flatten().filter_map(id) {
+    for id in list.as_array().into_iter().flatten().filter_map(id_of) {
         let next = ids.len();
         ids.entry(id).or_insert(next);
     }

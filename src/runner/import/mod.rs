@@ -16,38 +16,41 @@ pub(crate) use inspect::{InspectImport, import_inspect};
 pub(crate) use inspect_sample::AnswerFrom;
 pub(crate) use notebook::{NotebookImported, import_notebook};
 
-use crate::base::manifest::{MANIFEST_VERSION, UNKNOWN};
-use crate::base::{DatasetRecord, DecodingRecord, Manifest, Variant, Wording};
+use super::store::{RunFolder, StoreError};
+use crate::base::manifest::UNKNOWN;
+use crate::base::{DatasetRecord, DecodingRecord, Manifest, Question, Selection, Trajectory, Variant, Wording};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const NEW_FOLDER: &str = "name a new folder with --out";
 
-fn imported_manifest(
-    variants: Vec<Variant>,
-    dataset: DatasetRecord,
-    repeats: u32,
-    command_line: Vec<String>,
-) -> Manifest {
-    Manifest {
-        v: MANIFEST_VERSION,
-        variants,
-        retired: Vec::new(),
-        stop_when: None,
-        stop_looked: 0,
-        repeats,
-        experiment: None,
-        dataset,
-        wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-        git_revision: None,
-        command_line,
-        started_at: String::new(),
-        ended_at: None,
-        logs: Vec::new(),
-        defaults: BTreeMap::new(),
-        files: BTreeMap::new(),
-        active_ms: 0,
-        limit_history: Vec::new(),
-        paid: BTreeMap::new(),
+/// Writes imported episodes into a new folder.
+fn write_run<'t>(
+    out: &Path,
+    manifest: &Manifest,
+    questions: impl Iterator<Item = Question>,
+    episodes: impl Iterator<Item = &'t Trajectory>,
+) -> Result<(), StoreError> {
+    RunFolder::build(out, |new| {
+        new.write_manifest(manifest)?;
+        new.write_questions(questions)?;
+        let lock = new.lock(None)?;
+        new.appender(&lock)?.append(episodes)
+    })
+    .map(drop)
+}
+
+fn imported_dataset(name: String, path: String, format: &str, sha256: String, count: usize) -> DatasetRecord {
+    DatasetRecord {
+        name,
+        path,
+        format: format.to_owned(),
+        columns: BTreeMap::new(),
+        sha256,
+        questions: count,
+        selection: Selection::default(),
+        ids_file: None,
+        selected: count,
     }
 }
 

@@ -1,18 +1,17 @@
 //! A run folder of episodes that the paper's notebooks recorded.
 
-use super::{NEW_FOLDER, imported_manifest, imported_variant};
+use super::{NEW_FOLDER, imported_dataset, imported_variant, write_run};
 use crate::base::bounded::lines;
 use crate::base::text::{printable, visible_line};
-use crate::base::{
-    AnswerKind, Compat, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, json_error, sha256_hex,
-};
+use crate::base::{AnswerKind, Compat, Manifest, Method, Question, Tool, Variant, json_error, sha256_hex};
 use crate::prompting::protocol::react_paper::MAX_STEPS;
 use crate::runner::agent::notebook::{self, Imported, VARIANT};
 use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
-use crate::runner::store::{RunFolder, StoreError};
+use crate::runner::job::new_manifest;
+use crate::runner::store::RunFolder;
 use crate::scoring::{Metric, score_answers};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -55,8 +54,7 @@ pub(crate) fn import_notebook(
     out: &Path,
     command_line: Vec<String>,
 ) -> Result<NotebookImported, RunError> {
-    let target = RunFolder::at(out);
-    refuse_target(&target, NEW_FOLDER)?;
+    refuse_target(&RunFolder::at(out), NEW_FOLDER)?;
     let mut found = Found::default();
     for file in files {
         found.read(file)?;
@@ -67,14 +65,8 @@ pub(crate) fn import_notebook(
     }
     let dataset = found.dataset_name();
     let manifest = found.manifest(files, dataset, command_line);
-    RunFolder::build(out, |new| {
-        new.write_manifest(&manifest)?;
-        new.write_questions(found.episodes.iter().map(|episode| question(episode, dataset)))?;
-        let lock = new.lock(None)?;
-        let mut appender = new.appender(&lock)?;
-        appender.append(found.episodes.iter().map(|episode| &episode.trajectory))?;
-        Ok::<(), StoreError>(())
-    })?;
+    let questions = found.episodes.iter().map(|episode| question(episode, dataset));
+    write_run(out, &manifest, questions, found.episodes.iter().map(|episode| &episode.trajectory))?;
     let is_right = |episode: &&Imported| episode.claims.em > 0.0;
     let differs = |episode: &&Imported| {
         let trajectory = &episode.trajectory;
@@ -170,19 +162,10 @@ impl Found {
 
     fn manifest(&self, files: &[PathBuf], dataset: &str, command_line: Vec<String>) -> Manifest {
         let paths: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-        let count = self.episodes.len();
-        let dataset = DatasetRecord {
-            name: dataset.to_owned(),
-            path: paths.join(", "),
-            format: VARIANT.to_owned(),
-            columns: BTreeMap::new(),
-            sha256: sha256_hex([self.sha256.join("\n").as_bytes()]),
-            questions: count,
-            selection: Selection::default(),
-            ids_file: None,
-            selected: count,
-        };
-        imported_manifest(vec![self.variant()], dataset, 1, command_line)
+        let sha256 = sha256_hex([self.sha256.join("\n").as_bytes()]);
+        let (name, count) = (dataset.to_owned(), self.episodes.len());
+        let dataset = imported_dataset(name, paths.join(", "), VARIANT, sha256, count);
+        new_manifest(vec![self.variant()], dataset, 1, command_line)
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
