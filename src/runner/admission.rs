@@ -14,8 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// The estimate from the first prompt counts as this many episodes; those that ended count as one each.
 const PRIOR: u64 = 2;
 
-/// Looks at every episode before it begins and when it ends, and says when the run has to stop. Holds episodes back that
-/// would exceed the budget together with those in flight.
+/// Looks at every episode before it begins and when it ends; holds back those that would exceed the budget.
 pub(super) struct Guard {
     budget: Arc<Budget>,
     pub(super) agents: HashMap<String, Agent>,

@@ -77,8 +77,7 @@ impl Edit {
     }
 }
 
-/// Refuses to go on with branches that differ from these, by what differs. Other questions and other settings of a run are
-/// refused where any run is resumed.
+/// Refuses to go on with branches that differ from these. Other differences are refused where any run is resumed.
 pub(crate) fn refuse_other_edit(out: &Path, forks: &[Fork]) -> Result<(), RunError> {
     let folder = RunFolder::at(out);
     if !folder.exists() {
@@ -275,8 +274,7 @@ fn rewritten(step: &Step, protocol: &dyn Protocol) -> Result<Step, RunError> {
     Ok(Step { calls: vec![reply], discarded: None, ..step.clone() })
 }
 
-/// The model's reply that the protocol reads as this step. Where the prompt ends in the label of the thought, the reply has
-/// none.
+/// The model's reply that the protocol reads as this step, without a label of the thought that the prompt ends in.
 fn reply(protocol: &dyn Protocol, step: &Step, thought: Option<&str>, tool: Tool, input: &str) -> Option<Call> {
     let call = |completion: String| Call { completion, attempts: 0, ..Call::default() };
     let written = |thought: Option<&str>| protocol.reply(step.n, thought, tool, input);

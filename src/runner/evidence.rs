@@ -105,8 +105,7 @@ fn of_file(manifest: &Manifest) -> Result<Vec<Question>, String> {
     Ok(dataset::load(&record.path, &bytes, &options).map_err(|error| error.to_string())?.questions)
 }
 
-/// The file on disk, else the shipped one of that name. Only a plain file is read: a pipe of the run is gone, or would
-/// keep us waiting.
+/// The plain file on disk, else the shipped one: a pipe of the run is gone, or would keep us waiting.
 fn bytes(record: &DatasetRecord) -> Result<Cow<'static, [u8]>, String> {
     let path = Path::new(&record.path);
     if path.is_file() {

@@ -129,8 +129,7 @@ fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {
     Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) }
 }
 
-/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard. One whose server has to
-/// prove itself first waits for that.
+/// Answers by the variant's agent. An episode whose server has to prove itself first waits for that.
 fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
     let (guard, stop, watched) = (Arc::clone(guard), stop.clone(), job.watched.clone());
     Arc::new(move |episode| {
@@ -449,8 +448,7 @@ fn hangup_is_ignored() -> bool {
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Tries the folder once more, now that nothing is in flight any more, and then another place. Says why the run ended and
-/// where its last episodes are.
+/// Tries the folder once more, now that nothing is in flight, and then another place. The error says where they are.
 fn rescue_episodes(
     failed: &StoreError,
     appender: &mut Appender,
@@ -487,8 +485,7 @@ pub(crate) struct Unwritten<'a> {
 }
 
 impl Unwritten<'_> {
-    /// Writes the lines that the file did not take in the end to a new file in this folder. Says why the run ended and
-    /// where they are.
+    /// Writes the lines to a new file in this folder. The error says why the run ended and where they are.
     pub(crate) fn keep(&self, lines: &[u8], elsewhere: &Path) -> RunError {
         let Self { failed, hint, what, file, next, lost } = self;
         if lines.is_empty() {

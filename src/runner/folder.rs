@@ -63,8 +63,7 @@ impl State {
     }
 }
 
-/// What is left to do where `records` exist already, and what decides when the run stops by itself. Asked without the lock
-/// for the plan that is shown, and again under it.
+/// What is left to do, and what stops the run. Asked without the lock for the plan that is shown, and again under it.
 fn due(plan: &Plan, manifest: &Manifest, records: Option<&Records>) -> Result<(Due, Option<Watch>), RunError> {
     let mut due = plan.against(records);
     let watch = stopping::begun(manifest, &plan.questions, records, &mut due)?;
@@ -308,8 +307,7 @@ pub(super) fn holds_a_run(path: &Path, hint: &str) -> RunError {
     RunError::input(format!("`{}` holds a run already", path.display()), hint)
 }
 
-/// What the folder holds already must be this run, and be continued on purpose. A shard continues without saying so: it is
-/// one command that starts it and that starts it again.
+/// A run that is there must be this one, and be continued on purpose. A shard continues without saying so.
 fn refuse_other_run(
     path: &Path,
     recorded: Option<&Manifest>,

@@ -57,8 +57,7 @@ impl Model for Unasked {
 }
 
 impl BuiltModel {
-    /// Whether the model can be asked with these settings, and those of the samples, if there are any; `forced` where it
-    /// must call functions.
+    /// Whether the model takes these settings, and those of the samples; `forced` where it must call functions.
     pub(crate) fn fits(&self, decoding: &Decoding, voting: Option<Voting>, forced: bool) -> Result<(), RunError> {
         let samples = voting.map(|voting| Decoding { temperature: voting.temperature, ..decoding.clone() });
         let mut all = std::iter::once(decoding).chain(&samples);
@@ -138,8 +137,7 @@ fn elsewhere(name: &str) -> Option<String> {
 pub(crate) struct ModelSettings<'a>(pub(crate) &'a VariantSettings);
 
 impl<'a> ModelSettings<'a> {
-    /// The model behind a server, at this pace; none for the baseline, which follows the settings of each variant.
-    /// Sends nothing.
+    /// The model behind a server, at this pace; none for the baseline. Sends nothing.
     pub(super) fn server(self, pacer: &Pacer, keys: KeyPolicy) -> Result<Option<BuiltModel>, RunError> {
         let Some(remote) = self.built(pacer, keys)? else {
             self.refuse_unused()?;
@@ -266,8 +264,7 @@ impl<'a> ModelSettings<'a> {
         }))
     }
 
-    /// Server and name of the model, by which its price is known; nothing for the baseline, and for several servers
-    /// that are not of one host.
+    /// Host and name by which a price is known; nothing for the baseline, and for servers that are not of one host.
     pub(super) fn host_and_name(self) -> Option<(String, String)> {
         let provider = self.provider().ok()?;
         provider.home()?;
@@ -281,8 +278,7 @@ impl<'a> ModelSettings<'a> {
         }
     }
 
-    /// What the settings say about a server that speaks `OpenAI`'s interface; for other providers, that they say nothing
-    /// about one.
+    /// The settings of a server that speaks `OpenAI`'s interface; other providers may have none.
     fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, RunError> {
         let (completions, responses) = (is_on(self.0.completions), is_on(self.0.responses));
         let prefill = is_on(self.0.prefill);

@@ -23,8 +23,7 @@ const CORPUS: &str = "corpus:";
 /// A file, or the folder of a corpus, that a setting names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedFile {
-    /// The setting: that of a variant or a dataset, `dataset` for the file of a run's command, or `path` for that of a
-    /// `[[dataset]]`.
+    /// A setting of a variant or a dataset; `dataset` for the file of a run's command, `path` for a `[[dataset]]`'s.
     pub(crate) setting: &'static str,
     pub(crate) value: String,
     pub(crate) path: PathBuf,
@@ -68,8 +67,7 @@ fn in_settings(settings: &impl Serialize, declared: &'static [Setting]) -> Vec<N
     declared.iter().filter(|setting| !setting.only_typed).filter_map(file).collect()
 }
 
-/// SHA-256 of the files that an experiment's settings name, by path, for the manifest: a run that goes on may use them again.
-/// A dataset and a corpus have their digests elsewhere.
+/// SHA-256 of the files that settings name, by path, for the manifest: a run that goes on may use them again.
 pub(super) fn digests(settings: &[&VariantSettings], ids: Option<&str>) -> BTreeMap<String, String> {
     let files = settings.iter().flat_map(|settings| of_variant(settings));
     let paths = files.filter(|file| !file.value.starts_with(CORPUS)).map(|file| file.path.display().to_string());
@@ -188,8 +186,7 @@ impl Namer {
     }
 }
 
-/// The folder in which files have to lie that one in this folder names: the working folder, or that of its project. A
-/// person's whole home is neither.
+/// Where files have to lie that one in this folder names: the working or the project's folder, but no person's home.
 fn root(own: PathBuf) -> PathBuf {
     let home = std::env::home_dir().map(|home| home.canonicalize().unwrap_or(home));
     let holds_a_home =

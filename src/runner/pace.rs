@@ -57,8 +57,7 @@ impl Pacer {
         &self.sites
     }
 
-    /// How many episodes are to be under way now, so that no place at a model's server is left empty. Where all answers
-    /// come from a cache, no limit is learned, and one more is let in each time.
+    /// How many episodes are to be under way, so that no place stays empty. Where a cache answers, one more each time.
     pub(crate) fn room(&self) -> usize {
         let models = self.models.each();
         let limits: usize = models.iter().map(|(_, limiter)| limiter.limit()).sum();

@@ -9,8 +9,7 @@ use crate::runner::experiment::{Experiment, VariantSettings};
 use crate::wikipedia::RetrieverAddress;
 use std::path::Path;
 
-/// Something outside of a run's folder that an experiment contacts, reads a key from, or writes to. What is a provider's
-/// own, or Wikipedia's, is none.
+/// What an experiment contacts, reads a key from or writes to. What is a provider's own, or Wikipedia's, is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExternalResource {
     /// The setting that names it, such as `base_url`.

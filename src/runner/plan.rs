@@ -200,8 +200,7 @@ pub(crate) fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String
     changes(recorded, planned, planned.experiment.is_some())
 }
 
-/// The same for parts of one run, such as its shards: they also have one selection, and the variants and repeats of an
-/// experiment do not grow.
+/// The same for parts of one run, such as its shards: they have one selection, and nothing of them grows.
 pub(crate) fn differences_of_parts(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     let mut found = changes(recorded, planned, false);
     let (was, now) = (&recorded.dataset, &planned.dataset);

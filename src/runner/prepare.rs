@@ -57,8 +57,7 @@ pub fn load_experiment(path: &Path, overrides: &Overrides) -> Result<(Experiment
     Ok((file.experiment(overrides)?, notes))
 }
 
-/// Looks at every file that an experiment file names: everything that is wrong is one error. Returns what a person should
-/// know.
+/// Looks at every file that an experiment file names: everything that is wrong is one error. Returns notes.
 pub(crate) fn check_files(file: &ExperimentFile, overrides: &Overrides) -> Result<Vec<String>, RunError> {
     inputs::check(file, overrides)?;
     let mut notes = Vec::new();
@@ -176,8 +175,7 @@ impl Prepared {
         })
     }
 
-    /// Makes the copied steps of all branches again, without the model. Each that differs from its record is named by its
-    /// question, with step and difference.
+    /// Makes the copied steps of all branches again, without the model. Returns the questions that differ, and how.
     pub(crate) async fn verify_prefixes(&self) -> Vec<(String, String)> {
         let mut different = Vec::new();
         let episodes =

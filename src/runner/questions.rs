@@ -152,8 +152,7 @@ impl EarlierQuestions {
 }
 
 impl SelectedQuestions {
-    /// Reads the dataset's file and selects from it. Where the file is not here, as in a folder that was copied to another
-    /// machine, a run that is resumed asks what its `folder` holds.
+    /// Reads the dataset's file and selects from it. Where it is not here, a resumed run asks what `folder` holds.
     pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>, earlier: &EarlierQuestions) -> Result<Self, RunError> {
         let selection = selection(&spec.settings, |path| earlier.had_no_ids(path))?;
         let piped = is_stdin(&spec.path);
@@ -187,8 +186,7 @@ impl SelectedQuestions {
     }
 }
 
-/// Refuses a file without answers where it probably has some under a name that is not ours: nobody wants to pay for answers
-/// that nothing can be said of.
+/// Refuses a file without answers where it probably has some under another name: nobody wants to pay for no score.
 fn refuse_unscored(dataset: &Dataset, spec: &DatasetSpec) -> Result<(), RunError> {
     let Some((without, guess)) = dataset.without_answers.as_ref().and_then(|without| Some((without, without.guess()?)))
     else {

@@ -12,8 +12,7 @@ const MAX_BYTES: u64 = 4 << 20;
 /// How many references may point to another.
 const MAX_HOPS: usize = 5;
 
-/// The commit that is checked out in the working folder or in the nearest folder above it that is a repository. Whether
-/// files differ from it is not looked at. Absent outside a repository, and where the commit cannot be read.
+/// The commit of the nearest repository; absent where it cannot be read. Whether files differ from it is not looked at.
 pub(super) fn git_revision() -> Option<String> {
     revision_of(&std::env::current_dir().ok()?)
 }

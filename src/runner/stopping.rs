@@ -166,8 +166,7 @@ impl Watch {
         }
     }
 
-    /// Goes on to the first question that is not finished, and stops where it is decided. Where earlier starts have looked, a
-    /// question that was measured afterwards must not decide it in hindsight.
+    /// Looks up to the first unfinished question. One measured after earlier looks must not decide in hindsight.
     fn look(&self, state: &mut State) {
         while !state.decided {
             let Some(Seen { sides, .. }) = state.questions.get(state.looked).copied() else { return };

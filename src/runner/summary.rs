@@ -94,8 +94,7 @@ pub(crate) fn warnings(skipped: &[Skipped], outcome: &'static str) -> impl Itera
     skipped.iter().take(MAX_LISTED).map(warning).chain(rest)
 }
 
-/// What is gathered of the episodes besides their figures: why they were not measured, one line for each reason, whatever was
-/// asked for.
+/// Why episodes were not measured, a line for each reason, and other statuses of a site.
 #[derive(Default)]
 struct RunNotes {
     reasons: BTreeMap<String, u64>,
@@ -151,8 +150,7 @@ fn without_paths(detail: &str) -> String {
 }
 
 impl Summary {
-    /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
-    /// with a note.
+    /// Scores a run, by its dataset's metric unless one is named. Lines that cannot be read are left out, with a note.
     pub fn of(folder: &Path, metric: Option<Metric>) -> Result<Self, RunError> {
         Self::of_each(folder, metric, |_| {})
     }
@@ -236,8 +234,7 @@ impl Summary {
         })
     }
 
-    /// Calls whose answer was cut or withheld or whose prompt seems to be cut, and what to do about each kind: nobody should look for the reason in the
-    /// model.
+    /// Calls with a cut or withheld answer or prompt, and what to do about each kind: the reason is not in the model.
     pub fn shortfalls(&self) -> Vec<String> {
         let of = |score: &VariantScore| {
             let variant = self.manifest.variants.iter().find(|variant| variant.name == score.name);

@@ -311,8 +311,7 @@ fn order(settings: &VariantSettings) -> Result<ExemplarOrder, RunError> {
     }
 }
 
-/// Options that requests of these settings are sent without, as far as is known. Names that an option goes by, and how
-/// answers are transferred, change nothing in them.
+/// Options that requests are sent without, as far as is known and where that changes something.
 pub(super) fn unsent_options(variant: &Variant, learned: &LearnedOptions) -> RequestOptions {
     let Some(decoding) = variant.decoding.known() else { return RequestOptions::default() };
     // Native calls need no stops; methods that answer at once have them.

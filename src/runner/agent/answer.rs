@@ -178,8 +178,7 @@ impl<'a> Running<'a> {
 }
 
 impl Agent {
-    /// Makes the copied steps of an episode again, without the model. The error names the step and what differs from the
-    /// record.
+    /// Makes the copied steps of an episode again, without the model. The error names the step and the difference.
     pub async fn verify_prefix(&self, episode: &Episode) -> Result<(), String> {
         let Some(fork) = &episode.fork else { return Ok(()) };
         self.copy(episode, fork).await.map_err(|error| error.into_reason().0)

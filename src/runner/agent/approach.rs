@@ -78,8 +78,7 @@ impl Answering {
         Box::new(Direct::new(&self.setup, self.reasons, self.oracle_context))
     }
 
-    /// The same for sample `number` (from 0) of a vote: at the vote's temperature, with a seed of its own if the variant
-    /// has one, because a server would give all samples the same text.
+    /// The same for sample `number` (from 0) of a vote: with a seed of its own, or a server would give the same text.
     #[must_use]
     pub fn sample(&self, number: u32, voting: &Voting) -> Self {
         let mut setup = Setup::clone(&self.setup);

@@ -114,8 +114,7 @@ impl Taken {
 struct Turns(Vec<Said>);
 
 impl Turns {
-    /// Adds a turn, or extends the last one if it has the same role. A later system message becomes the user's, as tool
-    /// answers are in other protocols.
+    /// Adds a turn, or extends the last one of the same role. A later system message becomes the user's.
     fn say(&mut self, role: Role, text: &str, learn: bool) {
         let text = text.trim_matches(is_python_space);
         if text.is_empty() {
@@ -184,8 +183,7 @@ fn acted(
     Ok(())
 }
 
-/// A part with native calls: the messages of its last request as they are, and the reply to that. A reply with a call
-/// that could not be carried out is not to be learned.
+/// A part with native calls. A reply with a call that could not be carried out is not to be learned.
 fn called(
     protocol: &dyn Protocol,
     part: &Part,

@@ -257,8 +257,7 @@ impl Log {
 
 /// Keeps what takes place in episodes until they end.
 pub trait Journal: Send + Sync {
-    /// What earlier starts of the run kept of the episode with this key, in order, each with its sample of a vote (from 0).
-    /// It is handed out once.
+    /// What earlier starts kept of an episode, in order, each with its sample of a vote (from 0). Handed out once.
     fn take(&self, key: &str) -> Vec<(Option<u32>, Event)>;
 
     /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what

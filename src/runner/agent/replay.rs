@@ -44,8 +44,7 @@ pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event<'a> {
     Asked(&'a Request, &'a Call),
-    /// A request without an answer: it did not fit into the model's context, or its answers were empty for a reason that
-    /// is not known.
+    /// A request that did not fit into the model's context, or whose answers were empty for an unknown reason.
     Overflown(&'a Request),
     Used(&'a ToolCall, &'a str),
 }

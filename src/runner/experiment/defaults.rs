@@ -157,8 +157,7 @@ impl Defaults {
         self.all(name).next()
     }
 
-    /// The strongest value of a setting that holds for this model: addresses are those of a provider, a price is that of one
-    /// model.
+    /// The strongest value for this model: addresses are those of a provider, a price is that of one model.
     pub fn of_model(&self, name: &str, model: &str) -> Option<&Given> {
         self.all(name).find(|given| self.fits(given, model))
     }
@@ -191,8 +190,7 @@ impl Defaults {
         own.flat_map(|given| parts(&given.value)).map(Path::new)
     }
 
-    /// Whether these settings of a person let a value be used: an address or a path that others may have written only where
-    /// the person names it too.
+    /// Whether a value may be used: an address or a path that others may have written only where the person names it.
     pub fn allows(&self, given: &Given) -> bool {
         match (given.setting.name, &given.by) {
             ("base_url", GivenBy::Folder(..) | GivenBy::Run(_)) => {
@@ -316,8 +314,7 @@ impl From<BadValue> for Fault {
     }
 }
 
-/// Reads the text of a settings file; an error lists everything that is wrong with it, and repeats no key. `folder` where it
-/// is the file of the current folder.
+/// Reads a settings file; an error lists all that is wrong, and repeats no key. `folder`: of the current folder.
 pub fn parse_file(path: &str, text: &str, folder: bool) -> Result<Vec<Given>, Problems> {
     let (mut notes, tree) = Reader::parse(path, text, HELP)?;
     let root = Reader::root(tree.get_ref());

@@ -74,8 +74,7 @@ impl Draft {
         self.settings.retain(|assignment| assignment.setting.is_kept(&facts));
     }
 
-    /// The variant as it is on a dataset with settings of its own for variants. What distinguishes this variant from
-    /// the others stays.
+    /// The variant on a dataset with settings of its own. What distinguishes this variant from the others stays.
     #[must_use]
     pub(super) fn with(&self, of_dataset: &[Assignment]) -> Self {
         let mut draft = self.clone();
@@ -101,8 +100,7 @@ pub(super) enum Naming {
 }
 
 impl Naming {
-    /// The name of a variant, from the dimensions that matter to it and its short names in them. Where a placeholder's
-    /// dimension does not matter, the text before it is left out as well.
+    /// The name of a variant. A placeholder whose dimension does not matter is left out with the text before it.
     fn name(&self, named: &[(&'static str, &str)]) -> String {
         match self {
             Self::Joined => named.iter().map(|(_, name)| *name).collect::<Vec<_>>().join("/"),
@@ -137,8 +135,7 @@ impl Combination<'_> {
     }
 }
 
-/// Every combination of the dimensions on top of `base`, without those that are excluded. Combinations that differ in
-/// nothing that they use become one variant.
+/// Every combination on top of `base` that is not excluded. Those that differ in nothing used become one variant.
 pub(super) fn expand(
     base: &[Assignment],
     dimensions: &[Dimension],
@@ -230,8 +227,7 @@ pub(super) fn short(assignment: &Assignment) -> String {
     name.replace('/', "_")
 }
 
-/// How a dataset is named without a name of its own: everything before the first dot of its file's name, as `dev` of
-/// `dev.jsonl.gz`.
+/// A dataset's name without one of its own: its file's up to the first dot, as `dev` of `dev.jsonl.gz`.
 pub(super) fn dataset_name(path: &str) -> String {
     let file = std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
     let file = file.unwrap_or_default();
@@ -406,8 +402,7 @@ impl Listed {
         }
     }
 
-    /// An option of a protocol that is not run makes no difference. Where several protocols run together, one is written
-    /// `PROTOCOL.NAME=VALUE`.
+    /// Refuses options of protocols that are not run; where several run, one is written `PROTOCOL.NAME=VALUE`.
     fn check_options(&self) -> Result<(), ProductError> {
         let ids: Vec<&str> = self.protocols.iter().filter_map(Value::as_str).collect();
         let Some(first) = ids.first() else { return Ok(()) };

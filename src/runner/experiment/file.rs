@@ -207,8 +207,7 @@ impl ExperimentFile {
         self.variants.iter().map(found).collect()
     }
 
-    /// A path of the file: as it is found from the working folder, else from the file's own folder. A path that is found
-    /// in neither stays as it is; it may be a shipped file.
+    /// A path as it is found from the working folder, else from the file's own; else as it is: it may be shipped.
     pub fn resolved(&self, path: &str) -> String {
         resolved(&self.path, path)
     }

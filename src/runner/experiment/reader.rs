@@ -244,8 +244,7 @@ fn may_hold_a_secret(address: &str) -> bool {
     }
 }
 
-/// Why a value cannot be used, and what to do about it. Keys are written as a path, such as `include[2].protocol` (counted
-/// from 1).
+/// A problem and what to do about it. Keys are written as a path, such as `include[2].protocol` (counted from 1).
 pub(super) fn fault(message: String, hint: &str) -> Fault {
     Fault::from(message).hint(hint)
 }

@@ -412,8 +412,6 @@ pub enum Effect {
     Nothing,
 }
 
-/// The declaration of a setting.
-///
 /// Its flag is the name with `-` for `_`; its key in an experiment file is the name.
 #[derive(Debug)]
 pub struct Setting {
@@ -427,8 +425,7 @@ pub struct Setting {
     pub default: &'static str,
     pub applies: Applies,
     pub effect: Effect,
-    /// Whether an experiment file that is run may not set it: a file may come from somebody else, and does not say where
-    /// keys are. Files of earlier runs may have it.
+    /// Whether an experiment file that is run may not set it: others may have written it, and it does not say where keys are.
     pub only_typed: bool,
     pub conflicts: &'static [&'static str],
     /// Its value in a manifest, for reading. Without this it is recorded under its name in [`Variant::settings`].
@@ -561,8 +558,7 @@ impl Kind {
     }
 }
 
-/// A price as it is written: US dollars of a million prompt tokens and of a million completion tokens; and of a million
-/// prompt tokens from the provider's cache, where they have another price.
+/// US dollars of a million prompt tokens, of as many completion tokens, and, if given, of as many from the cache.
 pub fn price(text: &str) -> Option<PriceRecord> {
     let amount = |text: &str| text.parse::<f64>().ok().filter(|amount| (0.0..=1e6).contains(amount));
     let amounts = text.split('/').map(amount).collect::<Option<Vec<f64>>>()?;

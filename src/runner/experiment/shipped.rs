@@ -1,8 +1,6 @@
 //! Files that are part of the program, so that the main job works from any folder.
 
-/// A shipped file by its path in the repository, when no such file exists on disk.
-///
-/// A file in the working folder always wins, so that a checkout can be edited and tried.
+/// A shipped file by its path in the repository. Callers let a file on disk win, so that a checkout can be edited.
 pub fn file(path: &str) -> Option<&'static [u8]> {
     let path = path.strip_prefix("./").unwrap_or(path).trim_end_matches('/');
     SHIPPED.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)

@@ -99,8 +99,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Samples<'a> {
     }
 }
 
-/// The logs that these paths name: files, and in folders the files whose names end in `.eval` or `.json`, by name. The
-/// second list has what is left out, and why.
+/// The logs that paths name, `.eval` and `.json` files in folders by name; and what is left out, and why.
 pub(super) fn find_logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), RunError> {
     let (mut logs, mut left_out) = (Vec::new(), Vec::new());
     for path in paths {
@@ -186,8 +185,7 @@ pub(super) fn too_large() -> String {
     format!("it is larger than {} MiB", MAX_SAMPLE >> 20)
 }
 
-/// Python writes NaN and infinities, which JSON does not have: they become empty texts of the same length. No figure that is
-/// read here is one.
+/// Python's NaN and infinities, which JSON lacks, become empty texts of their length. No figure read here is one.
 pub(super) fn without_constants(bytes: &mut [u8]) {
     let (mut at, mut in_text) = (0, false);
     while at < bytes.len() {

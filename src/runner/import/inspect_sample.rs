@@ -82,8 +82,7 @@ pub(crate) enum AnswerFrom<'a> {
 }
 
 impl Sample {
-    /// The sample as an episode of this variant, without a key; the tools of these names submit an answer. The error says
-    /// why it cannot be one.
+    /// The sample as an episode without a key; `tools` submit an answer. The error says why it cannot be one.
     pub(super) fn episode(&self, variant: &str, from: AnswerFrom<'_>, tools: &[String]) -> Result<Trajectory, String> {
         let id = id_of(&self.id).ok_or("its id is neither a text nor a number")?;
         if !(1..=MAX_EPOCHS).contains(&self.epoch) {
@@ -160,8 +159,7 @@ impl Sample {
         metadata.chain(choices).filter(|(_, value)| value.to_string().len() <= MAX_META).collect()
     }
 
-    /// The argument of the last call that submitted an answer, of the agent itself: those that it called as tools submit
-    /// theirs to it.
+    /// The argument of the agent's last call that submitted an answer: agents called as tools submit theirs to it.
     fn submitted(&self, tools: &[String]) -> Option<String> {
         let events = self.events.as_deref()?;
         let span = |event: &Value| event["event"] == "span_begin";
@@ -275,8 +273,7 @@ impl Sample {
     }
 }
 
-/// Tokens of one model. Inspect counts those of the provider's cache, and with some providers those of reasoning, beside the
-/// others; here they are among them. The total says which it is.
+/// Tokens of one model. Tokens of cache and reasoning are counted beside or among the others: the total says which.
 fn tokens(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64().unwrap_or_default().min(MAX_COUNT);
     let (input, output, reasoning) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));

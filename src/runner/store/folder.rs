@@ -71,8 +71,7 @@ impl RunFolder {
                 .contains(&name)
     }
 
-    /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
-    /// lock.
+    /// Locks the folder or a shard for writing, creating the folder if needed. Fails if another process holds the lock.
     pub(crate) fn lock(&self, shard: Option<Shard>) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
         Lock::take(&self.path, shard)
@@ -176,8 +175,7 @@ impl RunFolder {
         self.path.join("questions.jsonl")
     }
 
-    /// The questions that the run asks; none for a run from before they were kept. With `id`, lines of other questions are
-    /// not parsed.
+    /// The questions; none for a run from before they were kept. With `id`, lines of other questions are not parsed.
     pub(crate) fn questions<'a>(
         &self,
         id: Option<&'a str>,
@@ -363,8 +361,7 @@ impl RunFolder {
         self.path.join(format!("{stem}{part}.jsonl"))
     }
 
-    /// The suffix of `trajectories` and `journal` in file names, for each part of the run. For one shard, the
-    /// other shards of the same number are left out: none of its questions is theirs.
+    /// The suffix of file names for each part of the run. For a shard, others of the same number are left out.
     pub(super) fn parts(&self, shard: Option<Shard>) -> Result<BTreeSet<String>, StoreError> {
         let concerns = |of: Option<Shard>| match (of, shard) {
             (Some(of), Some(shard)) => of == shard || of.count() != shard.count(),

@@ -221,8 +221,7 @@ impl Journal {
     }
 }
 
-/// Adds what another journal holds of episodes. Where both hold some, the longer one counts: a process that goes on with an
-/// episode copies what was there before.
+/// Adds what another journal holds. The longer one counts: who goes on with an episode copies what was there.
 pub(super) fn adopt(episodes: &mut Episodes, others: impl IntoIterator<Item = (String, Vec<Kept>)>) {
     for (key, events) in others {
         let known = episodes.entry(key).or_default();

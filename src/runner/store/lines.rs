@@ -28,8 +28,7 @@ impl Appender {
         Self::repair(LineFile::open(path)?)
     }
 
-    /// Opens and locks a trajectory file outside any run folder, creating it and its parent folders if needed. A file
-    /// with other content is refused and not changed.
+    /// Opens, creates and locks a trajectory file outside any run folder. A file with other content is not changed.
     pub(crate) fn alone(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
@@ -146,8 +145,7 @@ pub(crate) fn read_lines<T>(
     Ok((read, skipped))
 }
 
-/// Appends objects as lines and waits until they are on disk. The file is held for this long only, so that several processes
-/// can write to it. An incomplete last line is removed.
+/// Appends lines and waits until they are on disk. The file is held for this long only. A torn last line is removed.
 pub(crate) fn append_lines<T: Serialize>(path: &Path, objects: &[T]) -> Result<(), StoreError> {
     let mut lines = Vec::new();
     for object in objects {
@@ -205,8 +203,7 @@ pub(crate) fn carry_lines<T>(
     Ok(notes)
 }
 
-/// Appends lines in the order in which they are given. Those that wait are written and synced together, so that no task
-/// waits for a lock or a disk but for that of its own line.
+/// Appends lines in the order in which they are given, many at once, so that tasks do not wait for each other's lock.
 #[derive(Debug)]
 pub(crate) struct LineWriter {
     writer: Writer<Vec<u8>>,
@@ -228,8 +225,7 @@ impl LineWriter {
         Ok(Self { writer: Writer::start(path, write)?, unwritten })
     }
 
-    /// Waits until the line is on disk. It is written even if the future is dropped. After an error it is tried again with
-    /// the next line and at the end.
+    /// Waits until the line is on disk. After an error it is tried again with the next line and at the end.
     pub(crate) async fn write(&self, object: &impl Serialize) -> Result<(), TapeError> {
         let path = self.writer.path();
         let line = line("append to", object, path).map_err(|error| tape_error("append to", path, error))?;

@@ -67,8 +67,7 @@ impl Lock {
         }
     }
 
-    /// Locks a file of a run for a process that appends to it for as long as it asks models, beside which runs, readers and
-    /// people may go on. A file system without locks has this one for itself.
+    /// Locks a file that a process appends to while it asks models, beside runs, readers and people.
     pub(crate) fn of_file(file: &Path) -> Result<Self, StoreError> {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let path = file.with_file_name(format!("{NAME}.{stem}"));
@@ -134,8 +133,7 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The process that had the shard before, if it may still run on another machine. Then
-    /// [`confirm`](Self::confirm) has to be called after [`WATCH`].
+    /// Who had the shard before, if it may still run elsewhere: then [`confirm`](Self::confirm) comes after [`WATCH`].
     pub(crate) fn before(&self) -> Option<&str> {
         self.before.as_ref().map(|sign| sign.holder.as_str())
     }
@@ -150,8 +148,7 @@ impl Lock {
         self.sign()
     }
 
-    /// Opens and locks the file anew, as a network file system may answer from memory otherwise. Returns false if another
-    /// process took the lock meanwhile.
+    /// Opens and locks the file anew, as a network file system may answer from memory; false if another process has it.
     fn reopen(&mut self) -> Result<bool, StoreError> {
         // Before the second handle: while the first one holds the lock, the second could not read.
         let _ = self.file.unlock();

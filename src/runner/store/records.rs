@@ -62,8 +62,7 @@ impl Shard {
 }
 
 impl Records {
-    /// Finds the latest record of each episode. Unreadable lines are skipped and listed. With `id`, lines of other questions
-    /// are not parsed, and what is wrong inside them is not said.
+    /// Finds the latest record of each episode; lists unreadable lines. With `id`, lines of others are not parsed.
     pub(super) fn index(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
         let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
         let (places, skipped, open) = (Vec::new(), Vec::new(), Mutex::default());

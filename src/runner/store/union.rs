@@ -147,8 +147,7 @@ impl RunFolder {
         hold_still(self.path())
     }
 
-    /// Makes a folder beside `path`, fills it, and gives it that name: it is whole, or not there.
-    /// Folders that earlier processes may have left are noted.
+    /// Makes and fills a folder beside `path`, and gives it that name: it is whole, or not there. Notes name left-overs.
     pub(crate) fn build<E: From<StoreError>>(
         path: &Path,
         fill: impl FnOnce(&Self) -> Result<(), E>,
