@@ -21,7 +21,7 @@ macro_rules! settings {
         $(#[$of_table:meta])* const $table:ident;
         $([$heading:literal] $(
             $(#[doc = $help:literal])+
-            $field:ident: $type:ty = $kind:expr, $value_name:literal, { $($key:ident: $value:expr),* $(,)? }
+            $field:ident: $type:ty = $kind:expr, $value_name:literal $(, $key:ident: $value:expr)*;
         )+)+
     ) => {
         $(#[$of_struct])*
@@ -74,238 +74,166 @@ settings! {
     ["Agent"]
 
     /// Prompt file (TOML or plain text), or a key of the paper's JSON. Several joined by commas make a variant each.
-    prompt: String = Prompt, "FILE[#KEY]", {
-        default: "prompts/hotpotqa.toml; prompts/fever.toml for claims", effect: Effect::Prompt,
-        recorded: Some(|variant| Some(variant.prompt.clone())),
-    }
+    prompt: String = Prompt, "FILE[#KEY]", default: "prompts/hotpotqa.toml; prompts/fever.toml for claims",
+        effect: Effect::Prompt, recorded: Some(|variant| Some(variant.prompt.clone()));
     /// File with the instruction before the exemplars of a JSON prompt.
-    instruction: String = Path, "FILE", {
-        default: "none", effect: Effect::Prompt,
-        recorded: Some(|variant| Some(variant.instruction.clone().unwrap_or_else(|| "none".to_owned()))),
-    }
+    instruction: String = Path, "FILE", default: "none", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(or(variant.instruction.as_ref(), "none")));
     /// File with the protocols' texts, in the form of `wikitrail docs protocol-texts`.
-    texts: String = Path, "FILE", {
-        default: "ours, in the prompt's language", applies: Applies::Protocol, effect: Effect::Prompt,
-        recorded: Some(|variant| Some(variant.texts.clone().unwrap_or_else(|| "ours".to_owned()))),
-    }
+    texts: String = Path, "FILE", default: "ours, in the prompt's language", applies: Applies::Protocol,
+        effect: Effect::Prompt, recorded: Some(|variant| Some(or(variant.texts.as_ref(), "ours")));
     /// Label before the question.
-    question_label: String = Text, "LABEL", {
+    question_label: String = Text, "LABEL",
         default: "the prompt's, else `Claim` for claims and `Question` for questions",
-        recorded: Some(|variant| Some(variant.question_label.clone())),
-    }
+        recorded: Some(|variant| Some(variant.question_label.clone()));
     /// Use only the first N exemplars of the order.
-    shots: usize = Whole(0, u64::MAX), "N", {
-        default: "all", effect: Effect::Prompt,
-        recorded: Some(|variant| Some(variant.shots.map_or_else(|| "all".to_owned(), |shots| shots.to_string()))),
-    }
+    shots: usize = Whole(0, u64::MAX), "N", default: "all", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(or(variant.shots, "all")));
     /// Order of the exemplars.
-    exemplar_order: String = Choice(ORDERS), "ORDER", {
-        default: "file", effect: Effect::Prompt,
-        recorded: Some(|variant| Some(variant.exemplar_order.clone().unwrap_or_else(|| "file".to_owned()))),
-    }
+    exemplar_order: String = Choice(ORDERS), "ORDER", default: "file", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(or(variant.exemplar_order.as_ref(), "file")));
     /// Seed of the order `shuffled`.
-    exemplar_seed: u64 = Whole(0, u64::MAX), "SEED", {
-        default: "0", effect: Effect::Prompt,
-        recorded: Some(|variant| variant.exemplar_seed.map(|seed| seed.to_string())),
-    }
+    exemplar_seed: u64 = Whole(0, u64::MAX), "SEED", default: "0", effect: Effect::Prompt,
+        recorded: Some(|variant| variant.exemplar_seed.map(|seed| seed.to_string()));
     /// How the agent talks to the model; `wikitrail prompt protocols` lists the protocols. Several joined by commas make a
     /// variant each.
-    protocol: String = Choice(PROTOCOLS), "ID", {
-        default: "robust with a chat model, else react-paper", applies: Applies::Protocol,
-        recorded: Some(|variant| Some(variant.protocol.clone())),
-    }
+    protocol: String = Choice(PROTOCOLS), "ID", default: "robust with a chat model, else react-paper",
+        applies: Applies::Protocol, recorded: Some(|variant| Some(variant.protocol.clone()));
     /// Option of the protocol; may be repeated. With several protocols ID.K=V. `wikitrail prompt protocols` lists them.
-    option: BTreeMap<String, String> = Options, "K=V", {
-        default: "the protocol's", applies: Applies::Protocol,
+    option: BTreeMap<String, String> = Options, "K=V", default: "the protocol's", applies: Applies::Protocol,
         recorded: Some(|variant| {
             let options: Vec<String> = variant.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
             Some(if options.is_empty() { "default".to_owned() } else { options.join(", ") })
-        }),
-    }
+        });
     /// Steps before an episode ends without an answer.
-    max_steps: usize = Whole(1, 100), "N", {
-        default: "the protocol's", applies: Applies::Protocol,
-        recorded: Some(|variant| Some(or_unknown(variant.max_steps))),
-    }
+    max_steps: usize = Whole(1, 100), "N", default: "the protocol's", applies: Applies::Protocol,
+        recorded: Some(|variant| Some(or(variant.max_steps, UNKNOWN)));
     /// Cut each observation of a search or lookup after N characters, for models with a small context.
-    observation_chars: usize = Whole(1, 1_000_000), "N", { default: "whole observations", applies: Applies::Tool }
+    observation_chars: usize = Whole(1, 1_000_000), "N", default: "whole observations", applies: Applies::Tool;
 
     ["Method"]
 
     /// Prompting method. Several joined by commas make a variant each.
-    method: String = Kind::Method, "NAME", {
-        default: "react",
-        recorded: Some(|variant| Some(variant.method.clone())),
-    }
+    method: String = Kind::Method, "NAME", default: "react", recorded: Some(|variant| Some(variant.method.clone()));
     /// Samples of a vote.
-    samples: u32 = Whole(1, 1000), "N", {
-        default: "21", applies: Applies::Vote,
-        recorded: Some(|variant| Some(variant.voting?.samples.to_string())),
-    }
+    samples: u32 = Whole(1, 1000), "N", default: "21", applies: Applies::Vote,
+        recorded: Some(|variant| Some(variant.voting?.samples.to_string()));
     /// Sampling temperature of a vote.
-    sample_temperature: f64 = Number(0.0, 2.0), "T", {
-        default: "0.7", applies: Applies::Vote,
-        recorded: Some(|variant| Some(variant.voting?.temperature.to_string())),
-    }
+    sample_temperature: f64 = Number(0.0, 2.0), "T", default: "0.7", applies: Applies::Vote,
+        recorded: Some(|variant| Some(variant.voting?.temperature.to_string()));
     /// Share of the samples below which `cot-sc-react` asks the agent.
-    majority: f64 = Number(0.0, 1.0), "SHARE", {
-        default: "0.5", applies: Applies::Majority,
-        recorded: Some(|variant| Some(variant.voting?.majority.to_string())),
-    }
+    majority: f64 = Number(0.0, 1.0), "SHARE", default: "0.5", applies: Applies::Majority,
+        recorded: Some(|variant| Some(variant.voting?.majority.to_string()));
     /// Show direct methods nothing but the question, as is the default.
-    closed_book: bool = Switch, "", { applies: Applies::Direct, effect: Effect::Nothing, conflicts: &["oracle_context"] }
+    closed_book: bool = Switch, "", applies: Applies::Direct, effect: Effect::Nothing, conflicts: &["oracle_context"];
     /// Show direct methods (standard, cot, cot-sc) the gold paragraphs of the dataset.
-    oracle_context: bool = Switch, "", {
-        applies: Applies::Direct,
-        recorded: Some(|variant| Some(variant.oracle_context.to_string())),
-    }
+    oracle_context: bool = Switch, "", applies: Applies::Direct,
+        recorded: Some(|variant| Some(variant.oracle_context.to_string()));
 
     ["Decoding"]
 
     /// Sampling temperature, 0 to 2.
-    temperature: f64 = Number(0.0, 2.0), "T", {
-        default: "0",
-        recorded: Some(|variant| Some(or_unknown(variant.decoding.temperature))),
-    }
+    temperature: f64 = Number(0.0, 2.0), "T", default: "0",
+        recorded: Some(|variant| Some(or(variant.decoding.temperature, UNKNOWN)));
     /// Nucleus sampling mass, above 0 and up to 1.
-    top_p: f64 = Number(f64::MIN_POSITIVE, 1.0), "P", {
-        default: "1",
-        recorded: Some(|variant| Some(or_unknown(variant.decoding.top_p))),
-    }
+    top_p: f64 = Number(f64::MIN_POSITIVE, 1.0), "P", default: "1",
+        recorded: Some(|variant| Some(or(variant.decoding.top_p, UNKNOWN)));
     /// Maximum number of tokens in a completion.
-    max_tokens: u32 = Whole(1, 4_294_967_295), "N", {
+    max_tokens: u32 = Whole(1, 4_294_967_295), "N",
         default: "the protocol's, such as 100 for react-paper; 256 for direct methods",
-        recorded: Some(|variant| Some(or_unknown(variant.decoding.max_tokens))),
-    }
+        recorded: Some(|variant| Some(or(variant.decoding.max_tokens, UNKNOWN)));
     /// Seed sent to servers that take one; each sample of a vote adds its number to it, each repeat 1,000.
-    seed: u64 = Whole(0, u64::MAX), "SEED", {
-        default: "none",
-        recorded: Some(|variant| Some(or_usual(variant, variant.decoding.seed, "none"))),
-    }
+    seed: u64 = Whole(0, u64::MAX), "SEED", default: "none",
+        recorded: Some(|variant| Some(or_usual(variant, variant.decoding.seed, "none")));
     /// How much a model that reasons is to do so: off, low, medium, high, or up to a number of tokens, which come on top of
     /// --max-tokens. Others ignore it.
-    reasoning: Reasoning = Kind::Reasoning, "off|low|medium|high|TOKENS", {
-        default: "the model's own",
-        recorded: Some(|variant| {
-            Some(or_usual(variant, variant.decoding.reasoning, "the model's own"))
-        }),
-    }
+    reasoning: Reasoning = Kind::Reasoning, "off|low|medium|high|TOKENS", default: "the model's own",
+        recorded: Some(|variant| Some(or_usual(variant, variant.decoding.reasoning, "the model's own")));
 
     ["Model"]
 
     /// The model: `baseline` (rules, no key, no network), `openai:NAME` for a server that speaks OpenAI's API,
     /// `anthropic:NAME` or `gemini:NAME`. Several joined by commas make a variant each; other flags hold for all of them.
-    model: String = Text, "PROVIDER:NAME", {
-        default: "baseline",
-        recorded: Some(|variant| Some(variant.model.clone())),
-    }
+    model: String = Text, "PROVIDER:NAME", default: "baseline", recorded: Some(|variant| Some(variant.model.clone()));
     /// Base URL of the server's API. With several, repeated or joined by commas, each request goes to the server with the
     /// fewest in flight.
-    base_url: Vec<String> = Urls, "URL", {
-        default: "the provider's own", applies: Applies::Server, effect: Effect::Nothing,
-        recorded: Some(|variant| variant.base_url.clone()),
-    }
+    base_url: Vec<String> = Urls, "URL", default: "the provider's own", applies: Applies::Server,
+        effect: Effect::Nothing, recorded: Some(|variant| variant.base_url.clone());
     /// Software of a server that speaks OpenAI's API; `auto` learns from what the server refuses.
-    server: String = Choice(SERVERS), "NAME", {
-        default: "auto", applies: Applies::Server, effect: Effect::Nothing,
-    }
+    server: String = Choice(SERVERS), "NAME", default: "auto", applies: Applies::Server, effect: Effect::Nothing;
     /// Use the text completions endpoint instead of chat.
-    completions: bool = Switch, "", {
-        applies: Applies::Server,
-        recorded: Some(|variant| Some((variant.endpoint == "completions").to_string())),
-    }
+    completions: bool = Switch, "", applies: Applies::Server,
+        recorded: Some(|variant| Some((variant.endpoint == "completions").to_string()));
     /// Use OpenAI's Responses API instead of chat.
-    responses: bool = Switch, "", {
-        applies: Applies::Server, conflicts: &["completions", "prefill"],
-        recorded: Some(|variant| Some((variant.endpoint == "responses").to_string())),
-    }
+    responses: bool = Switch, "", applies: Applies::Server, conflicts: &["completions", "prefill"],
+        recorded: Some(|variant| Some((variant.endpoint == "responses").to_string()));
     /// Have a chat model continue the label that a prompt ends in, such as `Thought 1:`.
-    prefill: bool = Switch, "", {
-        applies: Applies::Server, conflicts: &["completions"],
-        recorded: Some(|variant| Some(has_prefill(&variant.endpoint).to_string())),
-    }
+    prefill: bool = Switch, "", applies: Applies::Server, conflicts: &["completions"],
+        recorded: Some(|variant| Some(has_prefill(&variant.endpoint).to_string()));
     /// Environment variable that holds the key.
-    key_env: String = Text, "NAME", {
+    key_env: String = Text, "NAME",
         default: "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, by provider; without it no key is sent",
-        applies: Applies::Server, effect: Effect::Nothing, conflicts: &["key_file"], only_typed: true,
-    }
+        applies: Applies::Server, effect: Effect::Nothing, conflicts: &["key_file"], only_typed: true;
     /// File that holds the key and nothing else.
-    key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing, only_typed: true }
+    key_file: String = Path, "FILE", applies: Applies::Server, effect: Effect::Nothing, only_typed: true;
     /// JSON object whose fields are added to the body of each request, such as '{"top_k": 20}'; they replace fields of the
     /// same name.
-    extra_body: Map<String, Value> = Body, "JSON", {
-        default: "nothing", applies: Applies::Server,
+    extra_body: Map<String, Value> = Body, "JSON", default: "nothing", applies: Applies::Server,
         recorded: Some(|variant| {
             let body = &variant.decoding.extra_body;
             Some(if body.is_empty() { "none".to_owned() } else { shown(&Value::Object(body.clone())) })
-        }),
-    }
+        });
     /// Header that is added to each request; may be repeated. Write NAME=env:VARIABLE for a secret, which is not recorded.
-    extra_header: BTreeMap<String, String> = Headers, "NAME=VALUE", { default: "none", applies: Applies::Server }
+    extra_header: BTreeMap<String, String> = Headers, "NAME=VALUE", default: "none", applies: Applies::Server;
     /// Maximum time for one whole answer, streamed or not, in seconds.
-    model_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", {
-        default: "120", applies: Applies::Server, effect: Effect::Nothing,
-    }
+    model_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", default: "120", applies: Applies::Server,
+        effect: Effect::Nothing;
     /// Maximum attempts of a request when the server is overloaded or broken.
-    model_attempts: u32 = Whole(1, 100), "N", { default: "5", applies: Applies::Server, effect: Effect::Nothing }
+    model_attempts: u32 = Whole(1, 100), "N", default: "5", applies: Applies::Server, effect: Effect::Nothing;
 
     ["Budget"]
 
     /// Price in US dollars of a million prompt tokens and of a million completion tokens, such as 0.15/0.60; a third amount
     /// is that of prompt tokens from the provider's cache, such as 0.15/0.60/0.075.
-    price: String = Price, "IN/OUT[/CACHED]", {
-        default: "the model's, where it is known", effect: Effect::Nothing,
+    price: String = Price, "IN/OUT[/CACHED]", default: "the model's, where it is known", effect: Effect::Nothing,
         recorded: Some(|variant| {
             let price = variant.price.as_ref()?;
             let amounts = [Some(price.prompt), Some(price.completion), price.cached];
             Some(amounts.iter().flatten().map(f64::to_string).collect::<Vec<_>>().join("/"))
-        }),
-    }
+        });
 
     ["Wikipedia"]
 
     /// Source of pages: `corpus:DIR` (built by `corpus build`, with articles.jsonl, or shipped), `api` (a wiki's API) or `html`
     /// (its pages), or `retriever:URL` (a server of passages, such as Search-R1's).
-    wiki: String = Source, "SOURCE", {
-        default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
-        recorded: Some(|variant| Some(WikiName::of(&variant.wiki).name.to_owned())),
-    }
+    wiki: String = Source, "SOURCE", default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
+        recorded: Some(|variant| Some(WikiName::of(&variant.wiki).name.to_owned()));
     /// Base URL of the site for `api` and `html`, or the URL of its api.php.
-    wiki_url: String = Url, "BASE", {
-        default: "the English Wikipedia", applies: Applies::Site, effect: Effect::Nothing,
-        recorded: Some(site),
-    }
+    wiki_url: String = Url, "BASE", default: "the English Wikipedia", applies: Applies::Site, effect: Effect::Nothing,
+        recorded: Some(site);
     /// Semantics of the tool: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
-    compat: String = Choice(&["paper", "fixed"]), "MODE", {
-        default: "fixed", applies: Applies::Tool,
-        recorded: Some(|variant| Some(variant.compat_name().to_owned())),
-    }
+    compat: String = Choice(&["paper", "fixed"]), "MODE", default: "fixed", applies: Applies::Tool,
+        recorded: Some(|variant| Some(variant.compat_name().to_owned()));
     /// Language of the tool's own messages.
-    wording: String = Choice(&["english", "chinese"]), "LANGUAGE", {
+    wording: String = Choice(&["english", "chinese"]), "LANGUAGE",
         default: "chinese for react-zh and Chinese prompts, else english", applies: Applies::Tool,
-        recorded: Some(|variant| Some(if variant.wording.is_english() { "english" } else { "chinese" }.to_owned())),
-    }
+        recorded: Some(|variant| Some(if variant.wording.is_english() { "english" } else { "chinese" }.to_owned()));
     /// Your mail address or page, for the User-Agent; public sites require it.
-    contact: String = Text, "CONTACT", { applies: Applies::Site, effect: Effect::Nothing }
+    contact: String = Text, "CONTACT", applies: Applies::Site, effect: Effect::Nothing;
     /// Read Wikipedia's pages as HTML, although its robots.txt asks programs not to.
-    allow_html: bool = Switch, "", { applies: Applies::Site, effect: Effect::Nothing }
+    allow_html: bool = Switch, "", applies: Applies::Site, effect: Effect::Nothing;
     /// Keep footnote marks such as `[3]` in the text of pages from `api` and `html`; `paper` always keeps them.
-    keep_footnotes: bool = Switch, "", {
-        applies: Applies::Site,
-        recorded: Some(|variant| Some(WikiName::of(&variant.wiki).footnotes.to_string())),
-    }
+    keep_footnotes: bool = Switch, "", applies: Applies::Site,
+        recorded: Some(|variant| Some(WikiName::of(&variant.wiki).footnotes.to_string()));
     /// Maximum requests to the site at once; fewer while it refuses some.
-    wiki_concurrency: usize = Whole(1, 65_535), "N", {
-        default: "1 for public sites, else 64", applies: Applies::Site, effect: Effect::Nothing,
-    }
+    wiki_concurrency: usize = Whole(1, 65_535), "N", default: "1 for public sites, else 64", applies: Applies::Site,
+        effect: Effect::Nothing;
     /// Maximum requests to the site in any minute.
-    wiki_per_minute: u32 = Whole(1, 4_294_967_295), "N", {
-        default: "180 for public sites, else unlimited", applies: Applies::Site, effect: Effect::Nothing,
-    }
+    wiki_per_minute: u32 = Whole(1, 4_294_967_295), "N", default: "180 for public sites, else unlimited",
+        applies: Applies::Site, effect: Effect::Nothing;
     /// Maximum wait for one whole page, in seconds.
-    wiki_timeout: u64 = Whole(1, 1_000_000_000), "SECONDS", {
-        default: "30", applies: Applies::Site, effect: Effect::Nothing,
-    }
+    wiki_timeout: u64 = Whole(1, 1_000_000_000), "SECONDS", default: "30", applies: Applies::Site,
+        effect: Effect::Nothing;
 }
 
 settings! {
@@ -317,37 +245,36 @@ settings! {
     ["Dataset"]
 
     /// Format of the file.
-    format: String = Text, "NAME", { default: "detected from the first record" }
+    format: String = Text, "NAME", default: "detected from the first record";
     /// Leave out bad records and count them, instead of refusing the file.
-    skip_bad: bool = Switch, "", {}
+    skip_bad: bool = Switch, "";
     /// Column or key that holds the question (csv, tsv, jsonl).
-    question_column: String = Text, "NAME", { default: "question" }
+    question_column: String = Text, "NAME", default: "question";
     /// Column or key that holds the answer (csv, tsv, jsonl).
-    answer_column: String = Text, "NAME", { default: "answer" }
+    answer_column: String = Text, "NAME", default: "answer";
     /// Run a file whose columns or keys name no answers, without scores.
-    unscored: bool = Switch, "", {}
+    unscored: bool = Switch, "";
     /// Column or key that holds the id (csv, tsv, jsonl).
-    id_column: String = Text, "NAME", { default: "id" }
+    id_column: String = Text, "NAME", default: "id";
     /// Maximum number of questions, after filters and shuffle.
-    limit: usize = Whole(0, u64::MAX), "N", { default: "all" }
+    limit: usize = Whole(0, u64::MAX), "N", default: "all";
     /// Only the questions with the ids in this file, one a line, in its order.
-    ids: String = Path, "FILE", {}
+    ids: String = Path, "FILE";
     /// Only questions of these types, such as `bridge,comparison`.
-    types: Vec<String> = Texts, "TYPE", { default: "all" }
+    types: Vec<String> = Texts, "TYPE", default: "all";
     /// Shuffle the questions with this seed.
-    shuffle: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order", conflicts: &["shuffle_like_paper"] }
+    shuffle: u64 = Whole(0, u64::MAX), "SEED", default: "the file's order", conflicts: &["shuffle_like_paper"];
     /// Shuffle as Python's `random.Random(SEED).shuffle` does; the paper's seed is 233.
-    shuffle_like_paper: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order" }
+    shuffle_like_paper: u64 = Whole(0, u64::MAX), "SEED", default: "the file's order";
 }
 
-fn or_unknown(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| UNKNOWN.to_owned(), |value| value.to_string())
+fn or(value: Option<impl ToString>, otherwise: &str) -> String {
+    value.map_or_else(|| otherwise.to_owned(), |value| value.to_string())
 }
 
 /// What is usual where it was not set; it is not known either if another program says less than all.
 fn or_usual(variant: &Variant, value: Option<impl ToString>, usual: &str) -> String {
-    let usual = if variant.decoding.known().is_some() { usual } else { UNKNOWN };
-    value.map_or_else(|| usual.to_owned(), |value| value.to_string())
+    or(value, if variant.decoding.known().is_some() { usual } else { UNKNOWN })
 }
 
 fn site(variant: &Variant) -> Option<String> {
