@@ -542,8 +542,8 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         let row = |row: &EstimateRow| Costs {
             variant: row.variant.clone(),
             episodes: row.due,
-            expected: row.expected(),
-            most: row.most(),
+            expected: row.expected,
+            most: row.most,
         };
         let (expected, most) = (estimate.expected(), estimate.most());
         let mut rows: Vec<Costs> = estimate.rows.iter().map(row).collect();
@@ -565,8 +565,8 @@ fn to_json(run: &PlannedRun<'_>) -> Value {
             json!({
                 "variant": row.variant,
                 "episodes": row.due,
-                "expected": row.expected().to_json(),
-                "at_most": row.most().to_json(),
+                "expected": row.expected.to_json(),
+                "at_most": row.most.to_json(),
             })
         })
         .collect();

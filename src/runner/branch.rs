@@ -128,17 +128,6 @@ fn differences(was: &Branch, now: &Branch) -> Vec<String> {
     found
 }
 
-fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Result<&'a Acting, RunError> {
-    if let Approach::Act(acting) = approach {
-        return Ok(acting);
-    }
-    let variant = visible_line(&trajectory.variant, 80);
-    Err(RunError::usage(
-        format!("variant `{variant}` has no steps to branch off: it votes, or answers without tools"),
-        "branch off runs of the methods react and act",
-    ))
-}
-
 pub(crate) struct Parent<'a> {
     /// The run's folder, as it was named.
     pub(crate) run: &'a str,
@@ -154,7 +143,14 @@ impl<'a> Parent<'a> {
         approach: &'a Approach,
         repeats: u32,
     ) -> Result<Self, RunError> {
-        Ok(Self { run, trajectory, acting: acting(trajectory, approach)?, repeats })
+        if let Approach::Act(acting) = approach {
+            return Ok(Self { run, trajectory, acting, repeats });
+        }
+        let variant = visible_line(&trajectory.variant, 80);
+        Err(RunError::usage(
+            format!("variant `{variant}` has no steps to branch off: it votes, or answers without tools"),
+            "branch off runs of the methods react and act",
+        ))
     }
 
     /// The control and the edited branch at step `at`, from 1.

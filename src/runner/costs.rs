@@ -25,8 +25,8 @@ pub struct Estimate {
 pub struct EstimateRow {
     pub variant: String,
     pub due: u64,
-    forecast: Forecast,
-    price: Option<Price>,
+    pub expected: Expense,
+    pub most: Expense,
 }
 
 impl Estimate {
@@ -60,7 +60,8 @@ impl Estimate {
             // The rules cost nothing; it is worth saying beside models that cost something.
             let free = (variant.model == "baseline" && !prices.is_empty()).then_some(FREE);
             let price = prices.get(variant.name.as_str()).map(|price| Price::from(*price)).or(free);
-            estimate.rows.push(EstimateRow { variant: variant.name.clone(), due, forecast, price });
+            let [expected, most] = [forecast.expected, forecast.most].map(|load| Expense::of(load, price));
+            estimate.rows.push(EstimateRow { variant: variant.name.clone(), due, expected, most });
         }
         Ok(estimate)
     }
@@ -83,11 +84,11 @@ impl Estimate {
     }
 
     pub fn expected(&self) -> Expense {
-        self.sum(EstimateRow::expected)
+        self.sum(|row| row.expected)
     }
 
     pub fn most(&self) -> Expense {
-        self.sum(EstimateRow::most)
+        self.sum(|row| row.most)
     }
 
     fn sum(&self, of: impl Fn(&EstimateRow) -> Expense) -> Expense {
@@ -120,16 +121,6 @@ impl Estimate {
             "at_most": self.most().to_json(),
             "recorded_episodes": self.records,
         })
-    }
-}
-
-impl EstimateRow {
-    pub fn expected(&self) -> Expense {
-        Expense::of(self.forecast.expected, self.price)
-    }
-
-    pub fn most(&self) -> Expense {
-        Expense::of(self.forecast.most, self.price)
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinError, JoinHandle, JoinSet};
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 /// Who is told what happens during a run.
@@ -83,7 +83,7 @@ pub(super) async fn execute(
     let mut running = JoinSet::new();
     let answer = answer(job, &guard, &stop);
     running.spawn(run_episodes(episodes, answer, appender, gate(job, &guard), events, stopped));
-    let (mut history, mut waits, mut shown) = (History::of(job, open), Waits::of(job), ShownNotes::default());
+    let (mut history, mut waits, mut shown) = (History::of(job, open), Waits::of(job), BTreeSet::new());
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
     let result = loop {
         tokio::select! {
@@ -101,8 +101,8 @@ pub(super) async fn execute(
                 listening = read > 0;
                 batch.drain(..).for_each(|event| listener.event(&event));
             }
-            () = history.tick() => shown.show(job, listener),
-            () = waits.tick() => {
+            () = history.tick() => show_unsent(job, &mut shown, listener),
+            _ = waits.ticks.tick() => {
                 if waits.look(listener) && interrupted {
                     break None;
                 }
@@ -114,7 +114,7 @@ pub(super) async fn execute(
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));
     }
-    shown.show(job, listener);
+    show_unsent(job, &mut shown, listener);
     let Some(result) = result else { return Ok(End::Interrupted) };
     result.map_err(|error| RunError::unexpected(error, "this is a fault in wikitrail; please report it"))??;
     Ok(match guard.reason() {
@@ -172,10 +172,6 @@ impl Waits {
         Self { pacer: Arc::clone(&job.pacer), ticks, sent: 0, waiting: None }
     }
 
-    async fn tick(&mut self) {
-        self.ticks.tick().await;
-    }
-
     fn look(&mut self, listener: &mut impl Listener) -> bool {
         let (sent, waiting) = self.pacer.waiting();
         // Between two of its requests an episode waits for nothing.
@@ -189,15 +185,11 @@ impl Waits {
     }
 }
 
-#[derive(Default)]
-struct ShownNotes(BTreeSet<String>);
-
-impl ShownNotes {
-    fn show(&mut self, job: &Job, listener: &mut impl Listener) {
-        for note in job.unsent() {
-            if self.0.insert(note.clone()) {
-                listener.event(&RunEvent::Note(note));
-            }
+/// Tells what is new about options that servers do not take.
+fn show_unsent(job: &Job, shown: &mut BTreeSet<String>, listener: &mut impl Listener) {
+    for note in job.unsent() {
+        if shown.insert(note.clone()) {
+            listener.event(&RunEvent::Note(note));
         }
     }
 }
@@ -316,7 +308,10 @@ pub(crate) async fn run_episodes(
         }
     }
     drop(sender);
-    writer.await.unwrap_or_else(|error| Err(writer_died(&error)))
+    writer.await.unwrap_or_else(|error| {
+        let message = format!("the writer of episodes died: {error}");
+        Err(RunError::unexpected(message, "this is a fault in wikitrail; please report it"))
+    })
 }
 
 /// An episode that panics is recorded as not measured; it must not end the run.
@@ -365,13 +360,6 @@ fn write_episodes(
         }
     }
     Ok(())
-}
-
-fn writer_died(error: &JoinError) -> RunError {
-    RunError::unexpected(
-        format!("the writer of episodes died: {error}"),
-        "this is a fault in wikitrail; please report it",
-    )
 }
 
 impl agent::Journal for Journal {

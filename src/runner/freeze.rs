@@ -12,7 +12,6 @@ use crate::base::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
 use crate::runner::experiment::{DatasetSettings, VariantSettings};
 use crate::runner::store::{RunFolder, StoreError};
 use crate::scoring::{GoldEvidence, page_title};
-use crate::wikipedia::SourceError;
 use crate::wikipedia::corpus::{BuildError, SearchAnswer, title_of};
 pub(crate) use crate::wikipedia::freeze::{FreezeEnd, FreezePlan, FreezeProgress};
 use crate::wikipedia::freeze::{FreezeError, FreezeOptions, FreezeTargets, Freezer};
@@ -134,7 +133,10 @@ fn explain(error: FreezeError) -> RunError {
             ),
         ),
         FreezeError::Unwritable(error) => RunError::unwritable(error),
-        FreezeError::Source(error) => unreachable_site(&error),
+        FreezeError::Source(error) => {
+            let hint = error.hint().unwrap_or_else(|| "try again later".to_owned());
+            RunError::unexpected(error, hint)
+        }
         FreezeError::Fetch { error, titles, path } => {
             let error = explain(*error);
             if titles == 0 || error.kind() != super::ErrorKind::Unexpected {
@@ -148,11 +150,6 @@ fn explain(error: FreezeError) -> RunError {
         }
         FreezeError::Build { error, path } => unbuilt(&error, &path),
     }
-}
-
-fn unreachable_site(error: &SourceError) -> RunError {
-    let hint = error.hint().unwrap_or_else(|| "try again later".to_owned());
-    RunError::unexpected(error, hint)
 }
 
 fn unbuilt(error: &BuildError, path: &Path) -> RunError {

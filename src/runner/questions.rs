@@ -34,7 +34,10 @@ pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, R
 }
 
 pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunError> {
-    let format = settings.format.as_deref().map(format_of).transpose()?;
+    let unknown =
+        |name: &str| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names()));
+    let format = settings.format.as_deref();
+    let format = format.map(|name| Format::parse(name).ok_or_else(|| unknown(name))).transpose()?;
     let columns = Columns {
         question: settings.question_column.clone(),
         answer: settings.answer_column.clone(),
@@ -89,11 +92,6 @@ pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
     let named =
         [("question", &settings.question_column), ("answer", &settings.answer_column), ("id", &settings.id_column)];
     named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
-}
-
-fn format_of(name: &str) -> Result<Format, RunError> {
-    Format::parse(name)
-        .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
 pub(super) fn ids(path: &Path) -> Result<Vec<String>, RunError> {

@@ -50,7 +50,7 @@ impl<'a> WikiSettings<'a> {
     /// Makes the source, whose requests wait for the limiter of its site. Sends nothing; a corpus is read whole.
     pub(super) fn build(self, limiters: &Arc<Limiters>) -> Result<BuiltWiki, RunError> {
         let label = self.name();
-        if self.0.wiki_url.is_some() && (self.is_corpus() || self.is_retriever()) {
+        if self.0.wiki_url.is_some() && matches!(self.kind(), WikiKind::Corpus | WikiKind::Retriever) {
             return Err(RunError::usage(
                 format!(
                     "--wiki-url is about a site, but pages come from `{}`",
@@ -99,10 +99,6 @@ impl<'a> WikiSettings<'a> {
 
     pub(super) fn is_corpus(self) -> bool {
         self.kind() == WikiKind::Corpus
-    }
-
-    fn is_retriever(self) -> bool {
-        self.kind() == WikiKind::Retriever
     }
 
     pub(super) fn compat(self) -> Compat {

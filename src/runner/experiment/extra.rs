@@ -224,18 +224,15 @@ fn check_header(name: &str, value: &str) -> Result<(), BadValue> {
 /// A secret in the place of a variable's name must neither be shown nor recorded.
 fn check_variable(name: &str, variable: &str) -> Result<(), BadValue> {
     let in_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    if !variable.is_empty() && variable.chars().all(in_name) || is_variable(variable) {
+    // The look-up panics or fails with other names.
+    let is_set = || !variable.contains(['=', '\0']) && std::env::var_os(variable).is_some();
+    if !variable.is_empty() && (variable.chars().all(in_name) || is_set()) {
         return Ok(());
     }
     refuse(
         format!("the extra header `{name}` does not name a variable that is set"),
         "after `env:` comes the name of an environment variable, never the secret itself",
     )
-}
-
-fn is_variable(name: &str) -> bool {
-    // The look-up panics or fails with other names.
-    !name.is_empty() && !name.contains(['=', '\0']) && std::env::var_os(name).is_some()
 }
 
 fn is_credential(name: &str) -> bool {

@@ -105,7 +105,12 @@ impl Notes<'_> {
         }
         let addresses = match setting.kind {
             Kind::Url | Kind::Urls => shown(&read),
-            Kind::Source => retriever_of(&shown(&read)).unwrap_or_default().to_owned(),
+            // The address in `retriever:URL?topk=N`.
+            Kind::Source => {
+                let source = shown(&read);
+                let address = source.strip_prefix("retriever:").unwrap_or_default();
+                address.split_once("?topk=").map_or(address, |(address, _)| address).to_owned()
+            }
             _ => String::new(),
         };
         if addresses.split(',').any(|url| may_hold_a_secret(url.trim())) {
@@ -232,11 +237,6 @@ fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
 }
 
 /// The address in `retriever:URL?topk=N`.
-fn retriever_of(source: &str) -> Option<&str> {
-    let address = source.strip_prefix("retriever:")?;
-    Some(address.split_once("?topk=").map_or(address, |(address, _)| address))
-}
-
 fn may_hold_a_secret(address: &str) -> bool {
     match url::Url::parse(address) {
         Ok(url) => !url.username().is_empty() || url.password().is_some() || url.query().is_some(),
