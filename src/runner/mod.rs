@@ -23,7 +23,7 @@
 //! | `command_line`, `user_config`, `confirm` | what was typed, what settings files say, and what a person confirms first |
 //! | `corpus_inputs` | the inputs of a corpus that is built |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
-//! | `summary`, `evidence`, `hint`, `stored`, `revision` | reading a run |
+//! | `summary`, `hint`, `stored`, `revision` | reading a run |
 
 mod admission;
 pub mod agent;
@@ -35,7 +35,6 @@ mod confirm;
 pub(crate) mod corpus_inputs;
 mod costs;
 pub(crate) mod error;
-pub(crate) mod evidence;
 pub(crate) mod execute;
 pub mod experiment;
 pub(crate) mod folder;

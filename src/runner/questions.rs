@@ -1,8 +1,8 @@
 //! The questions of a run: the dataset's file, as its settings say how to read it, and what is selected from it.
 
 use super::error::RunError;
-use super::evidence;
 use super::model::is_on;
+use super::stored;
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Question, Selection};
@@ -244,5 +244,5 @@ fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
 }
 
 pub(super) fn write_questions(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
-    Ok(folder.write_questions(questions.iter().map(|question| evidence::kept(question)))?)
+    Ok(folder.write_questions(questions.iter().map(|question| stored::kept(question)))?)
 }

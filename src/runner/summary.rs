@@ -1,11 +1,11 @@
 //! The figures of a run, computed from what is on disk.
 
 use super::error::RunError;
-use super::evidence::Evidence;
 use super::hint::{hint, server_of, shortfalls};
 use super::plan;
 use super::provider::is_own;
 use super::stopping::Watch;
+use super::stored::Evidence;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Shard, Stopping, Trajectory, Usage, Variant};
 use crate::models::Price;

@@ -1,8 +1,8 @@
 //! Fields of questions: for breakdowns, for tables, and shared by runs over one dataset.
 
 use crate::base::{DatasetRecord, Manifest, Question};
-use crate::runner::evidence::Evidence;
 use crate::runner::store::RunFolder;
+use crate::runner::stored::Evidence;
 use crate::scoring::GoldEvidence;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};

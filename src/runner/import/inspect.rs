@@ -6,10 +6,10 @@ use super::{NEW_FOLDER, imported_dataset, write_run};
 use crate::base::text::{printable, thousands, visible_line};
 use crate::base::{DatasetRecord, LogRecord, Manifest, Question, Trajectory, Variant, json_error, sha256_hex};
 use crate::runner::error::RunError;
-use crate::runner::evidence::{self, kept};
 use crate::runner::folder::refuse_target;
 use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
+use crate::runner::stored::{self, kept};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -343,7 +343,7 @@ impl ReferenceQuestions {
         let folder = RunFolder::open(path)?;
         let manifest = folder.manifest()?;
         // Runs from before questions were kept have them in their records, if the dataset is elsewhere.
-        let known = evidence::questions(&folder, &manifest).unwrap_or_default();
+        let known = stored::questions(&folder, &manifest).unwrap_or_default();
         let mut asked = Self {
             dataset: manifest.dataset,
             questions: Vec::new(),
