@@ -1,9 +1,9 @@
 //! An agent, and how it runs an episode by its method.
 
-use super::approach::{Answering, Approach, backed_off};
-use super::approach::{is_majority, tally};
-use super::drive::{Copied, EpisodeContext, EpisodeError, EpisodeJournal, Journal, Log, differs, drive};
-use super::episode::{Episode, EpisodeObserver};
+use super::approach::{Answering, Approach, backed_off, is_majority, tally};
+use super::drive::{
+    Copied, Episode, EpisodeContext, EpisodeError, EpisodeJournal, EpisodeObserver, Journal, Log, differs, drive,
+};
 use crate::base::{Fork, Message, Outcome, Trajectory, Vote, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};

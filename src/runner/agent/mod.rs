@@ -4,10 +4,8 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `approach` | the methods as data: which dialogues and votes an episode consists of |
-//! | `episode` | an episode, and who observes it |
 //! | `answer` | `Agent::answer`: one episode by its method |
-//! | `drive` | the loop of one dialogue: its log, and its journal for going on after a crash |
-//! | `copied` | the beginning of an episode that branches off a recorded one |
+//! | `drive` | an episode; the loop of one dialogue: its log, its journal for going on after a crash, what it copies |
 //! | `replay` | a recorded episode again, without model and tool |
 //! | `conversation` | a recorded episode as turns of user and assistant |
 //! | `forecast` | how many calls and tokens an episode may take |
@@ -17,15 +15,13 @@ mod answer;
 pub mod approach;
 pub mod conversation;
 mod drive;
-mod episode;
 mod forecast;
 pub mod notebook;
 pub mod replay;
 
 pub use answer::Agent;
 pub use approach::{Acting, Answering, Approach, StoredPrompt};
-pub use drive::Journal;
-pub use episode::{Episode, EpisodeObserver};
+pub use drive::{Episode, EpisodeObserver, Journal};
 pub use forecast::{Forecast, Load};
 
 #[cfg(test)]
