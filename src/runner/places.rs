@@ -39,7 +39,7 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
     let variants = experiment.variants.iter().chain(on_datasets);
     let mut all: Vec<ExternalResource> = Vec::new();
     if !experiment.recording.is_offline() {
-        all.extend(variants.flat_map(|variant| of_variant(&variant.settings)));
+        all.extend(variants.flat_map(|variant| places_of_variant(&variant.settings)));
     }
     let file = |(setting, path): (&'static str, OfExperiment)| {
         Some(ExternalResource { setting, value: path(experiment)?.display().to_string() })
@@ -54,7 +54,7 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
     places
 }
 
-fn of_variant(settings: &VariantSettings) -> Vec<ExternalResource> {
+fn places_of_variant(settings: &VariantSettings) -> Vec<ExternalResource> {
     let mut places: Vec<ExternalResource> = Vec::new();
     let mut add = |setting, value: String| places.push(ExternalResource { setting, value });
     for address in ModelSettings(settings).custom_base_urls() {
