@@ -19,7 +19,7 @@
 //! | `import` | a folder of episodes that other programs recorded |
 //! | `one_agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
-//! | `inputs`, `named_files`, `places` | the files, servers, keys and recordings that an experiment uses |
+//! | `inputs`, `named_files` | the files, servers, keys and recordings that an experiment uses |
 //! | `command_line`, `user_config`, `confirm` | what was typed, what settings files say, and what a person confirms first |
 //! | `corpus_inputs` | the inputs of a corpus that is built |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
@@ -48,7 +48,6 @@ pub(crate) mod model;
 mod named_files;
 pub(crate) mod one_agent;
 mod pace;
-mod places;
 pub(crate) mod plan;
 pub(crate) mod pool;
 mod prepare;
@@ -76,10 +75,10 @@ pub(crate) use folder::fresh;
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
 pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
+#[cfg(test)]
+pub(crate) use named_files::FLAGS_OF_FILES;
 pub(crate) use named_files::Known;
 pub use one_agent::OneAgent;
-#[cfg(test)]
-pub(crate) use places::FLAGS_OF_FILES;
 pub(crate) use prepare::PlannedRun;
 pub(crate) use prepare::check_files;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
