@@ -79,7 +79,6 @@ impl Balance {
         ServerTurn { balance: self, server: chosen }
     }
 
-    /// Whether a server besides this one is awake.
     pub(super) fn others(&self, besides: usize) -> bool {
         let now = Instant::now();
         self.state().servers.iter().enumerate().any(|(at, server)| at != besides && server.awake(now))

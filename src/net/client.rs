@@ -54,7 +54,6 @@ impl Default for ClientSettings {
     }
 }
 
-/// A complete answer with any status.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
     pub status: u16,
@@ -67,7 +66,6 @@ pub struct Answer {
     pub url: String,
     /// The URLs that redirected, in order, starting with the requested one.
     pub redirects: Vec<String>,
-    /// The body, decompressed.
     pub body: Vec<u8>,
     /// Its part of the client's memory budget; to be kept as long as the body or a copy of it.
     pub memory: MemoryPermit,
@@ -78,7 +76,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether the status is 2xx.
     pub fn ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -91,7 +88,6 @@ pub enum Credential<'a> {
     Header(&'a str, &'a SecretString),
 }
 
-/// The request without its URL.
 struct Message {
     method: Method,
     headers: HeaderMap,
@@ -115,7 +111,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Builds a client. Sends nothing.
     pub fn new(settings: ClientSettings) -> Result<Self, NetError> {
         // Fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -236,7 +231,6 @@ impl Client {
         self.settings.limiter.answered_within(recent)
     }
 
-    /// Waits before a request is repeated.
     async fn rest(&self, wait: Duration, retry: Retry, outgoing: &Request) -> Result<(), NetError> {
         let rested = self.settings.limiter.rest(wait, retry.requested_wait().is_some()).await;
         rested.map_err(|HeldOff { status, left }| held_off(outgoing, status, left))
@@ -289,7 +283,6 @@ fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<
     }
 }
 
-/// The status of an answer that asks for a wait.
 fn status_of(attempt: &Attempt) -> u16 {
     match *attempt {
         Attempt::Answered { status, .. } => status,
@@ -309,7 +302,6 @@ fn finish(result: Result<Answer, NetError>, attempts: u32, first: Option<Instant
     }
 }
 
-/// Parses an `http` or `https` URL.
 pub(super) fn parse(address: &str) -> Result<Url, NetError> {
     let bad = |reason: String| NetError::BadUrl { url: redact::url(address), reason };
     let url = Url::parse(address).map_err(|e| bad(e.to_string()))?;
@@ -370,7 +362,6 @@ pub trait Listener: Send {
     fn begin(&mut self, _head: &Answer) -> bool {
         false
     }
-    /// Gets the data of the next event.
     fn event(&mut self, _data: &[u8]) -> Heard {
         Heard::More
     }
@@ -395,7 +386,6 @@ pub trait Listener: Send {
     }
 }
 
-/// Takes every answer whole.
 #[derive(Debug)]
 pub struct Keep;
 
@@ -452,7 +442,6 @@ impl SecretSet {
         self.0.iter().fold(error, NetError::without)
     }
 
-    /// An answer without them, of any length and encoding.
     pub fn out_of_answer(&self, mut answer: Answer) -> Answer {
         for secret in self.all() {
             mask(&mut answer.body, secret);
@@ -550,7 +539,6 @@ enum Hop {
     Moved(Url),
 }
 
-/// The time limit of one hop.
 struct HopDeadline<'a> {
     host: &'a str,
     until: tokio::time::Instant,

@@ -72,7 +72,6 @@ enum Fault {
 }
 
 impl Client {
-    /// Downloads `url` into `sink`, up to `limit` bytes, retrying as the settings say.
     pub async fn download(&self, url: &str, limit: u64, sink: &mut dyn Sink) -> Result<(), DownloadError> {
         let address = parse(url)?;
         let mut backoff = Backoff::new(&self.settings().retry);
@@ -194,7 +193,6 @@ async fn within<T>(silence: Duration, host: &str, work: impl Future<Output = T>)
     tokio::time::timeout(silence, work).await.map_err(|_| NetError::Timeout { host: host.to_owned(), after: silence })
 }
 
-/// Sends the request and follows its redirects.
 async fn send(client: &Client, url: &Url, sink: &dyn Sink) -> Result<(Url, Response), Fault> {
     let settings = client.settings();
     let mut url = url.clone();

@@ -78,7 +78,6 @@ impl NetError {
         })
     }
 
-    /// What went wrong, for programs.
     pub fn cause(&self) -> Cause {
         match self.last() {
             Self::Connect { refused: true, .. } => Cause::ConnectionRefused,
@@ -103,7 +102,6 @@ impl NetError {
         self
     }
 
-    /// The texts that may come from a server.
     fn texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Setup { reason } => vec![reason],
@@ -131,7 +129,6 @@ impl NetError {
         matches!(self, Self::Connect { .. } | Self::Timeout { .. } | Self::Broken { .. } | Self::Truncated { .. })
     }
 
-    /// A failure before the head of the answer.
     pub(crate) fn from_send(error: &reqwest::Error, host: String, connect_timeout: Duration) -> Self {
         let causes = Causes::of(error);
         if error.is_timeout() {
@@ -150,7 +147,6 @@ impl NetError {
         Self::Broken { host, reason: causes.reason }
     }
 
-    /// A failure in reading the body.
     pub(crate) fn from_body(error: &reqwest::Error, host: String, timeout: Duration) -> Self {
         if error.is_timeout() {
             return Self::Timeout { host, after: timeout };
@@ -159,7 +155,6 @@ impl NetError {
     }
 }
 
-/// The chain of causes of a library error.
 struct Causes {
     reason: String,
     refused: bool,

@@ -4,7 +4,6 @@
 //! event, a blank line ends it, and a line that starts with a colon is a comment. Two extensions suit existing servers:
 //! the end of the stream ends an event, and a field `error` is an event `{"error": VALUE}`.
 
-/// Splits a stream into the data of its events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     line: Vec<u8>,
@@ -38,14 +37,12 @@ impl Events {
         self.line.extend_from_slice(piece);
     }
 
-    /// Ends the stream, and with it the current event.
     pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&[u8]) -> bool) {
         if self.end_line(each) && self.begun {
             self.end_line(each);
         }
     }
 
-    /// Bytes of the current event and line.
     pub(super) fn held(&self) -> usize {
         self.line.len() + self.data.len()
     }

@@ -46,7 +46,6 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep};
 
-/// How a [`Limiter`] behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The first limit, at least 1.
@@ -85,7 +84,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A limit that never changes.
     pub fn fixed(places: usize) -> Self {
         Self { fixed: Some(places), ..Self::default() }
     }
@@ -178,20 +176,15 @@ pub struct Limiter {
 pub struct Permit<'a> {
     limiter: &'a Limiter,
     sent: Sent,
-    /// The estimate.
     tokens: u64,
     silence: Option<Duration>,
     outcome: Outcome,
 }
 
-/// What a limiter's requests do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// Requests sent so far.
     pub sent: u64,
-    /// Whether any is under way.
     pub busy: bool,
-    /// What the next one waits for, if none is under way.
     pub waiting: Option<Waiting>,
 }
 
@@ -210,7 +203,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome of an answer with this status.
     pub fn of_status(status: u16, retry_after: Option<Duration>) -> Self {
         match status {
             200..=299 => Self::Ok { tokens: None },
@@ -290,7 +282,6 @@ impl Limiter {
         }
     }
 
-    /// Longest wait that the server may ask for.
     pub fn max_wait(&self) -> Duration {
         self.with(|state, _| state.max_wait)
     }
@@ -482,7 +473,6 @@ enum Wait {
     HeldOff(HeldOff),
 }
 
-/// The server asked for a longer pause than requests wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
 pub struct HeldOff {
@@ -493,7 +483,6 @@ pub struct HeldOff {
 /// A time in which nothing can be sent to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Its whole length, and what is left of it.
     pub whole: Duration,
     pub left: Duration,
     pub why: WaitReason,
@@ -508,7 +497,6 @@ struct Span {
 }
 
 impl Span {
-    /// As it is seen at this time, unless it is over.
     fn at(self, now: Duration) -> Option<Waiting> {
         let left = self.until.saturating_sub(now);
         let whole = self.until.saturating_sub(self.from);
@@ -537,12 +525,10 @@ impl Pause {
         }
     }
 
-    /// The pause as it is waited for.
     fn span(&self) -> Option<Span> {
         self.refuses.is_none().then_some(Span { from: self.from, until: self.until, why: WaitReason::Asked })
     }
 
-    /// Whether a request may be sent at `now`.
     fn check(&self, now: Duration) -> Result<(), Wait> {
         let left = self.until.saturating_sub(now);
         match self.refuses {

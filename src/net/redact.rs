@@ -8,7 +8,6 @@ use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::cmp::Reverse;
 
-/// The replacement of a secret.
 pub const MASK: &str = "***";
 /// Shortest piece of a secret that is masked.
 const PIECE_CHARS: usize = 8;
@@ -150,7 +149,6 @@ impl SecretSet {
         Self(hidden)
     }
 
-    /// Those in the user part of a URL.
     pub fn of_user(address: &str) -> Self {
         Self::new(redact::user_secrets(address))
     }
@@ -159,7 +157,6 @@ impl SecretSet {
         self.0.iter().map(SecretString::expose_secret).collect()
     }
 
-    /// A short text without them.
     pub fn out_of(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| redact::secret(&text, secret))
     }

@@ -137,7 +137,6 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// The waits of these settings.
     pub fn new(settings: &RetrySettings) -> Self {
         let longest = settings.longest_wait;
         let (left, next) = (settings.attempts.saturating_sub(1), settings.first_wait.min(longest));
@@ -190,7 +189,6 @@ impl Backoff {
         Some(wait)
     }
 
-    /// The next wait.
     fn step(&mut self) -> Duration {
         let full = self.next;
         self.next = full.saturating_mul(2).min(self.longest);
@@ -274,7 +272,6 @@ pub(super) fn wait_until_reset(headers: &HeaderMap, now: Timestamp) -> Option<Du
     used_up.or_else(|| others.map(|wait: Duration| wait.min(MINUTE)))
 }
 
-/// What the body of a refusal says.
 pub(super) fn wait_in_body(body: &[u8], now: Timestamp) -> Option<Duration> {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_SEARCHED)]);
     wait_in_words(&text).or_else(|| reset(field(&text, "X-RateLimit-Reset")?, now))

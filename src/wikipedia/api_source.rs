@@ -26,9 +26,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The name under which this source is recorded.
 const NAME: &str = "api";
-/// The script of the API.
 const PATH: &str = "/api.php";
 /// How many titles a text search gives.
 const TITLES: &str = "20";
@@ -36,7 +34,6 @@ const TITLES: &str = "20";
 /// Errors of `action=parse` that say that there is nothing to read under a title.
 const NO_PAGE: [&str; 3] = ["missingtitle", "pagecannotexist", "invalidtitle"];
 
-/// How a site that lags behind is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LagSettings {
     /// How often a request is sent in all.
@@ -211,7 +208,6 @@ impl Source for ApiSource {
     }
 }
 
-/// What the site said to one request.
 struct Reply {
     envelope: Envelope,
     error: Option<ErrorBody>,
@@ -274,15 +270,12 @@ fn out_of_shape(answer: &Answer, detail: &str) -> SourceError {
 struct Envelope {
     /// Set instead of everything else, at HTTP status 200.
     error: Option<ErrorBody>,
-    /// The answer to `action=query`.
     query: Option<Query>,
-    /// The answer to `action=parse`.
     parse: Option<Parsed>,
 }
 
 #[derive(Debug, Deserialize)]
 struct ErrorBody {
-    /// Its name, such as `maxlag`.
     code: String,
     #[serde(default)]
     info: String,
@@ -310,7 +303,6 @@ impl ErrorBody {
     }
 }
 
-/// The answer to `action=query`.
 #[derive(Debug, Deserialize)]
 struct Query {
     /// Hits of `list=search`.
@@ -320,19 +312,15 @@ struct Query {
     /// The redirects that were followed, in order.
     #[serde(default)]
     redirects: Vec<Redirect>,
-    /// What the site is.
     general: Option<General>,
-    /// Under which terms its texts may be used.
     rightsinfo: Option<Rights>,
 }
 
-/// A redirect that was followed.
 #[derive(Debug, Deserialize)]
 struct Redirect {
     from: String,
 }
 
-/// What `meta=siteinfo` says of a site.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct General {
@@ -344,7 +332,6 @@ struct General {
     script: Option<String>,
 }
 
-/// The terms of a site.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Rights {
@@ -362,7 +349,6 @@ fn spdx(url: &str) -> Option<String> {
     .filter(|id| id.len() < 40 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
 }
 
-/// A page of `prop=pageprops` and `prop=revisions`.
 #[derive(Debug, Deserialize)]
 struct Page {
     #[serde(default)]
@@ -381,7 +367,6 @@ struct Page {
     special: bool,
 }
 
-/// A revision, without its text.
 #[derive(Debug, Deserialize)]
 struct PageRevision {
     revid: u64,
@@ -391,18 +376,15 @@ struct PageRevision {
 }
 
 impl Page {
-    /// Whether the site has such a page.
     fn is_there(&self) -> bool {
         !(self.missing || self.invalid || self.special)
     }
 
-    /// Whether the page is marked as a disambiguation page.
     fn is_disambiguation(&self) -> bool {
         self.pageprops.contains_key("disambiguation")
     }
 }
 
-/// A hit of `list=search`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Hit {
@@ -438,7 +420,6 @@ fn without_tags(snippet: &str) -> String {
     text + rest
 }
 
-/// The answer to `action=parse`.
 #[derive(Debug, Deserialize)]
 struct Parsed {
     /// Title after redirects.

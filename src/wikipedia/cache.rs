@@ -26,9 +26,7 @@ const MAX_WAITING: usize = 16;
 /// Which reading of a page is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Reading {
-    /// The paper's.
     Paper,
-    /// The article only.
     Article(ArticleOptions),
 }
 
@@ -60,7 +58,6 @@ pub(super) struct PageCache {
     under_way: Semaphore,
 }
 
-/// The pages that were read.
 pub(super) struct Pages(Mutex<SizedLru<Key, Arc<Extracted>>>);
 
 impl PageCache {
@@ -171,7 +168,6 @@ impl<K: Hash + Eq, V: Clone> SizedLru<K, V> {
     }
 }
 
-/// The memory that texts take.
 pub(super) fn text_bytes(texts: &[String]) -> usize {
     texts.iter().map(|text| text.len() + size_of::<String>()).sum()
 }
@@ -179,7 +175,6 @@ pub(super) fn text_bytes(texts: &[String]) -> usize {
 // What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
 // or on its way.
 
-/// How many findings are kept.
 const MAX_FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// How many bytes of text they may hold together. Pages that the source itself keeps are shared with it.
 const MAX_FINDING_BYTES: usize = 32 << 20;

@@ -43,7 +43,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The name under which this source is recorded.
 const NAME: &str = "corpus";
 /// Files that make a folder a corpus, the first that is there.
 const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
@@ -108,7 +107,6 @@ impl Corpus {
         Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
     }
 
-    /// The article that a query names, if it names one.
     fn named(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         let query = query.trim();
         if let Some(found) = self.articles.exact(query)? {
@@ -255,7 +253,6 @@ impl Corpus {
 
 // What can be wrong with a corpus.
 
-/// Why a corpus cannot be used. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the message says what each means")]
 pub enum CorpusError {
@@ -302,7 +299,6 @@ impl CorpusError {
 
 // What the tool needs of a corpus, in memory or in a folder. Articles are numbered in title order.
 
-/// A page as it is shown.
 #[derive(Debug)]
 pub struct Page {
     pub title: String,
@@ -310,9 +306,7 @@ pub struct Page {
     pub sentences: Option<SentenceMap>,
     /// On a disambiguation page: the titles it lists.
     pub entries: Option<Arc<[String]>>,
-    /// `MediaWiki`'s number of the page where it comes from.
     pub pageid: Option<u64>,
-    /// `MediaWiki`'s number of its revision.
     pub revid: Option<u64>,
     /// When that was made, as the source writes it.
     pub timestamp: Option<String>,
@@ -340,7 +334,6 @@ trait Articles: Send + Sync {
     /// The article of that title or redirect, as written.
     fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError>;
 
-    /// The article of a folded title or redirect.
     fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError>;
 
     /// The article of a name that no other article has.
@@ -348,7 +341,6 @@ trait Articles: Send + Sync {
         Ok(None)
     }
 
-    /// The best articles for the words of a query, `most` at most.
     fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError>;
 
     /// The words of a query, folded, each with the weight that BM25 gives it: the fewer articles have it, the more.

@@ -20,22 +20,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// Version of the file of what was fetched.
 const VERSION: u32 = 1;
 /// A search this long is not made again in brackets, in bytes.
 const MAX_AGAIN: usize = 300;
-/// What is done to the texts.
 const CHANGES: &str = "text extracted, footnotes removed";
 const CHANGES_WITH_MARKS: &str = "text extracted";
 /// Memory to sort in; a freeze is small.
 const MEMORY: u64 = 256 << 20;
 
-/// What to ask a site for.
 #[derive(Debug, Default)]
 pub(crate) struct FreezeTargets {
     /// Titles, with the revision that a run read.
     pub(crate) titles: BTreeMap<String, Option<u64>>,
-    /// Titles of gold pages.
     pub(crate) gold: BTreeSet<String>,
     /// Searches, with what the site answered; nothing where only the site can say it.
     pub(crate) searches: BTreeMap<String, Option<SearchAnswer>>,
@@ -44,20 +40,17 @@ pub(crate) struct FreezeTargets {
 /// The corpus to be, and how the site is read.
 #[derive(Debug, Clone)]
 pub(crate) struct FreezeOptions {
-    /// The new folder.
     pub(crate) dir: PathBuf,
     pub(crate) name: Option<String>,
     /// Links of each lead whose pages are needed too.
     pub(crate) links: usize,
     /// The time whose revisions are wanted, RFC 3339 in UTC.
     pub(crate) as_of: Option<String>,
-    /// The address of the site, for the record.
     pub(crate) site: String,
     pub(crate) compat: Compat,
     pub(crate) footnotes: bool,
 }
 
-/// Why a freeze ended without a corpus.
 pub(crate) enum FreezeError {
     /// The file of what was fetched cannot be read or written.
     File(FileError),
@@ -111,7 +104,6 @@ impl From<SourceError> for FreezeError {
     }
 }
 
-/// What a freeze will take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FreezePlan {
     /// Titles to ask for, without those that leads link to.
@@ -124,11 +116,9 @@ pub(crate) struct FreezePlan {
     pub(crate) requests: usize,
     /// How long they take at the rate that the site allows, in milliseconds; nothing where there is no limit.
     pub(crate) least_ms: Option<u64>,
-    /// Whether all titles are those of gold pages.
     pub(crate) gold_only: bool,
 }
 
-/// How a freeze ended.
 pub(crate) enum FreezeEnd {
     /// The corpus, and titles without a page.
     Done(Box<Built>, BTreeSet<(LeftOut, String)>),
@@ -136,14 +126,12 @@ pub(crate) enum FreezeEnd {
     Interrupted(usize),
 }
 
-/// How far a freeze is.
 pub(crate) enum FreezeProgress {
     /// So many of the titles were fetched.
     Fetching(usize, usize),
     Building(Progress),
 }
 
-/// A freeze that is ready to begin.
 pub(crate) struct Freezer {
     options: FreezeOptions,
     targets: FreezeTargets,
@@ -158,7 +146,6 @@ impl Freezer {
         Ok(Self { options, targets, source, fetched })
     }
 
-    /// The address of the site.
     pub(crate) fn site(&self) -> &str {
         &self.options.site
     }
@@ -185,7 +172,6 @@ impl Freezer {
         if self.fetched.asked.is_none() { self.fetched.remove() } else { Ok(()) }
     }
 
-    /// Fetches what is missing, and builds the corpus.
     pub(crate) async fn execute(
         mut self,
         stop: impl Future<Output = ()>,
@@ -371,7 +357,6 @@ async fn page(
 }
 
 impl Freezer {
-    /// What the builder needs, and titles without a page.
     fn build_settings(&self) -> Result<(BuildSettings, BTreeSet<(LeftOut, String)>), FreezeError> {
         let Some(asked) = &self.fetched.asked else { return Err(FreezeError::unwritable("nothing was asked for")) };
         let kept = &self.fetched;
@@ -434,25 +419,19 @@ impl Freezer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FreezeRequest {
-    /// Version of the file.
     v: u32,
-    /// The site, and how its pages are read.
     site: String,
     compat: String,
     footnotes: bool,
     /// The date of the revisions.
     as_of: Option<String>,
-    /// Links of each lead.
     links: usize,
     /// Digest of the titles and searches.
     titles: String,
-    /// What the site said of itself.
     facts: SiteFacts,
-    /// The day of the first request.
     began: String,
 }
 
-/// The file, and what it says.
 struct FetchedFile {
     lines: LineFile,
     path: PathBuf,
@@ -463,7 +442,6 @@ struct FetchedFile {
     pages: BTreeSet<String>,
     /// Titles that leads link to, by the title that was asked for.
     links: BTreeMap<String, Vec<String>>,
-    /// Names of pages.
     names: BTreeMap<String, String>,
     searches: BTreeMap<String, SearchAnswer>,
 }
@@ -545,7 +523,6 @@ impl FetchedFile {
         self.done.contains_key(title) || self.names.get(title).is_some_and(|title| self.pages.contains(title))
     }
 
-    /// Writes what was asked for, at the beginning.
     fn begin(&mut self, asked: FreezeRequest) -> Result<(), FreezeError> {
         self.append(&asked)?;
         self.asked = Some(asked);
@@ -565,7 +542,6 @@ impl FetchedFile {
         Ok(self.lines.append(&line)?)
     }
 
-    /// Removes the file; the corpus has all of it.
     fn remove(self) -> Result<(), FreezeError> {
         fs::remove_file(&self.path).map_err(|source| FreezeError::file("remove", &self.path, source))
     }

@@ -14,7 +14,6 @@ use futures_util::future::BoxFuture;
 use percent_encoding::percent_decode_str;
 use std::sync::Arc;
 
-/// The name under which this source is recorded.
 const NAME: &str = "html";
 
 /// A `MediaWiki` site, read as a browser reads it.

@@ -10,7 +10,6 @@ use std::rc::Rc;
 /// How many sentences of a page, and how many similar titles, an observation shows.
 const MAX_SHOWN: usize = 5;
 
-/// The observation before the first step.
 pub const START: &str = "Interact with Wikipedia using search[], lookup[], and finish[].\n";
 
 /// A sentence as the page has it, and what is put behind it.
@@ -235,7 +234,6 @@ impl ObservationFormat {
         (self.compat, self.wording) == (Compat::Fixed, Wording::Chinese)
     }
 
-    /// Whether a block is long enough to be read.
     pub fn takes(self, block: &str) -> bool {
         if self.reads_chinese() { is_long_chinese(block) } else { block.split(' ').nth(2).is_some() }
     }
@@ -283,7 +281,6 @@ impl ObservationFormat {
         parts.filter(move |(_, part)| sentences.stands_in(part, &mut buffer))
     }
 
-    /// The text in the language of the session.
     fn say<T>(self, english: T, chinese: T) -> T {
         match self.wording {
             Wording::English => english,
@@ -341,7 +338,6 @@ impl ObservationFormat {
         }
     }
 
-    /// The observation of an action that names no tool.
     pub fn invalid(self, action: &str) -> String {
         format!("{}{action}", self.say("Invalid action: ", "无效动作:"))
     }

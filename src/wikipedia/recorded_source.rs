@@ -12,7 +12,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-/// Which source answers, as recordings and caches identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceIdentity {
     source: String,
@@ -20,7 +19,6 @@ pub struct SourceIdentity {
     origin: Option<String>,
 }
 
-/// A search as it is recorded.
 #[derive(Serialize)]
 struct RecordedSearch<'a> {
     query: &'a str,
@@ -35,10 +33,11 @@ struct RecordedSearch<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Answer {
-    /// An answer of the source.
     Found(Box<Found>),
     /// The paper's parser fails on the page, which ends or changes the episode and is part of its measurement.
-    Rejected { url: String },
+    Rejected {
+        url: String,
+    },
 }
 
 impl SourceIdentity {

@@ -14,7 +14,6 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use url::Url;
 
-/// The name under which this source is recorded.
 const NAME: &str = "retriever";
 /// Passages that are asked for unless told otherwise, as Search-R1 does, and at most.
 const DEFAULT_TOP_K: u32 = 3;
@@ -68,7 +67,6 @@ pub struct RetrieverSource {
     topk: u32,
 }
 
-/// A piece of an article.
 struct Passage {
     /// Absent where the passage is a text alone.
     title: Option<String>,

@@ -7,7 +7,6 @@ use crate::base::{Compat, Failure, Provenance, Service, Tool, Wording};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-/// Limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionOptions {
     /// How often one search may be repeated in brackets because a disambiguation page came back. The paper's
@@ -45,11 +44,8 @@ pub struct Observation {
 pub struct SessionState {
     /// Length of the open page in characters; absent without a page.
     pub page_chars: Option<usize>,
-    /// The keyword of the lookup in progress.
     pub lookup_keyword: Option<String>,
-    /// How many sentences match it.
     pub lookup_len: Option<usize>,
-    /// How many of them were shown.
     pub lookup_cnt: Option<usize>,
     /// Calls so far.
     pub steps: usize,
@@ -64,7 +60,6 @@ struct Lookup {
     shown: usize,
 }
 
-/// One question's use of the tool.
 pub struct Session {
     source: Arc<dyn Source>,
     compat: Compat,
@@ -141,7 +136,6 @@ impl Session {
         page.shown(found, self.observation.strip_prefix(&before).unwrap_or_default())
     }
 
-    /// Cuts the observation at the limit of the options.
     fn cut(&mut self) {
         let Some(limit) = self.options.observation_chars else { return };
         if let Some((end, _)) = self.observation.char_indices().nth(limit) {
@@ -291,7 +285,6 @@ impl Session {
         (OpenPage::new(cleaned.into_iter().map(Cow::into_owned).collect(), None), raised)
     }
 
-    /// Text as the session takes it over from a source.
     fn cleaned<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, PageError> {
         match self.compat {
             Compat::Paper if self.format.is_script() => Ok(clean_str_or_keep(text)),
@@ -427,7 +420,6 @@ impl OpenPage {
         Some(Provenance { sentences, ..provenance.clone() })
     }
 
-    /// The blocks that are read, in order.
     fn blocks(&self) -> impl Iterator<Item = &str> {
         self.numbered_blocks().map(|(_, block)| block)
     }

@@ -19,7 +19,6 @@ const LIBRARY: &str = "reqwest/0.13";
 /// How a live site is asked.
 #[derive(Debug, Clone, Default)]
 pub struct LiveSettings {
-    /// Semantics of the tool.
     pub compat: Compat,
     /// Mail address or page of whoever runs the program; required for public hosts.
     pub contact: Option<String>,
@@ -50,12 +49,10 @@ pub enum SitePolicyError {
     /// The URL is shown without user part and query.
     #[error("`{url}` is not the base URL of a site")]
     BadUrl { url: String },
-    /// The same.
     #[error("the address `{url}` of a site has a query or a fragment")]
     Query { url: String },
     #[error("`{url}` is the address of an article, not of a site")]
     Article { url: String },
-    /// The same.
     #[error("`{url}` is not the address of a retriever")]
     Retriever { url: String },
     #[error("`{host}` is a public site, and no contact was given")]
@@ -115,7 +112,6 @@ impl Site {
         }
     }
 
-    /// Posts a JSON body to the address itself.
     pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, NetError> {
         let url = [self.scripts.clone()];
         match self.client.post_json(&url, &Balance::new(1), &[], &[], body, &mut Keep).await {
@@ -143,9 +139,7 @@ impl Site {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Pages, as a browser does.
     Html,
-    /// The Action API.
     Api,
     /// One address, which is asked as it is.
     Retriever,

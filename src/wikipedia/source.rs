@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 /// Where pages come from. Answers one question: what does a search for this query find?
 pub trait Source: Send + Sync {
-    /// Searches for `query`, exactly as the model wrote it.
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
 }
 
@@ -116,7 +115,6 @@ impl Found {
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the message says what each means")]
 pub enum SourceError {
-    /// The request itself failed, after all retries.
     #[error("wikipedia did not answer: {0}")]
     Net(#[from] NetError),
     /// The site answered with something other than success, after all retries.
@@ -172,7 +170,6 @@ impl SourceError {
         }
     }
 
-    /// What went wrong, for programs.
     pub fn cause(&self) -> Cause {
         match self {
             Self::Net(error) => error.cause(),
@@ -237,7 +234,6 @@ impl SentenceMap {
         ends.iter().any(|ends| !ends.is_empty()).then(|| Self(ends.into()))
     }
 
-    /// The memory that they take.
     pub(super) fn bytes(&self) -> usize {
         self.0.iter().map(|ends| size_of_val(&**ends) + size_of::<Vec<usize>>()).sum()
     }

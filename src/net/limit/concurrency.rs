@@ -15,7 +15,6 @@ const MAX_DOUBLINGS: u32 = 4;
 /// After a refusal the limit stays for this many rounds, divided by the limit: if it is small, each trial costs a refusal.
 const REFUSED_REST: u32 = 8;
 
-/// A request that was sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     serial: u64,
@@ -55,13 +54,10 @@ struct Round {
     limit: u32,
     first: u64,
     answers: u32,
-    /// The sum of their latencies.
     time: Duration,
     /// The longest time without data from the server.
     silence: Duration,
-    /// Whether the limit was reached.
     full: bool,
-    /// Whether a request failed.
     failed: bool,
 }
 
@@ -120,7 +116,6 @@ impl Concurrency {
         self.last_sent.saturating_add(self.gap)
     }
 
-    /// A request is sent, with this timeout for data from the server.
     pub(super) fn sent(&mut self, now: Duration, timeout: Duration) -> Sent {
         self.timeout = self.timeout.min(timeout);
         self.last_sent = now;
@@ -282,9 +277,7 @@ pub enum Reason {
     NoGain,
     /// A smaller limit is tried.
     SmallerTrial,
-    /// Status 429.
     RateLimit,
-    /// Status 503 or 529.
     Overload,
     /// A timeout, or an answer that suddenly took most of it.
     Timeout,
@@ -304,7 +297,6 @@ impl Reason {
     }
 }
 
-/// One change of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
     /// Time since the limiter was made.
@@ -327,7 +319,6 @@ impl History {
         &self.changes
     }
 
-    /// The number of later changes.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

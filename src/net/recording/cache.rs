@@ -20,7 +20,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Version of the stored answers.
 const VERSION: u32 = 1;
-/// The database's name inside the cache's folder.
 const FILE: &str = "cache.redb";
 /// The database's cache in bytes; its default is a gigabyte.
 const MEMORY: usize = 64 << 20;
@@ -64,7 +63,6 @@ pub struct CacheCounts {
 }
 
 impl Cache {
-    /// Opens the cache in `folder`, creating it if needed.
     pub fn open(folder: &Path) -> Result<Self, TapeError> {
         std::fs::create_dir_all(folder).map_err(TapeError::io("create", folder))?;
         let file = folder.join(FILE);

@@ -72,7 +72,6 @@ impl From<FileError> for TapeError {
     }
 }
 
-/// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -81,7 +80,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -90,7 +88,6 @@ impl Kind {
     }
 }
 
-/// A request without a recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
     pub path: PathBuf,
@@ -150,7 +147,6 @@ impl From<Miss> for TapeError {
     }
 }
 
-/// A file operation that failed.
 pub(crate) struct FileError {
     pub(crate) action: &'static str,
     pub(crate) path: PathBuf,

@@ -21,7 +21,6 @@ const NAME: &str = "wikitrail";
 /// Longest first line; other files may have no line end at all.
 pub(super) const MAX_HEADER_BYTES: u64 = 1 << 12;
 
-/// The first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header<'a> {
@@ -117,7 +116,6 @@ pub(super) fn newer_version(path: &Path, found: u64) -> TapeError {
 pub(super) enum BadEntry {
     /// Of a newer version.
     Newer(u64),
-    /// Anything else.
     Bad(String),
 }
 
@@ -177,7 +175,6 @@ impl CanonicalRequest {
     }
 }
 
-/// The key of a request.
 pub(super) fn digest(kind: Kind, request: &str) -> Digest {
     sha256([kind.name().as_bytes(), b"\n", request.as_bytes()])
 }
@@ -191,7 +188,6 @@ pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     hasher.finalize().into()
 }
 
-/// A digest as lower-case hexadecimal text.
 fn hex(digest: &Digest) -> String {
     digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a String cannot fail.
@@ -233,7 +229,6 @@ pub fn in_sample<F: Future>(sample: u32, future: F) -> impl Future<Output = F::O
     SCOPE.scope(Scope { sample: Some(sample), ..current_scope().unwrap_or_default() }, future)
 }
 
-/// The scope of the current task.
 pub(super) fn current_scope() -> Option<Scope> {
     SCOPE.try_with(Clone::clone).ok()
 }

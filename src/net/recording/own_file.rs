@@ -128,7 +128,6 @@ impl FolderBeside {
         &self.path
     }
 
-    /// Gives the folder its name.
     pub(crate) fn rename(mut self, path: &Path) -> io::Result<()> {
         fs::remove_file(self.path.join(FILLING))?;
         // Windows renames no folder with an open file in it.

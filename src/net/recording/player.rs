@@ -19,7 +19,6 @@ pub struct Player {
     recording: Arc<Recording>,
 }
 
-/// Where a recording is read from.
 trait Bytes: Read + Seek + Send + std::fmt::Debug {}
 
 impl<T: Read + Seek + Send + std::fmt::Debug> Bytes for T {}
@@ -36,7 +35,6 @@ struct Recording {
     nearest: Mutex<HashMap<Digest, Option<Nearest>>>,
 }
 
-/// The answers to one request.
 #[derive(Debug)]
 struct Known {
     kind: Kind,
@@ -46,7 +44,6 @@ struct Known {
     of: HashMap<u32, BTreeMap<u32, usize>>,
 }
 
-/// Where an entry is.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     line: u64,
@@ -97,7 +94,6 @@ impl Player {
         self.recording.known.contains_key(&asked.digest)
     }
 
-    /// The number of answers.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.recording.known.values().map(|known| known.spots.len()).sum()

@@ -101,7 +101,6 @@ pub(crate) struct Writer<T> {
 }
 
 impl<T: Send + 'static> Writer<T> {
-    /// What it writes.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -158,7 +157,6 @@ impl<T> Drop for Writer<T> {
     }
 }
 
-/// A file of lines that is appended to.
 #[derive(Debug)]
 pub(crate) struct LineFile {
     file: File,

@@ -54,7 +54,6 @@ impl Hosts {
         Ok(())
     }
 
-    /// Whether a name is one of this server's.
     fn has(&self, host: &str) -> bool {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         if let Ok(address) = bare.parse::<IpAddr>() {

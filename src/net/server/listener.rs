@@ -32,7 +32,6 @@ const CONNECTIONS: usize = 512;
 const HEAD: Duration = Duration::from_mins(1);
 /// The longest time for a request's body and its answer.
 const ANSWER: Duration = Duration::from_secs(30);
-/// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 64 << 10;
 /// How long answers may take to be sent after the server was told to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,7 +74,6 @@ impl ServeError {
     }
 }
 
-/// A server that listens.
 pub(crate) struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -89,11 +87,9 @@ struct Gate {
     clients: Option<Arc<Clients>>,
 }
 
-/// Who sent a request.
 #[derive(Clone, Copy)]
 struct Client(IpAddr);
 
-/// The router for one connection.
 #[derive(Clone)]
 struct Connected(TowerToHyperService<Router>, Client);
 
@@ -123,7 +119,6 @@ impl Server {
         Ok(Self { listener, address, router })
     }
 
-    /// Where it listens.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -179,7 +174,6 @@ fn connection(
 }
 
 impl Gate {
-    /// Why a request is not answered.
     fn refused(&self, request: &mut Request) -> Option<Response> {
         let client = request.extensions().get::<Client>().copied();
         let too_often =
@@ -223,7 +217,6 @@ pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 /// Characters of a target and of a body that a line shows.
 const MAX_LOGGED: usize = 1_000;
 
-/// What is said of a request.
 pub(crate) struct LogEntry<'a> {
     pub(crate) method: &'a Method,
     pub(crate) path: &'static str,

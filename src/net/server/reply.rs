@@ -17,7 +17,6 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// One sentence for the client.
 pub(crate) fn text(status: StatusCode, sentence: &str) -> Response {
     typed(status, "text/plain; charset=UTF-8", format!("{sentence}\n"))
 }
@@ -33,7 +32,6 @@ pub(crate) fn typed(status: StatusCode, content_type: &'static str, body: String
     answer
 }
 
-/// The body of a request, up to the limit.
 pub(crate) async fn body(body: Body) -> Result<Vec<u8>, Refusal> {
     let read = axum::body::to_bytes(body, MAX_BODY).await;
     read.map(Vec::from).map_err(|_| {

@@ -18,7 +18,6 @@ const NOT_READABLE: [&str; 6] =
     ["nosuchrevid", "missingtitle", "missingcontent", "permissiondenied", "pagecannotexist", "nosuchpageid"];
 
 impl ApiSource {
-    /// How many requests it makes at once at most.
     pub fn concurrent(&self) -> usize {
         self.site.concurrent
     }
@@ -151,7 +150,6 @@ impl ApiSource {
         Ok(SiteFacts { name: general.sitename, language: general.lang, license, permalink })
     }
 
-    /// Whether pages are read as the paper's environment reads them.
     pub fn reads_like_paper(&self) -> bool {
         self.reading == Reading::Paper
     }
@@ -196,10 +194,8 @@ pub enum Revision<'a> {
     Number(u64),
 }
 
-/// The page and the revision that a title leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
-    /// Its title, after redirects.
     pub title: String,
     /// Titles of the redirects that lead to it.
     pub names: Vec<String>,
@@ -213,18 +209,13 @@ pub struct Pin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SitePage {
-    /// Its title.
     pub title: String,
-    /// `MediaWiki`'s number of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pageid: Option<u64>,
-    /// `MediaWiki`'s number of the revision.
     pub revid: u64,
     /// When the revision was made, RFC 3339 in UTC.
     pub timestamp: String,
-    /// Its texts.
     pub blocks: Vec<String>,
-    /// On a disambiguation page: the titles it lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<Vec<String>>,
 }
@@ -237,11 +228,9 @@ pub enum LeftOut {
     Missing,
     /// Its first revision is later than the date that was asked for.
     Later,
-    /// It redirects in a circle.
     Circle,
     /// The revision is hidden, or its markup cannot be read.
     Unreadable,
-    /// It has no text.
     Empty,
 }
 
@@ -249,7 +238,6 @@ impl LeftOut {
     /// All reasons, in the order in which they are shown.
     pub const ALL: [Self; 5] = [Self::Missing, Self::Later, Self::Circle, Self::Unreadable, Self::Empty];
 
-    /// The reason in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Missing => "missing or deleted",
@@ -261,14 +249,12 @@ impl LeftOut {
     }
 }
 
-/// What a site says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteFacts {
     /// What it is called, such as `Wikipedia`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Code of its language.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// SPDX identifier of the license of its texts, if it names a license that has one.

@@ -31,7 +31,6 @@ const WORK: &str = "work";
 /// The least memory that sorting is done in.
 pub const LEAST_MEMORY: u64 = 16 << 20;
 
-/// What to build from, and how.
 #[derive(Debug, Clone)]
 pub struct BuildSettings {
     /// Files and folders to read, with their formats.
@@ -40,19 +39,13 @@ pub struct BuildSettings {
     pub name: Option<String>,
     /// How much of a page an article has.
     pub extent: Option<Extent>,
-    /// Code of the language.
     pub language: Option<String>,
-    /// The date of the encyclopedia.
     pub as_of: Option<String>,
-    /// SPDX identifier of the license.
     pub license: Option<String>,
-    /// Whom to name.
     pub attribution: Option<String>,
-    /// What was changed.
     pub changes: Option<String>,
     /// What becomes of a title that comes twice.
     pub on_duplicate: OnDuplicate,
-    /// Threads that work at once, 1 or more.
     pub threads: usize,
     /// Bytes of memory to sort in.
     pub memory: u64,
@@ -62,7 +55,6 @@ pub struct BuildSettings {
     pub frozen: Option<Frozen>,
 }
 
-/// Which of several articles with one title is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDuplicate {
     /// The one with the lowest page number; where these are the same, one that does not depend on the order of the input.
@@ -93,7 +85,6 @@ impl Default for BuildSettings {
     }
 }
 
-/// How far a build is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// So many rows were read.
@@ -104,54 +95,39 @@ pub enum Progress {
     Finishing,
 }
 
-/// A corpus that was built.
 #[derive(Debug)]
 pub struct Built {
-    /// What it is.
     pub manifest: Manifest,
     /// What was left out, the first of each input by file and line.
     pub notes: Vec<String>,
 }
 
-/// Why there is no corpus.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// Something is where the corpus would be.
     #[error("`{0}` exists already")]
     Exists(String),
-    /// Another process builds it.
     #[error("another process is building `{0}`")]
     Busy(String),
     /// A folder of that name that no build began.
     #[error("`{0}` exists, and is not an unfinished corpus")]
     InTheWay(String),
-    /// An input that cannot be read to its end.
     #[error("cannot read `{file}` to its end: {reason}")]
     Input {
-        /// The input.
         file: String,
-        /// Why not.
         reason: String,
         /// Whether it is a packed corpus whose articles are not those that it names.
         is_edited: bool,
     },
-    /// Nothing to build from.
     #[error("no article was found in what was read")]
     Empty(Vec<String>),
     /// Nothing that could be added: the rows that were read, and what was wrong with them.
     #[error("nothing that was read could be added")]
     NothingAdded(u64, Vec<String>),
-    /// A title twice, where that was to be refused.
     #[error("{0}")]
     Duplicate(String),
-    /// A file of the corpus cannot be written.
     #[error("cannot write `{path}`: {reason}")]
-    Write {
-        /// The folder or the file.
-        path: String,
-        /// Why not.
-        reason: String,
-    },
+    Write { path: String, reason: String },
     /// What was written cannot be opened.
     #[error("the corpus that was written does not open: {0}")]
     Unsound(#[from] CorpusError),
@@ -307,7 +283,6 @@ struct ReadInput {
     about: Option<Box<About>>,
 }
 
-/// What was left out, in words.
 struct Notes(Vec<(usize, Vec<String>)>);
 
 impl Notes {

@@ -16,7 +16,6 @@ const SHOWN: usize = 8;
 /// Characters of an excerpt.
 const MAX_EXCERPT: usize = 160;
 
-/// Why two corpora cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum DiffError {
     #[error("cannot tell what `{0}` is")]
@@ -29,7 +28,6 @@ pub enum DiffError {
     Write(#[from] io::Error),
 }
 
-/// One of two corpora.
 pub struct Side {
     /// What it says of itself: a folder and a pack do.
     pub manifest: Option<Manifest>,
@@ -38,7 +36,6 @@ pub struct Side {
     last: Option<String>,
 }
 
-/// A difference, by title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "difference", rename_all = "snake_case")]
 pub enum Difference {
@@ -69,7 +66,6 @@ pub enum Difference {
     },
 }
 
-/// How many there are of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Counts {
     pub added: u64,

@@ -21,9 +21,7 @@ use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, Open
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, Index};
 
-/// The folder of the text index.
 pub(super) const INDEX: &str = "bm25";
-/// Files that each corpus has.
 const FILES: [&str; 6] = [pages::BLOCKS, pages::PLACES, names::TITLES, names::REDIRECTS, names::KEYS, "bm25/meta.json"];
 /// Folders up to this size have their files compared with the manifest when they are opened, in bytes.
 const SMALL: u64 = 16 << 20;

@@ -13,18 +13,14 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path;
 
-/// The file that names what was left out.
 pub(super) const LEFT_OUT_FILE: &str = "left-out.jsonl";
 
 /// A line of what was fetched. The first line of its file says of what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FetchedLine {
-    /// A title that leads to a page.
     Page {
-        /// The title that was asked for.
         asked: String,
-        /// That of the page.
         title: String,
         /// Titles of the redirects between them.
         names: Vec<String>,
@@ -35,23 +31,16 @@ pub enum FetchedLine {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         page: Option<SitePage>,
     },
-    /// A title without a page.
     LeftOut {
-        /// The title that was asked for.
         asked: String,
-        /// Why the page is missing.
         reason: LeftOut,
     },
-    /// A search that the site was asked.
     Search {
-        /// Its words.
         query: String,
-        /// What the site answered.
         answer: SearchAnswer,
     },
 }
 
-/// A title without a page, as a line has it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct NoPage {
     title: String,
@@ -70,7 +59,6 @@ impl From<NoPage> for (LeftOut, String) {
     }
 }
 
-/// The titles without a page in a folder.
 pub(super) fn read_left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(LeftOut, String)>, CorpusError> {
     if !manifest.files.contains_key(LEFT_OUT_FILE) {
         return Ok(BTreeSet::new());
@@ -89,13 +77,9 @@ pub(super) fn read_left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<
 /// What is built beside the articles, and said of them.
 #[derive(Debug, Clone)]
 pub struct Frozen {
-    /// Where the pages are from.
     pub facts: Freeze,
-    /// Under which terms they may be used.
     pub license: License,
-    /// Searches, and what the site answered.
     pub searches: BTreeMap<String, SearchAnswer>,
-    /// Titles without a page.
     pub left_out: BTreeSet<(LeftOut, String)>,
 }
 
@@ -118,17 +102,14 @@ impl Frozen {
 
 // Searches that were frozen with a corpus: what the site answered to each.
 
-/// What a site answered to a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchAnswer {
-    /// The page of this title.
     Page(String),
     /// No page, but these titles, as the site words them; none if it found nothing.
     Titles(Vec<String>),
 }
 
-/// A line.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SearchLine {
     query: String,
@@ -151,7 +132,6 @@ impl From<SearchLine> for (String, SearchAnswer) {
 /// Searches by their words, without spaces around them.
 pub(super) type FrozenSearches = HashMap<String, SearchAnswer>;
 
-/// The searches of a corpus, if it has any.
 pub(super) fn read_searches(dir: &Path, manifest: &Manifest) -> Result<FrozenSearches, CorpusError> {
     if !manifest.files.contains_key(SEARCHES_FILE) {
         return Ok(FrozenSearches::new());
@@ -168,7 +148,6 @@ pub(super) fn read_searches(dir: &Path, manifest: &Manifest) -> Result<FrozenSea
     Ok(queries)
 }
 
-/// Writes the searches in the order of their words.
 pub(super) fn write_searches(dir: &Path, queries: &BTreeMap<String, SearchAnswer>) -> io::Result<()> {
     let mut file = io::BufWriter::new(File::create_new(dir.join(SEARCHES_FILE))?);
     for (query, answer) in queries {
@@ -192,13 +171,11 @@ const OF_THE_FOLDER: [&str; 2] = ["build", "files"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) manifest: Manifest,
-    /// Searches that were frozen with it.
     pub(super) searches: BTreeMap<String, SearchAnswer>,
     /// Titles without a page in what was frozen.
     pub(super) left_out: BTreeSet<(LeftOut, String)>,
 }
 
-/// The first line of a pack.
 #[derive(Serialize, Deserialize)]
 struct Head<T> {
     corpus: T,
@@ -209,14 +186,12 @@ struct Head<T> {
 }
 
 impl About {
-    /// From a folder that was built.
     pub(super) fn of_folder(dir: &Path, manifest: Manifest) -> Result<Self, CorpusError> {
         let searches = read_searches(dir, &manifest)?.into_iter().collect();
         let left_out = read_left_out(dir, &manifest)?;
         Ok(Self { manifest, searches, left_out })
     }
 
-    /// Writes the first line of a pack.
     pub(super) fn write_line(&self, out: &mut impl Write) -> io::Result<()> {
         let mut corpus = serde_json::to_value(&self.manifest)?;
         if let Some(corpus) = corpus.as_object_mut() {

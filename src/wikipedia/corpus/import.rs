@@ -36,13 +36,9 @@ pub enum Format {
     Dspy,
     /// The passages of DPR, as a table.
     Dpr,
-    /// The passages of Search-R1 and `FlashRAG`.
     Wiki18,
-    /// A corpus of BEIR.
     Beir,
-    /// KILT's knowledge source.
     Kilt,
-    /// FEVER's pages.
     Fever,
     /// The paragraphs that `2WikiMultiHopQA` was made from.
     Wiki2,
@@ -52,13 +48,11 @@ pub enum Format {
     Parquet,
     /// Kiwix' archives of pages as HTML.
     Zim,
-    /// A corpus that was built.
     Corpus,
     /// Redirects alone, a name and its target a line, with a tab between them.
     Redirects,
 }
 
-/// All formats with their names.
 pub const FORMATS: &[(&str, Format)] = &[
     ("hotpotqa", Format::Hotpotqa),
     ("jsonl", Format::Jsonl),
@@ -77,17 +71,14 @@ pub const FORMATS: &[(&str, Format)] = &[
 ];
 
 impl Format {
-    /// The format of that name.
     pub fn named(name: &str) -> Option<Self> {
         FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
-    /// Whether this program was built with it.
     pub fn is_built(self) -> bool {
         self != Self::Parquet || cfg!(feature = "parquet")
     }
@@ -143,14 +134,12 @@ pub(super) fn published_facts(sources: &[(Format, PathBuf)]) -> PublishedFacts {
     facts.reduce(common).unwrap_or_default()
 }
 
-/// A record, and where it stands.
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) record: Record,
     pub(super) place: Place,
 }
 
-/// Where a record is in its file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Place {
     /// The file inside an archive or a folder.
@@ -171,19 +160,24 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with an input.
 #[derive(Debug)]
 pub(super) enum ImportError {
     /// One record cannot be read; the others can.
-    Record { place: Place, reason: String },
-    /// The rest cannot be read.
-    Broken { reason: String },
+    Record {
+        place: Place,
+        reason: String,
+    },
+    Broken {
+        reason: String,
+    },
     /// A packed corpus whose articles do not have the identity in its first line.
-    Edited { found: String, said: String },
+    Edited {
+        found: String,
+        said: String,
+    },
 }
 
 impl ImportError {
-    /// What is wrong, in words.
     pub(super) fn reason(self) -> String {
         match self {
             Self::Record { reason, .. } | Self::Broken { reason } => reason,
@@ -194,10 +188,8 @@ impl ImportError {
     }
 }
 
-/// What an importer is.
 pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>> + Send>;
 
-/// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
         Format::Frozen => own::open_frozen(path),
@@ -269,7 +261,6 @@ fn deserialize_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
 const LOOKED_AT: u64 = 256 << 10;
 
 impl Format {
-    /// What a file or a folder is.
     pub fn detect(path: &Path) -> Option<Self> {
         if path.is_dir() {
             return match path {

@@ -204,10 +204,8 @@ const ARTICLES: usize = 20;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// A passage that a search of texts gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passage {
-    /// The number of its article.
     pub number: u32,
     /// Its place among the article's blocks, from 0.
     pub block: usize,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The file of frozen searches.
 pub(super) const SEARCHES_FILE: &str = "queries.jsonl";
 
 /// The file that makes a folder a corpus.
@@ -23,18 +22,14 @@ pub(super) const LARGEST: u64 = 1 << 20;
 /// What a corpus is. The identity is that of its articles; everything else may differ between equal corpora.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Version of the folder's layout.
     pub format: u32,
     /// `wt1:` and SHA-256 over the canonical records in title order.
     pub id: String,
     /// What people call it.
     pub name: String,
-    /// How much of a page an article has.
     pub extent: Extent,
-    /// Code of the language, where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// The date of the encyclopedia, where it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
     /// Articles, disambiguation pages included.
@@ -43,11 +38,9 @@ pub struct Manifest {
     pub redirects: u64,
     /// Pages that list the articles of one name.
     pub disambiguations: u32,
-    /// Whether sentences are those of the source.
     pub sentences: Sentences,
     /// Bytes of all texts.
     pub text_bytes: u64,
-    /// Under which terms the texts may be used.
     pub license: License,
     /// The site that the pages were frozen from, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,9 +48,7 @@ pub struct Manifest {
     /// Where the records came from.
     #[serde(rename = "source")]
     pub sources: Vec<SourceFile>,
-    /// Names that lead nowhere or to more than one article.
     pub names: NameCounts,
-    /// The rules that it was built by.
     pub build: Build,
     /// Size and SHA-256 of each file.
     pub files: BTreeMap<String, Digest>,
@@ -69,15 +60,12 @@ pub struct Manifest {
 pub enum Extent {
     /// Its first paragraph, or a few.
     Lead,
-    /// All of it.
     #[default]
     Page,
-    /// Pieces of it.
     Passages,
 }
 
 impl Extent {
-    /// What it is called.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lead => "lead",
@@ -87,7 +75,6 @@ impl Extent {
     }
 }
 
-/// Whether sentences are those of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sentences {
@@ -97,15 +84,12 @@ pub enum Sentences {
     None,
 }
 
-/// Under which terms the texts may be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct License {
     /// SPDX identifier, or `unknown`.
     pub id: String,
-    /// Whom to name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribution: Option<String>,
-    /// What was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
 }
@@ -114,16 +98,13 @@ impl License {
     /// What a license is called that nobody knows.
     pub(super) const UNKNOWN: &str = "unknown";
 
-    /// Whether it says anything.
     pub fn is_known(&self) -> bool {
         self.id != Self::UNKNOWN
     }
 }
 
-/// A site, and how its pages were frozen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Freeze {
-    /// Its base URL.
     pub site: String,
     /// Its address of a revision, up to the number.
     pub permalink: String,
@@ -142,7 +123,6 @@ pub struct Freeze {
     pub left_out: BTreeMap<LeftOut, u64>,
 }
 
-/// Where records came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// How it was read.
@@ -157,11 +137,9 @@ pub struct SourceFile {
     pub sha256: Option<String>,
     /// Articles and redirects that it has, those that were left out included.
     pub rows: u64,
-    /// Rows that were left out, by reason.
     pub skipped: Skipped,
 }
 
-/// Rows that were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Skipped {
     /// Another article has the title, or another passage the title and the id.
@@ -207,13 +185,11 @@ impl NameCounts {
 /// The rules that a corpus was built by. One of other rules is built anew, not misread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
-    /// Version of the program.
     pub wikitrail: String,
     /// Version of the folding of names and words.
     pub fold: u32,
     /// Version of the ranking of similar titles.
     pub rank: u32,
-    /// Form of the text index.
     pub index: String,
 }
 
@@ -228,20 +204,15 @@ impl Build {
     }
 }
 
-/// Size and SHA-256 of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digest {
-    /// Its size.
     pub bytes: u64,
-    /// SHA-256 of it.
     pub sha256: String,
 }
 
 impl Manifest {
-    /// The layout that is written.
     pub(super) const FORMAT: u32 = FORMAT;
 
-    /// Reads the manifest of a corpus.
     pub fn read(dir: &Path) -> Result<Self, CorpusError> {
         let path = dir.join(FILE);
         let text = Inside::of(dir).and_then(|dir| dir.open(&path)).and_then(|file| text_at_most(file, LARGEST));

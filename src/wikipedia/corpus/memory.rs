@@ -25,7 +25,6 @@ pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// How many hits are looked at. Scores may differ in their last digit with this number, so recorded runs need it to stay.
 const TAKEN: usize = 200;
 
-/// Articles in memory, with names and index.
 pub(super) struct InMemory {
     pages: Vec<Arc<Page>>,
     /// Articles by title and by redirect, as written.
@@ -35,7 +34,6 @@ pub(super) struct InMemory {
     index: TextIndex,
 }
 
-/// Articles by a name.
 type ByName = HashMap<String, u32>;
 
 struct Names {
@@ -130,7 +128,6 @@ impl Articles for InMemory {
     }
 }
 
-/// The searches that were frozen with a packed corpus.
 pub(super) fn packed_searches(bytes: &[u8]) -> FrozenSearches {
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     match About::parse(first) {

@@ -46,7 +46,6 @@ impl Names {
         })
     }
 
-    /// How many titles and redirects there are.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.titles.map.len(), self.redirects.map.len())
     }

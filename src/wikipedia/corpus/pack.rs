@@ -15,17 +15,14 @@ const ZSTD_LEVEL: i32 = 15;
 /// Articles between two signs of progress.
 const STEP: u32 = 1 << 10;
 
-/// How lines are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     Zstd,
     Gzip,
-    /// Not at all.
     Plain,
 }
 
 impl Packing {
-    /// By the name of a file.
     pub fn of(path: &Path) -> Self {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => Self::Zstd,
@@ -35,7 +32,6 @@ impl Packing {
     }
 }
 
-/// Why a pack was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     #[error(transparent)]

@@ -23,7 +23,6 @@ const LARGEST: usize = 256 << 20;
 const PLACE: usize = 12;
 const ENTRY: usize = 16;
 
-/// Writes pages in title order.
 pub(super) struct PageWriter<W: Write> {
     blocks: W,
     places: W,
@@ -41,7 +40,6 @@ impl<W: Write> PageWriter<W> {
         Ok(Self { blocks, places, packer, block: Vec::new(), entries: Vec::new(), written: 0, count: 0 })
     }
 
-    /// Adds the next article.
     pub(super) fn add(&mut self, frame: &[u8]) -> io::Result<()> {
         if frame.len() > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "an article is larger than 256 MiB"));
@@ -106,7 +104,6 @@ impl Pages {
         self.articles
     }
 
-    /// The article of that number.
     pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
         self.article_in(number, &mut None)
     }
@@ -286,7 +283,6 @@ fn texts<'t>(list: impl IntoIterator<Item = &'t String>, out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes that are still to be read.
 struct Rest<'a>(&'a [u8]);
 
 impl Rest<'_> {

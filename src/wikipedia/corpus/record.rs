@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What an importer finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
     Article(Article),
@@ -39,7 +38,6 @@ impl Record {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Article {
     pub(super) title: String,
-    /// `MediaWiki`'s number of the page.
     #[serde(rename = "id", skip_serializing_if = "Option::is_none")]
     pub(super) pageid: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +46,6 @@ pub(super) struct Article {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) timestamp: Option<String>,
     pub(super) blocks: Vec<Block>,
-    /// On a disambiguation page: the titles it lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) entries: Option<Vec<String>>,
     /// Other names, sorted.
@@ -118,7 +115,6 @@ impl Block {
 }
 
 impl Article {
-    /// Whether there is nothing to read.
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.iter().all(Block::is_empty)
     }

@@ -15,9 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::oneshot;
 
-/// The version that has batches.
 const VERSION: &str = "2025-03-26";
-/// The most messages of a batch.
 const MAX_MESSAGES: usize = 100;
 /// The longest line that may be a batch, in bytes. The SDK skips longer ones.
 const MAX_LINE: u64 = 16 << 20;
@@ -32,7 +30,6 @@ const INVALID_REQUEST: i32 = -32600;
 /// The fields of a message as they were written: an id may be a number of any length.
 type Message = BTreeMap<String, Box<RawValue>>;
 
-/// One message of a batch.
 enum Item {
     /// It has to be answered under this id.
     Request(Box<RawValue>, Message),
@@ -85,7 +82,6 @@ fn error(id: Option<&RawValue>, code: i32, message: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{}}}}}"#, json!(message))
 }
 
-/// A message as text, with another id.
 fn with_id(mut message: Message, id: Box<RawValue>) -> String {
     message.insert("id".to_owned(), id);
     text(&message)

@@ -19,7 +19,6 @@ use serde_json::json;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a client is told of the tool as a whole.
 const INSTRUCTIONS: &str = "A frozen Wikipedia. `search` opens a page by its title and shows its first sentences, or lists similar \
      titles; `lookup` finds the next sentence with a keyword in the open page: give it the `session` of the last result.";
 

@@ -51,9 +51,7 @@ impl From<CorpusError> for Fault {
     }
 }
 
-/// What is sent back. A server adds what its transport wants.
 pub(crate) struct Answer {
-    /// Of HTTP.
     pub(crate) status: u16,
     pub(crate) content_type: &'static str,
     pub(crate) headers: Vec<(&'static str, String)>,
@@ -103,11 +101,9 @@ const MAX_IN_FLIGHT: usize = 64;
 /// The longest query, in bytes; those of sites are the same.
 pub(crate) const MAX_QUERY: usize = super::LONGEST_QUERY;
 
-/// What all requests share.
 #[derive(Clone)]
 pub(crate) struct CorpusService {
     pub(crate) corpus: Arc<Corpus>,
-    /// What the tool answers with.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only the tool of MCP has it"))]
     pub(crate) compat: Compat,
     in_flight: Arc<Semaphore>,

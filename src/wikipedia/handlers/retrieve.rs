@@ -41,7 +41,6 @@ impl Request {
     }
 }
 
-/// Answers the body of a request.
 pub(crate) async fn retrieve(service: &CorpusService, body: &[u8]) -> Answer {
     let Request { queries, topk, return_scores } = match Request::read(body) {
         Ok(request) => request,

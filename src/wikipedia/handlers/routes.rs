@@ -17,7 +17,6 @@ type Service = State<CorpusService>;
 /// A part of the server that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The Action API, pages and REST.
     MediaWiki,
     /// Search-R1's `/retrieve`.
     Retrieve,

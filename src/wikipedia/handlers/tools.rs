@@ -26,7 +26,6 @@ pub(crate) struct ToolDescription {
 /// A call that names no tool, or has another input than the tool takes.
 pub(crate) struct BadCall(pub(crate) String);
 
-/// Calls the tool `name`.
 pub(crate) async fn call(
     service: &CorpusService,
     name: &str,
@@ -47,7 +46,6 @@ fn parsed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, BadCall> 
 
 /// Paragraphs that one reading gives.
 const MAX_PARAGRAPHS: usize = 20;
-/// Similar titles.
 const MAX_SIMILAR: usize = 20;
 
 /// What a tool answers: the observation, all of it as JSON, and the handle to go on with.
@@ -126,7 +124,6 @@ fn check_length(query: &str) -> Result<(), ToolError> {
     if query.len() <= MAX_QUERY { Ok(()) } else { Err(ToolError(format!("a query has at most {MAX_QUERY} bytes"))) }
 }
 
-/// What is said of a page.
 fn about(service: &CorpusService, page: &Page, observation: &str, handle: &Handle) -> Value {
     json!({
         "observation": observation, "title": page.title,
@@ -293,7 +290,6 @@ const FORM: &str = "w1";
 pub(crate) struct Handle {
     /// The beginning of the corpus's digest: numbers of pages are another corpus's otherwise.
     corpus: String,
-    /// The open page.
     page: u32,
     /// The digest of the keyword, and how many of its results were shown.
     lookup: Option<(String, usize)>,

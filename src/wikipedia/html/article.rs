@@ -37,7 +37,6 @@ pub enum PageKind {
 /// A page in the `fixed` reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Article {
-    /// Text of the page's main heading, if it has one.
     pub title: Option<String>,
     /// What kind of page it is.
     pub kind: PageKind,
@@ -88,7 +87,6 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
     Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
 
-/// The kind of a page by its classes.
 fn marked_kind(page: &Html) -> PageKind {
     let mut kind = PageKind::Article;
     for element in page.tree.values().filter_map(Node::as_element) {
@@ -108,7 +106,6 @@ fn heading_title(page: &Html) -> Option<String> {
     Some(title.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
-/// Collects the texts of an article.
 #[derive(Default)]
 struct Walk {
     options: ArticleOptions,
@@ -203,7 +200,6 @@ impl Walk {
     }
 }
 
-/// Whether an element is not part of the article's text.
 pub(super) fn is_left_out(element: &Element) -> bool {
     matches!(element.name(), "script" | "style" | "template" | "noscript" | "rt" | "rp" | "annotation")
         || has(element, "role", "navigation")
@@ -334,13 +330,10 @@ static HEAD_TITLE: LazyLock<Selector> = LazyLock::new(|| selector("title"));
 /// What a page says of itself, for a message; not escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Description {
-    /// Its title, if it has one.
     pub title: Option<String>,
-    /// The beginning of its text.
     pub words: String,
 }
 
-/// Describes a page; one whose markup exceeds the limits has no description.
 pub fn describe(html: &str) -> Description {
     tree::parse(html).map_or_else(
         |_| Description::default(),
@@ -360,7 +353,6 @@ pub(super) fn is_made_by_mediawiki(page: &Html) -> bool {
     page.tree.values().filter_map(Node::as_element).any(is_mediawiki)
 }
 
-/// Whether an element is one that `MediaWiki` writes.
 fn is_mediawiki(element: &Element) -> bool {
     match element.name() {
         "meta" => {

@@ -11,7 +11,6 @@ use crate::base::python::is_python_space;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the paper's environment reads from a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PaperPage {
     /// Stripped texts of the result headings. A page that has any is a list of search results.
@@ -36,7 +35,6 @@ pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     walk.finish(html.len())
 }
 
-/// The kinds of elements whose text is collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Paragraph,
@@ -45,24 +43,19 @@ enum Kind {
 }
 
 struct Open {
-    /// Index of its name.
     name: usize,
     /// Its index among the collected elements.
     element: Option<usize>,
-    /// Whether text inside it is dropped.
     hides: bool,
-    /// Whether white space inside it is kept.
     keeps_space: bool,
 }
 
-/// A collected element: its range of the text.
 struct Element {
     kind: Kind,
     start: usize,
     end: Option<usize>,
 }
 
-/// Builds the text from the tokens.
 #[derive(Default)]
 struct Walk {
     /// The page's text without what is hidden.

@@ -39,7 +39,6 @@ enum Step {
 /// or two; the rest of a hostile page is then read as plain text.
 const SEARCHES: usize = 16;
 
-/// The state of one reading.
 struct Reader<'a, S> {
     text: &'a str,
     bytes: &'a [u8],
@@ -304,7 +303,6 @@ fn section_close(text: &str, mark: &str) -> Option<(usize, usize)> {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag<'a> {
-    /// The name as written.
     pub(super) name: &'a str,
     /// Whether it is written `<tag/>`.
     pub(super) closed: bool,
@@ -315,7 +313,6 @@ pub(super) struct StartTag<'a> {
     attributes: usize,
 }
 
-/// What is found where a tag seems to start.
 pub(super) enum TagScan<'a> {
     Tag(StartTag<'a>),
     /// An unterminated tag; the search for its end reached this offset.

@@ -23,7 +23,6 @@ const DEPTH_INTERVAL: usize = 64;
 const MAX_WEIGHT: std::ops::RangeInclusive<usize> = 10_000..=2_000_000;
 /// This many bytes of an attribute's value weigh as much as a node.
 const BYTES_PER_WEIGHT: usize = 64;
-/// How many attributes one tag may have.
 const MAX_ATTRIBUTES: usize = 1 << 15;
 /// How many pairs of attributes may be compared: the tokenizer compares each with all before it in the tag.
 const MAX_COMPARED: usize = MAX_ATTRIBUTES * MAX_ATTRIBUTES;
@@ -120,13 +119,11 @@ impl TokenSink for BoundedSink {
     }
 }
 
-/// What a page has cost so far.
 #[derive(Default)]
 struct Cost {
     max_weight: usize,
     /// Nodes, attributes and long values together.
     weight: usize,
-    /// How many nodes are in `weight`.
     nodes: usize,
     /// How many nodes there were when the depth was last measured.
     depth_measured: usize,
@@ -139,7 +136,6 @@ struct Cost {
 }
 
 impl Cost {
-    /// Adds a tag before anything is built from it.
     fn add_tag(&mut self, tag: &Tag) -> Result<(), ExtractError> {
         let count = tag.attrs.len();
         self.compared = self.compared.saturating_add(count.saturating_mul(count));

@@ -212,7 +212,6 @@ pub(super) struct Distinct {
     titles: PathBuf,
 }
 
-/// A record as it is sorted.
 struct Row<'a> {
     title: &'a [u8],
     /// Of a passage, its format and its place among those of its title; of an article, nothing.
@@ -247,7 +246,6 @@ impl<'a> Row<'a> {
 
 /// What is known of a row whose title is that of the row before.
 enum SameTitle {
-    /// It says the same.
     Repeated,
     /// It is the next passage.
     Next,
@@ -257,7 +255,6 @@ enum SameTitle {
     Other,
 }
 
-/// What was kept of a title, and the last row that had it.
 #[derive(Default)]
 struct LastTitle {
     title: Vec<u8>,
@@ -308,7 +305,6 @@ impl LastTitle {
     }
 }
 
-/// The memory that a passage takes.
 fn taken(row: &Row<'_>) -> u64 {
     (row.frame.len() + size_of::<Block>()) as u64
 }
@@ -409,7 +405,6 @@ impl Distinct {
         Pieces::open(&self.titles)
     }
 
-    /// Articles without their redirects.
     pub(super) fn articles(&self) -> io::Result<impl Iterator<Item = io::Result<Article>> + use<>> {
         let mut pieces = Pieces::open(&self.articles)?;
         let count = self.count;
@@ -427,7 +422,6 @@ pub(super) fn write(out: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-/// Reads what `write_piece` wrote, piece by piece.
 pub(super) struct Pieces(BufReader<File>, Vec<u8>);
 
 impl Pieces {
@@ -540,7 +534,6 @@ fn take_step(
     Ok(under_way)
 }
 
-/// Titles in order, with their numbers.
 struct Cursor {
     pieces: Pieces,
     title: Option<Vec<u8>>,
@@ -569,7 +562,6 @@ impl Cursor {
     }
 }
 
-/// Redirects in order, with their targets.
 struct Links {
     pieces: Pieces,
     from: Vec<u8>,

@@ -30,7 +30,6 @@ const LEAST_PART: u64 = if cfg!(test) { 16 << 10 } else { 16 << 20 };
 /// The segment of the index is called so.
 const SEGMENT: &str = "00000000-0000-0000-0000-000000000001";
 
-/// What was written.
 pub(super) struct Written {
     pub(super) id: String,
     pub(super) articles: u32,
@@ -235,7 +234,6 @@ fn dash(id: &str) -> String {
     parts.join("-")
 }
 
-/// Redirects by the number of their article.
 struct Redirects {
     sorted: Sorted,
     number: Vec<u8>,

@@ -24,10 +24,8 @@ use std::thread;
 const WAITING: usize = 16;
 /// No member unpacks to more, in bytes.
 const LARGEST: u64 = 1 << 30;
-/// Names of members begin so.
 const MEMBER: &str = "wiki_";
 
-/// A member's name and its bytes as they are in the archive.
 type Member = Result<(Arc<str>, Vec<u8>), ImportError>;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
@@ -47,7 +45,6 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     Ok(Box::new(on_all_processors(to_unpack, read).into_iter().flatten()))
 }
 
-/// What is true of all of these dumps.
 pub(super) fn facts() -> PublishedFacts {
     PublishedFacts {
         license: Some("CC-BY-SA-4.0".to_owned()),
@@ -57,7 +54,6 @@ pub(super) fn facts() -> PublishedFacts {
     }
 }
 
-/// Whether a folder has such members.
 pub(super) fn is_folder(path: &Path) -> bool {
     files(path).is_ok_and(|files| !files.is_empty())
 }

@@ -16,7 +16,6 @@ use std::vec;
 /// What a line holds, or what is wrong with it.
 pub(super) type Parsed = Result<Vec<Record>, String>;
 
-/// What is made of lines.
 pub(super) trait Parser {
     fn parse_line(&mut self, line: &[u8]) -> Parsed;
 
@@ -25,7 +24,6 @@ pub(super) trait Parser {
         false
     }
 
-    /// What is wrong with the file as a whole.
     fn end(&mut self) -> Result<(), ImportError> {
         Ok(())
     }
@@ -37,7 +35,6 @@ impl<F: FnMut(&[u8]) -> Parsed> Parser for F {
     }
 }
 
-/// The records of a file.
 pub(super) fn open_lines(
     path: &Path,
     parse: impl FnMut(&[u8]) -> Parsed + Send + 'static,
@@ -87,7 +84,6 @@ pub(super) fn unpacked(source: impl Read + Send + 'static) -> io::Result<Box<dyn
     Ok(Box::new(source))
 }
 
-/// The records in the lines of a text.
 pub(super) struct Lines<R, P> {
     source: R,
     parse: P,
@@ -229,7 +225,6 @@ fn only_zeros(rest: &mut impl Read) -> io::Result<()> {
 /// What is said where a library panicked.
 pub(super) const READER_FAILED: &str = "its reader failed inside; is it damaged?";
 
-/// What one piece of work finds.
 pub(super) type Batch = Vec<Result<Imported, ImportError>>;
 
 /// Does pieces of work on as many threads as there are processors.

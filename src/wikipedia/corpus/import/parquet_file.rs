@@ -89,7 +89,6 @@ fn read(file: File, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Resu
     catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| Err(READER_FAILED.to_owned()))
 }
 
-/// The columns that are taken, of those that are there.
 fn columns(schema: &Type) -> Result<Type, String> {
     let there = schema.get_fields();
     let taken: Vec<_> = there.iter().filter(|column| COLUMNS.contains(&column.name())).cloned().collect();

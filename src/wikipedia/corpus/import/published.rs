@@ -104,7 +104,6 @@ pub(super) fn open_fever(path: &Path) -> Result<Records, ImportError> {
     Ok(Box::new(records))
 }
 
-/// Whether a folder has such files.
 pub(super) fn is_fever_folder(path: &Path) -> bool {
     fever_files(path).is_ok_and(|files| !files.is_empty())
 }
@@ -194,7 +193,6 @@ pub(super) fn parse_two_wiki(line: &[u8]) -> Parsed {
 
 // The passages of DPR, `psgs_w100.tsv`: id, text and title, separated by tabs, quoted as in CSV.
 
-/// The columns, as the first line names them.
 const DPR_COLUMNS: [&str; 3] = ["id", "text", "title"];
 
 /// Reads a line. The first one may say that the columns are in another order.

@@ -21,9 +21,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-/// How a file begins.
 pub(super) const MAGIC: [u8; 4] = *b"ZIM\x04";
-/// The list of articles.
 const LIST: &str = "listing/titleOrdered/v1";
 /// Redirects that one thread follows at once.
 const STEP: u32 = 1 << 12;
@@ -58,7 +56,6 @@ pub(super) fn open(path: &Path) -> std::result::Result<Records, ImportError> {
     Ok(Box::new(on_all_processors(jobs, move |job| run_job(&archive, job)).into_iter().flatten()))
 }
 
-/// What a file says of itself.
 pub(super) fn facts(path: &Path) -> PublishedFacts {
     let Ok(archive) = Archive::open(path) else { return PublishedFacts::default() };
     let fact = |name| {
@@ -83,9 +80,7 @@ pub(super) fn facts(path: &Path) -> PublishedFacts {
     }
 }
 
-/// A part of the work.
 enum Job {
-    /// Something is wrong.
     Say(ImportError),
     /// Pages of one cluster, in its order.
     Pages(Vec<Page>),
@@ -101,7 +96,6 @@ struct Page {
     entry: u32,
 }
 
-/// Some of a file's entries.
 struct Set(Vec<u64>);
 
 impl Set {
@@ -171,7 +165,6 @@ fn article_pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option
     }
 }
 
-/// The entries that the file lists as articles.
 fn listed_articles(archive: &Archive) -> Result<Option<Set>> {
     let Some(Target::Blob { cluster, blob, .. }) = archive.find(b'X', LIST).map(|entry| entry.target) else {
         return Ok(None);
@@ -274,7 +267,6 @@ struct Archive {
     clusters_at: u64,
     /// Where everything but the checksum ends.
     end: u64,
-    /// The namespace of articles.
     articles: u8,
     /// Whether a media type is HTML, by its number.
     types: Vec<bool>,
@@ -290,7 +282,6 @@ struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
-    /// Another entry.
     Redirect(u32),
     Blob {
         html: bool,
@@ -352,7 +343,6 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Compares the file with the checksum at its end.
     fn compare_checksum(&self) -> Result<()> {
         let whole = Section { parts: &self.parts, at: 0, end: self.end };
         let found = md5_hex(whole).map_err(|error| error.to_string())?;
@@ -601,7 +591,6 @@ pub(super) fn zim_parts(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What is read, in order, with where each part ends.
 struct Parts(Vec<(u64, Positioned)>);
 
 impl Parts {
@@ -638,7 +627,6 @@ impl Parts {
     }
 }
 
-/// The bytes of `parts` from `at` to `end`.
 struct Section<'a> {
     parts: &'a Parts,
     at: u64,

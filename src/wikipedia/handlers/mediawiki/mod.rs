@@ -28,7 +28,6 @@ fn page_id(number: u32) -> u64 {
     u64::from(number) + 1
 }
 
-/// The page of such a number.
 fn number_of(page_id: &str, service: &CorpusService) -> Option<u32> {
     let number: u32 = page_id.trim().parse::<u32>().ok()?.checked_sub(1)?;
     (number < service.corpus.count()).then_some(number)
@@ -91,7 +90,6 @@ impl Params {
     }
 }
 
-/// Why a request has no result.
 enum ApiError {
     /// In the API's own words, which clients read.
     Refused {

@@ -243,7 +243,6 @@ pub(super) fn first_characters(page: &Page, characters: usize) -> &str {
     text.char_indices().nth(characters).map_or(text, |(end, _)| &text[..end])
 }
 
-/// Bytes of a page's text.
 pub(super) fn text_size(page: &Page) -> usize {
     page.blocks.iter().map(String::len).sum()
 }
@@ -291,7 +290,6 @@ pub(super) fn paragraphs(blocks: &[String]) -> String {
     html
 }
 
-/// What an article has below its title.
 pub(super) fn article_body(page: &Page) -> String {
     let mut body = paragraphs(&page.blocks);
     if let Some(entries) = &page.entries {

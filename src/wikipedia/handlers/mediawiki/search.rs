@@ -10,7 +10,6 @@ use crate::wikipedia::{Corpus, CorpusError};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-/// Titles that a search gives at most.
 const MAX_TITLES: usize = 500;
 /// How far behind the first title a search may begin.
 const MAX_OFFSET: usize = 9_500;
@@ -93,7 +92,6 @@ fn hit(corpus: &Corpus, number: u32, prop: &[&str]) -> Result<Value, CorpusError
     Ok(hit)
 }
 
-/// `list=prefixsearch`.
 pub(super) fn prefix_search(
     service: &CorpusService,
     params: &Params,
@@ -115,7 +113,6 @@ pub(super) fn open_search(service: &CorpusService, base: &str, params: &Params) 
     Ok(json!([begun, titles, vec![""; titles.len()], addresses]))
 }
 
-/// How many titles the page of results lists.
 const MAX_LISTED: usize = 20;
 
 /// `/w/index.php`.
@@ -152,7 +149,6 @@ pub(crate) fn article(service: &CorpusService, path: &str) -> Answer {
     article_named(service, &title).unwrap_or_else(Answer::from)
 }
 
-/// The title at the end of a path.
 fn title_in(path: &str, before: &str) -> String {
     let name = path.strip_prefix(before).unwrap_or_default();
     percent_decode_str(name).decode_utf8_lossy().into_owned()
