@@ -5,9 +5,10 @@ use super::manifest::{self, Build, Freeze, License, Manifest, SEARCHES_FILE};
 use crate::base::bounded::{MAX_LINE_BYTES, lines};
 use crate::base::json_error;
 use crate::wikipedia::api_source::{LeftOut, SitePage};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -41,37 +42,48 @@ pub enum FetchedLine {
     },
 }
 
+/// A title without a page, as a line has it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct NoPage {
+struct NoPage {
     title: String,
     reason: LeftOut,
 }
 
-impl From<(LeftOut, String)> for NoPage {
-    fn from((reason, title): (LeftOut, String)) -> Self {
-        Self { title, reason }
+impl NoPage {
+    fn lines(left_out: &BTreeSet<(LeftOut, String)>) -> Vec<Self> {
+        left_out.iter().map(|(reason, title)| Self { title: title.clone(), reason: *reason }).collect()
+    }
+
+    fn collect(lines: Vec<Self>) -> BTreeSet<(LeftOut, String)> {
+        lines.into_iter().map(|Self { title, reason }| (reason, title)).collect()
     }
 }
 
-impl From<NoPage> for (LeftOut, String) {
-    fn from(left_out: NoPage) -> Self {
-        (left_out.reason, left_out.title)
+/// The lines of a file that a folder need not have.
+fn read_lines<T: DeserializeOwned>(dir: &Path, manifest: &Manifest, name: &str) -> Result<Vec<T>, CorpusError> {
+    if !manifest.files.contains_key(name) {
+        return Ok(Vec::new());
     }
-}
-
-pub(super) fn read_left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(LeftOut, String)>, CorpusError> {
-    if !manifest.files.contains_key(LEFT_OUT_FILE) {
-        return Ok(BTreeSet::new());
-    }
-    let damaged = |line: usize, reason: String| CorpusError::Line { file: LEFT_OUT_FILE.to_owned(), line, reason };
-    let file = File::open(dir.join(LEFT_OUT_FILE)).map_err(|error| damaged(1, error.to_string()))?;
+    let damaged = |line: usize, reason: String| CorpusError::Line { file: name.to_owned(), line, reason };
+    let file = File::open(dir.join(name)).map_err(|error| damaged(1, error.to_string()))?;
     let read = |(number, line): (usize, io::Result<Vec<u8>>)| {
         let line = line.map_err(|error| damaged(number, error.to_string()))?;
-        let found: NoPage =
-            serde_json::from_slice(&line).map_err(|error| damaged(number, json_error::in_line(&error)))?;
-        Ok(found.into())
+        serde_json::from_slice(&line).map_err(|error| damaged(number, json_error::in_line(&error)))
     };
     (1..).zip(lines(BufReader::new(file))).map(read).collect()
+}
+
+/// Makes a file of these lines, unless there are none.
+fn write_lines(path: &Path, lines: &[impl Serialize]) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut file = BufWriter::new(File::create_new(path)?);
+    for line in lines {
+        serde_json::to_writer(&mut file, line)?;
+        file.write_all(b"\n")?;
+    }
+    file.into_inner()?.sync_all()
 }
 
 /// What is built beside the articles, and said of them.
@@ -79,24 +91,14 @@ pub(super) fn read_left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<
 pub struct Frozen {
     pub facts: Freeze,
     pub license: License,
-    pub searches: BTreeMap<String, SearchAnswer>,
+    pub searches: FrozenSearches,
     pub left_out: BTreeSet<(LeftOut, String)>,
 }
 
 impl Frozen {
     pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
-        if !self.searches.is_empty() {
-            write_searches(dir, &self.searches)?;
-        }
-        if self.left_out.is_empty() {
-            return Ok(());
-        }
-        let mut file = BufWriter::new(File::create_new(dir.join(LEFT_OUT_FILE))?);
-        for left_out in &self.left_out {
-            serde_json::to_writer(&mut file, &NoPage::from(left_out.clone()))?;
-            file.write_all(b"\n")?;
-        }
-        file.into_inner()?.sync_all()
+        write_lines(&dir.join(SEARCHES_FILE), &SearchLine::lines(&self.searches))?;
+        write_lines(&dir.join(LEFT_OUT_FILE), &NoPage::lines(&self.left_out))
     }
 }
 
@@ -111,50 +113,27 @@ pub enum SearchAnswer {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(super) struct SearchLine {
+struct SearchLine {
     query: String,
     #[serde(flatten)]
     answer: SearchAnswer,
 }
 
-impl From<(String, SearchAnswer)> for SearchLine {
-    fn from((query, answer): (String, SearchAnswer)) -> Self {
-        Self { query, answer }
+impl SearchLine {
+    fn lines(searches: &FrozenSearches) -> Vec<Self> {
+        searches.iter().map(|(query, answer)| Self { query: query.clone(), answer: answer.clone() }).collect()
     }
-}
 
-impl From<SearchLine> for (String, SearchAnswer) {
-    fn from(line: SearchLine) -> Self {
-        (line.query, line.answer)
+    fn collect(lines: Vec<Self>) -> FrozenSearches {
+        lines.into_iter().map(|Self { query, answer }| (query, answer)).collect()
     }
 }
 
 /// Searches by their words, without spaces around them.
-pub(super) type FrozenSearches = HashMap<String, SearchAnswer>;
+pub(super) type FrozenSearches = BTreeMap<String, SearchAnswer>;
 
 pub(super) fn read_searches(dir: &Path, manifest: &Manifest) -> Result<FrozenSearches, CorpusError> {
-    if !manifest.files.contains_key(SEARCHES_FILE) {
-        return Ok(FrozenSearches::new());
-    }
-    let damaged = |line: usize, reason: String| CorpusError::Line { file: SEARCHES_FILE.to_owned(), line, reason };
-    let file = File::open(dir.join(SEARCHES_FILE)).map_err(|error| damaged(1, error.to_string()))?;
-    let mut queries = FrozenSearches::new();
-    for (number, line) in (1..).zip(lines(BufReader::new(file))) {
-        let line = line.map_err(|error| damaged(number, error.to_string()))?;
-        let SearchLine { query, answer } =
-            serde_json::from_slice(&line).map_err(|error| damaged(number, json_error::in_line(&error)))?;
-        queries.insert(query, answer);
-    }
-    Ok(queries)
-}
-
-pub(super) fn write_searches(dir: &Path, queries: &BTreeMap<String, SearchAnswer>) -> io::Result<()> {
-    let mut file = io::BufWriter::new(File::create_new(dir.join(SEARCHES_FILE))?);
-    for (query, answer) in queries {
-        serde_json::to_writer(&mut file, &SearchLine { query: query.clone(), answer: answer.clone() })?;
-        file.write_all(b"\n")?;
-    }
-    file.into_inner()?.sync_all()
+    read_lines(dir, manifest, SEARCHES_FILE).map(SearchLine::collect)
 }
 
 /// The title in the heading of a hit: what follows says which redirect, category or section was found.
@@ -171,7 +150,7 @@ const OF_THE_FOLDER: [&str; 2] = ["build", "files"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) manifest: Manifest,
-    pub(super) searches: BTreeMap<String, SearchAnswer>,
+    pub(super) searches: FrozenSearches,
     /// Titles without a page in what was frozen.
     pub(super) left_out: BTreeSet<(LeftOut, String)>,
 }
@@ -187,8 +166,8 @@ struct Head<T> {
 
 impl About {
     pub(super) fn of_folder(dir: &Path, manifest: Manifest) -> Result<Self, CorpusError> {
-        let searches = read_searches(dir, &manifest)?.into_iter().collect();
-        let left_out = read_left_out(dir, &manifest)?;
+        let searches = read_searches(dir, &manifest)?;
+        let left_out = NoPage::collect(read_lines(dir, &manifest, LEFT_OUT_FILE)?);
         Ok(Self { manifest, searches, left_out })
     }
 
@@ -197,9 +176,8 @@ impl About {
         if let Some(corpus) = corpus.as_object_mut() {
             corpus.retain(|key, _| !OF_THE_FOLDER.contains(&key.as_str()));
         }
-        let searches = self.searches.iter().map(|(query, answer)| (query.clone(), answer.clone()).into());
-        let left_out = self.left_out.iter().cloned().map(NoPage::from);
-        let head = Head { corpus, searches: searches.collect(), left_out: left_out.collect() };
+        let head =
+            Head { corpus, searches: SearchLine::lines(&self.searches), left_out: NoPage::lines(&self.left_out) };
         let line = serde_json::to_vec(&head)?;
         if line.len() as u64 >= MAX_LINE_BYTES {
             let what = format!("its frozen searches take more than {} MiB", MAX_LINE_BYTES >> 20);
@@ -248,9 +226,7 @@ impl About {
         if text.len() as u64 > manifest::LARGEST / 2 {
             return Err(wrong(&"it is larger than 512 KiB"));
         }
-        let searches = head.searches.into_iter().map(<(String, SearchAnswer)>::from).collect();
-        let left_out = head.left_out.into_iter().map(<(LeftOut, String)>::from).collect();
-        Ok(Self { manifest, searches, left_out })
+        Ok(Self { manifest, searches: SearchLine::collect(head.searches), left_out: NoPage::collect(head.left_out) })
     }
 }
 

@@ -11,9 +11,9 @@ mod parquet_file;
 mod published;
 mod zim;
 
-use super::lines_file;
 use super::manifest::{self, Extent};
 use super::record::Record;
+use super::{CorpusError, lines_file};
 use lines::{is_archive, unpacked_text};
 use serde::de::{self, Deserialize as _, Deserializer};
 use serde_json::Value;
@@ -148,6 +148,16 @@ pub(super) struct Place {
     pub(super) line: u64,
 }
 
+impl Place {
+    /// What was read here.
+    fn found(self, record: Result<Record, String>) -> Found {
+        match record {
+            Ok(record) => Ok(Imported { record, place: self }),
+            Err(reason) => Err(ImportError::Record { place: self, reason }),
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(member) = &self.member {
@@ -177,6 +187,18 @@ pub(super) enum ImportError {
     },
 }
 
+impl From<io::Error> for ImportError {
+    fn from(error: io::Error) -> Self {
+        Self::Broken { reason: error.to_string() }
+    }
+}
+
+impl From<CorpusError> for ImportError {
+    fn from(error: CorpusError) -> Self {
+        Self::Broken { reason: error.to_string() }
+    }
+}
+
 impl ImportError {
     pub(super) fn reason(self) -> String {
         match self {
@@ -188,7 +210,9 @@ impl ImportError {
     }
 }
 
-pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>> + Send>;
+type Found = Result<Imported, ImportError>;
+
+pub(super) type Records = Box<dyn Iterator<Item = Found> + Send>;
 
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
@@ -210,10 +234,6 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
         Format::Corpus => own::open_corpus_folder(path),
         Format::Redirects => own::open_redirects(path),
     }
-}
-
-fn broken(error: &io::Error) -> ImportError {
-    ImportError::Broken { reason: error.to_string() }
 }
 
 /// The files below a folder that have such a name, in order.

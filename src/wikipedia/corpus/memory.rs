@@ -131,7 +131,7 @@ impl Articles for InMemory {
 pub(super) fn packed_searches(bytes: &[u8]) -> FrozenSearches {
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     match About::parse(first) {
-        Some(Ok(about)) => about.searches.into_iter().collect(),
+        Some(Ok(about)) => about.searches,
         _ => FrozenSearches::new(),
     }
 }
@@ -184,8 +184,7 @@ pub(super) fn text_files_as_lines(dir: &Path) -> Result<Option<Vec<u8>>, CorpusE
     for (title, path) in &files {
         let text = inside.open(path).and_then(|file| text_at_most(file, MAX_UNPACKED)).map_err(cannot(path))?;
         let blocks = record::paragraphs(text.trim_start_matches('\u{feff}'));
-        let entries = record::listed_entries(&blocks);
-        let article = Article { title: title.clone(), blocks, entries, ..Article::default() };
+        let article = Article::of_blocks(title.clone(), None, blocks);
         article.write_line(&mut lines).map_err(cannot(path))?;
     }
     Ok(Some(lines).filter(|_| !files.is_empty()))
@@ -200,7 +199,7 @@ fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusErr
             continue;
         }
         let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line, reason };
-        let record = if packed { record::parse_canonical(text).map(Record::Article) } else { record::parse(text) };
+        let record = if packed { record::from_json(text).map(Record::Article) } else { record::parse(text) };
         match record.map_err(wrong)? {
             Record::Article(article) => articles.push((line, article)),
             Record::About(_) if line == 1 => packed = true,

@@ -126,6 +126,24 @@ impl Article {
     }
 }
 
+impl Article {
+    /// A page by its text alone, which says whether it is a disambiguation page.
+    pub(super) fn of_blocks(title: String, pageid: Option<u64>, blocks: Vec<Block>) -> Self {
+        let entries = listed_entries(&blocks);
+        Self { title, pageid, blocks, entries, ..Self::default() }
+    }
+}
+
+/// Reads JSON; what is wrong with it is said in words.
+pub(super) fn from_json<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))
+}
+
+/// Makes sure that a title, which the line has as `field`, is not empty.
+pub(super) fn check_title(field: &str, title: &str) -> Result<(), String> {
+    if title.trim().is_empty() { Err(format!("`{field}` is empty")) } else { Ok(()) }
+}
+
 /// The identity of a corpus: SHA-256 over the canonical lines in title order. The prefix names this rule.
 #[derive(Default)]
 pub(super) struct Identity(Digester, Vec<u8>);
@@ -184,9 +202,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
         }
     };
     let Line { title, redirect, id, revid, timestamp, blocks, text, mut redirects, entries } = line;
-    if title.trim().is_empty() {
-        return Err("`title` is empty".to_owned());
-    }
+    check_title("title", &title)?;
     let blocks = match (blocks, text) {
         (Some(blocks), _) => Some(blocks),
         (None, Some(Block::Text(text))) => Some(paragraphs(&text)),
@@ -203,11 +219,6 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
     redirects.sort_unstable();
     redirects.dedup();
     Ok(Record::Article(Article { title, pageid: id, revid, timestamp, blocks, entries, redirects }))
-}
-
-/// Reads a canonical line as it is: nothing is made of its text that another program's reader did not make of it.
-pub(super) fn parse_canonical(line: &[u8]) -> Result<Article, String> {
-    serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))
 }
 
 /// The paragraphs of a text, which blank lines separate.

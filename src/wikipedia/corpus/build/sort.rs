@@ -6,7 +6,7 @@ use crate::base::text::printable;
 use crate::wikipedia::corpus::import::Place;
 use crate::wikipedia::corpus::manifest::NameCounts;
 use crate::wikipedia::corpus::pages;
-use crate::wikipedia::corpus::record::{Article, Block, listed_entries};
+use crate::wikipedia::corpus::record::{Article, Block};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -387,9 +387,8 @@ impl Writer {
         }
         let title = String::from_utf8_lossy(&kept.title).into_owned();
         let blocks = std::mem::take(&mut kept.passages);
-        let entries = listed_entries(&blocks);
         let mut bytes = Vec::new();
-        pages::encode_article(&Article { title, blocks, entries, ..Article::default() }, &mut bytes);
+        pages::encode_article(&Article::of_blocks(title, None, blocks), &mut bytes);
         self.write_piece(&kept.title, &bytes)
     }
 

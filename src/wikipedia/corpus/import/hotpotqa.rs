@@ -5,11 +5,10 @@
 //! unpacked and read on several threads.
 
 use super::lines::{self, Batch, on_all_processors};
-use super::{ImportError, Imported, Place, PublishedFacts, Records, broken, files_below};
+use super::{ImportError, Place, PublishedFacts, Records, files_below};
 use crate::base::bounded::read_at_most;
-use crate::base::json_error;
 use crate::net::recording::Inside;
-use crate::wikipedia::corpus::record::{Article, Block, Record, listed_entries, page_number};
+use crate::wikipedia::corpus::record::{Article, Block, Record, check_title, from_json, page_number};
 use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
@@ -31,14 +30,14 @@ type Member = Result<(Arc<str>, Vec<u8>), ImportError>;
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     let (members, to_unpack) = sync_channel(WAITING);
     if path.is_dir() {
-        let files = files(path).map_err(|error| broken(&error))?;
+        let files = files(path)?;
         if files.is_empty() {
             return Err(ImportError::Broken { reason: "there is no wiki_NN.bz2 in it".to_owned() });
         }
         let root = path.to_owned();
         thread::spawn(move || send_files(&root, &files, &members));
     } else {
-        let file = File::open(path).map_err(|error| broken(&error))?;
+        let file = File::open(path)?;
         thread::spawn(move || send_archive(file, &members));
     }
     let read = |member: Member| member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, bytes));
@@ -65,12 +64,12 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
     let inside = match Inside::of(root) {
         Ok(inside) => inside,
-        Err(error) => return drop(members.send(Err(broken(&error)))),
+        Err(error) => return drop(members.send(Err(error.into()))),
     };
     for path in files {
         let name = Arc::from(path.strip_prefix(root).unwrap_or(path).to_string_lossy());
         let bytes = inside.open(path).and_then(|file| read_at_most(file, LARGEST));
-        let member = bytes.map(|bytes| (name, bytes)).map_err(|error| broken(&error));
+        let member = bytes.map(|bytes| (name, bytes)).map_err(ImportError::from);
         // Nobody listens after an error.
         if members.send(member).is_err() {
             return;
@@ -86,7 +85,7 @@ fn send_archive(file: File, members: &SyncSender<Member>) {
         Ok(members.send(Ok((name, bytes))).is_ok())
     });
     if let Err(error) = whole {
-        let _ = members.send(Err(broken(&error)));
+        let _ = members.send(Err(error.into()));
     }
 }
 
@@ -103,11 +102,7 @@ fn records(member: &Arc<str>, bytes: Vec<u8>) -> Batch {
         Err(error) => return vec![Err(ImportError::Record { place: place(0), reason: error.to_string() })],
     };
     let lines = (1..).zip(text.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
-    let record = |(number, line)| match parse(line) {
-        Ok(record) => Ok(Imported { record, place: place(number) }),
-        Err(reason) => Err(ImportError::Record { place: place(number), reason }),
-    };
-    lines.map(record).collect()
+    lines.map(|(number, line)| place(number).found(parse(line))).collect()
 }
 
 #[derive(Deserialize)]
@@ -119,10 +114,8 @@ struct Line {
 }
 
 fn parse(line: &[u8]) -> Result<Record, String> {
-    let Line { id, title, text } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
-    if title.trim().is_empty() {
-        return Err("`title` is empty".to_owned());
-    }
+    let Line { id, title, text } = from_json(line)?;
+    check_title("title", &title)?;
     let whole = text.iter().any(|block| matches!(block, Block::Sentences(_)));
     let blocks = if whole {
         // The first is the title again.
@@ -132,8 +125,7 @@ fn parse(line: &[u8]) -> Result<Record, String> {
         let sentences: Vec<String> = text.into_iter().map(Block::into_text).collect();
         if sentences.is_empty() { Vec::new() } else { vec![Block::Sentences(sentences)] }
     };
-    let entries = listed_entries(&blocks);
-    Ok(Record::Article(Article { title, pageid: id, blocks, entries, ..Article::default() }))
+    Ok(Record::Article(Article::of_blocks(title, id, blocks)))
 }
 
 fn without_links(block: Block) -> Block {

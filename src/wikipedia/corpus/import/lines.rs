@@ -1,6 +1,6 @@
 //! Files with something on each line, packed or not.
 
-use super::{ImportError, Imported, Place, Records, broken};
+use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded::{read_line, too_long};
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::Record;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::vec;
@@ -49,13 +49,11 @@ pub(super) fn open_member_lines(
     parser: impl Parser + Send + 'static,
 ) -> Result<Records, ImportError> {
     let file = Inside::of(folder).and_then(|inside| inside.open(path));
-    let source = file.and_then(unpacked_text).map_err(|error| broken(&error))?;
-    Ok(Box::new(Lines::new(source, None, parser)))
+    Ok(Box::new(Lines::new(file.and_then(unpacked_text)?, None, parser)))
 }
 
 pub(super) fn open_lines_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {
-    let source = File::open(path).and_then(unpacked_text).map_err(|error| broken(&error))?;
-    Ok(Box::new(Lines::new(source, None, parser)))
+    Ok(Box::new(Lines::new(File::open(path).and_then(unpacked_text)?, None, parser)))
 }
 
 /// A text that may be packed. A device or a packed bomb, which often have nothing but zero bytes, are not read to their end.
@@ -117,7 +115,7 @@ impl<R: BufRead, P: Parser> Lines<R, P> {
 }
 
 impl<R: BufRead, P: Parser> Iterator for Lines<R, P> {
-    type Item = Result<Imported, ImportError>;
+    type Item = Found;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -131,7 +129,7 @@ impl<R: BufRead, P: Parser> Iterator for Lines<R, P> {
                 Ok(length) => length,
                 Err(error) => {
                     self.ended = true;
-                    return Some(Err(broken(&error)));
+                    return Some(Err(error.into()));
                 }
             };
             self.ended = length == 0;
@@ -220,12 +218,26 @@ fn only_zeros(rest: &mut impl Read) -> io::Result<()> {
     }
 }
 
-// Pieces of an input read on several threads.
+// Inputs that are read on threads of their own.
+
+/// Records that a thread sends, and last why it ended before its end. Nobody listens after an error.
+pub(super) fn on_thread(
+    waiting: usize,
+    read: impl FnOnce(&SyncSender<Found>) -> Result<(), ImportError> + Send + 'static,
+) -> Records {
+    let (send, found) = sync_channel(waiting);
+    thread::spawn(move || {
+        if let Err(error) = read(&send) {
+            let _ = send.send(Err(error));
+        }
+    });
+    Box::new(found.into_iter())
+}
 
 /// What is said where a library panicked.
 pub(super) const READER_FAILED: &str = "its reader failed inside; is it damaged?";
 
-pub(super) type Batch = Vec<Result<Imported, ImportError>>;
+pub(super) type Batch = Vec<Found>;
 
 /// Does pieces of work on as many threads as there are processors.
 pub(super) fn on_all_processors<J: Send + 'static>(

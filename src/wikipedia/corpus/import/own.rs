@@ -4,26 +4,23 @@
 //! The first line of a packed corpus says what it is. What follows are its articles as they are, and nothing else: their
 //! identity is compared with the one in that line.
 
-use super::lines::{self, Lines, Parsed, Parser, archive_members, is_archive, unpacked};
-use super::{ImportError, Imported, Place, Records, broken};
+use super::lines::{self, Lines, Parsed, Parser, archive_members, is_archive, on_thread, unpacked};
+use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded;
 use crate::base::text::printable;
 use crate::wikipedia::api_source::SitePage;
 use crate::wikipedia::corpus::folder::Folder;
-use crate::wikipedia::corpus::frozen::About;
-use crate::wikipedia::corpus::frozen::FetchedLine;
+use crate::wikipedia::corpus::frozen::{About, FetchedLine};
+use crate::wikipedia::corpus::lines_file;
 use crate::wikipedia::corpus::manifest::Manifest;
-use crate::wikipedia::corpus::record::{self, Article, Block, Identity, Record};
-use crate::wikipedia::corpus::{CorpusError, lines_file};
+use crate::wikipedia::corpus::record::{self, Article, Block, Identity, Record, from_json};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 
 pub(super) fn open_json_lines(path: &Path) -> Result<Records, ImportError> {
     if is_archive(path) {
-        let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
+        let source = File::open(path).and_then(unpacked)?;
         return Ok(archived(source));
     }
     match lines_file(path) {
@@ -46,7 +43,7 @@ enum OwnLines {
 impl Parser for OwnLines {
     fn parse_line(&mut self, line: &[u8]) -> Parsed {
         if let Self::Packed(_, identity) = self {
-            let article = record::parse_canonical(line)?;
+            let article = from_json::<Article>(line)?;
             identity.add(&article).map_err(|error| error.to_string())?;
             return Ok(vec![Record::Article(article)]);
         }
@@ -88,51 +85,42 @@ fn parse(line: &[u8]) -> Parsed {
 
 /// An archive lends its members, so a thread of its own reads them.
 fn archived(source: impl Read + Send + 'static) -> Records {
-    let (send, found) = sync_channel(1 << 10);
-    thread::spawn(move || {
+    on_thread(1 << 10, move |send| {
         let wanted = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
-        let whole = archive_members(source, ".jsonl file", wanted, |name, member| {
+        archive_members(source, ".jsonl file", wanted, |name, member| {
             let mut records = Lines::new(BufReader::new(member), Some(name), parse);
-            // Nobody listens after an error.
             Ok(records.all(|record| send.send(record).is_ok()))
-        });
-        if let Err(error) = whole {
-            let _ = send.send(Err(broken(&error)));
-        }
-    });
-    Box::new(found.into_iter())
+        })
+        .map_err(ImportError::from)
+    })
 }
 
 // A corpus that was built, as it is.
 
 pub(super) fn open_corpus_folder(path: &Path) -> Result<Records, ImportError> {
-    let manifest = Manifest::read(path).map_err(|error| unusable_corpus(&error))?;
-    let folder = Folder::open(path, &manifest).map_err(|error| unusable_corpus(&error))?;
+    let manifest = Manifest::read(path)?;
+    let folder = Folder::open(path, &manifest)?;
     let (count, mut last) = (manifest.articles, None);
-    let about = About::of_folder(path, manifest).map_err(|error| unusable_corpus(&error))?;
+    let about = About::of_folder(path, manifest)?;
     let about = Imported { record: Record::About(Box::new(about)), place: Place::default() };
     let articles = (0..count).map(move |number| {
-        let article = folder.article_in(number, &mut last).map_err(|error| unusable_corpus(&error))?;
+        let article = folder.article_in(number, &mut last)?;
         // Its number counts from 0, lines from 1.
         Ok(Imported { record: Record::Article(article), place: Place { member: None, line: u64::from(number) + 1 } })
     });
     Ok(Box::new(std::iter::once(Ok(about)).chain(articles)))
 }
 
-fn unusable_corpus(error: &CorpusError) -> ImportError {
-    ImportError::Broken { reason: error.to_string() }
-}
-
 // What `corpus freeze` kept of a site. Only it writes this format, and it leaves nothing to guess.
 
 pub(super) fn open_frozen(path: &Path) -> Result<Records, ImportError> {
-    let file = File::open(path).map_err(|error| ImportError::Broken { reason: error.to_string() })?;
+    let file = File::open(path)?;
     // The first line says what was asked for.
     let lines = (1..).zip(bounded::lines(BufReader::new(file))).skip(1);
     Ok(Box::new(lines.flat_map(|(line, bytes)| frozen_records(line, bytes))))
 }
 
-fn frozen_records(line: u64, bytes: std::io::Result<Vec<u8>>) -> Vec<Result<Imported, ImportError>> {
+fn frozen_records(line: u64, bytes: std::io::Result<Vec<u8>>) -> Vec<Found> {
     let place = Place { member: None, line };
     let kept = bytes.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     match kept {

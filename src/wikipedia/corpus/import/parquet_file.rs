@@ -2,11 +2,11 @@
 //!
 //! A file is read in batches of rows on a thread of its own, because the library panics on some damaged bytes.
 
-use super::lines::READER_FAILED;
-use super::{ImportError, Imported, Place, Records, files_below, is_table};
+use super::lines::{READER_FAILED, on_thread};
+use super::{Found, ImportError, Place, Records, files_below, is_table};
 use crate::base::text::printable;
 use crate::net::recording::Inside;
-use crate::wikipedia::corpus::record::{Article, Record, listed_entries, paragraphs};
+use crate::wikipedia::corpus::record::{Article, Record, check_title, paragraphs};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
@@ -16,8 +16,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use std::sync::mpsc::SyncSender;
 
 /// Rows between this thread and the reader, and in a batch of it.
 const WAITING: usize = 64;
@@ -26,36 +25,24 @@ const COLUMNS: [&str; 3] = ["id", "title", "text"];
 /// So many columns of a file are named.
 const NAMED: usize = 20;
 
-type Found = Result<Imported, ImportError>;
-
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    let files = if path.is_dir() {
-        files_below(path, is_table).map_err(|error| broken(&error))?
-    } else {
-        vec![path.to_owned()]
-    };
+    let files = if path.is_dir() { files_below(path, is_table)? } else { vec![path.to_owned()] };
     if files.is_empty() {
-        return Err(broken(&"there is no .parquet file in it"));
+        return Err(ImportError::Broken { reason: "there is no .parquet file in it".to_owned() });
     }
-    let folder = if path.is_dir() { Some(Inside::of(path).map_err(|error| broken(&error))?) } else { None };
-    let (send, found) = sync_channel(WAITING);
-    thread::spawn(move || {
+    let folder = if path.is_dir() { Some(Inside::of(path)?) } else { None };
+    Ok(on_thread(WAITING, move |send| {
         for file in &files {
             let member = folder.as_ref().map(|_| Arc::from(file.file_name().unwrap_or_default().to_string_lossy()));
             let opened = folder.as_ref().map_or_else(|| File::open(file), |inside| inside.open(file));
             let opened = opened.map_err(|error| error.to_string());
-            if let Err(reason) = opened.and_then(|file| read(file, member.as_ref(), &send)) {
+            if let Err(reason) = opened.and_then(|file| read(file, member.as_ref(), send)) {
                 let place = Place { member, line: 0 };
-                let _ = send.send(Err(broken(&format!("{reason}{place}"))));
-                return;
+                return Err(ImportError::Broken { reason: format!("{reason}{place}") });
             }
         }
-    });
-    Ok(Box::new(found.into_iter()))
-}
-
-fn broken(reason: &impl ToString) -> ImportError {
-    ImportError::Broken { reason: reason.to_string() }
+        Ok(())
+    }))
 }
 
 /// Sends the rows of a file; nobody listens after an error.
@@ -71,11 +58,7 @@ fn read(file: File, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Resu
             for row in rows.with_batch_size(WAITING) {
                 line += 1;
                 let place = Place { member: member.cloned(), line };
-                let record = match article(&row.map_err(said)?) {
-                    Ok(record) => Ok(Imported { record, place }),
-                    Err(reason) => Err(ImportError::Record { place, reason }),
-                };
-                if send.send(record).is_err() {
+                if send.send(place.found(article(&row.map_err(said)?))).is_err() {
                     return Ok(());
                 }
             }
@@ -111,14 +94,11 @@ fn article(row: &Row) -> Result<Record, String> {
         _ => Err(format!("`{name}` is not a text")),
     };
     let (title, blocks) = (text("title")?, paragraphs(&text("text")?));
-    if title.trim().is_empty() {
-        return Err("`title` is empty".to_owned());
-    }
+    check_title("title", &title)?;
     let pageid = match field("id") {
         Some(Field::Long(id)) => u64::try_from(*id).ok(),
         Some(Field::Int(id)) => u64::try_from(*id).ok(),
         _ => text("id").ok().and_then(|id| id.parse().ok()),
     };
-    let entries = listed_entries(&blocks);
-    Ok(Record::Article(Article { title, pageid, blocks, entries, ..Article::default() }))
+    Ok(Record::Article(Article::of_blocks(title, pageid, blocks)))
 }

@@ -1,12 +1,11 @@
 //! KILT's knowledge source: whole pages of August 2019, one on each line, as lists of paragraphs. `Section::::` marks a heading,
 //! `BULLET::::` an item of a list.
 
-use super::lines::{self, Lines, Parsed, unpacked_text};
-use super::{ImportError, Imported, Place, Records, broken, deserialize_id, files_below, passage_record};
+use super::lines::{self, Lines, Parsed, on_thread, unpacked_text};
+use super::{Found, ImportError, Place, Records, deserialize_id, files_below, passage_record};
 use crate::base::bounded::MAX_LINE_BYTES;
-use crate::base::json_error;
 use crate::net::recording::Inside;
-use crate::wikipedia::corpus::record::{Article, Block, Record, listed_entries, number, page_number};
+use crate::wikipedia::corpus::record::{Article, Block, Record, check_title, from_json, number, page_number};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -17,8 +16,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::thread;
+use std::sync::mpsc::SyncSender;
 
 #[derive(Deserialize)]
 struct KiltLine {
@@ -33,11 +31,8 @@ struct KiltLine {
 /// A page has what `--compat fixed` shows of one: its paragraphs and lists without headings, a list as one block with an item on
 /// each line.
 pub(super) fn parse_kilt(line: &[u8]) -> Parsed {
-    let KiltLine { wikipedia_title: title, wikipedia_id, text, history } =
-        serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
-    if title.trim().is_empty() {
-        return Err("`wikipedia_title` is empty".to_owned());
-    }
+    let KiltLine { wikipedia_title: title, wikipedia_id, text, history } = from_json(line)?;
+    check_title("wikipedia_title", &title)?;
     let first = usize::from(text.first().is_some_and(|first| first.trim() == title.trim()));
     let (mut blocks, mut in_list) = (Vec::<String>::new(), false);
     for paragraph in text.iter().skip(first).map(|text| text.trim()).filter(|text| !text.is_empty()) {
@@ -53,19 +48,11 @@ pub(super) fn parse_kilt(line: &[u8]) -> Parsed {
         }
         in_list = item.is_some();
     }
-    let blocks: Vec<Block> = blocks.into_iter().map(Block::Text).collect();
-    let entries = listed_entries(&blocks);
+    let blocks = blocks.into_iter().map(Block::Text).collect();
     let (revid, timestamp) = (history.get("revid").and_then(number), history.get("timestamp").and_then(Value::as_str));
     let timestamp = timestamp.map(str::to_owned);
-    Ok(vec![Record::Article(Article {
-        title,
-        pageid: wikipedia_id,
-        revid,
-        timestamp,
-        blocks,
-        entries,
-        redirects: Vec::new(),
-    })])
+    let article = Article::of_blocks(title, wikipedia_id, blocks);
+    Ok(vec![Record::Article(Article { revid, timestamp, ..article })])
 }
 
 /// An item without its `- ` or `1. `.
@@ -93,12 +80,12 @@ pub(super) fn open_fever(path: &Path) -> Result<Records, ImportError> {
         return Err(ImportError::Broken { reason: "there is no wiki-NNN.jsonl in it".to_owned() });
     }
     let root = path.to_owned();
-    let inside = Inside::of(path).map_err(|error| broken(&error))?;
+    let inside = Inside::of(path)?;
     let records = files.into_iter().flat_map(move |path| -> Records {
         let member = Arc::from(path.strip_prefix(&root).unwrap_or(&path).to_string_lossy());
         match inside.open(&path).and_then(unpacked_text) {
             Ok(source) => Box::new(Lines::new(source, Some(member), parse_fever)),
-            Err(error) => Box::new(std::iter::once(Err(broken(&error)))),
+            Err(error) => Box::new(std::iter::once(Err(error.into()))),
         }
     });
     Ok(Box::new(records))
@@ -108,8 +95,8 @@ pub(super) fn is_fever_folder(path: &Path) -> bool {
     fever_files(path).is_ok_and(|files| !files.is_empty())
 }
 
-fn fever_files(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
-    files_below(folder, |name| name.starts_with("wiki-") && name.contains(".jsonl")).map_err(|error| broken(&error))
+fn fever_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    files_below(folder, |name| name.starts_with("wiki-") && name.contains(".jsonl"))
 }
 
 #[derive(Deserialize)]
@@ -122,7 +109,7 @@ struct FeverLine {
 }
 
 fn parse_fever(line: &[u8]) -> Parsed {
-    let FeverLine { id, text, lines } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
+    let FeverLine { id, text, lines } = from_json(line)?;
     let title = without_escapes(&id).replace('_', " ");
     if title.trim().is_empty() {
         // Each file begins with a record in which nothing is.
@@ -133,8 +120,7 @@ fn parse_fever(line: &[u8]) -> Parsed {
         sentences if sentences.is_empty() => vec![Block::Text(without_escapes(text.trim()))],
         sentences => vec![Block::spaced(sentences)],
     };
-    let entries = listed_entries(&blocks);
-    Ok(vec![Record::Article(Article { title, blocks, entries, ..Article::default() })])
+    Ok(vec![Record::Article(Article::of_blocks(title, None, blocks))])
 }
 
 /// Sentences in their places: of `12\tA sentence .\tlink\tTitle` the second field is the thirteenth. Text without a number
@@ -180,15 +166,11 @@ struct TwoWikiLine {
 }
 
 pub(super) fn parse_two_wiki(line: &[u8]) -> Parsed {
-    let TwoWikiLine { id, title, sentences } =
-        serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
-    if title.trim().is_empty() {
-        return Err("`title` is empty".to_owned());
-    }
+    let TwoWikiLine { id, title, sentences } = from_json(line)?;
+    check_title("title", &title)?;
     let blocks =
         vec![if Block::has_spaces(&sentences) { Block::Sentences(sentences) } else { Block::spaced(sentences) }];
-    let entries = listed_entries(&blocks);
-    Ok(vec![Record::Article(Article { title, pageid: id, blocks, entries, ..Article::default() })])
+    Ok(vec![Record::Article(Article::of_blocks(title, id, blocks))])
 }
 
 // The passages of DPR, `psgs_w100.tsv`: id, text and title, separated by tabs, quoted as in CSV.
@@ -249,7 +231,7 @@ struct Wiki18Line {
 
 /// The first line is the title. Its quotation marks are the format's; others are the title's own.
 pub(super) fn parse_wiki18(line: &[u8]) -> Parsed {
-    let Wiki18Line { id, contents } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
+    let Wiki18Line { id, contents } = from_json(line)?;
     let (title, text) = contents.split_once('\n').ok_or("`contents` has no text below its title")?;
     let title = title.trim();
     let bare = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap_or(title);
@@ -278,7 +260,7 @@ struct BeirLine {
 }
 
 fn parse_beir(line: &[u8]) -> Parsed {
-    let BeirLine { id, title, text } = serde_json::from_slice(line).map_err(|error| json_error::in_line(&error))?;
+    let BeirLine { id, title, text } = from_json(line)?;
     passage_record(&title, id, &text)
 }
 
@@ -295,8 +277,8 @@ pub(super) fn open_dataset(path: &Path) -> Result<Records, ImportError> {
         }
         Ok(list)
     };
-    let mut source = File::open(path).and_then(unpacked_text).map_err(|error| broken(&error))?;
-    let list = is_list(&mut source).map_err(|error| broken(&error))?;
+    let mut source = File::open(path).and_then(unpacked_text)?;
+    let list = is_list(&mut source)?;
     Ok(if list { read_list(source) } else { Box::new(Lines::new(source, None, parse_question)) })
 }
 
@@ -330,8 +312,7 @@ struct Paragraph {
 
 /// A paragraph in sentences is an article; paragraphs of a text each are passages of theirs.
 fn parse_question(question: &[u8]) -> Parsed {
-    let Question { context, paragraphs } =
-        serde_json::from_slice(question).map_err(|error| json_error::in_line(&error))?;
+    let Question { context, paragraphs } = from_json(question)?;
     if context.is_none() && paragraphs.is_none() {
         return Err("the question has neither `context` nor `paragraphs`".to_owned());
     }
@@ -352,8 +333,7 @@ fn parse_question(question: &[u8]) -> Parsed {
     let spaced = context.iter().any(|(_, sentences)| Block::has_spaces(sentences));
     let articles = context.into_iter().map(|(title, sentences)| {
         let blocks = vec![if spaced { Block::Sentences(sentences) } else { Block::spaced(sentences) }];
-        let entries = listed_entries(&blocks);
-        Record::Article(Article { title, blocks, entries, ..Article::default() })
+        Record::Article(Article::of_blocks(title, None, blocks))
     });
     let passages = paragraphs.into_iter().flatten().map(|Paragraph { title, paragraph_text }| Record::Passage {
         title,
@@ -369,17 +349,12 @@ fn parse_question(question: &[u8]) -> Parsed {
 
 /// The parser hands over one question after the other, so it has a thread of its own.
 fn read_list(source: impl Read + Send + 'static) -> Records {
-    let (send, found) = sync_channel(1 << 10);
-    thread::spawn(move || {
+    on_thread(1 << 10, move |send| {
         let taken = Cell::new(0);
         let mut json = serde_json::Deserializer::from_reader(Bounded { source, taken: &taken });
-        let read = json.deserialize_seq(Questions { taken: &taken, send: &send }).and_then(|()| json.end());
-        if let Err(error) = read {
-            // Nobody listens after an error.
-            let _ = send.send(Err(ImportError::Broken { reason: error.to_string() }));
-        }
-    });
-    Box::new(found.into_iter())
+        let read = json.deserialize_seq(Questions { taken: &taken, send }).and_then(|()| json.end());
+        read.map_err(|error| ImportError::Broken { reason: error.to_string() })
+    })
 }
 
 /// A text of which no question may be longer than a line may be.
@@ -401,7 +376,7 @@ impl<R: Read> Read for Bounded<'_, R> {
 
 struct Questions<'a> {
     taken: &'a Cell<u64>,
-    send: &'a SyncSender<Result<Imported, ImportError>>,
+    send: &'a SyncSender<Found>,
 }
 
 impl<'de> Visitor<'de> for Questions<'_> {
@@ -417,13 +392,11 @@ impl<'de> Visitor<'de> for Questions<'_> {
             let Some(question) = list.next_element::<Box<RawValue>>()? else { break };
             let place = Place { member: Some(format!("question {number}").into()), line: 0 };
             let found = match parse_question(question.get().as_bytes()) {
-                Ok(records) => {
-                    records.into_iter().map(|record| Ok(Imported { record, place: place.clone() })).collect()
-                }
-                Err(reason) => vec![Err(ImportError::Record { place, reason })],
+                Ok(records) => records.into_iter().map(Ok).collect(),
+                Err(reason) => vec![Err(reason)],
             };
             for record in found {
-                self.send.send(record).map_err(de::Error::custom)?;
+                self.send.send(place.clone().found(record)).map_err(de::Error::custom)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 //! read on several threads, each once. The memory that is taken is some bytes for each page, and a cluster for each thread.
 
 use super::lines::{Batch, on_all_processors};
-use super::{ImportError, Imported, Place, PublishedFacts, Records};
+use super::{Found, ImportError, Place, PublishedFacts, Records};
 use crate::base::bounded::read_at_most;
 use crate::base::digest::{hex, md5_hex};
 use crate::wikipedia::corpus::pages::Positioned;
@@ -219,15 +219,9 @@ fn redirect_end(archive: &Archive, articles: &Set, mut to: u32) -> Option<Entry>
     None
 }
 
-fn record(
-    entry: Result<Entry>,
-    read: impl FnOnce(&Entry) -> Result<Record>,
-) -> std::result::Result<Imported, ImportError> {
+fn record(entry: Result<Entry>, read: impl FnOnce(&Entry) -> Result<Record>) -> Found {
     let entry = entry.map_err(|reason| ImportError::Broken { reason })?;
-    match read(&entry) {
-        Ok(record) => Ok(Imported { record, place: Place { member: Some(entry.path().into()), line: 0 } }),
-        Err(reason) => Err(bad(entry.path(), reason)),
-    }
+    Place { member: Some(entry.path().into()), line: 0 }.found(read(&entry))
 }
 
 /// The record of a page, read as a live one is.
