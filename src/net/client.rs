@@ -442,6 +442,10 @@ impl SecretSet {
         self.0.iter().fold(error, NetError::without)
     }
 
+    pub(crate) fn out_of_result(&self, result: Result<Answer, NetError>) -> Result<Answer, NetError> {
+        result.map(|answer| self.out_of_answer(answer)).map_err(|error| self.out_of_error(error))
+    }
+
     pub fn out_of_answer(&self, mut answer: Answer) -> Answer {
         for secret in self.all() {
             mask(&mut answer.body, secret);

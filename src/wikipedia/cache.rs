@@ -46,8 +46,6 @@ pub(super) enum Extracted {
     Article(Article),
 }
 
-type Key = (String, Reading);
-
 /// Where pages are read: a bounded store of those that were, and the threads that read others. Shared by all sessions of
 /// a source.
 pub(super) struct PageCache {
@@ -58,15 +56,15 @@ pub(super) struct PageCache {
     under_way: Semaphore,
 }
 
-pub(super) struct Pages(Mutex<SizedLru<Key, Arc<Extracted>>>);
+/// The pages that were read.
+pub(super) type Pages = SizedLru<(String, Reading), Arc<Extracted>>;
 
 impl PageCache {
     /// An empty store for a source that makes so many requests at once.
     pub(super) fn new(concurrent: usize) -> Self {
         let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
         let under_way = Semaphore::new(concurrent.saturating_add(MAX_WAITING).min(Semaphore::MAX_PERMITS));
-        let pages = Pages(Mutex::new(SizedLru::new(MAX_PAGES, MAX_PAGE_BYTES)));
-        Self { pages: Arc::new(pages), readers, under_way }
+        Self { pages: Arc::new(Pages::new(MAX_PAGES, MAX_PAGE_BYTES)), readers, under_way }
     }
 
     /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
@@ -100,19 +98,11 @@ impl Pages {
         url: &str,
         text: &str,
     ) -> Result<Arc<Extracted>, SourceError> {
-        let key = (digest, reading);
-        if let Some(page) = self.kept().get(&key) {
-            return Ok(page);
-        }
-        let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
-        let page = Arc::new(page);
-        self.kept().put(key, Arc::clone(&page), page_size(&page));
-        Ok(page)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, SizedLru<Key, Arc<Extracted>>> {
-        // A panic elsewhere cannot leave the store half-changed in a way that matters.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.get_or_make((digest, reading), || {
+            let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
+            let size = page_size(&page);
+            Ok((Arc::new(page), size))
+        })
     }
 }
 
@@ -132,39 +122,49 @@ fn page_size(page: &Extracted) -> usize {
 
 // A store of what was used last, bounded in number and in bytes of text.
 
-/// The values with their sizes in bytes, and the sum of these.
 pub(super) struct SizedLru<K: Hash + Eq, V> {
-    pub(super) values: LruCache<K, (V, usize)>,
-    pub(super) bytes: usize,
+    /// The values with their sizes in bytes, and the sum of these.
+    kept: Mutex<(LruCache<K, (V, usize)>, usize)>,
     max_bytes: usize,
 }
 
 impl<K: Hash + Eq, V: Clone> SizedLru<K, V> {
     pub(super) fn new(max_values: NonZeroUsize, max_bytes: usize) -> Self {
-        Self { values: LruCache::new(max_values), bytes: 0, max_bytes }
+        Self { kept: Mutex::new((LruCache::new(max_values), 0)), max_bytes }
     }
 
-    pub(super) fn get<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    pub(super) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
     {
-        self.values.get(key).map(|(value, _)| value.clone())
+        locked(&self.kept).0.get(key).map(|(value, _)| value.clone())
     }
 
     /// Keeps a value of `size` bytes, unless that is more than a quarter of the store. The oldest make room.
-    pub(super) fn put(&mut self, key: K, value: V, size: usize) {
+    pub(super) fn put(&self, key: K, value: V, size: usize) {
         if size > self.max_bytes / 4 {
             return;
         }
-        self.bytes += size;
-        if let Some((_, (_, gone))) = self.values.push(key, (value, size)) {
-            self.bytes -= gone;
+        let (values, bytes) = &mut *locked(&self.kept);
+        *bytes += size;
+        if let Some((_, (_, gone))) = values.push(key, (value, size)) {
+            *bytes -= gone;
         }
-        while self.bytes > self.max_bytes
-            && let Some((_, (_, gone))) = self.values.pop_lru()
+        while *bytes > self.max_bytes
+            && let Some((_, (_, gone))) = values.pop_lru()
         {
-            self.bytes -= gone;
+            *bytes -= gone;
         }
+    }
+
+    /// The value of `key`, made with its size if it is not kept.
+    pub(super) fn get_or_make<E>(&self, key: K, make: impl FnOnce() -> Result<(V, usize), E>) -> Result<V, E> {
+        if let Some(value) = self.get(&key) {
+            return Ok(value);
+        }
+        let (value, size) = make()?;
+        self.put(key, value.clone(), size);
+        Ok(value)
     }
 }
 
@@ -175,6 +175,7 @@ pub(super) fn text_bytes(texts: &[String]) -> usize {
 // What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
 // or on its way.
 
+/// How many findings are kept.
 const MAX_FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// How many bytes of text they may hold together. Pages that the source itself keeps are shared with it.
 const MAX_FINDING_BYTES: usize = 32 << 20;
@@ -186,7 +187,7 @@ const MAX_FINDING_BYTES: usize = 32 << 20;
 /// all who wait for such an answer, one asks again, for all of them.
 pub struct SearchCache<S> {
     source: S,
-    kept: Mutex<SizedLru<String, Found>>,
+    kept: SizedLru<String, Found>,
     /// The searches under way. All that wait for one learn how it ended.
     asked: Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
 }
@@ -225,13 +226,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: Source> SearchCache<S> {
     /// Nothing is at hand yet.
     pub fn new(source: S) -> Self {
-        Self { source, kept: Mutex::new(SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES)), asked: Mutex::default() }
+        Self { source, kept: SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES), asked: Mutex::default() }
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let mut again = false;
         loop {
-            if let Some(found) = self.get(query) {
+            if let Some(found) = self.kept.get(query) {
                 return Ok(found);
             }
             match self.ask(query) {
@@ -252,12 +253,14 @@ impl<S: Source> SearchCache<S> {
     /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
     async fn asked(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
         // The earlier caller may have ended since.
-        if let Some(found) = self.get(asking.query) {
+        if let Some(found) = self.kept.get(asking.query) {
             return Ok(found);
         }
         let result = self.source.search(asking.query).await;
-        if let Ok(found) = &result {
-            self.put(asking.query, found);
+        if let Ok(found) = &result
+            && found.provenance().status == 200
+        {
+            self.kept.put(asking.query.to_owned(), found.clone(), finding_size(found) + asking.query.len());
         }
         asking.end.send_replace(if again { SearchEnd::Again(Arc::new(result.clone())) } else { SearchEnd::NotKept });
         result
@@ -272,16 +275,6 @@ impl<S: Source> SearchCache<S> {
         let (sender, end) = watch::channel(SearchEnd::Open);
         asked.insert(query.to_owned(), end);
         Ok(SearchUnderWay { asked: &self.asked, query, end: sender })
-    }
-
-    fn get(&self, query: &str) -> Option<Found> {
-        locked(&self.kept).get(query)
-    }
-
-    fn put(&self, query: &str, found: &Found) {
-        if found.provenance().status == 200 {
-            locked(&self.kept).put(query.to_owned(), found.clone(), finding_size(found) + query.len());
-        }
     }
 }
 
@@ -330,7 +323,7 @@ mod tests {
         }
         let later = read("a", "<p>other".to_owned()).await.expect("reads");
         assert!(!Arc::ptr_eq(&first, &later));
-        assert!(cache.pages.kept().bytes <= MAX_PAGE_BYTES);
+        assert!(cache.pages.kept.lock().expect("no panic").1 <= MAX_PAGE_BYTES);
     }
 
     #[tokio::test]
@@ -451,8 +444,8 @@ mod tests {
         for n in 0..MAX_FINDINGS.get() + 9 {
             asked(&source, &[&format!("200 1 {n}")]).await;
         }
-        let kept = source.kept.lock().expect("no panic");
-        assert_eq!(kept.values.len(), MAX_FINDINGS.get());
-        assert_eq!(kept.bytes, kept.values.iter().map(|(_, (_, size))| size).sum::<usize>());
+        let (values, bytes) = &*source.kept.kept.lock().expect("no panic");
+        assert_eq!(values.len(), MAX_FINDINGS.get());
+        assert_eq!(*bytes, values.iter().map(|(_, (_, size))| size).sum::<usize>());
     }
 }

@@ -133,8 +133,7 @@ impl Corpus {
             url.extend(["?query=", &query::quote_form(query)]);
             titles.as_slice().into()
         } else {
-            let hits = self.articles.similar(query, MAX_TITLES)?.into_iter();
-            hits.map(|hit| self.articles.title(hit.number)).collect::<Result<_, _>>()?
+            self.titles(self.similar(query, MAX_TITLES)?.iter().map(|hit| hit.number))?.into()
         };
         let provenance = Provenance { url, ..self.provenance(query, self.id.clone()) };
         if titles.is_empty() {
@@ -203,6 +202,10 @@ impl Corpus {
 
     pub(crate) fn title(&self, number: u32) -> Result<String, CorpusError> {
         self.articles.title(number)
+    }
+
+    pub(crate) fn titles(&self, numbers: impl IntoIterator<Item = u32>) -> Result<Vec<String>, CorpusError> {
+        numbers.into_iter().map(|number| self.title(number)).collect()
     }
 
     pub(crate) fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {

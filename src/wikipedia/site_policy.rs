@@ -106,18 +106,13 @@ pub(super) struct Site {
 impl Site {
     /// Asks for a script with its query, such as `/api.php?action=query`. What the site repeats of the user part of its address is masked.
     pub(super) async fn get(&self, path: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
-        match self.client.get(&format!("{}{path}", self.scripts), headers).await {
-            Ok(answer) => Ok(self.hidden.out_of_answer(answer)),
-            Err(error) => Err(self.hidden.out_of_error(error)),
-        }
+        self.hidden.out_of_result(self.client.get(&format!("{}{path}", self.scripts), headers).await)
     }
 
     pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, NetError> {
         let url = [self.scripts.clone()];
-        match self.client.post_json(&url, &Balance::new(1), &[], &[], body, &mut Keep).await {
-            Ok(answer) => Ok(self.hidden.out_of_answer(answer)),
-            Err(error) => Err(self.hidden.out_of_error(error)),
-        }
+        let result = self.client.post_json(&url, &Balance::new(1), &[], &[], body, &mut Keep).await;
+        self.hidden.out_of_result(result)
     }
 
     /// Whether an answer from this address is the site's own: it, or another name of its domain that it redirects to, such

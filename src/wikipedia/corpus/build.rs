@@ -31,7 +31,7 @@ const WORK: &str = "work";
 /// The least memory that sorting is done in.
 pub const LEAST_MEMORY: u64 = 16 << 20;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct BuildSettings {
     /// Files and folders to read, with their formats.
     pub sources: Vec<(Format, PathBuf)>,
@@ -55,34 +55,15 @@ pub struct BuildSettings {
     pub frozen: Option<Frozen>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDuplicate {
     /// The one with the lowest page number; where these are the same, one that does not depend on the order of the input.
+    #[default]
     LowestId,
     /// The one that was read last.
     Last,
     /// None: the build ends.
     Error,
-}
-
-impl Default for BuildSettings {
-    fn default() -> Self {
-        Self {
-            sources: Vec::new(),
-            name: None,
-            extent: None,
-            language: None,
-            as_of: None,
-            license: None,
-            attribution: None,
-            changes: None,
-            on_duplicate: OnDuplicate::LowestId,
-            threads: 1,
-            memory: 1 << 30,
-            adds: false,
-            frozen: None,
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,8 +121,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     }
     let partial = Partial::begin(dir)?;
     let work = partial.path.join(WORK);
-    let cannot =
-        |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
+    let cannot = cannot_write(&partial.path);
     fs::create_dir(&work).map_err(cannot)?;
     let Collected { articles, redirects, mut sources, mut notes } = collect_records(&work, settings, progress)?;
     if settings.adds {
@@ -203,8 +183,7 @@ struct Partial {
 impl Partial {
     fn begin(dir: &Path) -> Result<Self, BuildError> {
         let path = dir.with_added_extension("partial");
-        let shown = path.display().to_string();
-        let cannot = |error: io::Error| BuildError::Write { path: shown.clone(), reason: error.to_string() };
+        let cannot = cannot_write(&path);
         if let Some(parent) = dir.parent() {
             fs::create_dir_all(parent).map_err(cannot)?;
         }
@@ -213,7 +192,7 @@ impl Partial {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let ours = path.symlink_metadata().is_ok_and(|found| found.is_dir());
                 if !ours || !lock.symlink_metadata().is_ok_and(|found| found.is_file()) {
-                    return Err(BuildError::InTheWay(shown));
+                    return Err(BuildError::InTheWay(path.display().to_string()));
                 }
             }
             made => made.map_err(cannot)?,
@@ -236,8 +215,7 @@ impl Partial {
     /// Opens what was written, as anybody would, and moves it to its place.
     fn finish(mut self, dir: &Path, manifest: &Manifest) -> Result<(), BuildError> {
         Folder::open(&self.path, manifest)?;
-        let shown = self.path.display().to_string();
-        let cannot = |error: io::Error| BuildError::Write { path: shown.clone(), reason: error.to_string() };
+        let cannot = cannot_write(&self.path);
         let text = toml::to_string(manifest).map_err(|error| cannot(io::Error::other(error)))?;
         let mut file = File::create_new(self.path.join(manifest::FILE)).map_err(cannot)?;
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
@@ -344,7 +322,7 @@ fn collect_records(
             });
             for record in received {
                 match record {
-                    Ok(found) => collected.add(settings, source, found).map_err(|error| cannot_write(work, &error))?,
+                    Ok(found) => collected.add(settings, source, found).map_err(cannot_write(work))?,
                     Err(ImportError::Record { place, reason }) => {
                         collected.sources[source].rows += 1;
                         collected.sources[source].skipped.bad += 1;
@@ -364,8 +342,8 @@ fn collect_records(
     Ok(collected)
 }
 
-fn cannot_write(work: &Path, error: &io::Error) -> BuildError {
-    BuildError::Write { path: work.display().to_string(), reason: error.to_string() }
+fn cannot_write(path: &Path) -> impl Fn(io::Error) -> BuildError + Copy {
+    move |error| BuildError::Write { path: path.display().to_string(), reason: error.to_string() }
 }
 
 impl Collected {

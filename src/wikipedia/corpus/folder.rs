@@ -16,7 +16,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, Index};
@@ -35,7 +35,7 @@ pub(super) struct Folder {
     names: Names,
     pages: Pages,
     index: TextIndex,
-    kept: Mutex<SizedLru<u32, Arc<Page>>>,
+    kept: SizedLru<u32, Arc<Page>>,
 }
 
 impl Folder {
@@ -64,7 +64,7 @@ impl Folder {
             Vec::new()
         };
         let pages = Pages::new(file(pages::BLOCKS)?, file(pages::PLACES)?, dictionary, manifest.articles);
-        Ok(Self { names, pages, index, kept: Mutex::new(SizedLru::new(KEPT, KEPT_BYTES)) })
+        Ok(Self { names, pages, index, kept: SizedLru::new(KEPT, KEPT_BYTES) })
     }
 
     pub(super) fn names(&self) -> &Names {
@@ -178,15 +178,12 @@ impl Articles for Folder {
     }
 
     fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(page) = kept().get(&number) {
-            return Ok(page);
-        }
-        let page = Arc::new(Page::from(self.pages.article(number)?));
-        let sentences = page.sentences.as_ref().map_or(0, SentenceMap::bytes);
-        let size = page.title.len() + text_bytes(&page.blocks) + sentences;
-        kept().put(number, Arc::clone(&page), size);
-        Ok(page)
+        self.kept.get_or_make(number, || {
+            let page = Page::from(self.pages.article(number)?);
+            let sentences = page.sentences.as_ref().map_or(0, SentenceMap::bytes);
+            let size = page.title.len() + text_bytes(&page.blocks) + sentences;
+            Ok((Arc::new(page), size))
+        })
     }
 }
 

@@ -39,16 +39,10 @@ pub(crate) enum Fault {
     #[error("too many searches at once; try again")]
     Busy,
     #[error("the corpus: {0}")]
-    Corpus(CorpusError),
+    Corpus(#[from] CorpusError),
     /// A search ended without an answer.
     #[error("the search failed inside")]
     Lost,
-}
-
-impl From<CorpusError> for Fault {
-    fn from(error: CorpusError) -> Self {
-        Self::Corpus(error)
-    }
 }
 
 pub(crate) struct Answer {

@@ -202,10 +202,8 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
 async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAnswer, ToolError> {
     let SimilarInput { query } = input;
     check_length(&query)?;
-    let titles = service.search(move |corpus| {
-        let hits = corpus.similar(&query, MAX_SIMILAR)?;
-        hits.into_iter().map(|hit| corpus.title(hit.number)).collect::<Result<Vec<_>, _>>()
-    });
+    let titles =
+        service.search(move |corpus| corpus.titles(corpus.similar(&query, MAX_SIMILAR)?.iter().map(|hit| hit.number)));
     let titles = titles.await?;
     let observation = titles.join("\n");
     let structured = json!({ "observation": observation, "titles": titles });

@@ -318,7 +318,7 @@ pub(super) fn write_distinct(
     sources: &mut [ReadInput],
     notes: &mut Notes,
 ) -> Result<Distinct, BuildError> {
-    let cannot = |error: io::Error| cannot_write(work, &error);
+    let cannot = cannot_write(work);
     let mut writer = Writer::new(work).map_err(cannot)?;
     let mut sorted = articles.sorted().map_err(cannot)?;
     let (mut key, mut value, mut kept) = (Vec::new(), Vec::new(), LastTitle::default());

@@ -15,6 +15,7 @@ fn settings(sources: &[PathBuf]) -> BuildSettings {
     BuildSettings {
         sources: sources.iter().map(|path| (Format::Jsonl, path.clone())).collect(),
         threads: 2,
+        memory: 1 << 30,
         ..BuildSettings::default()
     }
 }

@@ -193,7 +193,8 @@ mod tests {
         let (lines, folder, file) = (dir.path().join("l.jsonl"), dir.path().join("c"), dir.path().join("c.jsonl"));
         fs::write(&lines, "{\"title\": \"é\", \"text\": [\"One.\", \"Two.\"], \"id\": 7}\n{\"title\": \"B\", \"text\": \"B may refer to:\\n\\nC, d\"}\n")
         .expect("written");
-        let settings = BuildSettings { sources: vec![(Format::Jsonl, lines)], ..BuildSettings::default() };
+        let settings =
+            BuildSettings { sources: vec![(Format::Jsonl, lines)], memory: 1 << 20, ..BuildSettings::default() };
         let built = build(&folder, &settings, &mut |_| {}).expect("a corpus");
         let mut whole = Vec::new();
         pack(&folder, Packing::Plain, &mut whole, &mut |_| {}).expect("a pack");

@@ -108,7 +108,7 @@ pub(super) fn prefix_search(
 pub(super) fn open_search(service: &CorpusService, base: &str, params: &Params) -> Result<Value, ApiError> {
     let begun = query_of(params, "search")?;
     let found = service.corpus.beginning(begun, params.number("limit", 10, MAX_TITLES))?;
-    let titles = found.into_iter().map(|number| service.corpus.title(number)).collect::<Result<Vec<_>, _>>()?;
+    let titles = service.corpus.titles(found)?;
     let addresses: Vec<String> = titles.iter().map(|title| format!("{}{}", base, path_of(title))).collect();
     Ok(json!([begun, titles, vec![""; titles.len()], addresses]))
 }
@@ -136,10 +136,7 @@ async fn found_by(service: &CorpusService, query: &str) -> Result<Answer, Fault>
         return Ok(Answer::moved(&path_of(&service.corpus.title(number)?)));
     }
     let query = query.to_owned();
-    let titles = service.search(move |corpus| {
-        let found = by_words(corpus, &query, MAX_LISTED)?;
-        found.into_iter().map(|number| corpus.title(number)).collect::<Result<Vec<_>, _>>()
-    });
+    let titles = service.search(move |corpus| corpus.titles(by_words(corpus, &query, MAX_LISTED)?));
     Ok(Answer::html(results_page(service, &titles.await?)))
 }
 
