@@ -175,28 +175,39 @@ impl Merge {
 }
 
 fn write_pair(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()> {
-    // Their lengths were those of an entry.
-    let length = |part: &[u8]| u32::try_from(part.len()).unwrap_or_default().to_le_bytes();
-    out.write_all(&length(key))?;
-    out.write_all(&length(value))?;
-    out.write_all(key)?;
-    out.write_all(value)
+    write(out, key)?;
+    write(out, value)
 }
 
 /// Reads a pair; `false` at the end.
 fn read_pair(run: &mut impl Read, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
-    let mut lengths = [[0; 4]; 2];
-    let first = run.read(&mut lengths[0][..1])?;
-    if first == 0 {
+    if !read(run, key)? {
         return Ok(false);
     }
-    run.read_exact(&mut lengths[0][1..])?;
-    run.read_exact(&mut lengths[1])?;
-    for (part, length) in [key, value].into_iter().zip(lengths) {
-        part.resize(u32::from_le_bytes(length) as usize, 0);
-        run.read_exact(part)?;
+    if read(run, value)? { Ok(true) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// Writes bytes behind their length.
+fn write(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(bytes)
+}
+
+/// Reads what [`write`] wrote; `false` at the end.
+fn read(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    let mut length = [0; 4];
+    if source.read(&mut length[..1])? == 0 {
+        return Ok(false);
     }
+    source.read_exact(&mut length[1..])?;
+    bytes.resize(u32::from_le_bytes(length) as usize, 0);
+    source.read_exact(bytes)?;
     Ok(true)
+}
+
+fn open_pieces(path: &Path) -> io::Result<BufReader<File>> {
+    Ok(BufReader::with_capacity(1 << 18, File::open(path)?))
 }
 
 // Of sorted records, each title once. Passages of one title are put together.
@@ -400,43 +411,14 @@ impl Writer {
 }
 
 impl Distinct {
-    pub(super) fn titles(&self) -> io::Result<Pieces> {
-        Pieces::open(&self.titles)
-    }
-
     pub(super) fn articles(&self) -> io::Result<impl Iterator<Item = io::Result<Article>> + use<>> {
-        let mut pieces = Pieces::open(&self.articles)?;
-        let count = self.count;
-        Ok((0..count).map(move |_| {
-            let piece = pieces.next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-            pages::decode_article(piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
+        let (mut pieces, mut piece) = (open_pieces(&self.articles)?, Vec::new());
+        Ok((0..self.count).map(move |_| {
+            if !read(&mut pieces, &mut piece)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            pages::decode_article(&piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
         }))
-    }
-}
-
-/// Writes bytes behind their length.
-pub(super) fn write(out: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(bytes)
-}
-
-pub(super) struct Pieces(BufReader<File>, Vec<u8>);
-
-impl Pieces {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(BufReader::with_capacity(1 << 18, File::open(path)?), Vec::new()))
-    }
-
-    pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        let mut length = [0; 4];
-        if self.0.read(&mut length[..1])? == 0 {
-            return Ok(None);
-        }
-        self.0.read_exact(&mut length[1..])?;
-        self.1.resize(u32::from_le_bytes(length) as usize, 0);
-        self.0.read_exact(&mut self.1)?;
-        Ok(Some(&self.1))
     }
 }
 
@@ -485,7 +467,7 @@ fn first_of_each(
     counts: &mut NameCounts,
 ) -> io::Result<()> {
     let mut links = BufWriter::new(File::create_new(links)?);
-    let mut titles = Cursor::new(distinct.titles()?)?;
+    let mut titles = Cursor::new(distinct)?;
     let mut sorted = redirects.sorted()?;
     let (mut from, mut to, mut last) = (Vec::new(), Vec::new(), (Vec::new(), Vec::new()));
     while sorted.next(&mut from, &mut to)? {
@@ -500,8 +482,7 @@ fn first_of_each(
             counts.redirect_is_title += u64::from(from != to);
             continue;
         }
-        write(&mut links, &from)?;
-        write(&mut links, &to)?;
+        write_pair(&mut links, &from, &to)?;
         pending.push(&to, &from)?;
     }
     links.flush()
@@ -516,8 +497,8 @@ fn take_step(
     ends: &mut Sorter,
     counts: &mut NameCounts,
 ) -> io::Result<u64> {
-    let mut titles = Cursor::new(distinct.titles()?)?;
-    let mut links = Links { pieces: Pieces::open(links)?, from: Vec::new(), to: Vec::new(), ended: false };
+    let mut titles = Cursor::new(distinct)?;
+    let mut links = Links { pieces: open_pieces(links)?, from: Vec::new(), to: Vec::new(), ended: false };
     let mut sorted = pending.sorted()?;
     let (mut to, mut from, mut under_way) = (Vec::new(), Vec::new(), 0);
     while sorted.next(&mut to, &mut from)? {
@@ -534,35 +515,31 @@ fn take_step(
 }
 
 struct Cursor {
-    pieces: Pieces,
-    title: Option<Vec<u8>>,
+    pieces: BufReader<File>,
+    title: Vec<u8>,
     number: u32,
+    ended: bool,
 }
 
 impl Cursor {
-    fn new(mut pieces: Pieces) -> io::Result<Self> {
-        let title = pieces.next()?.map(<[u8]>::to_vec);
-        Ok(Self { pieces, title, number: 0 })
+    fn new(distinct: &Distinct) -> io::Result<Self> {
+        let (mut pieces, mut title) = (open_pieces(&distinct.titles)?, Vec::new());
+        let ended = !read(&mut pieces, &mut title)?;
+        Ok(Self { pieces, title, number: 0, ended })
     }
 
     /// The number of a title; names are asked for in order.
     fn find(&mut self, name: &[u8]) -> io::Result<Option<u32>> {
-        while let Some(title) = self.title.as_mut().filter(|title| title.as_slice() < name) {
-            match self.pieces.next()? {
-                Some(next) => {
-                    title.clear();
-                    title.extend_from_slice(next);
-                    self.number += 1;
-                }
-                None => self.title = None,
-            }
+        while !self.ended && self.title.as_slice() < name {
+            self.ended = !read(&mut self.pieces, &mut self.title)?;
+            self.number += 1;
         }
-        Ok((self.title.as_deref() == Some(name)).then_some(self.number))
+        Ok((!self.ended && self.title == name).then_some(self.number))
     }
 }
 
 struct Links {
-    pieces: Pieces,
+    pieces: BufReader<File>,
     from: Vec<u8>,
     to: Vec<u8>,
     ended: bool,
@@ -572,12 +549,7 @@ impl Links {
     /// Where a redirect leads; names are asked for in order.
     fn find(&mut self, name: &[u8]) -> io::Result<Option<&[u8]>> {
         while !self.ended && self.from.as_slice() < name {
-            for part in [&mut self.from, &mut self.to] {
-                match self.pieces.next()? {
-                    Some(piece) => piece.clone_into(part),
-                    None => self.ended = true,
-                }
-            }
+            self.ended = !read_pair(&mut self.pieces, &mut self.from, &mut self.to)?;
         }
         Ok((!self.ended && self.from == name).then_some(&self.to))
     }

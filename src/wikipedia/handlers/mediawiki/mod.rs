@@ -90,6 +90,18 @@ impl Params {
     }
 }
 
+/// A request to the Action API.
+struct Call<'a> {
+    service: &'a CorpusService,
+    /// Where this server is, without a path.
+    base: &'a str,
+    params: Params,
+}
+
+fn address_of(base: &str, title: &str) -> String {
+    format!("{base}{}", path_of(title))
+}
+
 enum ApiError {
     /// In the API's own words, which clients read.
     Refused {
@@ -125,9 +137,9 @@ impl ApiError {
 
 /// `/w/api.php`: the Action API, with the parameters of the query and those of a posted form.
 pub(crate) async fn api(service: &CorpusService, base: &str, query: Option<&str>, form: &[u8]) -> Answer {
-    let params = Params::of(query, form);
-    let first_form = params.get("formatversion").is_none_or(|version| version == "1");
-    let result = match act(service, base, &params).await {
+    let call = Call { service, base, params: Params::of(query, form) };
+    let first_form = call.params.get("formatversion").is_none_or(|version| version == "1");
+    let result = match act(&call).await {
         Ok(result) => result,
         Err(ApiError::Fault(fault)) => return fault.into(),
         Err(ApiError::Refused { code, info }) => {
@@ -138,21 +150,22 @@ pub(crate) async fn api(service: &CorpusService, base: &str, query: Option<&str>
     Answer::json(&if first_form { in_first_form(result) } else { result })
 }
 
-async fn act(service: &CorpusService, base: &str, params: &Params) -> Result<Value, ApiError> {
-    match params.get("format") {
+async fn act(call: &Call<'_>) -> Result<Value, ApiError> {
+    match call.params.get("format") {
         None | Some("json" | "none") => {}
         Some(other) => return Err(ApiError::bad_value("format", other)),
     }
-    match params.get("action") {
-        Some("query") => query(service, base, params).await,
-        Some("parse") => parse(service, params),
-        Some("opensearch") => open_search(service, base, params),
+    match call.params.get("action") {
+        Some("query") => query(call).await,
+        Some("parse") => parse(call.service, &call.params),
+        Some("opensearch") => open_search(call),
         Some(other) => Err(ApiError::bad_value("action", other)),
         None => Err(ApiError::refused("missingparam", "The \"action\" parameter must be set.")),
     }
 }
 
-async fn query(service: &CorpusService, base: &str, params: &Params) -> Result<Value, ApiError> {
+async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
+    let params = &call.params;
     if let Some(generator) = params.get("generator") {
         return Err(ApiError::bad_value("generator", generator));
     }
@@ -160,22 +173,22 @@ async fn query(service: &CorpusService, base: &str, params: &Params) -> Result<V
     let mut query = Map::new();
     for meta in params.list("meta") {
         match meta {
-            "siteinfo" => site_info(service, base, params, &mut query)?,
+            "siteinfo" => site_info(call, &mut query)?,
             other => return Err(ApiError::bad_value("meta", other)),
         }
     }
     if params.list("titles").len().max(params.list("pageids").len()) > MAX_PAGES {
         return Err(ApiError::refused("toomanyvalues", format!("A request names at most {MAX_PAGES} pages.")));
     }
-    query_pages(service, base, params, &mut query)?;
+    query_pages(call, &mut query)?;
     for list in params.list("list") {
         match list {
             "search" => {
-                if let Some(next) = list_search(service, params, &mut query).await? {
+                if let Some(next) = list_search(call, &mut query).await? {
                     answer["continue"] = json!({ "sroffset": next, "continue": "-||" });
                 }
             }
-            "prefixsearch" => prefix_search(service, params, &mut query)?,
+            "prefixsearch" => prefix_search(call, &mut query)?,
             other => return Err(ApiError::bad_value("list", other)),
         }
     }
@@ -185,12 +198,8 @@ async fn query(service: &CorpusService, base: &str, params: &Params) -> Result<V
     Ok(answer)
 }
 
-fn site_info(
-    service: &CorpusService,
-    base: &str,
-    params: &Params,
-    query: &mut Map<String, Value>,
-) -> Result<(), ApiError> {
+fn site_info(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
+    let Call { service, base, params } = call;
     let language = service.language();
     for part in params.list_or("siprop", &["general"]) {
         let value = match part {

@@ -3,7 +3,7 @@
 //! Readers of Wikipedia's pages, ours and the paper's, find the article's blocks in the HTML and nothing else: each is a
 //! paragraph, and the page around them has neither paragraphs nor lists.
 
-use super::{ApiError, Params, number_of, page_id, path_of};
+use super::{ApiError, Call, Params, address_of, number_of, page_id, path_of};
 use crate::base::text::printable;
 use crate::wikipedia::corpus::Page;
 use crate::wikipedia::handlers::CorpusService;
@@ -36,12 +36,8 @@ pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, 
 }
 
 /// The pages of `titles` and `pageids` with what `prop` asks for.
-pub(super) fn query_pages(
-    service: &CorpusService,
-    base: &str,
-    params: &Params,
-    query: &mut Map<String, Value>,
-) -> Result<(), ApiError> {
+pub(super) fn query_pages(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
+    let Call { service, params, .. } = call;
     let props = params.list("prop");
     if let Some(unknown) = props.iter().find(|prop| !PROPS.contains(prop)) {
         return Err(ApiError::bad_value("prop", unknown));
@@ -81,25 +77,20 @@ pub(super) fn query_pages(
             query.insert(name.to_owned(), Value::Array(list));
         }
     }
-    let described = numbers.into_iter().map(|number| describe(service, base, params, &props, number));
+    let described = numbers.into_iter().map(|number| describe(call, &props, number));
     let pages = missing.into_iter().map(Ok).chain(described).collect::<Result<_, CorpusError>>()?;
     query.insert("pages".to_owned(), Value::Array(pages));
     Ok(())
 }
 
-fn describe(
-    service: &CorpusService,
-    base: &str,
-    params: &Params,
-    props: &[&str],
-    number: u32,
-) -> Result<Value, CorpusError> {
+fn describe(call: &Call<'_>, props: &[&str], number: u32) -> Result<Value, CorpusError> {
+    let Call { service, params, .. } = call;
     let page = service.corpus.page(number)?;
     let mut about = json!({ "pageid": page_id(number), "ns": 0, "title": page.title });
     for prop in props {
         match *prop {
             "extracts" => about["extract"] = json!(extract_of(&page, service.has_leads(), params)),
-            "info" => add_info(service, base, params, &page, &mut about),
+            "info" => add_info(call, &page, &mut about),
             "links" => {
                 if let Some(entries) = &page.entries {
                     about["links"] = entries.iter().map(|title| json!({ "ns": 0, "title": title })).collect();
@@ -117,10 +108,10 @@ fn describe(
     Ok(about)
 }
 
-fn add_info(service: &CorpusService, base: &str, params: &Params, page: &Page, about: &mut Value) {
+fn add_info(call: &Call<'_>, page: &Page, about: &mut Value) {
     about["contentmodel"] = json!("wikitext");
     for key in ["pagelanguage", "pagelanguagehtmlcode"] {
-        about[key] = json!(service.language());
+        about[key] = json!(call.service.language());
     }
     about["pagelanguagedir"] = json!("ltr");
     if let Some(timestamp) = &page.timestamp {
@@ -128,9 +119,9 @@ fn add_info(service: &CorpusService, base: &str, params: &Params, page: &Page, a
     }
     about["lastrevid"] = json!(page.revid.unwrap_or(0));
     about["length"] = json!(text_size(page));
-    let asked = params.list("inprop");
+    let asked = call.params.list("inprop");
     if asked.contains(&"url") {
-        let address = format!("{}{}", base, path_of(&page.title));
+        let address = address_of(call.base, &page.title);
         for key in ["fullurl", "editurl", "canonicalurl"] {
             about[key] = json!(address);
         }

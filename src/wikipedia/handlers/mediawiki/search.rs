@@ -4,7 +4,7 @@ use super::pages::{
     article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, text_size,
     title_lookup,
 };
-use super::{ApiError, Params, page_id, path_of};
+use super::{ApiError, Call, Params, address_of, page_id, path_of};
 use crate::wikipedia::handlers::{Answer, CorpusService, Fault, MAX_QUERY};
 use crate::wikipedia::{Corpus, CorpusError};
 use percent_encoding::percent_decode_str;
@@ -32,11 +32,8 @@ fn query_of<'p>(params: &'p Params, name: &str) -> Result<&'p str, ApiError> {
 }
 
 /// `list=search`; returns where to go on, if there may be more.
-pub(super) async fn list_search(
-    service: &CorpusService,
-    params: &Params,
-    query: &mut Map<String, Value>,
-) -> Result<Option<usize>, ApiError> {
+pub(super) async fn list_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<Option<usize>, ApiError> {
+    let Call { service, params, .. } = call;
     let wanted = query_of(params, "srsearch")?;
     let offset = params.number("sroffset", 0, MAX_OFFSET);
     let end = offset + params.number("srlimit", 10, MAX_TITLES);
@@ -92,11 +89,8 @@ fn hit(corpus: &Corpus, number: u32, prop: &[&str]) -> Result<Value, CorpusError
     Ok(hit)
 }
 
-pub(super) fn prefix_search(
-    service: &CorpusService,
-    params: &Params,
-    query: &mut Map<String, Value>,
-) -> Result<(), ApiError> {
+pub(super) fn prefix_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
+    let Call { service, params, .. } = call;
     let begun = query_of(params, "pssearch")?;
     let found = service.corpus.beginning(begun, params.number("pslimit", 10, MAX_TITLES))?;
     let found = found.into_iter().map(|number| hit(&service.corpus, number, &[]));
@@ -105,11 +99,12 @@ pub(super) fn prefix_search(
 }
 
 /// `action=opensearch`: the query, titles that begin so, nothing said of them, and their addresses.
-pub(super) fn open_search(service: &CorpusService, base: &str, params: &Params) -> Result<Value, ApiError> {
+pub(super) fn open_search(call: &Call<'_>) -> Result<Value, ApiError> {
+    let Call { service, params, .. } = call;
     let begun = query_of(params, "search")?;
     let found = service.corpus.beginning(begun, params.number("limit", 10, MAX_TITLES))?;
     let titles = service.corpus.titles(found)?;
-    let addresses: Vec<String> = titles.iter().map(|title| format!("{}{}", base, path_of(title))).collect();
+    let addresses: Vec<String> = titles.iter().map(|title| address_of(call.base, title)).collect();
     Ok(json!([begun, titles, vec![""; titles.len()], addresses]))
 }
 
@@ -178,7 +173,7 @@ fn summary_of(service: &CorpusService, base: &str, title: &str) -> Result<Answer
     let page = service.corpus.page(number)?;
     let introduction = introduction(&page, service.has_leads());
     let display = escaped(&page.title);
-    let address = format!("{}{}", base, path_of(&page.title));
+    let address = address_of(base, &page.title);
     let mut summary = json!({
         "type": if page.entries.is_some() { "disambiguation" } else { "standard" },
         "title": page.title, "displaytitle": display, "namespace": { "id": 0, "text": "" },
