@@ -12,7 +12,6 @@
 //! | `balance` | which of several servers gets the next request |
 //! | [`download`] | large bodies, resumed after a broken connection |
 //! | `error` | why there is no answer, with hints |
-//! | `private_host` | whether a host is this machine or on a private network |
 //! | `server` | the listener of servers, its guard against foreign hosts, replies |
 //! | [`redact`] | removing secrets from texts, URLs, answers and errors |
 //! | [`recording`] | recordings of requests and answers, and the cache on disk |
@@ -26,7 +25,6 @@ pub mod download;
 mod error;
 mod events;
 pub mod limit;
-mod private_host;
 pub mod recording;
 pub mod redact;
 pub mod retry;
@@ -36,9 +34,9 @@ pub(crate) mod server;
 pub(crate) mod testing;
 
 pub use balance::Balance;
+pub(crate) use client::is_private;
 pub use client::{Answer, Client, ClientSettings, Credential, Heard, Keep, Listener, MemoryBudget, MemoryPermit};
 pub use error::NetError;
 pub(crate) use events::Events;
-pub(crate) use private_host::is_private;
 pub use redact::SecretSet;
 pub use retry::RetrySettings;

@@ -18,16 +18,15 @@ mod names;
 mod pack;
 mod pages;
 mod record;
-mod verify;
 
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
 pub use diff::{Counts, DiffError, Difference, Side, diff};
+pub use folder::verify;
 pub use frozen::{FetchedLine, Frozen, SearchAnswer, title_of};
 pub use import::{FORMATS, Format, files};
 pub use index::Passage;
 pub use manifest::{Extent, Freeze, License, Manifest, NameCounts};
 pub use pack::{PackError, Packing, notice, pack};
-pub use verify::verify;
 
 use super::source::{CORPUS_FORM, Found, Source, SourceError, no_results};
 use super::{SentenceMap, query};

@@ -2,6 +2,7 @@
 
 use super::{
     Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, Settings, is_loopback,
+    is_private,
 };
 use crate::net::MemoryBudget;
 use crate::net::testing::{Reply, Server, quick, reply, short};
@@ -307,4 +308,14 @@ async fn requests_and_retries_go_to_the_servers_that_answer() {
     assert_eq!((busy.requests().len(), there.requests().len()), (1, 4));
     let error = post([gone.clone(), gone], &Balance::new(2)).await.expect_err("nobody is there");
     assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
+}
+
+#[test]
+fn private_hosts_are_known() {
+    for host in ["localhost", "127.0.0.2", "[::1]", "10.1.2.3", "192.168.0.1", "wiki", "a.local", "[fd00::1]"] {
+        assert!(is_private(host), "{host}");
+    }
+    for host in ["en.wikipedia.org", "8.8.8.8", "[2001:db8::1]", "evil.localhost.example.org"] {
+        assert!(!is_private(host), "{host}");
+    }
 }
