@@ -59,7 +59,6 @@ impl Default for ClientSettings {
 pub struct Answer {
     pub status: u16,
     pub content_type: Option<String>,
-    /// The wait that its headers ask for.
     pub retry_after: Option<Duration>,
     /// When the limit ends, by the headers of an answer with status 429.
     pub limit_ends: Option<Duration>,
@@ -218,7 +217,8 @@ impl Client {
                     if self.settings.retry.attempts <= 1 {
                         return finish(result, attempts, first);
                     }
-                    return Err(held_off(&outgoing, status_of(&summary), wait.min(FOREVER)));
+                    let held = HeldOff { status: status_of(&summary), left: wait.min(FOREVER) };
+                    return Err(held.at(redact::host(outgoing.url())));
                 }
             };
             drop((turn, result));
@@ -234,7 +234,7 @@ impl Client {
 
     async fn rest(&self, wait: Duration, retry: Retry, outgoing: &Request) -> Result<(), NetError> {
         let rested = self.settings.limiter.rest(wait, retry.requested_wait().is_some()).await;
-        rested.map_err(|HeldOff { status, left }| held_off(outgoing, status, left))
+        rested.map_err(|held| held.at(redact::host(outgoing.url())))
     }
 
     pub(super) fn settings(&self) -> &ClientSettings {
@@ -307,10 +307,6 @@ fn status_of(attempt: &Attempt) -> u16 {
     }
 }
 
-fn held_off(outgoing: &Request, status: u16, left: Duration) -> NetError {
-    NetError::HeldOff { host: redact::host(outgoing.url()), status, left }
-}
-
 fn finish(result: Result<Answer, NetError>, attempts: u32, first: Option<Instant>) -> Result<Answer, NetError> {
     match result {
         Ok(answer) => Ok(Answer { attempts, elapsed: first.map(|at| at.elapsed()).unwrap_or_default(), ..answer }),
@@ -362,7 +358,6 @@ fn chain(error: &reqwest::Error) -> String {
     text
 }
 
-/// What a listener wants after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
     More,
@@ -534,8 +529,7 @@ pub(super) async fn attempt<'a>(
     loop {
         let host = redact::host(&url);
         let acquired = settings.limiter.acquire(listener.estimate(), settings.timeout).await;
-        let held = |HeldOff { status, left }| NetError::HeldOff { host: host.clone(), status, left };
-        let held_permit = permit.insert(acquired.map_err(held)?);
+        let held_permit = permit.insert(acquired.map_err(|held| held.at(host.clone()))?);
         let started = Instant::now();
         first.get_or_insert(started);
         let mut deadline = HopDeadline::new(&host, left, settings.timeout);
@@ -579,7 +573,6 @@ impl<'a> HopDeadline<'a> {
         timeout_at(self.until, work).await.map_err(late)
     }
 
-    /// The next piece of a body, or its end.
     async fn piece(&self, response: &mut Response) -> Result<Option<impl Deref<Target = [u8]> + use<>>, NetError> {
         let piece = self.within(response.chunk()).await?;
         piece.map_err(|e| NetError::from_body(&e, self.host.to_owned(), self.allowed))

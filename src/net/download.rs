@@ -5,7 +5,7 @@
 //! pieces, not the whole download.
 
 use super::client::{Client, moved, parse};
-use super::limit::{HeldOff, Outcome};
+use super::limit::Outcome;
 use super::retry::{Attempt, Backoff, Next, Retry, should_retry};
 use super::{NetError, redact, retry};
 use reqwest::header::{
@@ -126,8 +126,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
     // Held until the last byte.
     let settings = client.settings();
     let permit = settings.limiter.acquire(0, settings.timeout).await;
-    let held = |HeldOff { status, left }| NetError::HeldOff { host: redact::host(url), status, left };
-    let permit = permit.map_err(held)?;
+    let permit = permit.map_err(|held| held.at(redact::host(url)))?;
     let (url, response) = send(client, url, sink).await?;
     let at = sink.position();
     let (position, total) = match response.status().as_u16() {

@@ -28,6 +28,7 @@ mod concurrency;
 
 pub use concurrency::{History, Reason};
 
+use super::NetError;
 use super::retry::{DEFAULT_MAX_WAIT, FOREVER};
 use crate::base::WaitReason;
 use concurrency::{Concurrency, Sent};
@@ -88,7 +89,6 @@ impl Settings {
         Self { fixed: Some(places), ..Self::default() }
     }
 
-    /// A limit that starts at `initial` and grows up to `max`.
     pub fn up_to(initial: usize, max: usize) -> Self {
         Self { initial, max, ..Self::default() }
     }
@@ -286,7 +286,6 @@ impl Limiter {
         self.with(|state, _| state.max_wait)
     }
 
-    /// Whether the server has given a good answer within this time.
     pub fn answered_within(&self, time: Duration) -> bool {
         self.with(|state, now| state.answered.is_some_and(|at| now.saturating_sub(at) <= time))
     }
@@ -478,6 +477,12 @@ enum Wait {
 pub struct HeldOff {
     pub status: u16,
     pub left: Duration,
+}
+
+impl HeldOff {
+    pub(super) fn at(self, host: String) -> NetError {
+        NetError::HeldOff { host, status: self.status, left: self.left }
+    }
 }
 
 /// A time in which nothing can be sent to a server.

@@ -27,7 +27,6 @@ const MAX_TRUSTED_WAIT: Duration = Duration::from_mins(1);
 /// How long one request waits in all while others are answered: as many longest waits, and no less than an hour.
 const MAX_TOTAL_WAIT: (u32, Duration) = (10, Duration::from_hours(1));
 
-/// How often a request is sent, and the waits in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySettings {
     /// Maximum number of attempts; 0 is read as 1. Beyond them a limit on requests (status 429) is waited out.
@@ -61,7 +60,6 @@ pub enum Attempt {
     Failed { passing: bool },
 }
 
-/// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     No,
@@ -74,7 +72,6 @@ pub enum Retry {
 }
 
 impl Retry {
-    /// The wait that the server asked for.
     pub fn requested_wait(self) -> Option<Duration> {
         match self {
             Self::No | Self::Backoff | Self::Limited(None) => None,
@@ -83,7 +80,6 @@ impl Retry {
     }
 }
 
-/// What comes after an attempt that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Another attempt after this wait.
@@ -160,7 +156,6 @@ impl Backoff {
         wait.map_or(Next::GiveUp, Next::Again)
     }
 
-    /// What to do about a limit that is waited out.
     fn limited(&mut self, asked: Option<Duration>, max_wait: Duration, served: bool) -> Next {
         if asked.is_none() {
             if let Some(wait) = self.next().or_else(|| self.wait_out(max_wait)) {
@@ -298,7 +293,6 @@ pub(super) fn wait_in_words(text: &str) -> Option<Duration> {
     })
 }
 
-/// A number and the unit after it.
 fn with_unit(number: &str, unit: &str) -> Option<Duration> {
     match unit {
         "d" | "day" | "days" => seconds(number.parse::<f64>().ok()? * DAY.as_secs_f64()),

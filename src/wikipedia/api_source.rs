@@ -191,7 +191,6 @@ impl ApiSource {
     }
 }
 
-/// What a site is asked for, from `/` on.
 fn path(parameters: &[(&str, &str)]) -> String {
     let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
     let pairs: Vec<String> = parameters

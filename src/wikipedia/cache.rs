@@ -23,7 +23,6 @@ const MAX_PAGE_BYTES: usize = 64 << 20;
 /// that answers faster than pages are read would fill the memory with pages.
 const MAX_WAITING: usize = 16;
 
-/// Which reading of a page is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Reading {
     Paper,
@@ -192,7 +191,6 @@ pub struct SearchCache<S> {
     asked: Mutex<HashMap<String, watch::Receiver<SearchEnd>>>,
 }
 
-/// How a search that others wait for ended.
 #[derive(Debug, Clone, Default)]
 enum SearchEnd {
     /// It is under way, or the caller gave up.

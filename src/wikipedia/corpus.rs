@@ -49,7 +49,6 @@ const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
 /// How many titles a search shows that finds no page.
 const MAX_TITLES: usize = 20;
 
-/// The lines in a folder.
 fn lines_file(dir: &Path) -> Option<PathBuf> {
     FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
 }
@@ -314,7 +313,6 @@ pub struct Page {
     pub timestamp: Option<String>,
 }
 
-/// An article that a search of texts gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     pub number: u32,
@@ -331,7 +329,6 @@ impl From<Article> for Page {
     }
 }
 
-/// Articles by name, by number and by words.
 trait Articles: Send + Sync {
     /// The article of that title or redirect, as written.
     fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError>;

@@ -21,7 +21,6 @@ pub(super) struct Sent {
     at: Duration,
 }
 
-/// The limit, and what it is based on.
 #[derive(Debug)]
 pub(super) struct Concurrency {
     limit: u32,
@@ -314,7 +313,6 @@ pub struct History {
 }
 
 impl History {
-    /// The kept changes, in order of time.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }

@@ -14,8 +14,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Version of the stored answers.
@@ -35,13 +34,9 @@ pub struct Cache {
     writer: Writer<Put>,
     database: Arc<Database>,
     counter: Counter,
-    hits: AtomicU64,
-    misses: AtomicU64,
-    stored: AtomicU64,
-    trouble: Mutex<Option<String>>,
+    counts: Mutex<CacheCounts>,
 }
 
-/// An answer on its way into the database.
 #[derive(Debug)]
 struct Put {
     key: Digest,
@@ -82,16 +77,12 @@ impl Cache {
             Ok(Err(error)) => return Err(broken(error.to_string())),
             Err(_) => return Err(broken("the database is damaged".to_owned())),
         };
-        let writer = Writer::start(folder.to_owned(), puts(Arc::clone(&database), folder.to_owned()))?;
-        Ok(Self {
-            writer,
-            database,
-            counter: Counter::default(),
-            hits: AtomicU64::new(0),
-            misses: AtomicU64::new(0),
-            stored: AtomicU64::new(0),
-            trouble: Mutex::new(None),
-        })
+        let (store, path) = (Arc::clone(&database), folder.to_owned());
+        let puts = move |puts: Vec<Put>| {
+            put(&store, &puts).map_err(|error| TapeError::Cache { path: path.clone(), reason: error.to_string() })
+        };
+        let writer = Writer::start(folder.to_owned(), puts)?;
+        Ok(Self { writer, database, counter: Counter::default(), counts: Mutex::default() })
     }
 
     /// The key of an answer that is different each time the request is made, as repeats and samples need it.
@@ -120,8 +111,7 @@ impl Cache {
             Ok(Err(error)) => self.troubled(&error.to_string()),
             Err(_) => self.troubled("the database is damaged"),
         };
-        let count = if answer.is_some() { &self.hits } else { &self.misses };
-        count.fetch_add(1, Ordering::Relaxed);
+        self.count(|counts| if answer.is_some() { counts.hits += 1 } else { counts.misses += 1 });
         answer
     }
 
@@ -133,22 +123,21 @@ impl Cache {
             Err(error) => Err(error.to_string()),
         };
         match stored {
-            Ok(()) => drop(self.stored.fetch_add(1, Ordering::Relaxed)),
+            Ok(()) => self.count(|counts| counts.stored += 1),
             Err(error) => self.troubled::<()>(&error).unwrap_or_default(),
         }
     }
 
     pub fn counts(&self) -> CacheCounts {
-        CacheCounts {
-            hits: self.hits.load(Ordering::Relaxed),
-            misses: self.misses.load(Ordering::Relaxed),
-            stored: self.stored.load(Ordering::Relaxed),
-            trouble: self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone(),
-        }
+        self.count(|counts| counts.clone())
+    }
+
+    fn count<T>(&self, change: impl FnOnce(&mut CacheCounts) -> T) -> T {
+        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn troubled<A>(&self, reason: &str) -> Option<A> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
+        self.count(|counts| _ = counts.trouble.get_or_insert_with(|| reason.to_owned()));
         None
     }
 }
@@ -175,12 +164,6 @@ fn read<A: DeserializeOwned>(database: &Database, key: &Digest) -> Result<Option
     let answers = database.begin_read()?.open_table(ANSWERS)?;
     // An unreadable answer counts as missing, and is replaced.
     Ok(answers.get(key)?.and_then(|bytes| serde_json::from_slice(bytes.value()).ok()))
-}
-
-fn puts(database: Arc<Database>, folder: PathBuf) -> impl FnMut(Vec<Put>) -> Result<(), TapeError> + Send + 'static {
-    move |puts| {
-        put(&database, &puts).map_err(|error| TapeError::Cache { path: folder.clone(), reason: error.to_string() })
-    }
 }
 
 fn put(database: &Database, puts: &[Put]) -> Result<(), redb::Error> {

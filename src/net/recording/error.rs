@@ -108,7 +108,6 @@ pub enum Why {
     Gap { number: u32 },
 }
 
-/// The recorded request most like another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
     /// Its line in the recording, from 1.

@@ -4,13 +4,14 @@
 //! nothing but a recording or a cache may depend on it.
 
 use super::error::{Kind, TapeError};
+use crate::base::digest::hex;
 use crate::base::json_error;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -73,7 +74,6 @@ pub(super) fn header_line() -> String {
     format!("{{\"v\":{VERSION},\"tape\":\"{NAME}\"}}\n")
 }
 
-/// The beginning of a file.
 pub(super) enum Head {
     /// Empty, or an incomplete first line.
     Empty,
@@ -112,7 +112,6 @@ pub(super) fn newer_version(path: &Path, found: u64) -> TapeError {
     TapeError::Newer { path: path.to_owned(), found, known: VERSION }
 }
 
-/// Why a line is not an entry.
 pub(super) enum BadEntry {
     /// Of a newer version.
     Newer(u64),
@@ -186,14 +185,6 @@ pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
         hasher.update(part);
     }
     hasher.finalize().into()
-}
-
-fn hex(digest: &Digest) -> String {
-    digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 tokio::task_local! {

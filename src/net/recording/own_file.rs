@@ -188,7 +188,6 @@ fn is_gone(folder: &Path) -> Option<bool> {
     (String::from_utf8_lossy(&text).ends_with(&format!(" on {}", machine()))).then_some(true)
 }
 
-/// How a process signs what it has locked.
 pub(crate) fn signature() -> String {
     format!("process {} on {}", std::process::id(), machine())
 }

@@ -17,7 +17,6 @@ use std::num::NonZeroU32;
 pub(crate) struct Hosts {
     /// Whether other machines may ask: then any address and any name that no public name server has.
     pub(crate) remote: bool,
-    /// Other names that were allowed.
     pub(crate) named: Vec<String>,
 }
 

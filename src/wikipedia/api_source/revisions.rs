@@ -2,7 +2,7 @@
 
 use super::{ApiSource, NAME, Page, out_of_shape};
 use crate::base::sha256_hex;
-use crate::wikipedia::cache::{Extracted, Reading};
+use crate::wikipedia::cache::Extracted;
 use crate::wikipedia::html::{Article, PageKind, PaperPage, lead_links};
 use crate::wikipedia::source::{self, SourceError};
 use crate::wikipedia::{api_source, query};
@@ -149,10 +149,6 @@ impl ApiSource {
         let permalink = source::provenance_unsent(&format!("{script}?oldid="), NAME, "").url;
         Ok(SiteFacts { name: general.sitename, language: general.lang, license, permalink })
     }
-
-    pub fn reads_like_paper(&self) -> bool {
-        self.reading == Reading::Paper
-    }
 }
 
 /// The revision that was given, if it is one that was asked for.
@@ -183,7 +179,6 @@ fn pin_of(page: Page, names: Vec<String>, asked: Revision<'_>) -> Result<Pin, Le
 
 // A page as a site had it at one revision: what a frozen corpus is made of.
 
-/// Which revision of a page is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revision<'a> {
     /// The one that the site shows now.

@@ -33,18 +33,15 @@ pub const LEAST_MEMORY: u64 = 16 << 20;
 
 #[derive(Debug, Clone, Default)]
 pub struct BuildSettings {
-    /// Files and folders to read, with their formats.
     pub sources: Vec<(Format, PathBuf)>,
     /// What people call it. Without these facts, those of the first source that is a corpus hold; else the name of the folder…
     pub name: Option<String>,
-    /// How much of a page an article has.
     pub extent: Option<Extent>,
     pub language: Option<String>,
     pub as_of: Option<String>,
     pub license: Option<String>,
     pub attribution: Option<String>,
     pub changes: Option<String>,
-    /// What becomes of a title that comes twice.
     pub on_duplicate: OnDuplicate,
     pub threads: usize,
     /// Bytes of memory to sort in.
@@ -60,7 +57,6 @@ pub enum OnDuplicate {
     /// The one with the lowest page number; where these are the same, one that does not depend on the order of the input.
     #[default]
     LowestId,
-    /// The one that was read last.
     Last,
     /// None: the build ends.
     Error,
@@ -242,7 +238,6 @@ const MAX_LISTED: usize = 10;
 /// Rows between two signs of progress.
 const STEP: u64 = 1 << 12;
 
-/// All records, sorted.
 struct Collected {
     /// Title, a zero, the page's number or what else decides which article is kept, and for a passage its format, a zero and its id → article or passage, and place.
     articles: Sorter,
@@ -252,7 +247,6 @@ struct Collected {
     notes: Notes,
 }
 
-/// What was read of an input.
 #[derive(Debug, Clone, Default)]
 struct ReadInput {
     rows: u64,

@@ -78,7 +78,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Whether both have the same articles and redirects.
     pub fn equal(&self) -> bool {
         *self == Self { same: self.same, ..Self::default() }
     }

@@ -33,7 +33,6 @@ pub(super) struct TextIndex {
     rule: Rule,
 }
 
-/// Which words of a query count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// The first.

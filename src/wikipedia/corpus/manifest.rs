@@ -45,7 +45,6 @@ pub struct Manifest {
     /// The site that the pages were frozen from, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
-    /// Where the records came from.
     #[serde(rename = "source")]
     pub sources: Vec<SourceFile>,
     pub names: NameCounts,
@@ -147,9 +146,7 @@ pub struct Skipped {
     /// The same is there already.
     #[serde(default)]
     pub repeated: u64,
-    /// It has no text.
     pub empty: u64,
-    /// It could not be read.
     pub bad: u64,
 }
 

@@ -16,7 +16,6 @@ pub(super) const PLACES: &str = "pages.idx";
 pub(super) const DICTIONARY: &str = "pages.dict";
 /// Bytes of a block; a longer article is one of its own.
 const BLOCK: usize = 8 << 10;
-/// How hard blocks are packed.
 const LEVEL: i32 = 9;
 /// No block unpacks to more, in bytes: more than any line that is read.
 const LARGEST: usize = 256 << 20;

@@ -10,7 +10,6 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
     Article(Article),
-    /// Another name of a page.
     Redirect {
         title: String,
         to: String,
@@ -288,7 +287,6 @@ pub(super) fn page_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     serde_json::Value::deserialize(deserializer).map(|value| number(&value))
 }
 
-/// The same of a value.
 pub(super) fn number(value: &serde_json::Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok()))
 }

@@ -210,7 +210,6 @@ async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAns
     Ok(ToolAnswer { observation, structured, handle: None })
 }
 
-/// The tools; they are the same for every client.
 pub(crate) fn offered() -> [ToolDescription; 4] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
@@ -298,7 +297,6 @@ impl Handle {
         Self { corpus: first_digits(corpus.id().trim_start_matches("wt1:")), page, lookup: None }
     }
 
-    /// Reads a handle of this corpus.
     fn read(corpus: &Corpus, text: &str) -> Option<Self> {
         let mut parts = text.trim().split('.');
         let (form, digest, page) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);

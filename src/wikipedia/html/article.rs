@@ -81,8 +81,8 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
         marked => marked,
     };
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
-    let title = heading_title(&page);
-    let named = kind == PageKind::Results || title.is_some() || head_title(&page).is_some();
+    let title = text_of(&page, &HEADING);
+    let named = kind == PageKind::Results || title.is_some() || text_of(&page, &HEAD_TITLE).is_some();
     let from_mediawiki = named && is_made_by_mediawiki(&page);
     Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
@@ -100,10 +100,11 @@ fn marked_kind(page: &Html) -> PageKind {
     kind
 }
 
-fn heading_title(page: &Html) -> Option<String> {
-    let mut title = String::new();
-    page.select(&HEADING).next()?.text().for_each(|text| push_collapsed(&mut title, text));
-    Some(title.trim().to_owned()).filter(|title| !title.is_empty())
+/// The text of the first element that a selector finds, unless it is empty.
+fn text_of(page: &Html, selector: &Selector) -> Option<String> {
+    let mut words = String::new();
+    page.select(selector).next()?.text().for_each(|text| push_collapsed(&mut words, text));
+    Some(words.trim().to_owned()).filter(|words| !words.is_empty())
 }
 
 #[derive(Default)]
@@ -337,15 +338,8 @@ pub struct Description {
 pub fn describe(html: &str) -> Description {
     tree::parse(html).map_or_else(
         |_| Description::default(),
-        |page| Description { title: head_title(&page), words: first_words(&page) },
+        |page| Description { title: text_of(&page, &HEAD_TITLE), words: first_words(&page) },
     )
-}
-
-/// Text of the first `<title>`, if there is any.
-pub(super) fn head_title(page: &Html) -> Option<String> {
-    let mut title = String::new();
-    page.select(&HEAD_TITLE).next()?.text().for_each(|text| push_collapsed(&mut title, text));
-    Some(title.trim().to_owned()).filter(|title| !title.is_empty())
 }
 
 /// Whether any element of a page is one that `MediaWiki` writes.

@@ -31,7 +31,7 @@ const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
 /// Reads a page as the paper's environment does. One whose markup exceeds the limits is refused.
 pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     let mut walk = Walk::default();
-    python_parser::read_tokens(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
+    python_parser::read_tokens(html, &mut walk)?;
     walk.finish(html.len())
 }
 

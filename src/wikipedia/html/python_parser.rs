@@ -3,11 +3,11 @@
 //! An HTML5 tokenizer agrees with it on well-formed pages only. Unfinished tags, unterminated comments and stray
 //! references are treated exactly as in Python, because they change the text of the page.
 
+use super::ExtractError;
 use crate::base::python::is_python_space;
 use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr2};
 
-/// Receives the tokens in order.
 pub(super) trait TokenSink {
     /// Text between tags, in parts of any size.
     fn data(&mut self, text: &str);
@@ -20,10 +20,6 @@ pub(super) trait TokenSink {
     /// The text of a `<![CDATA[...]]>` section, which is a separate node.
     fn section(&mut self, text: &str);
 }
-
-/// Markup that `html.parser` raises an exception on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rejected;
 
 /// The result of reading the construct at the current position.
 enum Step {
@@ -55,7 +51,7 @@ struct Reader<'a, S> {
 ///
 /// Like `html.parser`, this makes two passes: the first stops at a construct that more input could complete, the second
 /// reads the rest knowing that the input is complete.
-pub(super) fn read_tokens<S: TokenSink>(text: &str, sink: &mut S) -> Result<(), Rejected> {
+pub(super) fn read_tokens<S: TokenSink>(text: &str, sink: &mut S) -> Result<(), ExtractError> {
     let mut reader = Reader { text, bytes: text.as_bytes(), sink, raw: None, last: false, name: String::new() };
     let at = reader.pass(0)?;
     reader.last = true;
@@ -68,7 +64,7 @@ pub(super) fn read_tokens<S: TokenSink>(text: &str, sink: &mut S) -> Result<(), 
 
 impl<S: TokenSink> Reader<'_, S> {
     /// Reads from `at` until the end or a halt, and returns the position reached.
-    fn pass(&mut self, mut at: usize) -> Result<usize, Rejected> {
+    fn pass(&mut self, mut at: usize) -> Result<usize, ExtractError> {
         let end = self.bytes.len();
         let mut searched = 0;
         while at < end {
@@ -116,7 +112,7 @@ impl<S: TokenSink> Reader<'_, S> {
         }
     }
 
-    fn markup(&mut self, at: usize) -> Result<Step, Rejected> {
+    fn markup(&mut self, at: usize) -> Result<Step, ExtractError> {
         let rest = &self.bytes[at..];
         Ok(match rest.get(1) {
             Some(byte) if byte.is_ascii_alphabetic() => self.start_tag(at),
@@ -141,7 +137,7 @@ impl<S: TokenSink> Reader<'_, S> {
         Step::To(end)
     }
 
-    fn marked_section(&mut self, at: usize) -> Result<Step, Rejected> {
+    fn marked_section(&mut self, at: usize) -> Result<Step, ExtractError> {
         let inner = &self.text[at + 3..];
         let name_end =
             inner.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))).unwrap_or(inner.len());
@@ -152,7 +148,7 @@ impl<S: TokenSink> Reader<'_, S> {
         let mark = match name.to_ascii_lowercase().as_str() {
             "temp" | "cdata" | "ignore" | "include" | "rcdata" => "]]",
             "if" | "else" | "endif" => "]",
-            _ => return Err(Rejected),
+            _ => return Err(ExtractError::Rejected),
         };
         let Some((start, end)) = section_close(inner, mark) else { return Ok(Step::Open(self.text.len())) };
         match inner.get(..6) {

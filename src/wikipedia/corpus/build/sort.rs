@@ -65,7 +65,6 @@ impl Sorter {
         Ok(())
     }
 
-    /// Writes what is in memory as a run.
     fn spill(&mut self) -> io::Result<()> {
         self.sort();
         let mut run = self.next_run()?;
@@ -258,9 +257,7 @@ impl<'a> Row<'a> {
 /// What is known of a row whose title is that of the row before.
 enum SameTitle {
     Repeated,
-    /// It is the next passage.
     Next,
-    /// The passages are too long for one more.
     TooLong,
     /// It says something else.
     Other,

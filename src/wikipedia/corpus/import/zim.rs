@@ -292,7 +292,6 @@ impl Entry {
         String::from_utf8(title.clone()).map_err(|_| "its title is not UTF-8".to_owned())
     }
 
-    /// Its address in the file.
     fn path(&self) -> String {
         format!("{}/{}", char::from(self.namespace), String::from_utf8_lossy(&self.url))
     }
@@ -361,7 +360,6 @@ impl Archive {
         self.read(&mut bytes, at).map(|()| bytes)
     }
 
-    /// A place in one of the two lists.
     fn place(&self, list: u64, index: u32) -> Result<u64> {
         let mut bytes = [0; 8];
         self.read(&mut bytes, list + 8 * u64::from(index)).map(|()| u64::from_le_bytes(bytes))
@@ -455,7 +453,6 @@ struct Cluster<'a> {
     source: Source<'a>,
     /// Where each blob begins, and the last ends.
     places: Vec<u64>,
-    /// How much was read.
     at: u64,
     /// The blob that was read last, or why nothing more can be read.
     last: Result<(usize, Vec<u8>)>,
