@@ -31,7 +31,6 @@ pub struct Decoding {
 }
 
 impl Decoding {
-    /// Whether the model is asked to reason.
     pub fn reasons(&self) -> bool {
         self.reasoning.is_some_and(Reasoning::is_on)
     }
@@ -79,7 +78,6 @@ pub enum Reasoning {
 }
 
 impl Reasoning {
-    /// Those with a name.
     pub const LEVELS: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
     /// What a text must be, in words.
     pub const EXPECTED: &str = "off, low, medium, high or a number of tokens from 1 to 1000000";
@@ -94,7 +92,6 @@ impl Reasoning {
         named.or_else(|| budget().map(Self::Budget))
     }
 
-    /// Its name; nothing for a number of tokens.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Off => Some("off"),
@@ -110,7 +107,6 @@ impl Reasoning {
         self != Self::Off
     }
 
-    /// The number of tokens, if it is one.
     pub fn budget(self) -> Option<u32> {
         match self {
             Self::Budget(tokens) => Some(tokens.get()),
@@ -148,7 +144,6 @@ impl<'de> Deserialize<'de> for Reasoning {
     }
 }
 
-/// An option of a request to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestOption {
     Temperature,
@@ -157,17 +152,14 @@ pub enum RequestOption {
     Stop,
     /// The limit of tokens under the name `max_tokens`, which newer models take under another one.
     MaxTokens,
-    /// An answer as a stream.
     Stream,
     /// A count of tokens at the end of a stream.
     StreamUsage,
-    /// An answer that is not a stream.
     Whole,
     /// Whether one reply may call several functions.
     ParallelCalls,
     /// Encrypted reasoning, to be sent back with the results of calls.
     Include,
-    /// A summary of the reasoning.
     Summary,
     /// Which part of the prompt the provider is to keep for later requests.
     CacheControl,
@@ -231,7 +223,6 @@ impl RequestOption {
     }
 }
 
-/// A set of options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RequestOptions(u32);
 
@@ -274,7 +265,6 @@ impl RequestOptions {
         RequestOption::ALL.into_iter().filter(move |option| self.contains(*option))
     }
 
-    /// The names of the options, in a fixed order.
     pub fn names(self) -> Vec<&'static str> {
         self.iter().map(RequestOption::name).collect()
     }

@@ -28,7 +28,6 @@ impl Digester {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     // Every prompt, page and episode has one, so the formatter is spared.
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);

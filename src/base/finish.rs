@@ -15,22 +15,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Who failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
-    /// The model's server.
     Model,
-    /// The source of pages.
     Wikipedia,
 }
 
 /// Why an episode could not be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Failure {
-    /// Who failed.
     pub service: Service,
-    /// Why.
     pub cause: Cause,
 }
 
@@ -42,7 +37,6 @@ pub enum Cause {
     TokenLimit,
     /// A filter of the provider withheld prompt or answer.
     ContentFilter,
-    /// The model declined to answer, and the server says so.
     Refusal,
     /// The prompt, or prompt and answer, do not fit into the model's context.
     ContextOverflow,
@@ -56,17 +50,13 @@ pub enum Cause {
     Payment,
     /// The key, or this machine, may not do this (403).
     Forbidden,
-    /// There is nothing at this address (404).
     NotFound,
-    /// The server does not have this model.
     UnknownModel,
     /// What the account may spend is spent.
     Quota,
     /// Nothing listens at this address.
     ConnectionRefused,
-    /// The host's name is not known.
     UnknownHost,
-    /// No secure connection.
     Tls,
     /// The server refused this request, for a reason of its own.
     BadRequest,
@@ -74,9 +64,7 @@ pub enum Cause {
     RateLimit,
     /// The server was overloaded or failed (5xx).
     ServerError,
-    /// No whole answer in time.
     Timeout,
-    /// The connection broke, or never came about.
     Connection,
     /// What came back is not an answer.
     BadAnswer,
@@ -86,13 +74,11 @@ pub enum Cause {
     NotTheWiki,
     /// A replay has no such answer, or a recording cannot be written.
     Recording,
-    /// Anything else.
     #[serde(other)]
     Other,
 }
 
 impl Cause {
-    /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::TokenLimit => "token_limit",

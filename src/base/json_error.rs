@@ -30,7 +30,6 @@ fn plain(error: &Error) -> String {
     }
 }
 
-/// What is wrong with a field itself.
 fn field(what: &str) -> Option<String> {
     if what.starts_with("data did not match any variant of untagged enum") {
         return Some("none of the forms that are expected".to_owned());
@@ -40,7 +39,6 @@ fn field(what: &str) -> Option<String> {
     missing().or_else(doubled)
 }
 
-/// What is wrong with a value.
 fn value(what: &str) -> Option<String> {
     let found =
         ["invalid type: ", "invalid value: ", "unknown variant "].iter().find_map(|kind| what.strip_prefix(kind));
@@ -57,7 +55,6 @@ fn value(what: &str) -> Option<String> {
     Some(format!("{found} where {} is expected", kind(expected)))
 }
 
-/// A kind of value.
 fn kind(expected: &str) -> &str {
     match expected {
         "a map" => "an object",

@@ -513,7 +513,6 @@ pub struct WikiName<'a> {
 }
 
 impl<'a> WikiName<'a> {
-    /// Takes a name apart.
     pub fn of(text: &'a str) -> Self {
         let plain = |name| match name {
             "api" => Some(WikiKind::Api),

@@ -29,7 +29,6 @@ pub enum Method {
 }
 
 impl Method {
-    /// All methods, in the order of the paper's table.
     pub const ALL: [Self; 7] =
         [Self::Standard, Self::Cot, Self::CotSc, Self::Act, Self::React, Self::CotScThenReact, Self::ReactThenCotSc];
 
@@ -77,7 +76,6 @@ impl Method {
         }
     }
 
-    /// Reads either name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| [method.name(), method.typed()].contains(&name))
     }

@@ -102,7 +102,6 @@ fn lower_with_stand_ins(text: &str) -> String {
     out
 }
 
-/// `repr(text)` of a string.
 pub fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut shown = String::with_capacity(text.len() + 2);

@@ -31,7 +31,6 @@ pub struct EpisodeState {
 }
 
 impl Request {
-    /// A request that offers no functions.
     pub fn new(prompt: Prompt, stop: Vec<String>, decoding: Decoding) -> Self {
         Self { prompt, stop, decoding, functions: None, state: None }
     }
@@ -42,7 +41,6 @@ impl Request {
 pub enum Prompt {
     /// A text to continue. The few-shot prefix is shared between all requests of a run.
     Text {
-        /// Instruction and exemplars, the same for every question.
         prefix: Prefix,
         /// The question and what has happened since.
         rest: String,
@@ -88,7 +86,6 @@ impl Message {
         Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None, ends_shared: false }
     }
 
-    /// A message of the instructions above the conversation.
     pub fn system(content: impl Into<Arc<str>>) -> Self {
         Self::new(Role::System, content)
     }
@@ -223,7 +220,6 @@ impl Usage {
         Self::new(tokens(prompt_bytes), tokens(completion_bytes))
     }
 
-    /// Tokens of prompt and completion together.
     pub fn total(self) -> u64 {
         self.prompt_tokens + self.completion_tokens
     }

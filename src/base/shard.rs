@@ -25,17 +25,14 @@ impl Shard {
         (1..=count).contains(&index).then_some(Self { count, index }).filter(|_| count <= Self::MOST)
     }
 
-    /// Its number, from 1.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many there are.
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// All shards that it is one of.
     pub fn all(self) -> impl Iterator<Item = Self> {
         (1..=self.count).map(move |index| Self { index, ..self })
     }
@@ -56,7 +53,6 @@ impl Shard {
         Self::new(number(index)?, number(count)?)
     }
 
-    /// The form in file names.
     pub fn name(self) -> String {
         format!("{}-of-{}", self.index, self.count)
     }

@@ -30,7 +30,6 @@ pub enum Tool {
 pub struct ToolCall {
     /// Number of the step, from 1.
     pub step: usize,
-    /// What the model thought before it acted.
     pub thought: Option<String>,
     /// The action as the model wrote it.
     pub action_text: String,
@@ -100,7 +99,6 @@ pub struct Functions {
 pub struct Function {
     pub name: String,
     pub description: String,
-    /// JSON schema of its arguments, an object.
     pub parameters: Value,
 }
 
@@ -130,7 +128,6 @@ impl Functions {
 }
 
 impl FunctionCall {
-    /// The arguments as an object; an empty one where they are none.
     pub fn object(&self) -> Value {
         serde_json::from_str(&self.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
     }

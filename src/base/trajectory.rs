@@ -303,7 +303,6 @@ impl Repair {
     pub const MISSING_ACTION: &'static str = "missing_action";
     /// Kind of the repair that a further call after a reply which the parser refused is.
     pub const UNREADABLE_REPLY: &'static str = "unreadable_reply";
-    /// The same after an empty reply.
     pub const EMPTY_REPLY: &'static str = "empty_reply";
     /// Kind of the repair that a second call for the answer of a chain of thought is.
     pub const MISSING_ANSWER: &'static str = "missing_answer";
@@ -413,7 +412,6 @@ impl<S> Trajectory<S> {
         self.steps.iter().filter(|step| step.sample.is_none())
     }
 
-    /// How many samples a vote drew.
     pub fn sample_count(&self) -> usize {
         self.steps.iter().filter_map(|step| step.sample).max().map_or(0, |number| number as usize)
     }
@@ -446,7 +444,6 @@ pub struct ToolAnswer {
     pub note: Option<String>,
 }
 
-/// The cost of recorded episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Paid {
     /// Model calls answered by a server.

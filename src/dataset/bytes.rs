@@ -202,7 +202,6 @@ impl Iterator for Lines<'_> {
     }
 }
 
-/// SHA-256 of a file's bytes, as 64 lower-case hexadecimal digits.
 pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     let mut digester = Digester::default();
     io::copy(&mut File::open(path)?, &mut digester)?;

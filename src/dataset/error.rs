@@ -101,7 +101,6 @@ impl DatasetError {
         Self { file: file.to_owned(), line: None, record: None, problem }
     }
 
-    /// An error on a line, from 1.
     pub(super) fn at_line(file: &str, line: usize, problem: Problem) -> Self {
         Self { line: Some(line), ..Self::of_file(file, problem) }
     }

@@ -19,7 +19,6 @@ pub(super) struct Records {
     pub(super) layout: Layout,
     /// The format that a table's header shows; of other files the first record shows it.
     pub(super) format: Option<Format>,
-    /// What a person should know of how the file was read.
     pub(super) notes: Vec<String>,
     /// Of a table without a column of answers.
     pub(super) without_answers: Option<WithoutAnswers>,
@@ -64,7 +63,6 @@ impl Fault {
 }
 
 impl Record {
-    /// A field that is there and not null.
     pub(super) fn get(&self, field: &str) -> Option<&Value> {
         self.fields.get(field).filter(|value| !value.is_null())
     }
@@ -113,7 +111,6 @@ impl Record {
         }
     }
 
-    /// A list; empty when there is none.
     pub(super) fn list(&self, field: &str) -> Result<&[Value], Fault> {
         self.get(field).map_or(Ok(&[]), |value| array(field, value).map(Vec::as_slice))
     }
@@ -157,7 +154,6 @@ pub(super) struct First<'a> {
 }
 
 impl First<'_> {
-    /// Whether it has the field, even if null.
     pub(super) fn has(&self, field: &str) -> bool {
         self.record.fields.contains_key(field)
     }
@@ -172,17 +168,14 @@ impl First<'_> {
         self.record.fields.len() == fields.len() && fields.iter().all(|field| self.has(field))
     }
 
-    /// Whether the field holds a text.
     pub(super) fn text(&self, field: &str) -> bool {
         self.record.get(field).is_some_and(Value::is_string)
     }
 
-    /// Whether the field holds a list.
     pub(super) fn list(&self, field: &str) -> bool {
         self.record.get(field).is_some_and(Value::is_array)
     }
 
-    /// Whether the field holds an object.
     pub(super) fn object(&self, field: &str) -> bool {
         self.record.get(field).is_some_and(Value::is_object)
     }

@@ -168,7 +168,6 @@ impl fmt::Debug for Format {
     }
 }
 
-/// The file's name without folder and extensions.
 fn stem(file: &str) -> String {
     let name = Path::new(file).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match name.split('.').next() {

@@ -26,7 +26,6 @@ pub(super) const FIELDS: [&str; 16] = [
     "decomposition",
     "cluster",
 ];
-/// The kinds of answer, as they are written.
 const ANSWER_KINDS: [&str; 4] = ["span", "yesno", "label", "freeform"];
 const LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 

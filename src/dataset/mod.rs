@@ -56,7 +56,6 @@ pub struct Dataset {
     pub name: String,
     /// The format that it was read as.
     pub format: Format,
-    /// The questions, in file order.
     pub questions: Vec<Question>,
     /// SHA-256 of the file in hexadecimal.
     pub sha256: String,
@@ -71,7 +70,6 @@ pub struct Dataset {
 /// How to read a file. The default detects the format from the first record and refuses a file with a bad record.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// The format; detected from the first record when absent.
     pub format: Option<Format>,
     /// Skip bad records instead of refusing the file.
     pub skip_bad: bool,
@@ -132,11 +130,8 @@ struct Reader<'a> {
     file: &'a str,
     options: &'a ReadOptions,
     layout: Layout,
-    /// What a table's header shows.
     shown: Option<Format>,
-    /// Absent before the first record.
     format: Option<Format>,
-    /// The dataset's name.
     name: String,
     /// Id → place of the record that has it, and whether that one is answerable.
     seen: HashMap<String, (Place, bool)>,

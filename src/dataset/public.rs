@@ -9,7 +9,6 @@ use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicSource {
-    /// The name under which it is asked for.
     pub name: &'static str,
     pub url: &'static str,
     pub file: &'static str,

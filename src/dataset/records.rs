@@ -104,7 +104,6 @@ fn json_error(file: &str, error: &serde_json::Error, place: Place) -> DatasetErr
     DatasetError::at_line(file, line, Problem::NotJson(reason))
 }
 
-/// A value as a record; `text` is how it is written.
 fn record(file: &str, place: Place, value: Value, text: &str, columns: &Columns) -> Result<Record, DatasetError> {
     match value {
         Value::Object(mut fields) => {

@@ -12,13 +12,11 @@ use std::collections::HashMap;
 pub struct ScoreTable {
     /// Names of the figures: `em`, `f1`, and every other column that holds nothing but numbers.
     pub figures: Vec<String>,
-    /// The rows, in file order.
     pub rows: Vec<ScoreRow>,
     /// Columns that are not figures, and why: the first cell that is not a number.
     pub others: Vec<NotNumeric>,
 }
 
-/// The figures of one question, once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreRow {
     pub id: String,
@@ -143,9 +141,7 @@ const VALUE: &str = "value";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueTable {
-    /// The metric's name.
     pub name: String,
-    /// The rows that have a value, in file order.
     pub rows: Vec<ValueRow>,
 }
 
@@ -158,7 +154,6 @@ pub struct ValueRow {
     pub repeat: Option<u32>,
     /// A finite number.
     pub value: f64,
-    /// Its line, from 1.
     pub line: usize,
 }
 

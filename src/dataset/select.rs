@@ -98,12 +98,10 @@ const OF_DATASET: &str = "# sha256 of the dataset's file: ";
 const OF_IDS: &str = "# sha256 of the lines below: ";
 const HOLDOUT: &str = "holdout";
 
-/// One part of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdList {
     /// Its name, `development` or `holdout`, and after a colon what was drawn, for people; one line.
     pub title: String,
-    /// Of the dataset's file.
     pub dataset_sha256: String,
     pub ids: Vec<String>,
 }
@@ -114,7 +112,6 @@ impl IdList {
         sha256_of_ids(&self.ids)
     }
 
-    /// The file.
     pub fn text(&self) -> String {
         let Self { title, dataset_sha256, ids } = self;
         let ids: String = ids.iter().flat_map(|id| [id.as_str(), "\n"]).collect();
@@ -234,7 +231,6 @@ fn root(parent: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// Shuffles in place as Python 3 does.
 pub(super) fn shuffle<T>(seed: u64, items: &mut [T]) {
     let mut generator = Mt::new_with_key(words(seed));
     for i in (1..items.len()).rev() {

@@ -213,7 +213,6 @@ pub(super) fn separator(header: &str, columns: &Columns) -> Option<u8> {
     SEPARATORS.into_iter().map(|(separator, _)| separator).find(|separator| has(*separator))
 }
 
-/// The names of the columns.
 fn cells(header: &str, separator: u8) -> Vec<String> {
     let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(header.as_bytes());
     reader.headers().map(|cells| cells.iter().map(|cell| cell.trim().to_owned()).collect()).unwrap_or_default()

@@ -15,7 +15,6 @@ const FEWEST: usize = 5;
 #[serde(transparent)]
 pub struct Confusion(Vec<Vec<u64>>);
 
-/// A coefficient of agreement with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Coefficient {
     /// From −1 to 1.
@@ -25,7 +24,6 @@ pub struct Coefficient {
     pub interval: Option<Interval>,
 }
 
-/// How two agree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Agreement {
     /// How many pairs there are.
@@ -76,22 +74,18 @@ impl Confusion {
         self.0.len()
     }
 
-    /// All pairs.
     pub fn total(&self) -> u64 {
         self.0.iter().flatten().sum()
     }
 
-    /// Pairs of the same class.
     pub fn agreeing(&self) -> u64 {
         (0..self.classes()).map(|class| self.0[class][class]).sum()
     }
 
-    /// How often the first named a class.
     pub fn first(&self, class: usize) -> u64 {
         self.0[class].iter().sum()
     }
 
-    /// How often the second named a class.
     pub fn second(&self, class: usize) -> u64 {
         self.0.iter().map(|row| row[class]).sum()
     }

@@ -17,11 +17,8 @@ pub struct Moments {
     units: f64,
     sum: f64,
     size: f64,
-    /// Sum of the squares of the units' sums.
     squares: f64,
-    /// Sum of their products with the units' sizes.
     products: f64,
-    /// Sum of the squares of the units' sizes.
     squared_sizes: f64,
 }
 

@@ -38,7 +38,6 @@ pub(super) fn central_z(level: f64) -> Option<f64> {
     normal_quantile(upper_tail(level)?)
 }
 
-/// Probability that Student's t is at least as far from 0.
 pub(super) fn two_sided_t(t: f64, freedom: u64) -> f64 {
     let nu = float(freedom);
     let square = t * t;
@@ -73,7 +72,6 @@ pub(super) fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
 
-/// Relative change at which the continued fraction has converged.
 const CONVERGED: f64 = 1e-16;
 
 /// Limit of its terms; it needs about the square root of the larger parameter.

@@ -21,10 +21,8 @@ pub struct McNemar {
     pub uncorrected: Option<ChiSquare>,
 }
 
-/// A statistic compared with the chi-square distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquare {
-    /// The statistic, 0 or more.
     pub statistic: f64,
     /// Degrees of freedom.
     pub freedom: u64,
@@ -128,7 +126,6 @@ pub fn fisher_exact([[a, b], [c, d]]: [[u64; 2]; 2]) -> f64 {
 /// Cochran's Q (1950).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CochranQ {
-    /// The statistic, 0 or more.
     pub q: f64,
     /// Degrees of freedom: variants less one.
     pub freedom: u64,
@@ -165,9 +162,7 @@ pub fn cochran_q(columns: &[Vec<bool>]) -> Option<CochranQ> {
 /// Wilcoxon's signed-rank test (1945) by the normal approximation, with midranks for ties.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Wilcoxon {
-    /// The smaller sum of ranks.
     pub w: f64,
-    /// The number of differences other than 0.
     pub n: u64,
     /// Two-sided p, without continuity correction.
     pub p: f64,

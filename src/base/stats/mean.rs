@@ -21,7 +21,6 @@ pub struct Mean {
 /// A t test of whether the mean is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TTest {
-    /// The statistic, with the sign of the mean.
     pub t: f64,
     pub freedom: u64,
     /// Two-sided p.
@@ -130,7 +129,6 @@ impl Sums {
         found
     }
 
-    /// Every value by itself.
     pub fn alone(values: &[f64]) -> Self {
         Self { sums: values.to_vec(), sizes: vec![1.0; values.len()] }
     }

@@ -75,7 +75,6 @@ fn bar(differences: &[f64]) -> Option<f64> {
     (!differences.is_empty() && size.is_finite()).then(|| sum.abs() - 1e-12 * size)
 }
 
-/// The sums of all sign patterns.
 fn signed_sums(values: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for value in values {

@@ -87,7 +87,6 @@ impl VarianceParts {
     }
 }
 
-/// What is known of the units that differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Spread {
     /// Differences of −1 and 1, decided by `McNemar`'s exact test. The effect is their mean, at most 1.
@@ -96,12 +95,10 @@ pub enum Spread {
     Normal,
 }
 
-/// A paired comparison to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Design {
     /// How the differences are distributed.
     pub spread: Spread,
-    /// The share of units that differ, above 0 and at most 1.
     pub differing: f64,
     /// The p below which a difference is shown.
     pub alpha: f64,
@@ -117,7 +114,6 @@ pub struct Need {
     pub(super) questions_per_unit: f64,
 }
 
-/// The fewest and the most questions that a pair may need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Needed {
     /// For the end of the difference's interval that is farther from 0; absent where both are 0.

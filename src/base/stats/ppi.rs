@@ -45,7 +45,6 @@ pub struct Corrected {
 }
 
 impl Corrected {
-    /// Student's t interval.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let Self { mean, se, freedom, .. } = *self;
         Mean { n: freedom + 1, mean, se: Some(se), freedom }.t_interval(level)
@@ -88,7 +87,6 @@ impl LabelledPart {
 #[derive(Default)]
 struct Influence(HashMap<usize, (f64, f64)>);
 
-/// One side of an estimate.
 struct Arm {
     strata: BTreeMap<usize, Stratum>,
     /// Means over the strata, by their sizes, of the labels and of the verdicts on the labelled items; the mean of all verdicts.
@@ -98,10 +96,8 @@ struct Arm {
     items: f64,
 }
 
-/// The items of a stratum.
 #[derive(Default)]
 struct Stratum {
-    /// Its share of all items.
     weight: f64,
     labels: u64,
     /// Means of the labels, and of the verdicts on the labelled items.
