@@ -1,5 +1,6 @@
 //! How a model is asked to choose its words: the settings of decoding, how much to reason, options of a request.
 
+use super::named;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -144,82 +145,38 @@ impl<'de> Deserialize<'de> for Reasoning {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestOption {
-    Temperature,
-    TopP,
-    Seed,
-    Stop,
-    /// The limit of tokens under the name `max_tokens`, which newer models take under another one.
-    MaxTokens,
-    Stream,
-    /// A count of tokens at the end of a stream.
-    StreamUsage,
-    Whole,
-    /// Whether one reply may call several functions.
-    ParallelCalls,
-    /// Encrypted reasoning, to be sent back with the results of calls.
-    Include,
-    Summary,
-    /// Which part of the prompt the provider is to keep for later requests.
-    CacheControl,
-    /// The reasoning of earlier replies, sent back in the field `reasoning`.
-    Thoughts,
-    /// The same in the field `reasoning_content`.
-    ThoughtsContent,
-    /// The same in the field `reasoning_details`.
-    ThoughtsDetails,
-    /// A message of the model's without `reasoning_content`.
-    Thoughtless,
-    /// A message of the user's right after the result of a call.
-    UserAfterTool,
-    /// A call without a signature.
-    Unsigned,
-}
-
-impl RequestOption {
-    pub const ALL: [Self; 18] = [
-        Self::Temperature,
-        Self::TopP,
-        Self::Seed,
-        Self::Stop,
-        Self::MaxTokens,
-        Self::Stream,
-        Self::StreamUsage,
-        Self::Whole,
-        Self::ParallelCalls,
-        Self::Include,
-        Self::Summary,
-        Self::CacheControl,
-        Self::Thoughts,
-        Self::ThoughtsContent,
-        Self::ThoughtsDetails,
-        Self::Thoughtless,
-        Self::UserAfterTool,
-        Self::Unsigned,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Temperature => "temperature",
-            Self::TopP => "top_p",
-            Self::Seed => "seed",
-            Self::Stop => "stop",
-            Self::MaxTokens => "max_tokens",
-            Self::Stream => "stream",
-            Self::StreamUsage => "stream_options",
-            Self::Whole => "whole",
-            Self::ParallelCalls => "parallel_tool_calls",
-            Self::Include => "include",
-            Self::Summary => "reasoning.summary",
-            Self::CacheControl => "cache_control",
-            Self::Thoughts => "messages.reasoning",
-            Self::ThoughtsContent => "messages.reasoning_content",
-            Self::ThoughtsDetails => "messages.reasoning_details",
-            Self::Thoughtless => "messages without reasoning_content",
-            Self::UserAfterTool => "a user after a tool",
-            Self::Unsigned => "calls without a signature",
-        }
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RequestOption {
+        Temperature = "temperature",
+        TopP = "top_p",
+        Seed = "seed",
+        Stop = "stop",
+        /// The limit of tokens under the name `max_tokens`, which newer models take under another one.
+        MaxTokens = "max_tokens",
+        Stream = "stream",
+        /// A count of tokens at the end of a stream.
+        StreamUsage = "stream_options",
+        Whole = "whole",
+        /// Whether one reply may call several functions.
+        ParallelCalls = "parallel_tool_calls",
+        /// Encrypted reasoning, to be sent back with the results of calls.
+        Include = "include",
+        Summary = "reasoning.summary",
+        /// Which part of the prompt the provider is to keep for later requests.
+        CacheControl = "cache_control",
+        /// The reasoning of earlier replies, sent back in the field `reasoning`.
+        Thoughts = "messages.reasoning",
+        /// The same in the field `reasoning_content`.
+        ThoughtsContent = "messages.reasoning_content",
+        /// The same in the field `reasoning_details`.
+        ThoughtsDetails = "messages.reasoning_details",
+        /// A message of the model's without `reasoning_content`.
+        Thoughtless = "messages without reasoning_content",
+        /// A message of the user's right after the result of a call.
+        UserAfterTool = "a user after a tool",
+        /// A call without a signature.
+        Unsigned = "calls without a signature",
     }
 }
 

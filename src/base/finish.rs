@@ -13,6 +13,7 @@
 //! An empty answer with a reason that is not in the table is asked for once more; then there is no answer. A text with such
 //! a reason is an answer. Both are counted at the end of a run.
 
+use super::named;
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,86 +30,58 @@ pub struct Failure {
     pub cause: Cause,
 }
 
-/// What went wrong. The first six also say why a completion is less than the model's whole answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The limit of tokens cut the answer.
-    TokenLimit,
-    /// A filter of the provider withheld prompt or answer.
-    ContentFilter,
-    Refusal,
-    /// The prompt, or prompt and answer, do not fit into the model's context.
-    ContextOverflow,
-    /// The server sent neither a text nor a call, and no reason.
-    Empty,
-    /// The model wrote a call that the provider cannot read.
-    MalformedCall,
-    /// The key was rejected (401).
-    Key,
-    /// The account has to be paid for (402).
-    Payment,
-    /// The key, or this machine, may not do this (403).
-    Forbidden,
-    NotFound,
-    UnknownModel,
-    /// What the account may spend is spent.
-    Quota,
-    /// Nothing listens at this address.
-    ConnectionRefused,
-    UnknownHost,
-    Tls,
-    /// The server refused this request, for a reason of its own.
-    BadRequest,
-    /// Too many requests (429).
-    RateLimit,
-    /// The server was overloaded or failed (5xx).
-    ServerError,
-    Timeout,
-    Connection,
-    /// What came back is not an answer.
-    BadAnswer,
-    /// An empty answer ended for a reason that is not known.
-    UnknownReason,
-    /// Something else than the wiki answered.
-    NotTheWiki,
-    /// A replay has no such answer, or a recording cannot be written.
-    Recording,
-    #[serde(other)]
-    Other,
+named! {
+    /// What went wrong. The first six also say why a completion is less than the model's whole answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Cause {
+        /// The limit of tokens cut the answer.
+        TokenLimit = "token_limit",
+        /// A filter of the provider withheld prompt or answer.
+        ContentFilter = "content_filter",
+        Refusal = "refusal",
+        /// The prompt, or prompt and answer, do not fit into the model's context.
+        ContextOverflow = "context_overflow",
+        /// The server sent neither a text nor a call, and no reason.
+        Empty = "empty",
+        /// The model wrote a call that the provider cannot read.
+        MalformedCall = "malformed_call",
+        /// The key was rejected (401).
+        Key = "key",
+        /// The account has to be paid for (402).
+        Payment = "payment",
+        /// The key, or this machine, may not do this (403).
+        Forbidden = "forbidden",
+        NotFound = "not_found",
+        UnknownModel = "unknown_model",
+        /// What the account may spend is spent.
+        Quota = "quota",
+        /// Nothing listens at this address.
+        ConnectionRefused = "connection_refused",
+        UnknownHost = "unknown_host",
+        Tls = "tls",
+        /// The server refused this request, for a reason of its own.
+        BadRequest = "bad_request",
+        /// Too many requests (429).
+        RateLimit = "rate_limit",
+        /// The server was overloaded or failed (5xx).
+        ServerError = "server_error",
+        Timeout = "timeout",
+        Connection = "connection",
+        /// What came back is not an answer.
+        BadAnswer = "bad_answer",
+        /// An empty answer ended for a reason that is not known.
+        UnknownReason = "unknown_reason",
+        /// Something else than the wiki answered.
+        NotTheWiki = "not_the_wiki",
+        /// A replay has no such answer, or a recording cannot be written.
+        Recording = "recording",
+        #[serde(other)]
+        Other = "other",
+    }
 }
 
 impl Cause {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::TokenLimit => "token_limit",
-            Self::ContentFilter => "content_filter",
-            Self::Refusal => "refusal",
-            Self::ContextOverflow => "context_overflow",
-            Self::Empty => "empty",
-            Self::MalformedCall => "malformed_call",
-            Self::Key => "key",
-            Self::Payment => "payment",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::UnknownModel => "unknown_model",
-            Self::Quota => "quota",
-            Self::ConnectionRefused => "connection_refused",
-            Self::UnknownHost => "unknown_host",
-            Self::Tls => "tls",
-            Self::BadRequest => "bad_request",
-            Self::RateLimit => "rate_limit",
-            Self::ServerError => "server_error",
-            Self::Timeout => "timeout",
-            Self::Connection => "connection",
-            Self::BadAnswer => "bad_answer",
-            Self::UnknownReason => "unknown_reason",
-            Self::NotTheWiki => "not_the_wiki",
-            Self::Recording => "recording",
-            Self::Other => "other",
-        }
-    }
-
     /// Why a completion with this reason for its end is less than the model's whole answer; nothing if it is not less, and
     /// nothing for failures of the server.
     pub fn of_finish(reason: &str) -> Option<Self> {

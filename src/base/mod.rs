@@ -15,6 +15,7 @@
 //! | `shard` | a part of a run for one of several processes |
 //! | `stop_rule` | when a run stops by itself |
 //! | `event` | what a run reports while it goes on |
+//! | `named` | enums whose variants have names |
 //! | `bounded`, `digest`, `json_error`, `python`, `text` | helpers: reading with a limit, SHA-256, errors of JSON, Python's strings, text for people |
 //! | [`stats`] | intervals, paired tests and resampling over numbers |
 //!
@@ -28,6 +29,7 @@ pub mod finish;
 pub(crate) mod json_error;
 pub mod manifest;
 pub mod method;
+mod named;
 pub mod python;
 pub mod question;
 pub mod request;
@@ -48,6 +50,7 @@ pub use manifest::{
     PriceRecord, Selection, Variant, WikiKind, WikiName, has_prefill,
 };
 pub use method::{Method, Voting, Wording};
+pub(crate) use named::named;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
 pub use request::{Completion, EpisodeState, Message, Prefix, Prompt, Request, Role, Usage};
 pub use shard::{Shard, ShardRecord};

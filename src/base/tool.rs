@@ -5,24 +5,27 @@
 //! at most 40 characters, Anthropic letters, digits, `_` and `-`. An id is `x` and two numbers for a call of an exemplar,
 //! `c` and two numbers for a call of the conversation.
 
+use super::named;
 use super::python::is_python_space;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The tools of the paper's environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Tool {
-    /// Open a page by its title, or learn similar titles.
-    Search,
-    /// The next sentence of the open page that contains a keyword.
-    Lookup,
-    /// Give the answer and end the episode.
-    Finish,
-    /// Think aloud; the environment has nothing to add.
-    Think,
-    /// Text that names no tool; the input is the whole of it.
-    Invalid,
+named! {
+    /// The tools of the paper's environment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Tool {
+        /// Open a page by its title, or learn similar titles.
+        Search = "search",
+        /// The next sentence of the open page that contains a keyword.
+        Lookup = "lookup",
+        /// Give the answer and end the episode.
+        Finish = "finish",
+        /// Think aloud; the environment has nothing to add.
+        Think = "think",
+        /// Text that names no tool; the input is the whole of it.
+        Invalid = "invalid",
+    }
 }
 
 /// One use of a tool, as a dialogue understood it from the model's text.
@@ -54,17 +57,6 @@ pub enum Reply {
 }
 
 impl Tool {
-    /// As records name it, in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Search => "search",
-            Self::Lookup => "lookup",
-            Self::Finish => "finish",
-            Self::Think => "think",
-            Self::Invalid => "invalid",
-        }
-    }
-
     /// Reads an action of the paper's environment: `search[X]`, `lookup[y]`, `finish[z]`, `think[t]`.
     ///
     /// The text is trimmed as Python's `str.strip` does; verbs are lower-case; the argument runs to the

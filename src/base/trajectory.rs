@@ -1,6 +1,7 @@
 //! The record of one episode: every step, every model call, how it ended, what it branches off; the events that a journal
 //! keeps of one that has not ended; and what its calls cost.
 
+use super::named;
 use super::{
     Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex,
 };
@@ -189,22 +190,24 @@ pub struct Call<S = String> {
     pub copied: bool,
 }
 
-/// How an episode ended. Never mixed with correctness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// The agent gave an answer.
-    Finished,
-    /// The steps ran out before an answer.
-    StepLimit,
-    /// The model's text could not be followed.
-    FormatFailure,
-    /// The agent's own conversation outgrew the model's context before an answer.
-    ContextOverflow,
-    /// The run's budget was spent before it ended: there is no measurement, and a resumed run does it again.
-    Budget,
-    /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
-    NotMeasured,
+named! {
+    /// How an episode ended. Never mixed with correctness.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outcome {
+        /// The agent gave an answer.
+        Finished = "finished",
+        /// The steps ran out before an answer.
+        StepLimit = "step_limit",
+        /// The model's text could not be followed.
+        FormatFailure = "format_failure",
+        /// The agent's own conversation outgrew the model's context before an answer.
+        ContextOverflow = "context_overflow",
+        /// The run's budget was spent before it ended: there is no measurement, and a resumed run does it again.
+        Budget = "budget",
+        /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
+        NotMeasured = "not_measured",
+    }
 }
 
 /// One mended deviation from the protocol.
@@ -227,15 +230,17 @@ pub struct Vote<S = String> {
     pub count: u32,
 }
 
-/// Semantics of the Wikipedia tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Compat {
-    /// The paper's environment, observation for observation, faults included.
-    Paper,
-    /// The same tool with its faults mended.
-    #[default]
-    Fixed,
+named! {
+    /// Semantics of the Wikipedia tool.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Compat {
+        /// The paper's environment, observation for observation, faults included.
+        Paper = "paper",
+        /// The same tool with its faults mended.
+        #[default]
+        Fixed = "fixed",
+    }
 }
 
 /// Where an observation came from.
@@ -266,35 +271,8 @@ pub struct Provenance<S = String> {
 }
 
 impl Outcome {
-    /// As records name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Finished => "finished",
-            Self::StepLimit => "step_limit",
-            Self::FormatFailure => "format_failure",
-            Self::ContextOverflow => "context_overflow",
-            Self::Budget => "budget",
-            Self::NotMeasured => "not_measured",
-        }
-    }
-
-    /// The outcome of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
-    }
-
-    /// All outcomes, in the order in which they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::Finished, Self::StepLimit, Self::FormatFailure, Self::ContextOverflow, Self::Budget, Self::NotMeasured];
-}
-
-impl Compat {
-    /// As records name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Fixed => "fixed",
-        }
     }
 }
 

@@ -106,7 +106,7 @@ fn record(service: &str, server: String, started_at: &str, history: &History) ->
         at_ms: u64::try_from(change.at.as_millis()).unwrap_or(u64::MAX),
         from: change.from,
         to: change.to,
-        reason: change.reason.as_str().to_owned(),
+        reason: change.reason.name().to_owned(),
     });
     LimitHistory {
         service: service.to_owned(),

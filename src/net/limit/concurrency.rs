@@ -2,6 +2,7 @@
 //! time.
 
 use super::Settings;
+use crate::base::named;
 use std::time::Duration;
 
 /// Minimum number of good answers in a round.
@@ -268,31 +269,19 @@ impl Concurrency {
 /// Number of changes kept; later ones are only counted.
 pub const MAX_CHANGES: usize = 1000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// A larger limit is tried, or a better one restored.
-    Growth,
-    /// A larger limit made answers slower without bringing more.
-    NoGain,
-    /// A smaller limit is tried.
-    SmallerTrial,
-    RateLimit,
-    Overload,
-    /// A timeout, or an answer that suddenly took most of it.
-    Timeout,
-}
-
-impl Reason {
-    /// The name in the record.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Growth => "growth",
-            Self::NoGain => "no_gain",
-            Self::SmallerTrial => "smaller_trial",
-            Self::RateLimit => "rate_limit",
-            Self::Overload => "overload",
-            Self::Timeout => "timeout",
-        }
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Reason {
+        /// A larger limit is tried, or a better one restored.
+        Growth = "growth",
+        /// A larger limit made answers slower without bringing more.
+        NoGain = "no_gain",
+        /// A smaller limit is tried.
+        SmallerTrial = "smaller_trial",
+        RateLimit = "rate_limit",
+        Overload = "overload",
+        /// A timeout, or an answer that suddenly took most of it.
+        Timeout = "timeout",
     }
 }
 

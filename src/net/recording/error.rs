@@ -1,6 +1,7 @@
 //! Errors of recordings and caches.
 
 use super::own_file::{NOT_OWN_HINT, is_not_own};
+use crate::base::named;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -72,19 +73,12 @@ impl From<FileError> for TapeError {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Model,
-    Wiki,
-}
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Wiki => "wiki",
-        }
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind {
+        Model = "model",
+        Wiki = "wiki",
     }
 }
 

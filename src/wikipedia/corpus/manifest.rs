@@ -3,6 +3,7 @@
 use super::CorpusError;
 use crate::base::Compat;
 use crate::base::bounded::text_at_most;
+use crate::base::named;
 use crate::base::text::counted;
 use crate::net::recording::Inside;
 use crate::wikipedia::api_source::LeftOut;
@@ -53,24 +54,16 @@ pub struct Manifest {
     pub files: BTreeMap<String, Digest>,
 }
 
-/// How much of a page an article has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Extent {
-    /// Its first paragraph, or a few.
-    Lead,
-    #[default]
-    Page,
-    Passages,
-}
-
-impl Extent {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Lead => "lead",
-            Self::Page => "page",
-            Self::Passages => "passages",
-        }
+named! {
+    /// How much of a page an article has.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Extent {
+        /// Its first paragraph, or a few.
+        Lead = "lead",
+        #[default]
+        Page = "page",
+        Passages = "passages",
     }
 }
 

@@ -1,0 +1,25 @@
+//! Enums whose variants have names, which records hold and messages show.
+
+/// Declares an enum with the name of each variant beside it, as `name()`, and all variants in order, as `ALL`.
+macro_rules! named {
+    ($(#[$meta:meta])* $vis:vis enum $type:ident { $($(#[$attribute:meta])* $variant:ident = $name:literal,)+ }) => {
+        $(#[$meta])*
+        $vis enum $type {
+            $($(#[$attribute])* $variant,)+
+        }
+
+        impl $type {
+            /// All of them, in order.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// Its name in records.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use named;
