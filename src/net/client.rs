@@ -137,8 +137,7 @@ impl Client {
         self.send(&[url.to_owned()], &Balance::new(1), message, &mut Keep).await
     }
 
-    /// Posts a JSON `body` to one of several equivalent servers, chosen by `balance` for each attempt. `listener` takes the
-    /// answer, event by event if it wants, and says whether it is accepted; the last answer is returned in any case.
+    /// Posts a JSON `body` to the server that `balance` chooses for each attempt; the last answer is returned anyway.
     pub async fn post_json(
         &self,
         urls: &[String],
@@ -369,16 +368,14 @@ pub enum Heard {
 
 /// Takes the answer to one logical request. After a retry the calls start again with [`Listener::begin`].
 pub trait Listener: Send {
-    /// Gets the head of an answer, without body. Returns whether to pass the body to [`Listener::event`] rather than keep
-    /// it whole.
+    /// Gets the head of an answer. Returns whether to pass the body to [`Listener::event`] rather than keep it whole.
     fn begin(&mut self, _head: &Answer) -> bool {
         false
     }
     fn event(&mut self, _data: &[u8]) -> Heard {
         Heard::More
     }
-    /// Gets the complete answer, without body if that was passed as events. Returns whether to accept it rather than
-    /// retry.
+    /// Gets the answer, without body if that was passed as events. Returns whether to accept it rather than retry.
     fn end(&mut self, answer: &Answer) -> bool;
     /// Whether a failure with this answer will last, although its status is one of those that pass.
     fn is_final(&self, _answer: &Answer) -> bool {
@@ -512,9 +509,8 @@ fn copy(request: &Request, url: &Url) -> Result<Request, NetError> {
     Ok(copy)
 }
 
-/// Sends the request once and follows its redirects; sets `first`, unless it is set, to the time of sending.
-///
-/// `permit` becomes that of the last request sent, for the caller to end.
+/// Sends the request once and follows redirects. Sets `first`, once, to the time of sending, and `permit` to that of
+/// the last request sent, for the caller to end.
 pub(super) async fn attempt<'a>(
     client: &'a Client,
     outgoing: &Request,
@@ -665,8 +661,7 @@ pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<
     Ok(Some(next))
 }
 
-/// Reads the body in pieces, so that neither a huge nor a highly compressed one fills the memory. A long one first waits
-/// for memory.
+/// Reads the body in pieces, so that no huge or highly compressed one fills the memory; a long one waits for memory.
 async fn body(
     mut response: Response,
     deadline: &mut HopDeadline<'_>,

@@ -26,8 +26,7 @@ pub trait Sink: Send {
     /// The version of these bytes, if the server named it.
     fn version(&self) -> Option<String>;
 
-    /// The body follows from this position: [`Sink::position`], or 0 to start over. `total` is the length of the whole
-    /// body, if known.
+    /// The body follows from this position: [`Sink::position`], or 0 to start over. `total` is its length, if known.
     fn begin(&mut self, position: u64, total: Option<u64>, version: Option<&str>) -> io::Result<()>;
 
     fn write(&mut self, piece: &[u8]) -> io::Result<()>;

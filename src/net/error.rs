@@ -11,8 +11,7 @@ use std::time::Duration;
 /// Longest quoted reason, in characters.
 const REASON_CHARS: usize = 200;
 
-/// Why there is no answer: the host (with its port) and the reason, but never a secret, or the user part or query of a
-/// URL.
+/// Why there is no answer: host, port and reason, but never a secret, or the user part or query of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetError {
     #[error("cannot set up the HTTP client: {reason}")]

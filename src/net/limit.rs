@@ -93,8 +93,7 @@ impl Settings {
         Self { initial, max, ..Self::default() }
     }
 
-    /// For Wikipedia: one request at a time, as Wikimedia asks, and fewer than the 200 per minute that identified clients
-    /// may send (2026).
+    /// One request at a time, as Wikimedia asks, and fewer than the 200 per minute of identified clients (2026).
     pub fn wikipedia() -> Self {
         Self { pause_all: true, requests_per_minute: NonZeroU32::new(180), ..Self::up_to(1, 1) }
     }
@@ -123,8 +122,7 @@ impl Limiters {
         Self { max_wait, ..Self::default() }
     }
 
-    /// The limiter of this provider and key, created with `settings` the first time. The provider is a name or a URL without
-    /// secrets, as it is recorded.
+    /// The limiter of this provider (a name or an URL without secrets) and key, created with `settings` the first time.
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
         let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
         let mut limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,8 +148,7 @@ impl fmt::Debug for Limiters {
     }
 }
 
-/// How long the place of a refused request stays empty if the server names no time: otherwise a new request would take it
-/// and be refused at once.
+/// How long a refused request's place stays empty if the server names no time: a new one would be refused at once.
 const PENALTY: Duration = Duration::from_secs(1);
 
 /// Grants permits to requests in order of arrival.
@@ -566,8 +563,7 @@ struct Rate {
     tokens: Option<Bucket>,
 }
 
-/// A request is sent once the ones before it are paid for, so that a cancelled wait costs nothing and estimates can be
-/// corrected.
+/// A request is sent once those before it are paid for: a cancelled wait costs nothing, and estimates are corrected.
 #[derive(Debug)]
 struct Bucket {
     limiter: Direct,

@@ -140,8 +140,7 @@ impl Backoff {
         Self { left, waits_out, limit_left: settings.limit_wait, waited: Duration::ZERO, next, longest }
     }
 
-    /// What to do next, where no wait may be longer than `max_wait`. Requests that are limited go on waiting while the
-    /// server has `served` others.
+    /// What to do next; no wait exceeds `max_wait`. Limited requests wait on while the server has `served` others.
     pub fn after(&mut self, retry: Retry, max_wait: Duration, served: bool) -> Next {
         if let Some(asked) = retry.requested_wait().filter(|asked| *asked > max_wait) {
             return Next::TooLong(asked);

@@ -45,8 +45,7 @@ pub(super) enum Extracted {
     Article(Article),
 }
 
-/// Where pages are read: a bounded store of those that were, and the threads that read others. Shared by all sessions of
-/// a source.
+/// A bounded store of pages that were read, and the threads that read others; shared by all sessions of a source.
 pub(super) struct PageCache {
     pages: Arc<Pages>,
     /// One a processor: more pages read at once would take no less time, and each takes many times its length in memory.
@@ -66,8 +65,7 @@ impl PageCache {
         Self { pages: Arc::new(Pages::new(MAX_PAGES, MAX_PAGE_BYTES)), readers, under_way }
     }
 
-    /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
-    /// [`PageCache::read`].
+    /// Waits until another page may be asked for. Drop the permit after [`PageCache::read`].
     pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // Nobody closes the semaphore; were it closed, pages would merely be unlimited.
         self.under_way.acquire().await.ok()

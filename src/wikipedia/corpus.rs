@@ -230,8 +230,7 @@ impl Corpus {
         if straight { Ok(None) } else { self.named(query) }
     }
 
-    /// The articles that the site listed for `query`, if that search was frozen and opened no page. Titles without an article
-    /// are not among them.
+    /// The articles of the corpus that the site listed for `query`, if that search was frozen and opened no page.
     pub(crate) fn listed(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
         let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
         let numbers = titles.iter().map(|heading| self.articles.exact(title_of(heading)));

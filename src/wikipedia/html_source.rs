@@ -50,8 +50,7 @@ impl HtmlSource {
         self.read(query, answer).await
     }
 
-    /// What the site's answer to a search for `query` says: all that is done with a page but to ask for it. One whose
-    /// bytes were read before is not read again.
+    /// What the site's answer to a search for `query` says. A page whose bytes were read before is not read again.
     pub async fn read(&self, query: &str, answer: Answer) -> Result<Found, SourceError> {
         let (compat, reading, query) = (self.compat, self.reading, query.to_owned());
         self.cache.read(move |pages| read(pages, compat, reading, &query, answer)).await

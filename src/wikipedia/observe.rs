@@ -266,8 +266,7 @@ impl ObservationFormat {
         self.matching_parts(blocks.enumerate(), keyword).map(|(_, part)| with_end(part)).collect()
     }
 
-    /// The same, each with the number of its block. A page has thousands, most do not match, and no string is made for
-    /// those.
+    /// The same, each with the number of its block. Most of a page's thousands do not match, and cost no string.
     pub(crate) fn matching_parts<'a>(
         self,
         blocks: impl Iterator<Item = (usize, &'a str)>,
@@ -303,8 +302,7 @@ impl ObservationFormat {
         self.say(None, Some("没有页面内容可以查找。"))
     }
 
-    /// The observation of a search without a page: the query as it was sent, and the first five of `titles` as a Python
-    /// list prints them.
+    /// The observation of a search without a page: the query as sent, and the first five `titles` as a Python list.
     pub fn not_found<T: AsRef<str>>(self, query: &str, titles: &[T]) -> String {
         let shown: Vec<String> = titles.iter().take(MAX_SHOWN).map(|title| repr(title.as_ref())).collect();
         let shown = shown.join(", ");

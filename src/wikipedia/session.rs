@@ -123,8 +123,7 @@ impl Session {
         Ok(given)
     }
 
-    /// The provenance of an observation that shows given sentences: of a page that was just `opened`, or of a lookup's
-    /// `result`, counted from 0.
+    /// The provenance of an observation of given sentences: of a page just `opened`, or of a lookup's `result`, from 0.
     fn shown(&self, opened: bool, result: Option<usize>) -> Option<Provenance> {
         let (page, format) = (self.page.as_ref()?, self.format);
         if opened {
@@ -323,8 +322,7 @@ impl Session {
 /// Why a step has no observation.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The source failed: nothing changed, and the episode is not measured (but see
-    /// [`is_infrastructure`](SessionError::is_infrastructure)).
+    /// The source failed and nothing changed; see [`is_infrastructure`](SessionError::is_infrastructure).
     #[error(transparent)]
     Source(#[from] SourceError),
     /// The paper's environment raises here, and leaves the state that the session then has.
@@ -388,8 +386,7 @@ impl SessionError {
 
 // The open page.
 
-/// As many pages are open as episodes are in flight, so a page shares the source's blocks, and has others only where it
-/// must differ.
+/// Each episode in flight has one open, so it shares the source's blocks, and has others only where it must differ.
 #[derive(Debug)]
 struct OpenPage {
     blocks: Arc<[String]>,

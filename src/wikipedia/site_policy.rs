@@ -91,8 +91,7 @@ impl SitePolicyError {
 
 /// A site that may be asked. Not printable as a whole: its address may hold a password.
 pub(super) struct Site {
-    /// The address of the folder of `api.php` and `index.php`, without a final slash, as requests need it; of a retriever
-    /// its own address.
+    /// The folder of `api.php` and `index.php`, without a final slash, as requests need it; a retriever's own address.
     scripts: String,
     /// The same without user part, as records may have it.
     pub(super) shown: String,

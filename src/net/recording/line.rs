@@ -208,9 +208,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Runs `future` as an episode, whose requests are counted separately.
-///
-/// `episode` names variant and question, and must be the same in a replay.
+/// Runs `future` as an episode, which counts its own requests. Its name, of variant and question, is that of a replay.
 pub fn in_episode<F: Future>(episode: String, repeat: u32, future: F) -> impl Future<Output = F::Output> {
     SCOPE.scope(Scope { episode, repeat, sample: None }, future)
 }

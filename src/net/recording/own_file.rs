@@ -36,8 +36,7 @@ pub(crate) fn read_own(path: &Path) -> io::Result<File> {
     open_regular(path)
 }
 
-/// Opens a regular file for reading without following a link. What is none, such as a pipe or a device, is refused, and not
-/// waited for.
+/// Opens a regular file for reading without following a link. A pipe or a device is refused, and not waited for.
 fn open_regular(path: &Path) -> io::Result<File> {
     let refused = || io::Error::other("it is not a regular file");
     // A device may do something when it is opened.

@@ -187,8 +187,7 @@ impl LineFile {
         }
     }
 
-    /// All of the file, from its beginning, through the handle that may hold a lock on it: Windows refuses to read a
-    /// locked file through another one.
+    /// All of the file, through the handle that may hold a lock: Windows reads a locked file through no other one.
     pub(crate) fn reader(&mut self) -> Result<BufReader<File>, FileError> {
         let rewound = self.file.rewind().and_then(|()| self.file.try_clone());
         rewound.map(BufReader::new).map_err(|source| self.error("read", source))

@@ -99,8 +99,7 @@ fn is_wikipedia(host: &str) -> bool {
 /// Clients that are remembered before those are forgotten that have not asked for a while.
 const MAX_REMEMBERED: usize = 4_096;
 
-/// So many requests a second for each client, and as many at once. A client is an address, so all clients behind one proxy
-/// are one.
+/// So many requests a second for each address, and as many at once: all clients behind one proxy are one.
 pub(super) struct Clients {
     limiter: RateLimiter<IpAddr, HashMapStateStore<IpAddr>, DefaultClock>,
     clock: DefaultClock,

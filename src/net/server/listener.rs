@@ -123,8 +123,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Answers until `stop`; then connections that wait are closed, and those with a request are waited for, but not beyond
-    /// another `stop`.
+    /// Answers until `stop`; then closes idle connections and waits for requests under way, until another `stop`.
     pub(crate) async fn run(self, mut stop: impl AsyncFnMut()) {
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let connections = GracefulShutdown::new();

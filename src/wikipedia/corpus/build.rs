@@ -497,8 +497,7 @@ fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Fr
     Some(Frozen { facts, license: about.manifest.license.clone(), searches, left_out })
 }
 
-/// The license as it was given, in parts; else those of all corpora that are read, or what publishers say of their files, if
-/// they all say the same.
+/// The license as given, in parts; else those of all corpora that are read, or what all publishers say alike.
 fn license(settings: &BuildSettings, sources: &[ReadInput], published: PublishedFacts) -> License {
     if let Some(frozen) = &settings.frozen {
         return frozen.license.clone();

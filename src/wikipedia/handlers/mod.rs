@@ -112,8 +112,7 @@ impl CorpusService {
         Self { corpus, compat, in_flight, turns }
     }
 
-    /// Searches texts on a thread that may be kept busy. The place is held until the search has ended, also if nobody waits
-    /// for it any more.
+    /// Searches texts on a thread that may be kept busy. Holds the place until the search ends, even if no one waits.
     pub(crate) async fn search<T: Send + 'static>(
         &self,
         search: impl FnOnce(&Corpus) -> Result<T, CorpusError> + Send + 'static,

@@ -269,8 +269,7 @@ const OTHER_NAMESPACES: [&str; 9] =
 /// Links that lead out of the wiki or to no page.
 const NO_PAGE_CLASSES: [&str; 4] = ["external", "extiw", "mw-selflink", "new"];
 
-/// The titles that the paragraphs before the first heading link to, in order, each once, `most` at most. A page whose markup
-/// exceeds the limits is refused.
+/// The titles that paragraphs before the first heading link to, in order, each once, `most` at most.
 pub fn lead_links(html: &str, most: usize) -> Result<Vec<String>, ExtractError> {
     let page = tree::parse(html)?;
     let mut links = Vec::new();

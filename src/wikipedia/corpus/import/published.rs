@@ -28,8 +28,7 @@ struct KiltLine {
     history: Value,
 }
 
-/// A page has what `--compat fixed` shows of one: its paragraphs and lists without headings, a list as one block with an item on
-/// each line.
+/// As `--compat fixed` shows a page: paragraphs and lists without headings, a list as one block with a line per item.
 pub(super) fn parse_kilt(line: &[u8]) -> Parsed {
     let KiltLine { wikipedia_title: title, wikipedia_id, text, history } = from_json(line)?;
     check_title("wikipedia_title", &title)?;

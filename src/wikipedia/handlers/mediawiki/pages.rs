@@ -218,8 +218,7 @@ pub(super) fn extract_of(page: &Page, is_lead: bool, params: &Params) -> String 
     if params.is_on("explaintext") { cut } else { paragraphs(&[cut]) }
 }
 
-/// What stands before the first heading. Corpora have no headings, so it is all of a lead, and of a page the first
-/// paragraph.
+/// What stands before the first heading: corpora have none, so all of a lead, or the first paragraph of a page.
 pub(super) fn introduction(page: &Page, is_lead: bool) -> &[String] {
     if is_lead { &page.blocks } else { &page.blocks[..page.blocks.len().min(1)] }
 }
