@@ -2,12 +2,12 @@
 
 use crate::base::text::{shell_word, thousands};
 use crate::runner::RunError;
-use crate::wikipedia::corpus::{BuildError, BuildSettings, FORMATS, Format, files};
+use crate::wikipedia::corpus::{BuildError, BuildSettings, Format, files};
 use std::path::{Path, PathBuf};
 
 /// The formats by name.
 pub(crate) fn format_names() -> String {
-    let names: Vec<String> = FORMATS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let names: Vec<String> = Format::NAMED.iter().map(|format| format!("`{}`", format.name())).collect();
     names.join(", ")
 }
 

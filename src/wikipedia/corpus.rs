@@ -23,7 +23,7 @@ pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Pro
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use folder::verify;
 pub use frozen::{FetchedLine, Frozen, SearchAnswer, title_of};
-pub use import::{FORMATS, Format, files};
+pub use import::{Format, files};
 pub use index::Passage;
 pub use manifest::{Extent, Freeze, License, Manifest, NameCounts};
 pub use pack::{PackError, Packing, notice, pack};

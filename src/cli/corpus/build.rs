@@ -10,7 +10,7 @@ use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
 use crate::wikipedia::corpus::{
-    BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
+    BuildSettings, Built, Extent, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
 };
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
         }
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
         if plain && !Path::new(text).exists() {
-            let known = FORMATS.iter().map(|(name, _)| *name);
+            let known = Format::NAMED.iter().map(|format| format.name());
             let meant = closest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(format!("`{name}` is not a format{meant}\nformats: {}", format_names()));
         }

@@ -14,6 +14,7 @@ mod zim;
 use super::manifest::{self, Extent};
 use super::record::Record;
 use super::{CorpusError, lines_file};
+use crate::base::named;
 use lines::{is_archive, unpacked_text};
 use serde::de::{self, Deserialize as _, Deserializer};
 use serde_json::Value;
@@ -23,60 +24,44 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A form in which encyclopedias are published.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// What `corpus freeze` fetched. No name leads to it.
-    Frozen,
-    /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
-    Hotpotqa,
-    /// One JSON object a line: our own records, or title and text.
-    Jsonl,
-    /// `DSPy`'s abstracts of 2017, as `tar.gz` or unpacked.
-    Dspy,
-    /// The passages of DPR, as a table.
-    Dpr,
-    Wiki18,
-    Beir,
-    Kilt,
-    Fever,
-    /// The paragraphs that `2WikiMultiHopQA` was made from.
-    Wiki2,
-    /// The paragraphs that come with the questions of a dataset.
-    Dataset,
-    /// Tables with the columns `title` and `text`, as Hugging Face has Wikipedia.
-    Parquet,
-    /// Kiwix' archives of pages as HTML.
-    Zim,
-    Corpus,
-    /// Redirects alone, a name and its target a line, with a tab between them.
-    Redirects,
+named! {
+    /// A form in which encyclopedias are published.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Format {
+        /// What `corpus freeze` fetched. No name leads to it.
+        Frozen = "site",
+        /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
+        Hotpotqa = "hotpotqa",
+        /// One JSON object a line: our own records, or title and text.
+        Jsonl = "jsonl",
+        /// `DSPy`'s abstracts of 2017, as `tar.gz` or unpacked.
+        Dspy = "dspy",
+        /// The passages of DPR, as a table.
+        Dpr = "dpr",
+        Wiki18 = "wiki18",
+        Beir = "beir",
+        Kilt = "kilt",
+        Fever = "fever",
+        /// The paragraphs that `2WikiMultiHopQA` was made from.
+        Wiki2 = "2wiki",
+        /// The paragraphs that come with the questions of a dataset.
+        Dataset = "dataset",
+        /// Tables with the columns `title` and `text`, as Hugging Face has Wikipedia.
+        Parquet = "parquet",
+        /// Kiwix' archives of pages as HTML.
+        Zim = "zim",
+        Corpus = "corpus",
+        /// Redirects alone, a name and its target a line, with a tab between them.
+        Redirects = "redirects",
+    }
 }
 
-pub const FORMATS: &[(&str, Format)] = &[
-    ("hotpotqa", Format::Hotpotqa),
-    ("jsonl", Format::Jsonl),
-    ("dspy", Format::Dspy),
-    ("dpr", Format::Dpr),
-    ("wiki18", Format::Wiki18),
-    ("beir", Format::Beir),
-    ("kilt", Format::Kilt),
-    ("fever", Format::Fever),
-    ("2wiki", Format::Wiki2),
-    ("dataset", Format::Dataset),
-    ("parquet", Format::Parquet),
-    ("zim", Format::Zim),
-    ("corpus", Format::Corpus),
-    ("redirects", Format::Redirects),
-];
-
 impl Format {
-    pub fn named(name: &str) -> Option<Self> {
-        FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
-    }
+    /// Those that people may name.
+    pub const NAMED: &[Self] = Self::ALL.split_at(1).1;
 
-    pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMED.iter().copied().find(|format| format.name() == name)
     }
 
     pub fn is_built(self) -> bool {

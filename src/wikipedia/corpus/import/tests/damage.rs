@@ -1,7 +1,7 @@
 //! Damaged files of every format.
 
 use super::{gzip, read, tar};
-use crate::wikipedia::corpus::import::{FORMATS, Format, ImportError, open};
+use crate::wikipedia::corpus::import::{Format, ImportError, open};
 use std::fs;
 
 /// A line of each format that has lines.
@@ -26,7 +26,10 @@ const GOOD: [(&str, &str); 9] = [
 #[test]
 fn bad_lines_are_named_and_cut_files_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
-    assert_eq!(FORMATS.iter().filter(|(name, _)| GOOD.iter().any(|(good, _)| good == name)).count(), GOOD.len());
+    assert_eq!(
+        Format::NAMED.iter().filter(|format| GOOD.iter().any(|(good, _)| *good == format.name())).count(),
+        GOOD.len()
+    );
     for (name, good) in GOOD {
         let format = Format::named(name).expect("a format");
         let path = dir.path().join(name);
