@@ -295,10 +295,10 @@ fn collect_records(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Collected, BuildError> {
     // Half of the memory is for other stages, and vectors double when they grow.
-    let most = usize::try_from(settings.memory / 4).unwrap_or(usize::MAX);
+    let most = settings.memory / 4;
     let mut collected = Collected {
-        articles: Sorter::new(work.to_owned(), "articles".to_owned(), most),
-        redirects: Sorter::new(work.to_owned(), "redirects".to_owned(), most / 4),
+        articles: Sorter::new(work, "articles", most),
+        redirects: Sorter::new(work, "redirects", most / 4),
         sources: vec![ReadInput::default(); settings.sources.len()],
         notes: Notes(vec![(0, Vec::new()); settings.sources.len()]),
     };

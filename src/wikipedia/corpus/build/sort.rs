@@ -47,7 +47,8 @@ impl PairPlace {
 }
 
 impl Sorter {
-    pub(super) fn new(folder: PathBuf, name: String, most: usize) -> Self {
+    pub(super) fn new(folder: &Path, name: &str, most: u64) -> Self {
+        let (folder, name, most) = (folder.to_owned(), name.to_owned(), usize::try_from(most).unwrap_or(usize::MAX));
         Self { folder, name, most, bytes: Vec::new(), entries: Vec::new(), runs: Vec::new(), made: 0 }
     }
 
@@ -432,9 +433,7 @@ pub(super) fn follow_redirects(
     settings: &BuildSettings,
 ) -> io::Result<(Sorted, NameCounts)> {
     let mut counts = NameCounts::default();
-    let sorter = |name: &str| {
-        Sorter::new(work.to_owned(), name.to_owned(), usize::try_from(settings.memory / 16).unwrap_or(usize::MAX))
-    };
+    let sorter = |name: &str| Sorter::new(work, name, settings.memory / 16);
     let mut pending = sorter("pending");
     let links = work.join("links");
     first_of_each(&links, distinct, redirects, &mut pending, &mut counts)?;
@@ -566,7 +565,7 @@ mod tests {
             pairs.iter().map(|(key, value)| (key.clone().into(), value.clone().into())).collect();
         expected.sort();
         for (most, runs) in [(1 << 20, 0), (4 << 10, 2), (200, MAX_RUNS)] {
-            let mut sorter = Sorter::new(dir.path().to_owned(), "test".to_owned(), most);
+            let mut sorter = Sorter::new(dir.path(), "test", most);
             for (key, value) in &pairs {
                 sorter.push(key.as_bytes(), value.as_bytes()).expect("a run");
             }

@@ -273,12 +273,11 @@ struct Facts {
 
 impl Facts {
     fn new(dir: &Path, work: &Path, settings: &BuildSettings) -> Result<Self, Failed> {
-        let most = usize::try_from(settings.memory / 16).unwrap_or(usize::MAX);
         Ok(Self {
             identity: Identity::default(),
             titles: NameWriter::new(create(dir, names::TITLES)?)?,
-            keys: Sorter::new(work.to_owned(), "keys".to_owned(), most),
-            redirects: Sorter::new(work.to_owned(), "names".to_owned(), most),
+            keys: Sorter::new(work, "keys", settings.memory / 16),
+            redirects: Sorter::new(work, "names", settings.memory / 16),
             redirect_count: 0,
             disambiguations: 0,
             given: false,
