@@ -119,9 +119,11 @@ fn page_size(page: &Extracted) -> usize {
 
 // A store of what was used last, bounded in number and in bytes of text.
 
+/// Values with their sizes in bytes, and the sum of these.
+type Kept<K, V> = (LruCache<K, (V, usize)>, usize);
+
 pub(super) struct SizedLru<K: Hash + Eq, V> {
-    /// The values with their sizes in bytes, and the sum of these.
-    kept: Mutex<(LruCache<K, (V, usize)>, usize)>,
+    kept: Mutex<Kept<K, V>>,
     max_bytes: usize,
 }
 
