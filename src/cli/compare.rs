@@ -10,12 +10,12 @@ use crate::analysis::compare::{RESAMPLES, SEED};
 use crate::analysis::comparing::{
     Bounds, CompareRequest, ComparedRuns, check_plan, compare_runs, judges_and_metrics, parsed_bounds, planned_sources,
 };
-use crate::analysis::export::{CsvOptions, FigureRow, FiguresCsv, is_figures_header};
+use crate::analysis::export::{figures_csv, is_figures_header};
 use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::View;
 use crate::analysis::report::comparison::{is_title, sheet};
 use crate::analysis::report::console::{stdout, stdout_is_terminal};
-use crate::analysis::report::sheet::{Sheet, to_latex, to_markdown, to_terminal};
+use crate::analysis::report::sheet::{to_latex, to_markdown, to_terminal};
 use crate::analysis::results::{Field, JudgedRuns, runs};
 use crate::base::text::visible_line;
 use crate::runner::store::RunFolder;
@@ -267,7 +267,7 @@ fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow:
         Format::Table => to_terminal(&sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => to_markdown(&sheet).into_bytes(),
         Format::Latex => to_latex(&sheet).into_bytes(),
-        Format::Csv => csv(&sheet)?,
+        Format::Csv => figures_csv(&sheet)?,
         Format::Json => format!("{}\n", compared.to_json()).into_bytes(),
     };
     match output_file::named(args.out.as_deref()) {
@@ -279,24 +279,4 @@ fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow:
         }
     }
     Ok(())
-}
-
-fn csv(sheet: &Sheet) -> anyhow::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    let mut csv = FiguresCsv::new(&mut out, CsvOptions::default());
-    for figure in sheet.figures() {
-        let key = figure.key;
-        csv.write(&FigureRow {
-            table: figure.table,
-            metric: &key.metric,
-            group: &key.group,
-            a: &key.a,
-            b: &key.b,
-            figure: figure.name,
-            value: figure.value,
-        })?;
-    }
-    csv.finish()?;
-    drop(csv);
-    Ok(out)
 }

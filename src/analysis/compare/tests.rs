@@ -1,8 +1,7 @@
 //! Whole comparisons: planted differences, repeats, clusters, what is missing, and what must never change.
 
-use super::{
-    Better, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, Variant, Word, compare, flips,
-};
+use super::flips::Flips;
+use super::{Better, CompareError, Comparison, Ids, Item, NamedFigure, Settings, Unit, Variant, Word, compare, flips};
 use crate::base::Pairs;
 use crate::base::stats::Mean;
 use proptest::prelude::*;

@@ -1,10 +1,11 @@
 //! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
 
 use super::episode::{ToolUse, instant, is_copied, opening, tool_uses};
+use super::jsonl::json_line;
 use super::{Export, ExportError, Scored};
 use crate::base::{Message, Method, Role, Step, Tool, Usage};
 use serde_json::{Map, Value, json};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 const VERSION: &str = "ATIF-v1.8";
 
@@ -27,8 +28,7 @@ impl<W: Write> Atif<W> {
 
 impl<W: Write> Export for Atif<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        serde_json::to_writer(&mut self.out, &trajectory(scored, &self.metrics)).map_err(io::Error::from)?;
-        Ok(self.out.write_all(b"\n")?)
+        json_line(&mut self.out, &trajectory(scored, &self.metrics))
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {

@@ -1,10 +1,11 @@
 //! Conversations for fine-tuning, one JSON object per line, in the shape that `OpenAI`'s fine-tuning takes.
 
 use super::ExportError;
+use super::jsonl::json_line;
 use crate::base::{FunctionCall, Functions, Message, Role};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 /// Writes one conversation per line: `{"messages": [{"role", "content"}, …]}`. An assistant's message that is not to be
 /// learned carries `"weight": 0`. Where functions were offered, they are in `tools`, their calls in `tool_calls` of the
@@ -64,8 +65,7 @@ impl<W: Write> Chat<W> {
             parallel_tool_calls: functions.map(|functions| functions.parallel),
             more,
         };
-        serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
-        Ok(self.out.write_all(b"\n")?)
+        json_line(&mut self.out, &line)
     }
 
     pub fn finish(&mut self) -> Result<(), ExportError> {

@@ -34,6 +34,12 @@ struct Line<'a> {
     prompts: Vec<Value>,
 }
 
+/// Writes a value on a line of its own.
+pub(super) fn json_line(mut out: impl Write, value: &impl Serialize) -> Result<(), ExportError> {
+    serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
+}
+
 impl<W: Write> Jsonl<W> {
     /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
     pub fn new(out: W, metrics: Vec<String>) -> Self {
@@ -54,8 +60,7 @@ impl<W: Write> Export for Jsonl<W> {
             prompts,
             annotations: scored.annotations,
         };
-        serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
-        Ok(self.out.write_all(b"\n")?)
+        json_line(&mut self.out, &line)
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {
@@ -85,10 +90,7 @@ impl<W: Write> JsonRows<W> {
 impl<W: Write> Export for JsonRows<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
         let Self { out, names, layout } = self;
-        layout.rows(scored, &mut |row| {
-            serde_json::to_writer(&mut *out, &Row(names, row)).map_err(io::Error::from)?;
-            Ok(out.write_all(b"\n")?)
-        })
+        layout.rows(scored, &mut |row| json_line(&mut *out, &Row(names, row)))
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {

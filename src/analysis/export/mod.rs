@@ -23,7 +23,8 @@ mod table;
 
 pub use atif::Atif;
 pub use chat::Chat;
-pub use csv_file::{Csv, CsvOptions, FigureRow, FiguresCsv, header, is_figures_header};
+pub(crate) use csv_file::figures_csv;
+pub use csv_file::{Csv, CsvOptions, header, is_figures_header};
 pub use episode::{Origin, Scored};
 pub use gzip::{Gzip, unpacked};
 pub use hf::{Hf, HfSource};

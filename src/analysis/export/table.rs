@@ -1,9 +1,10 @@
 //! The tables, whatever file they are written to: columns with a type, rows of cells, and what fills the cells.
 
+use self::QuestionContent::Own;
 use super::{ExportError, Origin, Scored};
 use crate::analysis::annotations::Annotation;
 use crate::base::{Call, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
-use crate::scoring::{Failure, Figure, Grounding, Measure, figure};
+use crate::scoring::{Figure, Grounding, Measure, figure};
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -77,7 +78,7 @@ impl Layout {
                 let meta =
                     self.meta.iter().map(|name| Column { name: format!("meta.{name}").into(), kind: Kind::Text });
                 let metrics = self.metrics.iter().map(|name| Column { name: name.clone().into(), kind: Kind::Real });
-                let known = QUESTION_COLUMNS.iter().map(|column| column.column.clone());
+                let known = QUESTION_COLUMNS.iter().map(|(column, _)| column.clone());
                 known.chain(QUESTION_FIELDS).chain(meta).chain(metrics).collect()
             }
             Table::Steps => {
@@ -152,20 +153,15 @@ impl<'a> Cell<'a> {
     }
 }
 
-struct QuestionColumn {
-    column: Column,
-    content: QuestionContent,
-}
-
 enum QuestionContent {
     Own(for<'a> fn(&Scored<'a>) -> Cell<'a>),
     Figure(&'static Figure),
 }
 
 /// The columns, in order; `docs/columns.md` explains each.
-const QUESTION_COLUMNS: &[QuestionColumn] = &[
+const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     text_column("variant", |scored| Cell::text(&scored.episode.trajectory.variant)),
-    own_column(Column::integer("repeat"), |scored| Cell::Integer(scored.episode.trajectory.repeat.into())),
+    (Column::integer("repeat"), Own(|scored| Cell::Integer(scored.episode.trajectory.repeat.into()))),
     text_column("id", |scored| Cell::text(&scored.episode.trajectory.id)),
     text_column("question", |scored| Cell::text(&scored.episode.trajectory.question)),
     text_column("gold", |scored| Cell::of(scored.episode.trajectory.answers.first(), |gold| Cell::text(gold))),
@@ -195,10 +191,15 @@ const QUESTION_COLUMNS: &[QuestionColumn] = &[
     figure_column(&figure::SENTENCES_SEEN),
     figure_column(&figure::SENTENCES),
     figure_column(&figure::EMPTY_LOOKUPS),
-    text_column("grounding", |scored| Cell::of(grounding(scored).map(Grounding::name), Cell::Name)),
-    text_column("failure_class", |scored| Cell::of(failure(scored).map(|failure| failure.class.name()), Cell::Name)),
+    text_column("grounding", |scored| {
+        let found = scored.episode.assessment.as_ref().and_then(|assessment| assessment.grounding);
+        Cell::of(found.map(Grounding::name), Cell::Name)
+    }),
+    text_column("failure_class", |scored| {
+        Cell::of(scored.episode.failure().map(|failure| failure.class.name()), Cell::Name)
+    }),
     text_column("failure_evidence", |scored| {
-        Cell::of(failure(scored).map(|failure| failure.evidence.as_str()), Cell::text)
+        Cell::of(scored.episode.failure().map(|failure| failure.evidence.as_str()), Cell::text)
     }),
     figure_column(&figure::PROMPT_TOKENS),
     figure_column(&figure::COMPLETION_TOKENS),
@@ -240,31 +241,24 @@ fn question_fields<'a>(scored: &Scored<'a>, meta: usize) -> impl Iterator<Item =
     known.chain((0..meta).map(move |at| Cell::of(value(QUESTION_FIELDS.len() + at), Cell::text)))
 }
 
-const fn own_column(column: Column, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
-    QuestionColumn { column, content: QuestionContent::Own(cell) }
+const fn text_column(name: &'static str, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> (Column, QuestionContent) {
+    (Column::text(name), Own(cell))
 }
 
-const fn text_column(name: &'static str, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
-    own_column(Column::text(name), cell)
-}
-
-const fn figure_column(figure: &'static Figure) -> QuestionColumn {
+const fn figure_column(figure: &'static Figure) -> (Column, QuestionContent) {
     let kind = match figure.measure {
         Measure::Share(_) | Measure::Amount(_) => Kind::Real,
         Measure::Flag(_) => Kind::Flag,
         Measure::Count(_) => Kind::Integer,
     };
-    QuestionColumn {
-        column: Column { name: Cow::Borrowed(figure.name), kind },
-        content: QuestionContent::Figure(figure),
-    }
+    (Column { name: Cow::Borrowed(figure.name), kind }, QuestionContent::Figure(figure))
 }
 
 /// One cell for each of [`QUESTION_COLUMNS`].
 fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
     let episode = scored.episode;
-    let cell = |column: &QuestionColumn| match &column.content {
-        QuestionContent::Own(cell) => cell(scored),
+    let cell = |(_, content): &(Column, QuestionContent)| match content {
+        Own(cell) => cell(scored),
         QuestionContent::Figure(figure) => match figure.measure {
             Measure::Share(of) | Measure::Amount(of) => Cell::of(of(episode), Cell::Real),
             Measure::Flag(of) => Cell::of(of(episode), Cell::Flag),
@@ -272,14 +266,6 @@ fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
         },
     };
     QUESTION_COLUMNS.iter().map(cell).collect()
-}
-
-fn grounding(scored: &Scored<'_>) -> Option<Grounding> {
-    scored.episode.assessment.as_ref()?.grounding
-}
-
-fn failure<'a>(scored: &Scored<'a>) -> Option<&'a Failure> {
-    scored.episode.failure()
 }
 
 /// One part of what each person said, joined by `|`, nothing where a person did not say it. All such columns have the people

@@ -9,9 +9,7 @@ use crate::cli::failure::{self};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
-use crate::wikipedia::corpus::{
-    BuildSettings, Built, Extent, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
-};
+use crate::wikipedia::corpus::{BuildSettings, Built, Extent, Format, LEAST_MEMORY, OnDuplicate, Progress, build};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
