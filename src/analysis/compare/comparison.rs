@@ -357,7 +357,7 @@ fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure,
             let at = variant.figure(&figure.name)?;
             let values = variant.items.iter().filter_map(|item| Some((item, item.value(at)?)));
             let (item, value) = values.into_iter().find(|(_, value)| !range.contains(*value))?;
-            let (variant, question) = (variant.name.clone(), item.question.clone());
+            let (variant, question) = (variant.name.clone(), item.id.clone());
             Some(CompareError::OutOfBounds { figure: figure.name.clone(), variant, question, value, range })
         })
     };

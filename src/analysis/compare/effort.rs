@@ -180,7 +180,7 @@ fn within(variant: &Variant, figure: &str) -> Option<(f64, f64)> {
     let at = variant.figure(figure)?;
     let mut questions: HashMap<&str, Vec<f64>> = HashMap::new();
     for item in &variant.items {
-        questions.entry(&item.question).or_default().extend(item.value(at));
+        questions.entry(&item.id).or_default().extend(item.value(at));
     }
     let repeated = questions.values().filter(|values| values.len() > 1);
     let (mut n, mut variance, mut added) = (0.0, 0.0, 0.0);

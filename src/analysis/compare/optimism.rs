@@ -155,7 +155,7 @@ mod tests {
                 let other = f64::from(u8::try_from(at).expect("few"));
                 let value = if name == "b" { 10.0 - of_b + other } else { 10.0 + other };
                 let values = vec![Some(value)];
-                variant.items.push(Item { question: question.to_owned(), measured: true, values, ..Item::default() });
+                variant.items.push(Item { id: question.to_owned(), measured: true, values, ..Item::default() });
             }
             variant
         };

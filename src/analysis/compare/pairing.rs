@@ -26,7 +26,7 @@ pub(crate) struct Variant {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Item {
     /// Id of the question; variants are paired by it.
-    pub question: String,
+    pub id: String,
     /// Which repeat of the question, from 0. Repeats are averaged before anything is compared.
     pub repeat: u32,
     /// Questions of one cluster are not independent of each other (twins, one source page).
@@ -139,12 +139,12 @@ impl<'a> Pairing<'a> {
         for (c, variant) in variants.iter().enumerate() {
             let mut seen = HashSet::with_capacity(variant.items.len());
             for item in &variant.items {
-                if !seen.insert((item.question.as_str(), item.repeat)) {
-                    let (variant, question) = (variant.name.clone(), item.question.clone());
+                if !seen.insert((item.id.as_str(), item.repeat)) {
+                    let (variant, question) = (variant.name.clone(), item.id.clone());
                     return Err(CompareError::Duplicate { variant, question, repeat: item.repeat });
                 }
-                let row = *at.entry(&item.question).or_insert_with(|| {
-                    questions.push(Question { id: &item.question, rows: vec![Rows::default(); variants.len()] });
+                let row = *at.entry(&item.id).or_insert_with(|| {
+                    questions.push(Question { id: &item.id, rows: vec![Rows::default(); variants.len()] });
                     questions.len() - 1
                 });
                 let rows = &mut questions[row].rows[c];

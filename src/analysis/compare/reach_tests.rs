@@ -11,7 +11,7 @@ fn graded(values: &[(f64, f64)], size: Option<usize>) -> [Variant; 2] {
         for (i, (a, b)) in values.iter().enumerate() {
             let cluster = size.map(|size| format!("page {}", i / size));
             let values = vec![Some([*a, *b][side])];
-            variant.items.push(Item { question: i.to_string(), measured: true, values, cluster, ..Item::default() });
+            variant.items.push(Item { id: i.to_string(), measured: true, values, cluster, ..Item::default() });
         }
         variant
     })

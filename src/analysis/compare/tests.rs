@@ -12,7 +12,7 @@ pub(super) fn variant(name: &str, right: impl IntoIterator<Item = bool>) -> Vari
     for (i, right) in right.into_iter().enumerate() {
         let (em, f1) = if right { (1.0, 1.0) } else { (0.0, 0.5) };
         variant.items.push(Item {
-            question: format!("q{i:04}"),
+            id: format!("q{i:04}"),
             measured: true,
             values: vec![Some(em), Some(f1)],
             groups: vec![Some(if i % 3 == 0 { "comparison" } else { "bridge" }.into())],
@@ -141,7 +141,7 @@ fn repeats_are_averaged_before_anything_is_compared() {
         for (i, repeats) in right.iter().enumerate() {
             for (repeat, right) in (0..).zip(repeats) {
                 let (question, values) = (format!("q{i}"), vec![Some(f64::from(u8::from(*right)))]);
-                variant.items.push(Item { question, repeat, measured: true, values, ..Item::default() });
+                variant.items.push(Item { id: question, repeat, measured: true, values, ..Item::default() });
             }
         }
         variant
@@ -227,7 +227,7 @@ fn amounts_are_shown_in_their_own_units() {
         let mut variant = Variant::new(name, vec!["steps".into(), "cost_usd".into()], vec![]);
         for i in 0..40 {
             let values = vec![Some(of(i)), Some(of(i) / 1000.0).filter(|_| i > 0)];
-            variant.items.push(Item { question: i.to_string(), measured: true, values, ..Item::default() });
+            variant.items.push(Item { id: i.to_string(), measured: true, values, ..Item::default() });
         }
         variant
     };
@@ -299,7 +299,7 @@ fn what_cannot_be_compared_is_refused_with_its_names() {
     twice.items.push(a.items[0].clone());
     let error = refused(&[b, twice], &quick());
     assert_eq!(error, CompareError::Duplicate { variant: "a".into(), question: "q0000".into(), repeat: 0 });
-    other.items.iter_mut().for_each(|item| item.question.push('x'));
+    other.items.iter_mut().for_each(|item| item.id.push('x'));
     assert_eq!(refused(&[a, other], &quick()), CompareError::NothingShared("a, b".into()));
 }
 

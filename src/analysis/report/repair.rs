@@ -27,7 +27,7 @@ impl Arms {
     /// The same of some of the questions.
     pub(crate) fn of(&self, is_of: impl Fn(&str) -> bool) -> Self {
         let of = |arm: &Variant| {
-            let items = arm.items.iter().filter(|item| is_of(&item.question)).cloned().collect();
+            let items = arm.items.iter().filter(|item| is_of(&item.id)).cloned().collect();
             Variant { items, ..Variant::new(arm.name.clone(), arm.figures.clone(), Vec::new()) }
         };
         let placebo = self.placebo.as_ref().map(&of);
@@ -41,7 +41,7 @@ impl Arms {
         let placebos = placebos.map(|item| (1 + item.repeat / self.repeats.max(1), item));
         for (number, item) in self.edited.items.iter().map(|item| (0, item)).chain(placebos) {
             let Some(value) = item.value(0) else { continue };
-            found.entry(&item.question).or_default().entry(number).or_default().push(value);
+            found.entry(&item.id).or_default().entry(number).or_default().push(value);
         }
         let mean = |values: Vec<f64>| crate::base::stats::Mean::of(&values).map(|mean| mean.mean);
         let questions = found.into_values().filter(|numbers| numbers.contains_key(&0));
@@ -271,7 +271,7 @@ mod tests {
     /// The EM of each question's repeats.
     fn arm(name: &str, questions: &[&[f64]]) -> Variant {
         let row = |question: usize, repeat: u32, em: f64| Item {
-            question: question.to_string(),
+            id: question.to_string(),
             repeat,
             measured: true,
             values: vec![Some(em)],

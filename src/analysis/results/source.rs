@@ -237,7 +237,7 @@ impl Episode {
 
     fn item(&self) -> Item {
         Item {
-            question: self.id.clone(),
+            id: self.id.clone(),
             repeat: self.repeat,
             cluster: self.cluster.clone(),
             measured: self.measured,
