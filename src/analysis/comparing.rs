@@ -409,8 +409,8 @@ fn note_coverage(sources: &[Source], joined: &[JoinedMetric], tell: Tell<'_>) ->
     for metric in joined {
         let names = sources.iter().zip(&folders).flat_map(|(source, run)| {
             let variant = source.run.variant.as_deref().unwrap_or_default();
-            let measured = source.episodes.iter().filter(|episode| episode.measured);
-            measured.map(move |episode| EpisodeName { run, variant, repeat: episode.repeat, id: &episode.id })
+            let measured = source.episodes.iter().filter(|episode| episode.item.measured);
+            measured.map(move |episode| EpisodeName { run, variant, repeat: episode.item.repeat, id: &episode.item.id })
         });
         metric.coverage(names)?.into_iter().for_each(tell);
     }
@@ -432,9 +432,9 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
     let at = fields.iter().position(|other| other == field);
     let mut episodes = sources.iter().flat_map(|source| &*source.episodes);
     let known = match (flag, at) {
-        ("--by", Some(at)) => episodes.any(|episode| episode.groups.get(at).is_some_and(Option::is_some)),
+        ("--by", Some(at)) => episodes.any(|episode| episode.item.groups.get(at).is_some_and(Option::is_some)),
         // `cluster` is the default, and few datasets have clusters.
-        _ => *field == Field::Cluster || episodes.any(|episode| episode.cluster.is_some()),
+        _ => *field == Field::Cluster || episodes.any(|episode| episode.item.cluster.is_some()),
     };
     if known {
         return Ok(());

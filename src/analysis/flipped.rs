@@ -67,7 +67,7 @@ impl<'a> Finder<'a> {
         for (at, source) in sources.iter().enumerate() {
             for episode in &*source.episodes {
                 if let Some(right) = episode.right {
-                    first.entry((at, episode.id.as_str(), right)).or_insert(episode);
+                    first.entry((at, episode.item.id.as_str(), right)).or_insert(episode);
                 }
             }
         }

@@ -123,7 +123,7 @@ fn typed(sources: &[&Source]) -> String {
 
 /// The official gold answer and the text of each question, by its id.
 fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
-    source.episodes.iter().map(|episode| (&*episode.id, (episode.gold.as_deref(), &*episode.question))).collect()
+    source.episodes.iter().map(|episode| (&*episode.item.id, (episode.gold.as_deref(), &*episode.question))).collect()
 }
 
 /// Warnings about unfinished runs, and about shared ids with different questions.

@@ -299,11 +299,12 @@ fn manifests(sources: &[Source]) -> impl Iterator<Item = &Manifest> {
 
 /// The ids of the questions that all variants have, in order.
 fn shared(sources: &[Source]) -> Vec<&str> {
-    let of =
-        |source: &Source| -> HashSet<String> { source.episodes.iter().map(|episode| episode.id.clone()).collect() };
+    let of = |source: &Source| -> HashSet<String> {
+        source.episodes.iter().map(|episode| episode.item.id.clone()).collect()
+    };
     let Some((first, others)) = sources.split_first() else { return Vec::new() };
     let others: Vec<HashSet<String>> = others.iter().map(of).collect();
-    let mut ids: Vec<&str> = first.episodes.iter().map(|episode| episode.id.as_str()).collect();
+    let mut ids: Vec<&str> = first.episodes.iter().map(|episode| episode.item.id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
     ids.retain(|id| others.iter().all(|other| other.contains(*id)));
@@ -328,7 +329,7 @@ pub(crate) fn counterparts(
             ));
         }
         let seen: HashSet<&str> =
-            source.episodes.iter().map(|episode| episode.id.as_str()).filter(|id| held.contains(id)).collect();
+            source.episodes.iter().map(|episode| episode.item.id.as_str()).filter(|id| held.contains(id)).collect();
         if !seen.is_empty() {
             return Err(RunError::input(
                 format!("`{}` was asked {} of the holdout", run(), counted(seen.len(), "question")),

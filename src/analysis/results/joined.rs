@@ -132,7 +132,7 @@ fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
     let mut groups: Vec<(Ids, Vec<Member>)> = Vec::new();
     for (source, name) in members {
         let scored = source.values(&figure::EM).next().is_some();
-        let mut ids: Ids = source.episodes.iter().map(|episode| (scored, episode.id.clone())).collect();
+        let mut ids: Ids = source.episodes.iter().map(|episode| (scored, episode.item.id.clone())).collect();
         let (sharing, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(known, _)| !known.is_disjoint(&ids));
         let mut of_it = Vec::new();
         for (known, members) in sharing {
@@ -158,7 +158,7 @@ impl Group {
         let figures = FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name));
         // A judge that nobody asked about these variants has nothing to compare.
         let place = |source: &Source, at: usize| {
-            source.episodes.iter().any(|one| one.values.get(at).is_some_and(Option::is_some))
+            source.episodes.iter().any(|one| one.item.values.get(at).is_some_and(Option::is_some))
         };
         let has = |at: usize| sources.iter().all(|source| place(source, FIGURES.len() + at));
         let asked = joined.iter().enumerate().filter(|(at, _)| has(*at));
@@ -202,7 +202,7 @@ impl Source {
     /// The values of a figure in the episodes that have one; none if it was not read.
     pub(crate) fn values(&self, figure: &Figure) -> impl Iterator<Item = f64> + Clone {
         let at = FIGURES.iter().position(|known| known.name == figure.name);
-        self.episodes.iter().filter_map(move |episode| episode.values.get(at?).copied().flatten())
+        self.episodes.iter().filter_map(move |episode| episode.item.values.get(at?).copied().flatten())
     }
 
     pub(crate) fn mean(&self, figure: &Figure) -> Option<f64> {

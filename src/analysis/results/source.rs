@@ -32,15 +32,10 @@ pub(crate) struct Origin {
 /// One question under one variant, once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Episode {
-    pub(crate) id: String,
-    pub(crate) repeat: u32,
+    /// What is compared of it.
+    pub(crate) item: Item,
     /// Its place among the run's records.
     pub(crate) at: usize,
-    pub(crate) measured: bool,
-    /// Value of each figure that is compared, in their order; absent where it was not measured.
-    pub(crate) values: Vec<Option<f64>>,
-    /// Positions of figures that were not measured though the episode was.
-    pub(crate) missing: Vec<usize>,
     /// Whether the answer is right; absent where that is not known.
     pub(crate) right: Option<bool>,
     pub(crate) class: Option<FailureClass>,
@@ -52,9 +47,6 @@ pub(crate) struct Episode {
     pub(crate) answer: Option<String>,
     /// How it ended; absent for a table of figures.
     pub(crate) outcome: Option<Outcome>,
-    pub(crate) cluster: Option<String>,
-    /// Fields by which results are broken down, in the order in which they were asked for.
-    pub(crate) groups: Vec<Option<String>>,
 }
 
 #[derive(Default)]
@@ -85,7 +77,7 @@ impl Source {
     pub(crate) fn column(&self, name: &str, figures: &[String], fields: &[Field]) -> compare::Variant {
         let fields = fields.iter().map(|field| field.name().to_owned()).collect();
         let mut column = compare::Variant::new(name, figures.to_vec(), fields);
-        column.items = self.episodes.iter().map(Episode::item).collect();
+        column.items = self.episodes.iter().map(|episode| episode.item.clone()).collect();
         column.resume = self.origin.as_ref().and_then(|origin| origin.manifest.resume_command(&self.run.path));
         column
     }
@@ -105,7 +97,7 @@ pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[So
     for figure in figures.iter_mut().filter(|figure| figure.range.is_none()) {
         let Some(at) = names.iter().position(|name| *name == figure.name) else { continue };
         let values =
-            || sources.iter().flat_map(|source| source.episodes.iter()).filter_map(|episode| episode.values[at]);
+            || sources.iter().flat_map(|source| source.episodes.iter()).filter_map(|episode| episode.item.values[at]);
         // A back-off or a vote may take more steps than one agent.
         let counts_steps = most > 0 && COUNTS_OF_STEPS.iter().any(|counts| counts.name == figure.name);
         if counts_steps && values().all(|value| range.contains(value)) {
@@ -165,7 +157,7 @@ fn load_run(
         let episode = episode?;
         if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
             let fields = fields.get(&episode.trajectory.id);
-            episodes.push(Episode { at, ..Episode::of(&run, episode, fields, wanted) });
+            episodes.push(Episode::of(&run, at, episode, fields, wanted));
         }
     }
     let graded = Rc::new(graded);
@@ -207,7 +199,7 @@ fn gold(question: &Question) -> Rc<Gold> {
 }
 
 impl Episode {
-    fn of(run: &str, scored: ScoredEpisode, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+    fn of(run: &str, at: usize, scored: ScoredEpisode, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
         let measured = scored.trajectory.measured();
         let name = EpisodeName::of(run, &scored.trajectory);
         let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
@@ -216,34 +208,25 @@ impl Episode {
             .iter()
             .zip(wanted.figures.len()..)
             .filter(|(metric, _)| metric.lacks(name, scored.score.is_some()));
-        Self {
+        let item = Item {
+            id: scored.trajectory.id.clone(),
+            repeat: scored.trajectory.repeat,
+            cluster: fields.and_then(|fields| fields.cluster.clone()),
             measured,
             missing: missing.map(|(_, at)| at).collect(),
             values: wanted.figures.iter().map(|figure| figure.value(&scored)).chain(joined).collect(),
+            groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
+        };
+        Self {
+            item,
+            at,
             right: scored.is_right(),
             class: scored.class(),
             gold: scored.trajectory.answers.first().cloned(),
             evidence: fields.and_then(|fields| fields.evidence.clone()),
-            cluster: fields.and_then(|fields| fields.cluster.clone()),
-            groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
-            id: scored.trajectory.id,
-            repeat: scored.trajectory.repeat,
             question: scored.trajectory.question,
             answer: scored.trajectory.answer,
             outcome: Some(scored.trajectory.outcome),
-            at: 0,
-        }
-    }
-
-    fn item(&self) -> Item {
-        Item {
-            id: self.id.clone(),
-            repeat: self.repeat,
-            cluster: self.cluster.clone(),
-            measured: self.measured,
-            values: self.values.clone(),
-            missing: self.missing.clone(),
-            groups: self.groups.clone(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `--from-csv`: tables of figures, such as exports.
 
 use super::{Episode, Field, RunRef, Source};
+use crate::analysis::compare::Item;
 use crate::base::StopRule;
 use crate::base::text::visible_line;
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
@@ -85,7 +86,7 @@ fn variants(
         let of_all = || row.values.iter().any(Option::is_some);
         if telling.is_empty() { of_all() } else { telling.iter().any(|place| row.values[*place].is_some()) }
     };
-    let episode = |row: &ScoreRow| Episode {
+    let item = |row: &ScoreRow| Item {
         id: row.id.clone(),
         repeat: row.repeat,
         measured: measured(row),
@@ -93,11 +94,11 @@ fn variants(
         missing: (0..places.len())
             .filter(|at| row.values[places[*at]].is_none() && !is_retrieval(&figures[*at]))
             .collect(),
-        right: em.and_then(|em| row.values[em]).map(|em| em > 0.0),
         cluster: cluster.and_then(|field| cell(row, field)),
         groups: fields.iter().map(|field| cell(row, field)).collect(),
-        ..Episode::default()
     };
+    let right = |row: &ScoreRow| em.and_then(|em| row.values[em]).map(|em| em > 0.0);
+    let episode = |row: &ScoreRow| Episode { item: item(row), right: right(row), ..Episode::default() };
     let mut names: Vec<Option<&str>> = Vec::new();
     for row in &table.rows {
         if !names.contains(&row.variant.as_deref()) {

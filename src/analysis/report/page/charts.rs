@@ -170,8 +170,8 @@ pub(super) fn steps(html: &mut Html, name: &str, source: &Source) {
     const MOST: usize = 12;
     let mut bins = [(0_u32, 0_u32); MOST];
     let mut shown = 1;
-    for episode in source.episodes.iter().filter(|episode| episode.measured) {
-        let Some(steps) = episode.values.get(2).copied().flatten() else { continue };
+    for episode in source.episodes.iter().filter(|episode| episode.item.measured) {
+        let Some(steps) = episode.item.values.get(2).copied().flatten() else { continue };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of steps")]
         let bin = (steps as usize).clamp(1, MOST) - 1;
         bins[bin].0 += 1;

@@ -158,7 +158,7 @@ pub(super) fn rows(results: &Results) -> Vec<QuestionRow<'_>> {
         let mut at: HashMap<&str, usize> = HashMap::new();
         for (variant, source) in members.sources.iter().enumerate() {
             for episode in &*source.episodes {
-                let row = *at.entry(&episode.id).or_insert_with(|| {
+                let row = *at.entry(&episode.item.id).or_insert_with(|| {
                     rows.push(QuestionRow::new(group, episode, variants));
                     rows.len() - 1
                 });
@@ -172,10 +172,10 @@ pub(super) fn rows(results: &Results) -> Vec<QuestionRow<'_>> {
 
 impl<'a> QuestionRow<'a> {
     fn new(group: usize, episode: &'a Episode, variants: usize) -> Self {
-        let field = |at: usize| episode.groups.get(at).and_then(Option::as_deref);
+        let field = |at: usize| episode.item.groups.get(at).and_then(Option::as_deref);
         Self {
             group,
-            id: &episode.id,
+            id: &episode.item.id,
             question: &episode.question,
             gold: episode.gold.as_deref(),
             kind: field(0),
@@ -197,7 +197,8 @@ impl<'a> QuestionRow<'a> {
 
     /// The mean of the figure at that place over the measured repeats.
     pub(super) fn mean(&self, variant: usize, figure: usize) -> Option<f64> {
-        let values = self.episodes[variant].iter().filter_map(|episode| episode.values.get(figure).copied().flatten());
+        let values =
+            self.episodes[variant].iter().filter_map(|episode| episode.item.values.get(figure).copied().flatten());
         let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
         (n > 0.0).then(|| sum / n)
     }
@@ -236,7 +237,7 @@ pub(super) fn alike<'s>(sources: &'s [Source]) -> Vec<Vec<usize>> {
         let mut answers: Vec<_> = source
             .episodes
             .iter()
-            .map(|episode| (&episode.id, episode.repeat, episode.right, &episode.answer))
+            .map(|episode| (&episode.item.id, episode.item.repeat, episode.right, &episode.answer))
             .collect();
         answers.sort();
         answers

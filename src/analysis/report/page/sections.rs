@@ -139,7 +139,7 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
                         html.number(&total_cost(source));
                     }
                     html.number(&share(source.mean(&figure::ALL_HOPS)));
-                    let unmeasured = source.episodes.iter().filter(|episode| !episode.measured).count();
+                    let unmeasured = source.episodes.iter().filter(|episode| !episode.item.measured).count();
                     html.number(&thousands(unmeasured));
                 });
             }
