@@ -17,7 +17,7 @@ use crate::runner::store::RunFolder;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream::unfold;
@@ -249,49 +249,36 @@ async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Sen
     spawn_blocking(work).await.map_err(lost)?
 }
 
-async fn listed(State(viewer): State<Viewer>) -> Response {
-    answer(read(move || viewer.index()).await)
+async fn listed(State(viewer): State<Viewer>) -> Result<Response, Refusal> {
+    read(move || viewer.index()).await.map(page_answer)
 }
 
-async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Response {
-    answer(read(move || viewer.page(&run)).await)
+async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result<Response, Refusal> {
+    read(move || viewer.page(&run)).await.map(page_answer)
 }
 
 /// A page; what it may load and run is in its own policy.
-fn answer(page: Result<Bytes, Refusal>) -> Response {
-    let mut answer = match page {
-        Ok(page) => Response::new(Body::from(page)),
-        Err(refusal) => return refusal.into_response(),
-    };
-    let headers = answer.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=UTF-8"));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("frame-ancestors 'none'"));
-    answer
+fn page_answer(page: Bytes) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=UTF-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
+    ];
+    (headers, page).into_response()
 }
 
 /// How far the run is, once a second while it changes, until the server ends or the run does.
-async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Response {
-    let run = match read({
-        let viewer = viewer.clone();
-        move || viewer.run(&run)
-    })
-    .await
-    {
-        Ok(run) => run,
-        Err(refusal) => return refusal.into_response(),
-    };
-    let Ok(place) = viewer.streams.try_acquire_owned() else {
-        return reply::text(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some");
-    };
-    let stream = unfold(Some(Events::new(&run.path, viewer.ended, place)), async |events| events?.next().await);
-    let mut answer = Response::new(Body::from_stream(stream));
-    let headers = answer.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    answer
+async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result<Response, Refusal> {
+    let (ended, streams) = (viewer.ended.clone(), Arc::clone(&viewer.streams));
+    let run = read(move || viewer.run(&run)).await?;
+    let busy = |_| Refusal(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some".to_owned());
+    let place = streams.try_acquire_owned().map_err(busy)?;
+    let events = Events { follower: Follower::new(&run.path), ended, first: None, last: None, _place: place };
+    let stream = unfold(Some(events), async |events| events?.next().await);
+    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    Ok((headers, Body::from_stream(stream)).into_response())
 }
 
 /// The messages of one connection.
@@ -305,10 +292,6 @@ struct Events {
 }
 
 impl Events {
-    fn new(run: &std::path::Path, ended: watch::Receiver<bool>, place: OwnedSemaphorePermit) -> Self {
-        Self { follower: Follower::new(run), ended, first: None, last: None, _place: place }
-    }
-
     /// The next message, when something has changed. The stream ends with the server, and if the run cannot be read.
     async fn next(mut self) -> Option<(Result<String, io::Error>, Option<Self>)> {
         loop {
@@ -338,25 +321,25 @@ impl Events {
     }
 }
 
-async fn annotated(State(viewer): State<Viewer>, Path(run): Path<String>, request: Request) -> Response {
+async fn annotated(
+    State(viewer): State<Viewer>,
+    Path(run): Path<String>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let forbidden = |why: &str| Err(Refusal(StatusCode::FORBIDDEN, why.to_owned()));
     let (head, content) = request.into_parts();
     if !viewer.settings.annotate {
-        return reply::text(StatusCode::FORBIDDEN, "this server writes nothing: start it with --annotate");
+        return forbidden("this server writes nothing: start it with --annotate");
     }
     let named = head.headers.get("x-wikitrail-token").is_some_and(|token| token.as_bytes() == viewer.token.as_bytes());
     let is_json =
         head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !named || !is_json {
-        return reply::text(StatusCode::FORBIDDEN, "a judgement is JSON with the token of the page");
+        return forbidden("a judgement is JSON with the token of the page");
     }
-    let bytes = match body(content).await {
-        Ok(bytes) => bytes,
-        Err(refusal) => return refusal.into_response(),
-    };
-    match read(move || viewer.annotate(&run, &bytes)).await {
-        Ok(()) => reply::text(StatusCode::OK, "written"),
-        Err(refusal) => refusal.into_response(),
-    }
+    let bytes = body(content).await?;
+    read(move || viewer.annotate(&run, &bytes)).await?;
+    Ok(reply::text(StatusCode::OK, "written"))
 }
 
 #[cfg(test)]

@@ -466,7 +466,7 @@ fn table_json(said: &Table, summary: &Summary) -> Value {
 
 /// What a reader should know of a run's verdicts.
 fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
-    let mut notes = judged.notes.clone();
+    let mut notes = judged.verdicts.notes().collect::<Vec<_>>();
     for name in &judged.names {
         for variant in &summary.manifest.variants {
             if let Some((missing, [low, high])) = judged.bounds(name, &variant.name) {
@@ -482,7 +482,7 @@ fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
         }
     }
     notes.extend(judged.split());
-    for known in &judged.judges {
+    for known in &judged.verdicts.judges {
         let own = summary.manifest.variants.iter().filter(|variant| variant.model == known.judge.model);
         notes.extend(own.take(1).map(|variant| {
             let model = visible_line(&known.judge.model, 80);

@@ -150,7 +150,7 @@ impl MethodInterval {
 }
 
 /// Two variants on the questions that both measured. Every difference is `b − a`: what `b` has more than `a`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Pair {
     /// The baseline, or of two variants the one that was named first.
     pub a: String,

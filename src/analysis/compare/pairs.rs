@@ -3,7 +3,7 @@
 use super::comparison::{DecisiveP, MethodInterval, Pair, Tests};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::verdict::p_equals;
-use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant, Verdict};
+use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant};
 use crate::base::stats::{
     Bootstrap, Decision, Differences, Interval, Mean, Moments, Permutation, Reach, Rule, Sums, holm, pearson,
     permutation_resampled, wilcoxon, wilson,
@@ -161,12 +161,10 @@ fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settin
         unpaired_se: mean_a.and_then(|mean| mean.se).zip(mean_b.and_then(|mean| mean.se)).map(|(a, b)| a.hypot(b)),
         correlation: pearson(of_a, of_b),
         interval,
-        distribution_free: None,
         intervals: interval.into_iter().chain(others.into_iter().flatten()).collect(),
         bootstrap: drawn,
         p: decision.decisive.map(|(test, value)| DecisiveP { test, value }),
         tests,
-        p_holm: None,
         units: reach.units,
         differing: reach.differing,
         least_differing: reach.least,
@@ -174,13 +172,7 @@ fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settin
         mde: reach.smallest,
         questions_needed: reach.needed,
         questions_needed_interval: reach.need.zip(decision.interval).map(|(need, (_, ends))| need.between(ends)),
-        bounds: None,
-        p_highest: None,
-        resume: Vec::new(),
-        stopping: None,
-        stopped_by: None,
-        possible: None,
-        verdict: Verdict::default(),
+        ..Pair::default()
     }
 }
 
@@ -361,27 +353,20 @@ fn sequential(pair: Pair, found: Stopping) -> Pair {
         high: found.high,
     });
     Pair {
+        a: pair.a,
+        b: pair.b,
         n: found.n,
         a_mean: found.a_mean,
         b_mean: found.b_mean,
         difference: found.difference,
-        se: None,
-        unpaired_se: None,
-        correlation: None,
         interval,
         intervals: interval.into_iter().collect(),
-        bootstrap: None,
-        tests: Tests::default(),
-        p: None,
-        p_holm: None,
-        mde: None,
-        questions_needed: None,
-        questions_needed_interval: None,
-        bounds: None,
-        p_highest: None,
-        resume: Vec::new(),
+        units: pair.units,
+        differing: pair.differing,
+        least_differing: pair.least_differing,
+        too_few_resamples: pair.too_few_resamples,
         stopping: Some(found),
-        ..pair
+        ..Pair::default()
     }
 }
 

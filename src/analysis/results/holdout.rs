@@ -148,15 +148,7 @@ impl Holdout {
         (holdouts.into_iter().map(looks).collect(), warnings)
     }
 
-    pub(crate) fn ids(&self) -> &[String] {
-        &self.list.ids
-    }
-
-    /// The digest of the dataset's file that it was drawn from.
-    pub(crate) fn dataset_sha256(&self) -> &str {
-        &self.list.dataset_sha256
-    }
-
+    /// Compared questions that are not in it.
     pub(crate) fn others(&self) -> usize {
         self.outside
     }
@@ -318,11 +310,11 @@ pub(crate) fn counterparts(
     development: &[Source],
     holdout: &Holdout,
 ) -> Result<Vec<Source>, RunError> {
-    let held: HashSet<&str> = holdout.ids().iter().map(String::as_str).collect();
+    let held: HashSet<&str> = holdout.list.ids.iter().map(String::as_str).collect();
     for source in development {
         let run = || visible_line(&source.run.typed(), 200);
         let digest = source.origin.as_ref().map(|origin| origin.manifest.dataset.sha256.as_str());
-        if digest != Some(holdout.dataset_sha256()) {
+        if digest != Some(holdout.list.dataset_sha256.as_str()) {
             return Err(RunError::input(
                 format!("`{}` was asked from another dataset file than the holdout (their SHA-256 differ)", run()),
                 "--dev takes runs over the development.ids of the same split",

@@ -39,10 +39,7 @@ struct Episode {
 pub(crate) struct JudgedRun {
     /// `judge`, and where there are several judges one for each.
     pub(crate) names: Vec<String>,
-    pub(crate) judges: Vec<KnownJudge>,
-    /// Lines that cannot be read, a sentence each.
-    pub(crate) notes: Vec<String>,
-    verdicts: Verdicts,
+    pub(crate) verdicts: Verdicts,
     run: String,
     episodes: Vec<Episode>,
 }
@@ -136,12 +133,9 @@ impl JudgedRun {
             return Ok(None);
         }
         let labels = labels(&Annotations::read(&folder)?);
-        let judges = verdicts.judges.clone();
-        let several = judges.len() > 1;
-        let of_each = if several { verdicts.names() } else { Vec::new() };
+        let of_each = if verdicts.judges.len() > 1 { verdicts.names() } else { Vec::new() };
         let names = std::iter::once(JUDGE.to_owned()).chain(of_each).collect();
-        let notes = verdicts.notes().collect();
-        let mut of_run = Self { names, judges, notes, verdicts, run: folder_name(path), episodes: Vec::new() };
+        let mut of_run = Self { names, verdicts, run: folder_name(path), episodes: Vec::new() };
         for scored in GradedRun::open(path)?.episodes() {
             let scored = scored?;
             if let Some(right) = scored.is_right() {
@@ -159,14 +153,14 @@ impl JudgedRun {
         let there = Answer::is_there(Some(&answer));
         let asked = Answer { id, question, golds: answers, text: answer, right, episode: None };
         let say = |known: &KnownJudge| self.verdicts.of(&known.judge, &asked).map(|one| one.verdict).filter(|_| there);
-        let said: Vec<Option<Verdict>> = self.judges.iter().map(say).collect();
+        let said: Vec<Option<Verdict>> = self.verdicts.judges.iter().map(say).collect();
         let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {
             // Nothing was answered, or exact match decides.
             _ if !there => Some(right),
             _ if right && known.rule.judged == Chosen::WrongByEm => Some(true),
             said => (*said)?.right(),
         };
-        let each: Vec<Option<bool>> = self.judges.iter().zip(&said).map(value).collect();
+        let each: Vec<Option<bool>> = self.verdicts.judges.iter().zip(&said).map(value).collect();
         let number = |right: Option<bool>| right.map(|right| f64::from(u8::from(right)));
         let mut values = vec![number(majority(each.iter().flatten().copied()))];
         if each.len() > 1 {
@@ -192,7 +186,7 @@ impl JudgedRun {
     pub(crate) fn split(&self) -> Option<String> {
         let of_all =
             |episode: &&Episode| episode.values[0].is_none() && episode.values[1..].iter().all(Option::is_some);
-        let several = self.judges.len() > 1;
+        let several = self.verdicts.judges.len() > 1;
         several.then(|| self.episodes.iter().filter(of_all).count()).filter(|split| *split > 0).map(|split| {
             format!(
                 "the judges are split on {}: `{JUDGE}` and its interval are of the others only, a selected part",
@@ -280,7 +274,7 @@ impl JudgedRun {
                 agreement: Agreement::of(&pairs, &clusters(&ids), 2, level),
             }
         };
-        self.judges.iter().enumerate().map(of).collect()
+        self.verdicts.judges.iter().enumerate().map(of).collect()
     }
 
     pub(crate) fn pairs(&self, level: f64) -> Vec<TwoJudges> {
@@ -300,7 +294,7 @@ impl JudgedRun {
                 agreement: Agreement::of(&pairs, &clusters(&ids), 3, level),
             }
         };
-        let all = self.judges.len();
+        let all = self.verdicts.judges.len();
         (0..all).flat_map(|a| (a + 1..all).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
     }
 
@@ -437,9 +431,9 @@ impl JudgedRuns {
 
     /// Lines that cannot be read, and where the judges of the runs are not the same.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let of_run = |(_, run): &(PathBuf, JudgedRun)| run.notes.iter().cloned().chain(run.split()).collect::<Vec<_>>();
+        let of_run = |(_, run): &(PathBuf, JudgedRun)| run.verdicts.notes().chain(run.split()).collect::<Vec<_>>();
         let mut notes: Vec<String> = self.0.iter().flat_map(of_run).collect();
-        let judges = |run: &JudgedRun| run.judges.iter().map(|known| known.judge.clone()).collect::<Vec<_>>();
+        let judges = |run: &JudgedRun| run.verdicts.judges.iter().map(|known| known.judge.clone()).collect::<Vec<_>>();
         if let Some((_, first)) = self.0.first()
             && self.0.iter().any(|(_, other)| judges(other) != judges(first))
         {
