@@ -7,15 +7,13 @@
 mod agreement;
 mod annotation;
 mod answer;
-mod file;
 mod import;
 mod sample;
 
 pub(crate) use agreement::{Disagreement, Judged, Judgements, Person, Table, Two};
-pub(crate) use annotation::{ANNOTATION_VERSION, bad_name, is_model};
+pub(crate) use annotation::{ANNOTATION_VERSION, Annotations, append, bad_name, carry, is_model};
 pub use annotation::{Annotation, AnnotationClass};
 pub(crate) use answer::{Answer, HELP, Judgement, parse_answer};
-pub(crate) use file::{Annotations, append, carry};
 pub(crate) use import::{EpisodeIndex, Imported, import};
 pub(crate) use sample::{Candidate, sample};
 

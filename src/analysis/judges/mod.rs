@@ -9,20 +9,15 @@
 //! A verdict belongs to a question, its golds and an answer, whichever variant gave it: equal answers have one verdict. A
 //! reading belongs to one episode. [`JudgeTask`] is all in which the two differ.
 
-mod due;
-mod file;
 mod judging;
 mod prompt;
-mod reading;
 mod verdict;
 
-pub(crate) use due::due;
-pub(crate) use file::{KnownJudge, Verdicts, carry};
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use prompt::{JudgePrompt, PromptFault, shown};
 pub(crate) use verdict::{
-    Answer, Chosen, Judge, JudgeTask, Judgement, Line, Read, Reading, Rule, RuleRecord, VERDICT_VERSION, Verdict, key,
-    normalised,
+    Answer, Chosen, Judge, JudgeTask, Judgement, KnownJudge, Line, Read, Reading, Rule, RuleRecord, VERDICT_VERSION,
+    Verdict, Verdicts, carry, due, key, normalised,
 };
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
-//! One verdict of a judge on one answer, or one reading of one episode.
+//! Verdicts on answers and readings of episodes: what a judge is asked about, what it says, and the files of that.
 
-use crate::analysis::annotations::AnnotationClass;
-use crate::base::{Decoding, Usage, sha256_hex};
-use crate::runner::store::RunFolder;
+use crate::analysis::annotations::{ANNOTATION_VERSION, Annotation, AnnotationClass};
+use crate::base::text::{cut, is_control};
+use crate::base::{Decoding, Step, Tool, Trajectory, Usage, json_error, sha256_hex};
+use crate::runner::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};
 use crate::scoring::FailureClass;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
-use std::fmt::Debug;
+use std::collections::{HashMap, HashSet};
+use std::fmt::{Debug, Write as _};
 use std::path::PathBuf;
 
 /// An answer of some episode, with what a judge is shown.
@@ -265,4 +267,242 @@ impl From<Reading> for &'static str {
     fn from(reading: Reading) -> Self {
         JudgeTask::name(reading)
     }
+}
+
+/// The distinct answers that this rule chooses, in the order of the episodes. The audit depends on the seed and on the
+/// answers, not on the judge: two judges are asked the same.
+pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<Answer> {
+    let mut known = HashSet::new();
+    let distinct = answers.into_iter().filter(|answer| {
+        let episode = answer.episode.as_ref().map(|read| read.of.key.clone());
+        known.insert((answer.question.clone(), answer.golds.clone(), normalised(&answer.text), episode))
+    });
+    let distinct: Vec<Answer> = distinct.collect();
+    if rule.judged == Chosen::All {
+        return distinct;
+    }
+    let drawn = |answer: &Answer| {
+        sha256_hex([
+            rule.seed.to_string().as_bytes(),
+            b" ",
+            answer.id.as_bytes(),
+            b" ",
+            normalised(&answer.text).as_bytes(),
+        ])
+    };
+    let mut right: Vec<(String, usize)> = distinct
+        .iter()
+        .enumerate()
+        .filter(|(_, answer)| answer.right)
+        .map(|(at, answer)| (drawn(answer), at))
+        .collect();
+    right.sort();
+    let audited: HashSet<usize> = right.into_iter().take(rule.audit as usize).map(|(_, at)| at).collect();
+    let chosen = |(at, answer): (usize, Answer)| (!answer.right || audited.contains(&at)).then_some(answer);
+    distinct.into_iter().enumerate().filter_map(chosen).collect()
+}
+
+/// The verdicts of a run, or its readings.
+#[derive(Debug)]
+pub(crate) struct Verdicts<V = Verdict> {
+    by_key: HashMap<String, Judgement<V>>,
+    /// In the order in which they first judged.
+    pub(crate) judges: Vec<KnownJudge>,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// A judge of a run, and how its answers were chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct KnownJudge {
+    pub(crate) judge: Judge,
+    pub(crate) rule: Rule,
+}
+
+/// The rule of verdicts whose own one is lost: what was judged is what there is.
+const UNKNOWN: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+
+impl<V> Default for Verdicts<V> {
+    fn default() -> Self {
+        Self { by_key: HashMap::new(), judges: Vec::new(), skipped: Vec::new() }
+    }
+}
+
+impl<V: JudgeTask> Verdicts<V> {
+    /// Reads those of a run, if there are any. Lines that cannot be read are left out and listed.
+    pub(crate) fn read(folder: &RunFolder) -> Result<Self, StoreError> {
+        let (lines, skipped) = read_lines(&V::file(folder), parse::<V>)?;
+        let mut read = Self { skipped, ..Self::default() };
+        for line in lines {
+            match line {
+                Line::Rule(record) => {
+                    let known = read.judge(&record.judge);
+                    // Who was asked about everything once has been asked about everything.
+                    if known.rule.judged != Chosen::All {
+                        known.rule = record.rule;
+                    }
+                }
+                Line::Verdict(one) => {
+                    read.judge(&one.judge);
+                    read.by_key.entry(one.key.clone()).or_insert(*one);
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    fn judge(&mut self, judge: &Judge) -> &mut KnownJudge {
+        let at = self.judges.iter().position(|known| known.judge == *judge).unwrap_or_else(|| {
+            self.judges.push(KnownJudge { judge: judge.clone(), rule: UNKNOWN });
+            self.judges.len() - 1
+        });
+        &mut self.judges[at]
+    }
+
+    pub(crate) fn of(&self, judge: &Judge, answer: &Answer) -> Option<&Judgement<V>> {
+        self.by_key.get(&key(judge, answer))
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.by_key.contains_key(key)
+    }
+
+    pub(crate) fn by<'a>(&'a self, judge: &'a Judge) -> impl Iterator<Item = &'a Judgement<V>> {
+        self.by_key.values().filter(move |one| one.judge == *judge)
+    }
+
+    /// The names of the judges behind `judge:` or `model:`: the model's, with a digest where a model judged in several ways.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |known: &KnownJudge| {
+            let model = &known.judge.model;
+            let alone = self.judges.iter().filter(|other| other.judge.model == *model).count() == 1;
+            let digest =
+                &crate::base::sha256_hex([serde_json::to_string(&known.judge).unwrap_or_default().as_bytes()])[..8];
+            let plain: String = model.chars().filter(|c| !is_control(*c) && ![',', '|'].contains(c)).take(40).collect();
+            if alone { format!("{}:{plain}", V::NAME) } else { format!("{}:{plain}#{digest}", V::NAME) }
+        };
+        self.judges.iter().map(name).collect()
+    }
+
+    /// A warning for each line that cannot be read.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.skipped
+            .iter()
+            .map(|Skipped { path, line, reason }| format!("warning: {}:{line}: {reason}; left out", path.display()))
+    }
+}
+
+fn parse<V: JudgeTask>(line: &[u8]) -> Result<Line<V>, String> {
+    /// What tells the two kinds of lines apart, so that an error is about the kind that was meant.
+    #[derive(Deserialize)]
+    struct Kind {
+        rule: Option<IgnoredAny>,
+        v: Option<u64>,
+    }
+    let bad = |error| format!("not a {}: {}", V::LINE, json_error::in_line(&error));
+    let Kind { rule, v } = serde_json::from_slice(line).map_err(bad)?;
+    match v {
+        Some(v) if v > u64::from(VERDICT_VERSION) => {
+            Err(format!("format version {v}, and this program reads up to {VERDICT_VERSION}"))
+        }
+        _ if rule.is_some() => Ok(Line::Rule(serde_json::from_slice(line).map_err(bad)?)),
+        _ => Ok(Line::Verdict(serde_json::from_slice(line).map_err(bad)?)),
+    }
+}
+
+/// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.
+pub(crate) fn carry<V: JudgeTask>(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
+    let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new), parse::<V>)?;
+    for known in &Verdicts::<V>::read(new)?.judges {
+        let sha256 = &known.judge.prompt_sha256;
+        let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());
+        let mut whole = texts.filter(|text| crate::base::sha256_hex([text.as_bytes()]) == *sha256);
+        if let Some(text) = whole.next() {
+            new.write_prompt(sha256, &text)?;
+        }
+    }
+    Ok(notes)
+}
+
+impl Verdicts {
+    pub(crate) fn counts(&self, judge: &Judge) -> [usize; 4] {
+        Verdict::ALL.map(|verdict| self.by(judge).filter(|one| one.verdict == verdict).count())
+    }
+}
+
+/// Characters of a thought or an action, of an observation, and of all steps that are shown.
+const TEXT: usize = 1_500;
+const OBSERVATION: usize = 2_500;
+const STEPS: usize = 40_000;
+
+impl Read {
+    /// The steps without what the end of the episode says of the answer.
+    pub(crate) fn of(trajectory: &Trajectory) -> Self {
+        let mut text = String::new();
+        trajectory.steps.iter().for_each(|step| write(&mut text, step));
+        let _ = write!(text, "(end: {})", trajectory.outcome.name());
+        let Trajectory { key, variant, repeat, .. } = trajectory;
+        let of = EpisodeRef { key: key.clone(), variant: variant.clone(), repeat: *repeat };
+        Self { of, steps: cut(&text, STEPS).into_owned() }
+    }
+}
+
+fn write(text: &mut String, step: &Step) {
+    let action = match (step.tool, &step.input, &step.action_text) {
+        (Some(tool), Some(input), _) if tool != Tool::Invalid => Some(format!("{}[{input}]", tool.name())),
+        (_, _, written) => written.clone(),
+    };
+    // The paper's environment answers a `Finish` with the reward.
+    let observation = step.observation.as_ref().filter(|_| step.tool != Some(Tool::Finish));
+    let parts = [
+        ("thought", step.thought.as_ref(), TEXT),
+        ("action", action.as_ref(), TEXT),
+        ("observation", observation, OBSERVATION),
+    ];
+    for (name, part, most) in parts {
+        if let Some(part) = part {
+            let _ = writeln!(text, "{name} {}: {}", step.n, cut(part.trim(), most));
+        }
+    }
+}
+
+impl Verdicts<Reading> {
+    /// What models say of the episodes, in the form in which people say it. What could not be read is left out.
+    pub(crate) fn annotations(&self) -> Vec<Annotation> {
+        let mut all = Vec::new();
+        for (known, name) in self.judges.iter().zip(self.names()) {
+            all.extend(self.by(&known.judge).filter_map(|one| annotation(one, &name)));
+        }
+        all.sort_by(|a, b| (&a.by, &a.at, &a.key).cmp(&(&b.by, &b.at, &b.key)));
+        all
+    }
+
+    /// Of each model its name, how many episodes it read, how many replies named no class, and what that cost, where all
+    /// of it is known.
+    pub(crate) fn readers(&self) -> impl Iterator<Item = (String, usize, usize, Option<f64>)> {
+        self.judges.iter().zip(self.names()).map(|(known, name)| {
+            let unreadable = self.by(&known.judge).filter(|one| one.verdict.0.is_none()).count();
+            let usd = self.by(&known.judge).try_fold(0.0, |sum, one| Some(sum + one.cost_usd?));
+            (name, self.by(&known.judge).count(), unreadable, usd)
+        })
+    }
+}
+
+fn annotation(one: &Judgement<Reading>, by: &str) -> Option<Annotation> {
+    let EpisodeRef { key, variant, repeat } = one.episode.clone()?;
+    Some(Annotation {
+        v: ANNOTATION_VERSION,
+        key,
+        id: one.id.clone(),
+        variant,
+        repeat,
+        by: by.to_owned(),
+        at: one.at.clone(),
+        correct: None,
+        class: Some(one.verdict.0?),
+        step: None,
+        note: one.reason.clone(),
+        blind: true,
+        page_sha256: None,
+        started_at: None,
+    })
 }

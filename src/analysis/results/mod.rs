@@ -8,8 +8,7 @@
 //! | `tables.rs` | the same from tables of figures, such as exports |
 //! | `results.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
 //! | `question_fields.rs` | [`Field`]s of questions by which results are broken down; questions shared by runs |
-//! | `metric.rs` | [`JoinedMetric`], a metric of a file, joined to episodes |
-//! | `metric_command.rs` | metrics of files and of programs that are asked about episodes |
+//! | `metric.rs` | [`JoinedMetric`], a metric of a file or of a program that is asked about episodes, joined to these |
 //! | `judged.rs` | verdicts of judges as metrics, and their correction by what people said |
 //! | `differences.rs` | settings in which variants differ, and warnings |
 //! | `holdout.rs` | [`Looks`] at the holdout of a split, and the development runs of its variants |
@@ -22,7 +21,6 @@ mod holdout;
 mod joined;
 mod judged;
 mod metric;
-mod metric_command;
 mod question_fields;
 mod run;
 mod run_ref;
@@ -36,8 +34,9 @@ pub(crate) use judged::{
     CorrectedFigure, CorrectedMean, CorrectedPair, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns,
     TwoJudges, answers, judged_metrics,
 };
-pub(crate) use metric::{EpisodeName, JoinedMetric};
-pub(crate) use metric_command::{EpisodeNames, add_metric, explain_metric, program_output, with_judges};
+pub(crate) use metric::{
+    EpisodeName, EpisodeNames, JoinedMetric, add_metric, explain_metric, program_output, with_judges,
+};
 pub(crate) use question_fields::{Field, QuestionCache};
 pub(crate) use run::{GradedRun, failed_episodes, judgements_of, runs};
 pub(crate) use run_ref::{NamedRun, RunRef, check_one, folder_name, named_runs, runs_at, runs_in};
