@@ -5,12 +5,11 @@
 //! | `mod.rs` | [`Export`], which every format is |
 //! | `episode.rs` | [`Scored`], an episode with what is known of it, and its messages |
 //! | `table.rs` | the columns and cells of the tables of questions and steps, defined once for all formats |
-//! | `csv_file.rs`, `parquet_file.rs`, `jsonl.rs` | tables as files; `jsonl.rs` also whole trajectories |
-//! | `chat.rs`, `inspect.rs`, `atif.rs`, `hf.rs` | formats of single programs |
+//! | `csv_file.rs`, `parquet_file.rs`, `jsonl.rs` | tables as files; `jsonl.rs` also whole trajectories and conversations |
+//! | `inspect.rs`, `atif.rs`, `hf.rs` | formats of single programs |
 //! | `gzip.rs` | packed files |
 
 pub mod atif;
-pub mod chat;
 pub mod csv_file;
 mod episode;
 mod gzip;
@@ -22,14 +21,13 @@ pub mod parquet_file;
 mod table;
 
 pub use atif::Atif;
-pub use chat::Chat;
 pub(crate) use csv_file::figures_csv;
 pub use csv_file::{Csv, CsvOptions, header, is_figures_header};
 pub use episode::{Origin, Scored};
 pub use gzip::{Gzip, unpacked};
 pub use hf::{Hf, HfSource};
 pub use inspect::{Inspect, LogHeader, LogTotals};
-pub use jsonl::{JsonRows, Jsonl};
+pub use jsonl::{Chat, JsonRows, Jsonl};
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
 pub use table::{Layout, Table};

@@ -4,9 +4,8 @@
 //! |---|---|
 //! | `run_ref.rs` | [`RunRef`], a run as it is named on the command line, and the runs in a folder |
 //! | `run.rs` | [`GradedRun`], the episodes of a run with their scores, one at a time |
-//! | `source.rs` | [`Source`], one variant with the figures of its episodes: what is compared |
-//! | `tables.rs` | the same from tables of figures, such as exports |
-//! | `results.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
+//! | `source.rs` | [`Source`], one variant with the figures of its episodes: what is compared; also from tables of figures |
+//! | `joined.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
 //! | `question_fields.rs` | [`Field`]s of questions by which results are broken down; questions shared by runs |
 //! | `metric.rs` | [`JoinedMetric`], a metric of a file or of a program that is asked about episodes, joined to these |
 //! | `judged.rs` | verdicts of judges as metrics, and their correction by what people said |
@@ -25,7 +24,6 @@ mod question_fields;
 mod run;
 mod run_ref;
 mod source;
-mod tables;
 
 pub(crate) use differences::Setting;
 pub(crate) use holdout::{ExportedRun, Holdout, Looks, counterparts};
@@ -40,5 +38,4 @@ pub(crate) use metric::{
 pub(crate) use question_fields::{Field, QuestionCache};
 pub(crate) use run::{GradedRun, failed_episodes, judgements_of, runs};
 pub(crate) use run_ref::{NamedRun, RunRef, check_one, folder_name, named_runs, runs_at, runs_in};
-pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped};
-pub(crate) use tables::table_sources;
+pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped, table_sources};
