@@ -297,9 +297,9 @@ pub(crate) fn table_sources(
     fields: &[Field],
     cluster: Option<&Field>,
 ) -> Result<(Vec<Source>, Vec<String>), RunError> {
-    let texts: Vec<String> = fields.iter().chain(cluster).flat_map(columns).collect();
+    let texts: Vec<String> = fields.iter().chain(cluster).flat_map(columns_of).collect();
     let tables =
-        paths.iter().map(|path| Ok((path.clone(), read(path, &texts)?))).collect::<Result<Vec<_>, RunError>>()?;
+        paths.iter().map(|path| Ok((path.clone(), read_table(path, &texts)?))).collect::<Result<Vec<_>, RunError>>()?;
     // EM decides whether an answer flipped.
     let has_em = |(_, table): &(PathBuf, ScoreTable)| table.figures.iter().any(|name| name == "em");
     if !figures.iter().any(|name| name == "em") && tables.iter().all(has_em) {
@@ -307,12 +307,12 @@ pub(crate) fn table_sources(
     }
     let mut found = Vec::new();
     for (path, table) in &tables {
-        found.extend(variants(path, table, &figures, fields, cluster)?);
+        found.extend(table_variants(path, table, &figures, fields, cluster)?);
     }
     Ok((found, figures))
 }
 
-fn read(path: &Path, texts: &[String]) -> Result<ScoreTable, RunError> {
+fn read_table(path: &Path, texts: &[String]) -> Result<ScoreTable, RunError> {
     let shown = path.display().to_string();
     let bytes = bytes_of(path).map_err(|error| match error.problem {
         Problem::Io(error) => {
@@ -320,11 +320,11 @@ fn read(path: &Path, texts: &[String]) -> Result<ScoreTable, RunError> {
         }
         _ => error.into(),
     })?;
-    read_scores(&shown, &bytes, texts).map_err(explain)
+    read_scores(&shown, &bytes, texts).map_err(explain_table)
 }
 
 /// The error of a table; its hint is about tables rather than datasets.
-fn explain(error: DatasetError) -> RunError {
+fn explain_table(error: DatasetError) -> RunError {
     let hint = match &error.problem {
         Problem::NoColumn(..) => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
         Problem::Field(..) => "correct the cell, or leave it empty if nothing was measured",
@@ -340,7 +340,7 @@ fn explain(error: DatasetError) -> RunError {
 
 /// The variants in a file with these figures, each under its name if the file has several, else under the file's; a figure
 /// that the file lacks is an error.
-fn variants(
+fn table_variants(
     path: &Path,
     table: &ScoreTable,
     figures: &[String],
@@ -396,13 +396,13 @@ fn variants(
 }
 
 /// The columns that a field may be in: exports call a field of the dataset's own `meta.NAME`.
-fn columns(field: &Field) -> Vec<String> {
+fn columns_of(field: &Field) -> Vec<String> {
     let name = field.name().to_owned();
     if let Field::Meta(_) = field { vec![format!("meta.{name}"), name] } else { vec![name] }
 }
 
 fn cell(row: &ScoreRow, field: &Field) -> Option<String> {
-    columns(field).iter().find_map(|column| row.texts.get(column).cloned())
+    columns_of(field).iter().find_map(|column| row.texts.get(column).cloned())
 }
 
 fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> RunError {
