@@ -167,7 +167,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
             let repeat = if repeated { format!(" --repeat {}", graded.trajectory.repeat) } else { String::new() };
             out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
         }
-        out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
+        out.write_all(render(&graded.trajectory, Some(graded), view).as_bytes())?;
         for line in verdict_lines(&verdicts, &graded.trajectory) {
             out.write_all(wrapped(&line, view.width, "").as_bytes())?;
         }
@@ -199,7 +199,8 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
         return Ok(failure::OK);
     }
     let names = [a, b].map(|(run, id)| format!("{}:{id}", run.typed()));
-    out.write_all(render_pair(Side::of(&names[0], &first), Side::of(&names[1], &second), view).as_bytes())?;
+    let sides = [Side { name: &names[0], episode: &first }, Side { name: &names[1], episode: &second }];
+    out.write_all(render_pair(sides[0], sides[1], view).as_bytes())?;
     Ok(failure::OK)
 }
 

@@ -11,6 +11,7 @@
 //! argument   = "'" text "'" | "\"" text "\"" | text without quotes, brackets and commas
 //! ```
 
+use super::comparison::VariantSummary;
 use super::settings::canonical;
 use super::{Comparison, FigureComparison, Pair};
 use crate::base::text::visible_line;
@@ -320,7 +321,7 @@ impl Parser<'_> {
 impl Terms for Comparison {
     fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         match (name, arguments) {
-            ("missing", [column]) => missing_rows(self, column).map(Some),
+            ("missing", [column]) => Ok(Some(as_number(column_named(self, column)?.not_measured))),
             ("missing", [figure, column]) => {
                 column_named(self, column)?;
                 let mean = figure_named(self, &figure.text, figure.at)?.mean(&column.text);
@@ -344,12 +345,6 @@ impl Terms for Comparison {
             }
         }
     }
-}
-
-fn missing_rows(comparison: &Comparison, column: &Argument) -> Result<f64, ConditionError> {
-    column_named(comparison, column)?;
-    let found = comparison.variants.iter().find(|summary| summary.name == column.text);
-    Ok(found.map_or(0.0, |summary| as_number(summary.not_measured)))
 }
 
 /// A term of two variants. Differences are `b − a` in either order of the comparison.
@@ -392,16 +387,12 @@ fn figure_named<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result
     })
 }
 
-fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), ConditionError> {
-    if comparison.variants.iter().any(|column| column.name == argument.text) {
-        return Ok(());
-    }
-    let known: Vec<String> = comparison.variants.iter().map(|column| visible_line(&column.name, 60)).collect();
-    let name = visible_line(&argument.text, 60);
-    Err(ConditionError::new(
-        argument.at,
-        format_args!("there is no variant `{name}`; the variants are {}", known.join(", ")),
-    ))
+fn column_named<'a>(comparison: &'a Comparison, argument: &Argument) -> Result<&'a VariantSummary, ConditionError> {
+    comparison.variants.iter().find(|column| column.name == argument.text).ok_or_else(|| {
+        let known: Vec<String> = comparison.variants.iter().map(|column| visible_line(&column.name, 60)).collect();
+        let (name, known) = (visible_line(&argument.text, 60), known.join(", "));
+        ConditionError::new(argument.at, format_args!("there is no variant `{name}`; the variants are {known}"))
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]

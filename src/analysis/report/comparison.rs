@@ -406,30 +406,22 @@ fn corrected_blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
         return vec![Block::Lines { title: String::new(), lines: [vec![line.to_owned()], lines].concat() }];
     }
     let level = percent(compared.comparison.settings.level);
-    let title = format!("{metric}, labels");
-    vec![corrected_means(figure, &level), corrected_pairs(figure, &level), Block::Lines { title, lines }]
-}
-
-fn corrected_means(figure: &CorrectedFigure, level: &str) -> Block {
-    let header = headings("variant", &["labels", &format!("corrected % [{level} %]"), "λ"]);
-    let row = |mean: &crate::analysis::results::CorrectedMean| Row {
-        key: Key { metric: figure.metric.clone(), a: mean.variant.clone(), ..Key::default() },
-        cells: corrected_cells(&mean.variant, &mean.correction, &|share| value(Unit::Share, share)),
-    };
-    let title = format!("{}, corrected by labels", figure.metric);
-    Block::Table(Grid { id: "corrected_means", title, header, rows: figure.means.iter().map(row).collect() })
-}
-
-fn corrected_pairs(figure: &CorrectedFigure, level: &str) -> Block {
-    let header = headings("b − a", &["labels", &format!("corrected points [{level} %]"), "λ"]);
-    let row = |pair: &crate::analysis::results::CorrectedPair| Row {
-        key: Key { metric: figure.metric.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() },
-        cells: corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| {
-            signed(Unit::Share, points)
-        }),
-    };
-    let title = format!("{}, pairwise, corrected by labels", figure.metric);
-    Block::Table(Grid { id: "corrected_pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+    let share = |share: f64| value(Unit::Share, share);
+    let points = |points: f64| signed(Unit::Share, points);
+    let header = |names, unit| headings(names, &["labels", &format!("corrected {unit} [{level} %]"), "λ"]);
+    let means = figure.means.iter().map(|mean| {
+        let key = Key { metric: metric.to_owned(), a: mean.variant.clone(), ..Key::default() };
+        Row { key, cells: corrected_cells(&mean.variant, &mean.correction, &share) }
+    });
+    let pairs = figure.pairs.iter().map(|pair| {
+        let key = Key { metric: metric.to_owned(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() };
+        Row { key, cells: corrected_cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &points) }
+    });
+    let grid = |id, about, header, rows| Grid { id, title: format!("{metric}, {about}"), header, rows };
+    let means = grid("corrected_means", "corrected by labels", header("variant", "%"), means.collect());
+    let of_pairs = "pairwise, corrected by labels";
+    let pairs = grid("corrected_pairs", of_pairs, header("b − a", "points"), pairs.collect());
+    vec![Block::Table(means), Block::Table(pairs), Block::Lines { title: format!("{metric}, labels"), lines }]
 }
 
 fn corrected_cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {

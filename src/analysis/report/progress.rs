@@ -182,20 +182,19 @@ fn host(address: &str) -> &str {
 
 /// A bar for a download, on standard error if that is a terminal.
 pub(crate) fn download_bar(quiet: bool) -> Bar {
-    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(None, target);
-    match ProgressStyle::with_template("[{bar:20}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    bar_of(quiet, "[{bar:20}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}")
 }
 
 /// A line that says how far a build is, on standard error if that is a terminal.
 #[cfg(feature = "index")]
 pub(crate) fn stage_bar(quiet: bool) -> Bar {
+    bar_of(quiet, "{msg} {elapsed}")
+}
+
+fn bar_of(quiet: bool, template: &str) -> Bar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
-    match ProgressStyle::with_template("{msg} {elapsed}") {
+    match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }

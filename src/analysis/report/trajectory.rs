@@ -3,7 +3,7 @@
 use super::console::{View, duration};
 use crate::base::text::{counted, is_chinese, visible, visible_line};
 use crate::base::{Branch, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
-use crate::scoring::{AnswerScore, Assessment, Divergence, Part, ScoredEpisode};
+use crate::scoring::{AnswerScore, Divergence, Part, ScoredEpisode};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 use textwrap::core::display_width;
@@ -11,11 +11,11 @@ use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 /// The trajectory as text, ending in a line break, with the verdict on its answer if there is one. Control characters in
 /// its texts are escaped.
-pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
+pub(crate) fn render(trajectory: &Trajectory, scored: Option<&ScoredEpisode>, view: &View) -> String {
     let mut page = Page::about(&trajectory.question, *view);
     head(&mut page, trajectory);
-    if let Some(known) = verdict {
-        show_verdict(&mut page, trajectory, known);
+    if let Some(scored) = scored {
+        show_verdict(&mut page, scored);
     }
     for (step, at) in trajectory.steps.iter().zip(1..) {
         page.blank();
@@ -176,22 +176,6 @@ pub(in crate::analysis::report) fn sum(trajectory: &Trajectory) -> String {
     parts.join(", ")
 }
 
-/// Right or wrong, by which metric, with the trajectory metrics.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Verdict<'a> {
-    pub metric: &'static str,
-    /// The score; absent if the episode was not measured or the gold answer is hidden.
-    pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent if it was not measured.
-    pub assessment: Option<&'a Assessment>,
-}
-
-impl<'a> From<&'a ScoredEpisode> for Verdict<'a> {
-    fn from(graded: &'a ScoredEpisode) -> Self {
-        Self { metric: graded.metric.name(), score: graded.score, assessment: graded.assessment.as_ref() }
-    }
-}
-
 /// `right`, `wrong`, or why there is no verdict.
 pub(super) fn verdict_word(outcome: Outcome, score: Option<AnswerScore>) -> &'static str {
     match score {
@@ -202,17 +186,18 @@ pub(super) fn verdict_word(outcome: Outcome, score: Option<AnswerScore>) -> &'st
     }
 }
 
-fn show_verdict(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
-    match (verdict_word(trajectory.outcome, verdict.score), verdict.score) {
+fn show_verdict(page: &mut Page, episode: &ScoredEpisode) {
+    match (verdict_word(episode.trajectory.outcome, episode.score), episode.score) {
         (word, Some(score)) => {
             let style = if score.em > 0.0 { GREEN } else { RED };
-            let figures = format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, verdict.metric);
+            let figures =
+                format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, episode.metric.name());
             page.field("verdict", &figures, style);
         }
         ("hidden", None) => page.field("verdict", "none: the gold answer is hidden", DIM),
         (_, None) => page.field("verdict", "none: the episode was not measured", DIM),
     }
-    let Some(assessment) = verdict.assessment else { return };
+    let Some(assessment) = &episode.assessment else { return };
     if let Some(failure) = &assessment.failure {
         page.field("failure", &format!("{}: {}", failure.class.name(), failure.described()), PLAIN);
     }
@@ -221,12 +206,6 @@ fn show_verdict(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>)
 
 /// Characters of an edit that a line shows; the step has the whole.
 const EDIT_CHARS: usize = 300;
-
-/// The branch of both, where two episodes go on from the same step of the same episode.
-fn common_fork<'a>(a: &'a Trajectory, b: &Trajectory) -> Option<&'a Branch> {
-    let (one, other) = (a.branch.as_ref()?, b.branch.as_ref()?);
-    (one.key == other.key && one.at == other.at).then_some(one)
-}
 
 /// `r@main:q-1, repeat 0`: the episode that a branch goes off.
 pub(super) fn branch_parent(branch: &Branch) -> String {
@@ -289,14 +268,7 @@ const GUTTER: &str = " │ ";
 pub(crate) struct Side<'a> {
     /// Its name, such as `results/a:q-1`.
     pub name: &'a str,
-    pub trajectory: &'a Trajectory,
-    pub verdict: Option<Verdict<'a>>,
-}
-
-impl<'a> Side<'a> {
-    pub(crate) fn of(name: &'a str, graded: &'a ScoredEpisode) -> Self {
-        Self { name, trajectory: &graded.trajectory, verdict: Some(graded.into()) }
-    }
+    pub episode: &'a ScoredEpisode,
 }
 
 /// Both as text, ending in a line break. Control characters in their texts are escaped.
@@ -304,16 +276,20 @@ impl<'a> Side<'a> {
 /// Steps that are the same are shown once. The first step that differs is marked with what differs: thought, action or
 /// observation.
 pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
-    let mut page = Page::about(&a.trajectory.question, *view);
-    page.field("question", &a.trajectory.question, BOLD);
-    gold(&mut page, a.trajectory);
-    let diverged = Divergence::of(a.trajectory, b.trajectory);
+    let [one, other] = [a, b].map(|side| &side.episode.trajectory);
+    let mut page = Page::about(&one.question, *view);
+    page.field("question", &one.question, BOLD);
+    gold(&mut page, one);
+    let diverged = Divergence::of(one, other);
     page.field("divergence", &divergence(diverged), if diverged.is_some() { YELLOW } else { DIM });
-    let fork = common_fork(a.trajectory, b.trajectory);
+    // The branch of both, where they go on from the same step of the same episode.
+    let fork = one.branch.as_ref().zip(other.branch.as_ref());
+    let fork = fork.filter(|(a, b)| a.key == b.key && a.at == b.at).map(|(branch, _)| branch);
+    let forked = |branch: &Branch| format!("both branch off {}, at step {}", branch_parent(branch), branch.at);
     page.optional("fork", fork.map(forked).as_deref(), YELLOW);
     page.blank();
     page.both(|page, side| pair_head(page, side), a, b);
-    let (first, second) = (&a.trajectory.steps, &b.trajectory.steps);
+    let (first, second) = (&one.steps, &other.steps);
     for at in 0..first.len().max(second.len()) {
         page.blank();
         let number = at + 1;
@@ -324,7 +300,7 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
             {
                 let same = if fork.is_some() { "copied by both" } else { "the same in both" };
                 page.rule(&format!("step {number}, {same}"));
-                step_fields(&mut page, step, is_written(a.trajectory, number));
+                step_fields(&mut page, step, is_written(one, number));
             }
             (step, other) => {
                 match here {
@@ -332,11 +308,12 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
                     None => page.rule(&format!("step {number}")),
                 }
                 let shown = |page: &mut Page, side: Side<'_>| {
-                    let step = if std::ptr::eq(side.trajectory, a.trajectory) { step } else { other };
-                    let origin = step_origin(side.trajectory, number).filter(|_| step.is_some());
+                    let step = if std::ptr::eq(side.episode, a.episode) { step } else { other };
+                    let trajectory = &side.episode.trajectory;
+                    let origin = step_origin(trajectory, number).filter(|_| step.is_some());
                     page.optional("", origin.as_deref(), YELLOW);
                     match step {
-                        Some(step) => step_fields(page, step, is_written(side.trajectory, number)),
+                        Some(step) => step_fields(page, step, is_written(trajectory, number)),
                         None => page.field("", "(already ended)", DIM),
                     }
                 };
@@ -348,7 +325,7 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
     if diverged.is_some_and(|at| at.part == Part::Answer) {
         page.marked_rule("end: divergence in the answer");
     }
-    page.both(|page, side| end(page, side.trajectory), a, b);
+    page.both(|page, side| end(page, &side.episode.trajectory), a, b);
     page.text
 }
 
@@ -358,11 +335,6 @@ fn divergence(at: Option<Divergence>) -> String {
         Some(Divergence { part: Part::Answer, .. }) => "in the answer: all steps are the same".to_owned(),
         Some(Divergence { step, part }) => format!("at step {step}, in {}", part_name(part)),
     }
-}
-
-/// Where two branches of one episode begin.
-fn forked(branch: &Branch) -> String {
-    format!("both branch off {}, at step {}", branch_parent(branch), branch.at)
 }
 
 fn part_name(part: Part) -> &'static str {
@@ -376,13 +348,11 @@ fn part_name(part: Part) -> &'static str {
 }
 
 fn pair_head(page: &mut Page, side: Side<'_>) {
-    let Trajectory { variant, repeat, compat, .. } = side.trajectory;
+    let Trajectory { variant, repeat, compat, .. } = &side.episode.trajectory;
     page.field("episode", side.name, BOLD);
     page.field("variant", &format!("{variant} (repeat {repeat}{})", semantics(*compat)), DIM);
-    answer(page, side.trajectory);
-    if let Some(known) = &side.verdict {
-        show_verdict(page, side.trajectory, known);
-    }
+    answer(page, &side.episode.trajectory);
+    show_verdict(page, side.episode);
 }
 
 impl Page {

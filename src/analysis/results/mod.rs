@@ -29,8 +29,7 @@ pub(crate) use differences::Setting;
 pub(crate) use holdout::{ExportedRun, Holdout, Looks, counterparts};
 pub(crate) use joined::{Group, Results, Standing};
 pub(crate) use judged::{
-    CorrectedFigure, CorrectedMean, CorrectedPair, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns,
-    TwoJudges, answers, judged_metrics,
+    CorrectedFigure, Correction, Drawn, JUDGE, JudgeFigures, JudgedRun, JudgedRuns, TwoJudges, answers, judged_metrics,
 };
 pub(crate) use metric::{
     EpisodeName, EpisodeNames, JoinedMetric, add_metric, explain_metric, program_output, with_judges,

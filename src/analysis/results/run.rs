@@ -54,23 +54,18 @@ impl GradedRun {
             let evidence = Evidence::of_questions(&folder, &manifest, id, look);
             (Some(manifest), records, evidence, readings_of(&folder)?)
         };
-        let notes = left_out(&records).chain(evidence.note()).collect();
-        let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
-        Ok(Self { path: path.to_owned(), manifest, evidence, notes, records, tally, readings })
+        Ok(Self { readings, ..Self::new(path, manifest, records, evidence) })
     }
 
     /// The records of a run without what its dataset says of the questions, for [`scores`](Self::scores).
     pub(crate) fn without_questions(folder: &RunFolder, manifest: &Manifest) -> Result<Self, RunError> {
-        let records = folder.records()?;
-        Ok(Self {
-            path: folder.path().to_owned(),
-            manifest: Some(manifest.clone()),
-            evidence: Evidence::default(),
-            notes: left_out(&records).collect(),
-            tally: Tally::new(&manifest.dataset.name),
-            records,
-            readings: HashMap::new(),
-        })
+        Ok(Self::new(folder.path(), Some(manifest.clone()), folder.records()?, Evidence::default()))
+    }
+
+    fn new(path: &Path, manifest: Option<Manifest>, records: Records, evidence: Evidence) -> Self {
+        let notes = left_out(&records).chain(evidence.note()).collect();
+        let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
+        Self { path: path.to_owned(), manifest, evidence, notes, records, tally, readings: HashMap::new() }
     }
 
     /// What the rule of a run that may stop by itself has found; `None` without a rule or stored questions.

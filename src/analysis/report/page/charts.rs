@@ -31,17 +31,13 @@ fn estimate(mean: &VariantMean) -> Option<Estimate> {
 pub(super) fn score(html: &mut Html, mean: &VariantMean) {
     let scale = Scale::new((0.0, 1.0), (EDGE, CELL.0 - EDGE));
     picture(html, CELL, &sentence(mean), |html| {
-        row_axis(html, &scale, &[0.0, 0.25, 0.5, 0.75, 1.0]);
+        for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+            line(html, "axis", (scale.of(tick), 2.0), (scale.of(tick), CELL.1 - 2.0));
+        }
         if let Some(estimate) = estimate(mean) {
             interval_mark(html, &scale, CELL.1 / 2.0, estimate);
         }
     });
-}
-
-fn row_axis(html: &mut Html, scale: &Scale, ticks: &[f64]) {
-    for tick in ticks {
-        line(html, "axis", (scale.of(*tick), 2.0), (scale.of(*tick), CELL.1 - 2.0));
-    }
 }
 
 /// How far the axis of differences reaches to both sides of 0.

@@ -6,6 +6,7 @@ use super::html::{Heading, Html};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
 use crate::analysis::report::comparison::{Compared, explained, sheet};
+use crate::analysis::report::console::dash;
 use crate::analysis::report::sheet::{to_latex, to_markdown};
 use crate::analysis::results::{Group, Source};
 use crate::base::text::{counted, thousands};
@@ -316,10 +317,6 @@ fn ends(pair: &Pair) -> String {
             if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() };
         charts::own_level(pair).map_or_else(|| ends.clone(), |level| format!("{ends} at {level} %"))
     })
-}
-
-fn dash() -> String {
-    "–".to_owned()
 }
 
 pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {

@@ -1,7 +1,7 @@
-use super::{Live, MAX_FIELD_CHARS, Side, Verdict, render, render_pair};
+use super::{Live, MAX_FIELD_CHARS, Side, render, render_pair};
 use crate::analysis::report::View;
 use crate::base::{Call, Cause, Outcome, Step, Tool, Trajectory};
-use crate::scoring::{AnswerScore, fixtures};
+use crate::scoring::{AnswerScore, Metric, ScoredEpisode, fixtures};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -141,11 +141,15 @@ fn episode(actions: &[&str], answer: &str) -> Trajectory {
     fixtures::episode(actions.iter().map(step).collect(), Some(answer), &["gold"], Outcome::Finished)
 }
 
+fn scored(trajectory: &Trajectory, right: bool) -> ScoredEpisode {
+    let (trajectory, score) = (trajectory.clone(), Some(AnswerScore::right(right)));
+    ScoredEpisode { trajectory, metric: Metric::Aliases, score, assessment: None }
+}
+
 fn pair(a: &Trajectory, b: &Trajectory, width: usize) -> String {
-    let verdict = |right| Some(Verdict { metric: "aliases", score: Some(AnswerScore::right(right)), assessment: None });
-    let a = Side { name: "runs/a:q", trajectory: a, verdict: verdict(true) };
-    let b = Side { name: "runs/b:q", trajectory: b, verdict: verdict(false) };
-    render_pair(a, b, &View { width, colour: false })
+    let (a, b) = (scored(a, true), scored(b, false));
+    let sides = [Side { name: "runs/a:q", episode: &a }, Side { name: "runs/b:q", episode: &b }];
+    render_pair(sides[0], sides[1], &View { width, colour: false })
 }
 
 #[test]
@@ -181,7 +185,8 @@ fn nothing_hostile_reaches_the_terminal_and_columns_stay_in_line() {
     (a.question, a.variant, a.answers) = (hostile.clone(), hostile.clone(), vec![hostile.clone()]);
     a.steps[1].observation = Some(hostile.clone() + &"东京".repeat(80));
     let b = episode(&["x", "z"], "other");
-    let side = |trajectory| Side { name: &hostile, trajectory, verdict: None };
+    let (a, b) = (scored(&a, true), scored(&b, false));
+    let side = |episode| Side { name: &hostile, episode };
     let text = render_pair(side(&a), side(&b), &View { width: 110, colour: false });
     assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{text:?}");
     let coloured = render_pair(side(&a), side(&b), &View { width: 110, colour: true });
