@@ -10,8 +10,7 @@ use crate::scoring::Divergence;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale. Of each pair
-/// the first `most` are printed.
+/// The flipped answers of each pair, of which `most` are printed; with `stale_gold`, whether their gold is stale.
 pub(crate) fn flip_lists(
     sources: &[Source],
     columns: &[Variant],

@@ -64,8 +64,7 @@ struct Viewer {
     /// Becomes true when the server ends, so that streams end too.
     ended: watch::Receiver<bool>,
     streams: Arc<Semaphore>,
-    /// Held by the request whose judgement is written. Others wait in line; the file's own lock would be tried again and
-    /// again, and refuse some of many.
+    /// Held while a judgement is written: the file's own lock is tried a few times only, and would refuse some of many.
     writing: Arc<Mutex<()>>,
     pages: Arc<Mutex<Pages>>,
 }

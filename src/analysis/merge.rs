@@ -37,8 +37,7 @@ struct Source {
     manifest: Manifest,
 }
 
-/// Writes everything that the folders hold into a new one: each episode once, and all that was paid. The folders must be parts
-/// of one run, and are not changed.
+/// Writes all of the folders, which must be parts of one run, into a new one: each episode once, and all that was paid.
 pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result<Merged, RunError> {
     let target = RunFolder::at(out);
     refuse_target(&target, "name a new folder with --out; a merged run can be merged again")?;

@@ -174,8 +174,7 @@ impl Annotations {
         self.all.iter()
     }
 
-    /// The latest judgement of each person on each episode, by person and then in the order of the file. What was withdrawn
-    /// is left out.
+    /// The latest judgement of each person on each episode that was not withdrawn, by person, then in file order.
     pub(crate) fn latest(&self) -> Vec<&Annotation> {
         let mut latest: HashMap<(&str, &str), (usize, &Annotation)> = HashMap::new();
         for (at, annotation) in self.all.iter().enumerate() {

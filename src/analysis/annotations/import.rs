@@ -92,8 +92,7 @@ impl EpisodeIndex {
         self.episodes.insert(key.to_owned(), Known { name, started_at });
     }
 
-    /// The episode that a row is about: by its key, and only without one by id, variant and repeat, of which those may be
-    /// left out that are the same for the whole run.
+    /// The episode of a row: by its key, else by id, variant and repeat, which may be left out where the run has only one.
     fn find(&self, row: &Row) -> Result<(String, Known), String> {
         if let Some(key) = &row.key {
             let known = self.episodes.get(key).ok_or_else(|| {
@@ -141,8 +140,7 @@ fn only<T: Clone + Ord>(given: Option<T>, all: &BTreeSet<T>, what: &str) -> Resu
     }
 }
 
-/// Reads the rows of a file, JSON objects one a line or CSV with a header, as judgements on the episodes of a run. Those
-/// that name nobody are `by` this person, and those without a time of `now`.
+/// Reads JSON objects, one a line, or CSV with a header; rows that name nobody are `by` this person, and of `now`.
 pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: Option<&str>, now: &str) -> Imported {
     let text = text.trim_start_matches('\u{feff}');
     let mut imported = Imported::default();
@@ -240,8 +238,7 @@ fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
     rows
 }
 
-/// Whether a quoted cell of the last row, which begins after so many lines, has no closing quote: the row then goes on to
-/// the end of the file, with an odd number of quotes.
+/// Whether a cell of the row behind so many lines has no closing quote: the rest of the file has an odd number of quotes.
 fn is_unclosed(text: &str, lines: usize) -> bool {
     let last: String = text.split_inclusive('\n').skip(lines).collect();
     let opens = last.starts_with('"') || last.contains(",\"");

@@ -10,9 +10,7 @@ pub(crate) struct Candidate {
     pub stratum: Vec<String>,
 }
 
-/// The keys of the episodes to judge, in the order in which they are shown. The strata have equal parts of `total`, as far
-/// as they have so many; without a total, `each` of every stratum.
-///
+/// The keys to judge, in the order in which they are shown: equal parts of `total` from the strata, else `each` of all.
 /// An episode's place depends on the seed and its own key only: a sample is part of a larger one, two people with one seed
 /// judge the same episodes, and the order shows nothing of the strata.
 pub(crate) fn sample(candidates: &[Candidate], total: Option<usize>, each: usize, seed: u64) -> Vec<String> {

@@ -6,10 +6,7 @@ use super::{MethodInterval, NamedFigure, Settings, Variant};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One figure by one field.
-///
-/// Parts are many and small, and nothing corrects for that: differences in a part suggest where to look and prove
-/// nothing, so there is no verdict.
+/// One figure by one field. Parts are many and nothing corrects for that, so there is no verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Breakdown {
     pub by: String,

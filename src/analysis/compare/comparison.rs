@@ -69,8 +69,7 @@ pub struct FigureComparison {
     pub n: usize,
     /// Shared questions that are in no mean because a variant has no value for them.
     pub excluded: Ids,
-    /// Whether the figure is a share, each of these values is 0 or 1, and none of these questions was repeated, so that Cochran's Q
-    /// applies.
+    /// Whether values are shares of 0 or 1 and no question was repeated, so that Cochran's Q applies.
     pub binary: bool,
     /// Clusters among the questions; absent if no two questions share one.
     pub clusters: Option<usize>,
@@ -92,11 +91,9 @@ pub struct VariantMean {
     pub mean: Option<f64>,
     /// Its standard error: the sample standard deviation over √n, or clustered where there are clusters.
     pub se: Option<f64>,
-    /// Its interval: Wilson's where values are 0 or 1 and questions independent, the padded t of other bounded figures, else
-    /// Student's t.
+    /// Wilson's where values are 0 or 1 and independent, the padded t of other bounded figures, else Student's t.
     pub interval: Option<MethodInterval>,
-    /// Wilson's where it applies, Student's t and the normal one, as their formulas give them: those of a share may extend
-    /// beyond 0 and 1, where `interval` is cut.
+    /// Wilson's, Student's t and the normal one as their formulas give them: they may extend beyond 0 and 1.
     pub intervals: Vec<MethodInterval>,
     /// Its rows that were not measured in this figure.
     pub not_measured: usize,
@@ -190,8 +187,7 @@ pub struct Pair {
     /// Whether the settings have so few resamples that no difference can be shown either.
     #[serde(skip)]
     pub too_few_resamples: bool,
-    /// Minimum difference that the test shows with the power of the settings, where as many units differ and they vary as
-    /// much; absent where it can show none.
+    /// Minimum difference that the test shows with the power of the settings, where as many units differ as much.
     pub mde: Option<f64>,
     /// The fewest questions with which the difference found would be shown with that power.
     pub questions_needed: Option<u64>,
@@ -199,8 +195,7 @@ pub struct Pair {
     pub questions_needed_interval: Option<Needed>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
-    /// The p after Holm's correction if all such rows were against the variant that leads; absent where the p of what was
-    /// measured is not below alpha.
+    /// The p after Holm if all such rows were against the variant that leads; absent unless the measured p is below alpha.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_highest: Option<f64>,
     /// The commands that run such rows again.
@@ -210,8 +205,7 @@ pub struct Pair {
     /// rule's questions, and what assumes a number of questions that was fixed before is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,
-    /// The rule that could stop a run of this pair, where it was about others: p and intervals are not valid at their nominal
-    /// level.
+    /// The rule that could stop a run of this pair, but was about others: p and intervals are not valid at their level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
     /// Where the pair was named on the command line and not planned: how many pairs there were, and p among them.

@@ -23,8 +23,7 @@ pub(crate) struct Effort {
     pub(crate) once: Design,
     /// Questions that are asked twice; absent where it is not known how much repeats of a question vary.
     pub(crate) twice: Option<Design>,
-    /// The dataset's own questions, where they are fewer than needed: with the fewest repeats that are enough. Absent where no
-    /// number of repeats is.
+    /// All questions of the dataset, if fewer than needed, with the fewest repeats that are enough; absent if none are.
     pub(crate) of_dataset: Option<Design>,
     /// The sentence; names in it are not escaped.
     pub(crate) sentence: String,
@@ -47,8 +46,7 @@ pub(crate) struct Expense {
     pub(crate) tokens: Option<f64>,
 }
 
-/// What it takes to see differences of 1, 3 and 5 points in each share and pair; `dataset` is the number of questions of the
-/// dataset, if it is known.
+/// What it takes to see 1, 3 and 5 points in each share and pair; `dataset` is its number of questions, if known.
 pub(crate) fn efforts(variants: &[Variant], comparison: &Comparison, dataset: Option<usize>) -> Vec<Effort> {
     let shares = comparison.figures.iter().filter(|figure| figure.figure.unit == Unit::Share);
     let pairs = shares.flat_map(|figure| figure.pairs.iter().map(move |pair| (figure, pair)));

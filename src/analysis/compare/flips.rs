@@ -17,10 +17,7 @@ pub(crate) struct Flips {
     pub lost: Vec<String>,
 }
 
-/// The questions on which two variants differ in EM, among those that both measured.
-///
-/// A question is right if more than half of its measured repeats are: its mean EM is above 0.5. Variants without the
-/// figure `em` have no question in common.
+/// The questions whose answer flipped, among those that both measured: right means a mean EM of repeats above 0.5.
 pub(crate) fn flips(a: &Variant, b: &Variant) -> Flips {
     let mut found = Flips::default();
     let Ok(pairing) = Pairing::of([a, b]) else { return found };

@@ -34,14 +34,12 @@ pub(crate) struct Part {
     pub interval: Option<MethodInterval>,
     /// The p of the test that decides, after Holm's correction.
     pub p_holm: Option<f64>,
-    /// The rule that could stop the run, where it was about other variants: then interval and p are not valid at their nominal
-    /// level.
+    /// The rule that could stop the run, but was about others: interval and p are not valid at their level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
 }
 
-/// Every pair of the comparison on the holdout, beside what it was on the development part. Variants have the same names in
-/// both.
+/// Every pair on the holdout beside the development part. Variants have the same names in both.
 pub(crate) fn optimism(holdout: &Comparison, development: &Comparison) -> Vec<Optimism> {
     let mut found = Vec::new();
     for figure in &holdout.figures {

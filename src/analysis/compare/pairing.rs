@@ -5,9 +5,7 @@ use super::{CompareError, NamedFigure, Unit};
 use crate::base::stats::Interval;
 use std::collections::{HashMap, HashSet};
 
-/// One variant of a run, or one table of figures.
-///
-/// Nothing here knows where the figures come from: episodes of a run, or any table of numbers.
+/// One variant of a run, or one table of figures: nothing here knows where the figures come from.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Variant {
     /// Its name in pairs and verdicts; unique among the variants of a comparison.
@@ -31,8 +29,7 @@ pub(crate) struct Item {
     pub repeat: u32,
     /// Questions of one cluster are not independent of each other (twins, one source page).
     pub cluster: Option<String>,
-    /// Whether there is a measurement. `false` if the model or Wikipedia failed, or the budget was spent: such a row
-    /// counts in the bounds only.
+    /// `false` if the model or Wikipedia failed, or the budget was spent: such a row counts in the bounds only.
     pub measured: bool,
     /// Value of each figure in the order of [`Variant::figures`]; absent if there is none, such as a cost without
     /// a price or a score whose gold is hidden. Values that are not finite count as absent.
@@ -310,8 +307,7 @@ impl FigureValues<'_, '_> {
         self.cells.iter().map(of_variant).collect()
     }
 
-    /// The least and the greatest difference over the questions that both tried: the missing rows of `a` all right and those of
-    /// `b` all wrong, and the other way round.
+    /// The least and the greatest difference over the questions that both tried, with missing rows all right or all wrong.
     pub(super) fn bounds_of_pair(&self, (a, b): (usize, usize)) -> Option<Bounds> {
         let range = self.range?;
         let tried = self.cells[a].iter().zip(&self.cells[b]).filter(|(a, b)| a.is_tried() && b.is_tried());

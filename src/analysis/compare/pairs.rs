@@ -200,8 +200,7 @@ impl Sample<'_> {
         (n > 0 && self.clusters.is_none()).then(|| named("wilson", level, wilson(right, n, level)))
     }
 
-    /// The interval of a variant's mean: Wilson's for right and wrong, the padded one for other values that have a range, else
-    /// Student's.
+    /// Wilson's for right and wrong, the padded one for other values that have a range, else Student's.
     pub(super) fn mean_interval(self, binary: bool, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
         match range {
             _ if binary && self.clusters.is_none() => self.wilson(level),

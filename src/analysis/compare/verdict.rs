@@ -12,8 +12,7 @@ pub struct Verdict {
     pub word: Word,
     /// Whether the corrected p of the paired test is below alpha. The interval then excludes 0, too.
     pub distinguishable: bool,
-    /// Name of the better one; absent if they are not distinguishable, if what was not measured could undo the difference, or if
-    /// the figure has no better direction.
+    /// Absent if not distinguishable, if unmeasured questions could undo the difference, or without a better direction.
     pub winner: Option<String>,
     /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
     /// Names in it are not escaped: do that before printing it.
@@ -275,8 +274,7 @@ impl Words<'_> {
 /// Smaller p values are shown as below this.
 const SMALLEST_P: f64 = 0.0001;
 
-/// A value without its unit: shares in per cent, their differences in percentage points; other numbers with three
-/// digits or so.
+/// A value without its unit: shares in per cent or percentage points, other numbers with three digits or so.
 pub(crate) fn value(unit: Unit, value: f64) -> String {
     let text = match unit {
         Unit::Share => format!("{:.1}", 100.0 * value),
@@ -285,8 +283,7 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
     text.strip_prefix('-').filter(|text| is_nothing(text)).map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// The end of the interval of a difference as it is shown: shares differ by 100 points at most, but an interval from the t
-/// distribution may exceed that.
+/// The end of an interval as it is shown: shares differ by 100 points at most, which a t interval may exceed.
 pub(crate) fn shown_end(unit: Unit, end: f64) -> f64 {
     if unit == Unit::Share { end.clamp(-1.0, 1.0) } else { end }
 }

@@ -80,8 +80,7 @@ fn agent(scored: &Scored<'_>) -> Value {
     })
 }
 
-/// The functions that were offered, or, in a protocol of text, the tools that its prompt describes; none for methods without
-/// tools.
+/// The functions that were offered, or the tools that a text protocol describes; none for methods without tools.
 fn tool_definitions(scored: &Scored<'_>) -> Option<Vec<Value>> {
     let offered = scored.prompts.iter().find_map(|prompt| prompt.request.as_ref()?.functions.as_ref());
     if let Some(functions) = offered {

@@ -18,8 +18,7 @@ pub struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// The origin of an episode: the run's name, its manifest, and the name of the episode's variant, whose settings
-    /// stay unknown where the manifest does not have it.
+    /// The origin of an episode of this variant, whose settings stay unknown where the manifest does not have it.
     pub fn new(run: &'a str, manifest: &'a Manifest, variant: &str) -> Self {
         let variant = manifest.known_variants().find(|known| known.name == variant);
         Self { run, manifest, variant }
@@ -111,8 +110,7 @@ pub(super) fn messages(prompt: &Prompt) -> Vec<Message> {
     }
 }
 
-/// The call of each step, in order; none where a step used no tool. Several calls of one reply are steps of their own, of
-/// which only the first has the reply.
+/// The call of each step; none where a step used no tool. Of several calls of one reply only the first step has the reply.
 pub(super) fn tool_uses(trajectory: &Trajectory) -> Vec<Option<ToolUse>> {
     let mut due: VecDeque<&FunctionCall> = VecDeque::new();
     let mut uses = Vec::with_capacity(trajectory.steps.len());

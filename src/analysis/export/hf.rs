@@ -17,8 +17,7 @@ pub struct HfSource<'a> {
     pub licence: Option<(&'a str, &'a str)>,
 }
 
-/// Writes `questions.jsonl`, `steps.jsonl` and `README.md` into a folder. `datasets.load_dataset(FOLDER, "questions")` reads
-/// the first, with the columns' types from the card.
+/// Writes `questions.jsonl`, `steps.jsonl` and a `README.md` with the types of their columns into a folder.
 #[derive(Debug)]
 pub struct Hf<'a> {
     folder: PathBuf,
@@ -27,8 +26,7 @@ pub struct Hf<'a> {
 }
 
 impl<'a> Hf<'a> {
-    /// Writes into `folder`, which is there: the questions with these fields of `meta` and metrics from files, the steps with
-    /// the text of their first prompt if `prompts`.
+    /// `folder` is there; steps have the text of their first prompt if `prompts`.
     pub fn new(
         folder: &Path,
         sources: Vec<HfSource<'a>>,

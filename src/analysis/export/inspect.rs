@@ -280,8 +280,7 @@ impl<'a> Story<'a> {
         self.events.push(fields);
     }
 
-    /// A call: the exact prompt, or the messages so far where it cannot be rebuilt. A step's last reply is the one that
-    /// it was taken from.
+    /// A call: the exact prompt, or the messages so far where it cannot be rebuilt. A step was taken from its last reply.
     fn model(&mut self, step: &Step, call: &Call, used: Option<&ToolUse>, prompt: Option<&RebuiltPrompt>) {
         let request = prompt.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
         let said: Vec<Value> = request

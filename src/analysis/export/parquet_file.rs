@@ -100,8 +100,7 @@ impl Held {
         Self { values, levels: Vec::new() }
     }
 
-    /// Holds a cell and returns about how many bytes it takes. A cell of another kind than its column's would be a
-    /// fault of the table, which its tests find; it becomes null.
+    /// Holds a cell and returns about how many bytes it takes. A cell of another kind than its column's becomes null.
     fn push(&mut self, cell: &Cell<'_>) -> usize {
         let before = self.values.len();
         match (&mut self.values, cell) {

@@ -268,8 +268,7 @@ fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
     QUESTION_COLUMNS.iter().map(cell).collect()
 }
 
-/// One part of what each person said, joined by `|`, nothing where a person did not say it. All such columns have the people
-/// in the same order.
+/// One part of what each person said, joined by `|`; empty where not said. All such columns have the same order of people.
 fn said<'a, T: Display>(scored: &Scored<'a>, part: impl Fn(&'a Annotation) -> Option<T>) -> Cell<'a> {
     if scored.annotations.is_empty() {
         return Cell::Empty;

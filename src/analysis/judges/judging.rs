@@ -89,8 +89,7 @@ pub(crate) struct Judging<V = Verdict> {
 }
 
 impl<V: JudgeTask> Judging<V> {
-    /// Builds the judges and chooses what they are asked; `answers` are those of the run. Sends nothing, and writes nothing
-    /// but a lock.
+    /// Builds the judges and chooses what they are asked among `answers` of the run. Sends nothing, and writes only a lock.
     pub(crate) fn prepare(folder: RunFolder, answers: &[Answer], judges: &JudgeSettings<V>) -> Result<Self, RunError> {
         let JudgeSettings { limits, pace, recording, .. } = judges.clone();
         let output = Output { dry_run: judges.dry_run, ..Output::default() };

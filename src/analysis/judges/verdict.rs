@@ -269,8 +269,7 @@ impl From<Reading> for &'static str {
     }
 }
 
-/// The distinct answers that this rule chooses, in the order of the episodes. The audit depends on the seed and on the
-/// answers, not on the judge: two judges are asked the same.
+/// The distinct answers that this rule chooses, in the order of the episodes; the same for two judges, whatever they are.
 pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<Answer> {
     let mut known = HashSet::new();
     let distinct = answers.into_iter().filter(|answer| {
@@ -476,8 +475,7 @@ impl Verdicts<Reading> {
         all
     }
 
-    /// Of each model its name, how many episodes it read, how many replies named no class, and what that cost, where all
-    /// of it is known.
+    /// Of each model its name, how many episodes it read, how many replies named no class, and the cost if known.
     pub(crate) fn readers(&self) -> impl Iterator<Item = (String, usize, usize, Option<f64>)> {
         self.judges.iter().zip(self.names()).map(|(known, name)| {
             let unreadable = self.by(&known.judge).filter(|one| one.verdict.0.is_none()).count();

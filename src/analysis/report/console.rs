@@ -132,8 +132,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// For standard output: the width that `COLUMNS` says, else the terminal's, or 80 if it is not a terminal; colours if it is a terminal and
-    /// `NO_COLOR` is unset or empty (<https://no-color.org>).
+    /// Width and colours of standard output, by `COLUMNS`, the terminal and `NO_COLOR` (<https://no-color.org>).
     pub(crate) fn of_stdout() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let columns =
@@ -142,8 +141,7 @@ impl View {
     }
 }
 
-/// A line of a list: a label in a column of that width, and its text, wrapped beside it between words. A digest or a path stays
-/// whole.
+/// A line of a list: a label in a column of that width, and its text, wrapped beside it between words only.
 pub(crate) fn labelled(label: &str, text: &str, labels: usize, width: usize) -> String {
     let begin = format!("  {label:<labels$} ");
     let after = " ".repeat(labels + 3);

@@ -11,8 +11,7 @@ use comfy_table::{ContentArrangement, Row, Table, Width, presets};
 use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The largest widths of an id and of a variant's name, as parts of the list's; a longer one is cut, and `--json` has it
-/// whole.
+/// The largest widths of an id and of a variant's name, as parts of the list's; a longer one is cut.
 const ID: (usize, u16) = (2, 40);
 const VARIANT: (usize, u16) = (6, 24);
 
@@ -55,10 +54,7 @@ const COLUMNS: [(&str, u8); 10] = [
     ("question", 3),
 ];
 
-/// The list under a header, each episode on one line. What does not fit into the terminal is cut, and columns that find no
-/// room are left out: the outcome first, then the steps, the question, the failure class, and the gold
-/// answer. Of runs of one variant, or one
-/// repeat, that column is left out, too.
+/// The list under a header, each episode on one line. Columns that find no room, or say the same of all, are left out.
 pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
     let same = |of: fn(&EpisodeRow) -> &str| rows.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]));
     let one_variant = same(|row| &row.variant);

@@ -36,8 +36,7 @@ fn name(text: &str) -> String {
     visible_line(text, 100)
 }
 
-/// A table of the expected and the largest costs of the variants (`n` episodes), below a title, ending in a line break.
-/// US dollars are shown if at least one price is known.
+/// A table of the expected and the largest costs (`n` episodes) below a title; US dollars if at least one price is known.
 pub(crate) fn costs(title: &str, rows: &[Costs], width: usize) -> String {
     let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
     let usd = |row: &Costs| row.expected.usd.zip(row.most.usd);

@@ -74,8 +74,7 @@ struct RepairRow {
     difference: Option<f64>,
     /// That of `compare` for these two.
     interval: Option<MethodInterval>,
-    /// Against placebos by permuting the arms within questions, else that of `compare`; absent where too few placebos left the
-    /// recorded path.
+    /// By permuting placebos, else that of `compare`; absent where too few placebos left the recorded path.
     p: Option<f64>,
     /// The same after Holm's correction over the classes; of all questions as it is.
     p_holm: Option<f64>,

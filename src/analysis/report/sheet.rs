@@ -135,13 +135,11 @@ const STYLE: TableStyle = {
     TableStyle::new().top_border(line).header_separator(line).bottom_border(line)
 };
 
-/// A place where a line of text may end. It takes no room, and is not printed: comfy-table breaks lines at one
-/// character only, and drops it there.
+/// A place where a line may end, without width: comfy-table breaks lines at one character only, and drops it there.
 const BREAK: char = '\u{200b}';
 
-/// A table of these rows, without a line break at its end. If it is too wide for the terminal, headings and text wrap.
-/// Figures and words stay whole, so where even that is too wide, the last columns become a table of their own below, under
-/// the same names in front.
+/// A table without a line break at its end. Where it is too wide, headings and text wrap; figures and words stay whole, so
+/// that the last columns may become a table of their own below, under the same names in front.
 pub(super) fn table(header: &[Heading], rows: &[Vec<String>], width: usize) -> String {
     // A space before each column, and another one between two.
     let column = |at: usize| usize::from(least(&header[at], rows.iter().filter_map(|row| row.get(at)))) + 2;
@@ -327,11 +325,8 @@ fn markdown_escaped(text: &str) -> String {
     shown
 }
 
-/// The report, ending in a line break. Titles and sentences are comments, so that the tables can be copied into a
-/// document as they are.
-///
-/// Names and ids are escaped. A character that is neither ASCII nor a letter of any script is written as its number,
-/// because few fonts have it.
+/// The report; titles and sentences are comments, so that the tables can be copied into a document. A character that is
+/// neither ASCII nor a letter of any script is written as its number, because few fonts have it.
 pub(crate) fn to_latex(sheet: &Sheet) -> String {
     let mut text = String::from("% \\usepackage{booktabs}\n");
     comment(&mut text, &sheet.title);

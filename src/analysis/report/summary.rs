@@ -42,10 +42,7 @@ pub(crate) struct SummaryRow {
 }
 
 impl RunSummary {
-    /// The summary as text for a terminal of that width, ending in a line break.
-    ///
-    /// EM and F1 come with their 95 % intervals and a line that names the method. Episodes that were not measured count
-    /// in neither; a note below the tables gives the bounds they leave.
+    /// The summary as text. Episodes without a measurement count in no mean; a note gives the bounds they leave.
     pub(crate) fn render(&self, width: usize) -> String {
         let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
         let mut text = format!(
@@ -379,8 +376,7 @@ pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
     }
 }
 
-/// The interval of the mean F1: the padded t, over episodes if each question was run once, else over the means of the
-/// questions. Wilson's where every F1 is 0 or 1, as `compare` has it.
+/// The interval of the mean F1: the padded t, but Wilson's where every F1 is 0 or 1, as `compare` has it.
 pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
     match (score.questions, right_by_f1(score)) {
         (Some(questions), _) => padded(score.f1?, questions.f1_variance?, questions.n),

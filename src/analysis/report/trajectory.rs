@@ -9,8 +9,7 @@ use std::fmt::Write as _;
 use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
-/// The trajectory as text, ending in a line break, with the verdict on its answer if there is one. Control characters in
-/// its texts are escaped.
+/// The trajectory as text, with the verdict on its answer if it was scored. Control characters are escaped.
 pub(crate) fn render(trajectory: &Trajectory, scored: Option<&ScoredEpisode>, view: &View) -> String {
     let mut page = Page::about(&trajectory.question, *view);
     head(&mut page, trajectory);
@@ -229,8 +228,7 @@ pub(super) fn step_origin(trajectory: &Trajectory, at: usize) -> Option<String> 
     }
 }
 
-/// Whether nobody was ever asked for the copied replies of the step at this place: an edit of thought or action writes those
-/// of its step, and another protocol those of all copied ones.
+/// Whether an edit wrote the copied replies of the step at this place: its own, or another protocol for all.
 pub(super) fn is_written(trajectory: &Trajectory, at: usize) -> bool {
     let edited = trajectory.branch.as_ref().and_then(|branch| Some((branch.at, branch.edit.as_ref()?)));
     edited.is_some_and(|(edited, edit)| {
@@ -271,10 +269,7 @@ pub(crate) struct Side<'a> {
     pub episode: &'a ScoredEpisode,
 }
 
-/// Both as text, ending in a line break. Control characters in their texts are escaped.
-///
-/// Steps that are the same are shown once. The first step that differs is marked with what differs: thought, action or
-/// observation.
+/// Both as text. Equal steps are shown once; the first step that differs is marked with what differs.
 pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
     let [one, other] = [a, b].map(|side| &side.episode.trajectory);
     let mut page = Page::about(&one.question, *view);

@@ -105,8 +105,7 @@ impl Holdout {
         Ok((inside > 0).then_some(Self { path, list, inside, outside }))
     }
 
-    /// Says that a run was asked the questions of a list that cannot be used here, and so may be of a holdout whose looks are
-    /// not counted.
+    /// Says that a run was asked the questions of an unusable list, which may be of a holdout whose looks are not counted.
     pub(crate) fn unusable(sources: &[Source]) -> Option<String> {
         manifests(sources)
             .find_map(|manifest| Self::lost(manifest, "--holdout FILE names its list, and this look is counted"))
@@ -303,8 +302,7 @@ fn shared(sources: &[Source]) -> Vec<&str> {
     ids
 }
 
-/// For each variant on the holdout, that of the development runs with the same prompt, method, protocol and model; of several
-/// the one with the same name.
+/// For each variant on the holdout the development run with the same prompt, method, protocol and model; else by name.
 pub(crate) fn counterparts(
     sources: &[Source],
     development: &[Source],

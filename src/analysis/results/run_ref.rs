@@ -75,8 +75,7 @@ pub(crate) fn runs_in(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Refuses a folder that is not a run but contains some, for a command that takes one run; `command` is what to type in
-/// front of it.
+/// Refuses a folder of runs for a command that takes one run; `command` is what to type in front of it.
 pub(crate) fn check_one(path: &Path, command: &str) -> Result<(), RunError> {
     let found = runs_in(path);
     let [first, others @ ..] = &found[..] else { return Ok(()) };
@@ -103,8 +102,7 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The run in a folder, then those right below it, by name: how an experiment lays out its datasets. Where any runs are
-/// meant, [`runs_in`] finds them.
+/// The run in a folder, then those right below it, by name, as an experiment lays out its datasets.
 pub(crate) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut below: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

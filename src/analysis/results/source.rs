@@ -85,8 +85,7 @@ impl Source {
     }
 }
 
-/// Gives figures that the settings of these sources limit their bounds: each step of an episode is one of at most `--max-steps`.
-/// `names` are those of the episodes' values.
+/// Bounds the figures that count steps by `--max-steps` of these sources; `names` are those of the episodes' values.
 pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[Source]) {
     const COUNTS_OF_STEPS: [&Figure; 4] =
         [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
