@@ -1,7 +1,7 @@
 //! Which recorded episodes are branched off, at which step and by which edit, and what the edit repaired.
 
-use crate::analysis::branch::Paths;
 use crate::analysis::compare;
+use crate::analysis::report::repair::Paths;
 use crate::analysis::report::repair::{Arms, Repair};
 use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
 use crate::base::bounded::text_at_most;

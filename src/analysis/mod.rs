@@ -8,7 +8,7 @@
 //! | [`annotations`], `judges` | judgements of people and of models |
 //! | `compare`, `comparing` | variants on the same questions: differences, intervals, tests, verdicts; what a person compares |
 //! | `flipped` | answers that flip between variants |
-//! | `branching`, `branch` | which episodes are branched off, and what an edit repairs; where branched episodes continue as recorded |
+//! | `branching` | which episodes are branched off, and what an edit repairs |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
 //! | `reproduction` | what is recorded of an experiment beside published figures |
 //! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
@@ -21,7 +21,6 @@
 //! Commands load runs through `results`, and hand what they loaded to the others.
 
 pub mod annotations;
-mod branch;
 pub(crate) mod branching;
 pub(crate) mod compare;
 pub(crate) mod comparing;
@@ -42,6 +41,5 @@ pub(crate) mod reproduction;
 pub(crate) mod results;
 pub(crate) mod scores;
 
-pub(crate) use branch::Paths;
 pub(crate) use flipped::flip_lists;
 pub(crate) use merge::{Merged, merge};

@@ -182,7 +182,7 @@ pub(super) fn dash() -> String {
 }
 
 /// A share from 0 to 1 in per cent, with one decimal.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::analysis) fn percent(share: f64) -> String {
     format!("{:.1}", 100.0 * share)
 }
 

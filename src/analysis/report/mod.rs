@@ -5,7 +5,7 @@
 //! | `console, sheet` | the terminal; tables and their layouts (terminal, Markdown, LaTeX) |
 //! | `plan, progress, summary` | a run before, while and after it runs |
 //! | `episodes, trajectory` | lists of episodes; one episode, two side by side, or one as it runs |
-//! | `comparison, repair, leaderboard, reproduction` | variants compared, branches, lists of runs, published figures |
+//! | `comparison, repair, leaderboard` | variants compared, branches, lists of runs |
 //! | `corpus` | a corpus, and how two differ |
 //! | `agreement` | judgements of people and models |
 //! | `page` | the page in HTML: its data, sections and charts |
@@ -21,7 +21,6 @@ pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod repair;
-pub(crate) mod reproduction;
 pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod trajectory;

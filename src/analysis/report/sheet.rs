@@ -198,7 +198,7 @@ fn one_table(header: &[Heading], rows: &[Vec<String>], width: usize) -> String {
 }
 
 /// The headings of a column of names and of columns of figures.
-pub(super) fn headings(names: &str, figures: &[&str]) -> Vec<Heading> {
+pub(in crate::analysis) fn headings(names: &str, figures: &[&str]) -> Vec<Heading> {
     let figures = figures.iter().copied().map(Heading::numbers);
     std::iter::once(Heading::words(names)).chain(figures).collect()
 }

@@ -2,8 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `run_ref.rs` | [`RunRef`], a run as it is named on the command line, and the runs in a folder |
-//! | `run.rs` | [`GradedRun`], the episodes of a run with their scores, one at a time |
+//! | `run.rs` | [`RunRef`], a run as it is named on the command line; [`GradedRun`], its episodes with their scores, one at a time |
 //! | `source.rs` | [`Source`], one variant with the figures of its episodes: what is compared; also from tables of figures |
 //! | `joined.rs` | [`Results`], several runs grouped by shared questions, compared and ranked |
 //! | `question_fields.rs` | [`Field`]s of questions by which results are broken down; questions shared by runs |
@@ -22,7 +21,6 @@ mod judged;
 mod metric;
 mod question_fields;
 mod run;
-mod run_ref;
 mod source;
 
 pub(crate) use differences::Setting;
@@ -35,6 +33,8 @@ pub(crate) use metric::{
     EpisodeName, EpisodeNames, JoinedMetric, add_metric, explain_metric, program_output, with_judges,
 };
 pub(crate) use question_fields::{Field, QuestionCache};
-pub(crate) use run::{GradedRun, failed_episodes, judgements_of, runs};
-pub(crate) use run_ref::{NamedRun, RunRef, check_one, folder_name, named_runs, runs_at, runs_in};
+pub(crate) use run::{
+    GradedRun, NamedRun, RunRef, check_one, failed_episodes, folder_name, judgements_of, named_runs, runs, runs_at,
+    runs_in,
+};
 pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped, table_sources};
