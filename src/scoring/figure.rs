@@ -3,6 +3,7 @@
 //! This table is the only place that defines a figure. The question columns of `export` and the metrics of `compare` are
 //! taken from it, and a test holds `docs/columns.md` to it.
 
+use super::overlap::float;
 use super::{
     AnswerScore, Assessment, Failure, FailureClass, GoldEvidence, GoldRetrieval, Metric, Shortfalls, score_answers,
     search_missed,
@@ -111,7 +112,6 @@ impl Figure {
     }
 
     /// Its value as a number; absent if the episode was not measured.
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn value(&self, episode: &ScoredEpisode) -> Option<f64> {
         if !episode.trajectory.measured() {
             return None;
@@ -119,7 +119,7 @@ impl Figure {
         match self.measure {
             Measure::Share(of) | Measure::Amount(of) => of(episode),
             Measure::Flag(of) => of(episode).map(|yes| f64::from(u8::from(yes))),
-            Measure::Count(of) => of(episode).map(|count| count as f64),
+            Measure::Count(of) => of(episode).map(float),
         }
     }
 }

@@ -49,6 +49,7 @@ pub use metric::{Metric, score_answers};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::AnswerScore;
+pub(crate) use overlap::float;
 pub use retrieval::{GoldRetrieval, Grounding, Share};
 pub use shortfall::{PromptGrowth, Shortfall, Shortfalls};
 pub use tally::{RunScore, Tally};

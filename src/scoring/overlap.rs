@@ -74,16 +74,20 @@ pub(crate) fn f1(precision: f64, recall: f64) -> f64 {
     if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
 }
 
-/// `part / whole`, and 0 for an empty whole. Exact for every count that fits into memory.
-#[expect(clippy::cast_precision_loss, reason = "counts of words and items are far below 2^53")]
+/// A count as a number, exact for every count that fits into memory.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn float(n: impl TryInto<u64>) -> f64 {
+    n.try_into().unwrap_or(u64::MAX) as f64
+}
+
+/// `part / whole`, and 0 for an empty whole.
 pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    if whole == 0 { 0.0 } else { float(part) / float(whole) }
 }
 
 /// `sum / n`, and 0 for none.
-#[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
 pub(crate) fn ratio_of_sum(sum: f64, n: usize) -> f64 {
-    if n == 0 { 0.0 } else { sum / n as f64 }
+    if n == 0 { 0.0 } else { sum / float(n) }
 }
 
 /// Python's `round(sum / n * 100, digits)`.

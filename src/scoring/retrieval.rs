@@ -6,7 +6,7 @@
 
 use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact, page_key, pieces, words};
 use super::observed::{Observed, cap, is_verdict};
-use super::overlap::AnswerScore;
+use super::overlap::{AnswerScore, float};
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::collections::HashSet;
@@ -25,9 +25,8 @@ pub struct Share {
 
 impl Share {
     /// `count / of`, `0.0..=1.0`; absent for a share of nothing.
-    #[expect(clippy::cast_precision_loss, reason = "counts of steps and sentences are far below 2^53")]
     pub fn value(self) -> Option<f64> {
-        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+        (self.of > 0).then(|| float(self.count) / float(self.of))
     }
 
     pub(super) fn add(&mut self, count: u64, of: u64) {

@@ -6,7 +6,7 @@
 //! is over the questions' own means, and so is its variance.
 
 use super::metric::{Metric, score_answers};
-use super::overlap::AnswerScore;
+use super::overlap::{AnswerScore, float};
 use crate::base::{Outcome, Trajectory, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -260,11 +260,6 @@ fn per(total: f64, count: u64) -> Option<f64> {
 
 fn count(n: usize) -> u64 {
     n.try_into().unwrap_or(u64::MAX)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of episodes are far below 2^53")]
-fn float(n: u64) -> f64 {
-    n as f64
 }
 
 /// How the questions' own means vary.

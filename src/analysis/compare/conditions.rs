@@ -15,6 +15,7 @@ use super::comparison::VariantSummary;
 use super::settings::canonical;
 use super::{Comparison, FigureComparison, Pair};
 use crate::base::text::visible_line;
+use crate::scoring::float;
 use std::fmt;
 
 /// Deeper nesting is refused, because the parser is recursive.
@@ -321,13 +322,13 @@ impl Parser<'_> {
 impl Terms for Comparison {
     fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
         match (name, arguments) {
-            ("missing", [column]) => Ok(Some(as_number(column_named(self, column)?.not_measured))),
+            ("missing", [column]) => Ok(Some(float(column_named(self, column)?.not_measured))),
             ("missing", [figure, column]) => {
                 column_named(self, column)?;
                 let mean = figure_named(self, &figure.text, figure.at)?.mean(&column.text);
-                Ok(mean.map(|mean| as_number(mean.not_measured)))
+                Ok(mean.map(|mean| float(mean.not_measured)))
             }
-            ("n", [figure]) => Ok(Some(as_number(figure_named(self, &figure.text, figure.at)?.n))),
+            ("n", [figure]) => Ok(Some(float(figure_named(self, &figure.text, figure.at)?.n))),
             ("missing", _) => Err(ConditionError::new(at, "`missing` takes a variant, or a figure and a variant")),
             ("n" | "diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
             ("n", _) => Err(ConditionError::new(at, "`n` takes a figure, or a figure and two variants")),
@@ -370,7 +371,7 @@ fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
         "diff" => pair.difference.map(|difference| if as_is { difference } else { -difference }),
         "low" => ends.map(|(low, high)| if as_is { low } else { -high }),
         "high" => ends.map(|(low, high)| if as_is { high } else { -low }),
-        "n" => Some(as_number(pair.n)),
+        "n" => Some(float(pair.n)),
         "p" => pair.p.map(|p| p.value),
         _ => pair.p_holm,
     }
@@ -393,11 +394,6 @@ fn column_named<'a>(comparison: &'a Comparison, argument: &Argument) -> Result<&
         let (name, known) = (visible_line(&argument.text, 60), known.join(", "));
         ConditionError::new(argument.at, format_args!("there is no variant `{name}`; the variants are {known}"))
     })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn as_number(n: usize) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

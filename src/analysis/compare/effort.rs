@@ -4,6 +4,7 @@ use super::verdict::percent;
 use super::{Comparison, FigureComparison, Item, NamedFigure, Pair, Unit, Variant};
 use crate::base::stats::VarianceParts;
 use crate::base::text::{counted, thousands};
+use crate::scoring::float;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -77,8 +78,7 @@ impl<'c> Planning<'c> {
         let both = [variant(&pair.a)?, variant(&pair.b)?];
         // As for p: the pair of a rule has none to correct.
         let corrected = figure.pairs.iter().filter(|pair| pair.stopping.is_none()).count();
-        #[expect(clippy::cast_precision_loss, reason = "counts of questions and pairs are far below 2^53")]
-        let (n, pairs) = (pair.n as f64, corrected.max(1) as f64);
+        let (n, pairs) = (float(pair.n), float(corrected.max(1)));
         // Clustered where there are clusters. Variants that never differ say nothing of those that will.
         let found = Some(pair.se?.powi(2) * n).filter(|variance| *variance > 0.0)?;
         let within = both.map(|variant| within(variant, &figure.figure.name));
@@ -116,8 +116,7 @@ impl<'c> Planning<'c> {
     }
 
     fn design(&self, questions: u64, repeats: u64) -> Design {
-        #[expect(clippy::cast_precision_loss, reason = "numbers of episodes are far below 2^53")]
-        let times = |of_one: f64| of_one * questions as f64 * repeats as f64;
+        let times = |of_one: f64| of_one * float(questions) * float(repeats);
         let Expense { cost_usd, calls, tokens } = self.expense;
         let expense = Expense { cost_usd: cost_usd.map(times), calls: calls.map(times), tokens: tokens.map(times) };
         Design { questions, repeats, expense }
@@ -183,8 +182,7 @@ fn within(variant: &Variant, figure: &str) -> Option<(f64, f64)> {
     let repeated = questions.values().filter(|values| values.len() > 1);
     let (mut n, mut variance, mut added) = (0.0, 0.0, 0.0);
     for values in repeated {
-        #[expect(clippy::cast_precision_loss, reason = "a number of repeats")]
-        let k = values.len() as f64;
+        let k = float(values.len());
         let mean = values.iter().sum::<f64>() / k;
         let of_it = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (k - 1.0);
         (n, variance, added) = (n + 1.0, variance + of_it, added + of_it / k);

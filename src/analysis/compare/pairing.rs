@@ -3,6 +3,7 @@
 use super::comparison::{Bounds, Ids, VariantSummary};
 use super::{CompareError, NamedFigure, Unit};
 use crate::base::stats::Interval;
+use crate::scoring::float;
 use std::collections::{HashMap, HashSet};
 
 /// One variant of a run, or one table of figures: nothing here knows where the figures come from.
@@ -325,8 +326,7 @@ impl FigureValues<'_, '_> {
             n += 1;
             unmeasured += usize::from(low < high);
         }
-        #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
-        let [low, high] = sums.map(|sum| sum / n as f64);
+        let [low, high] = sums.map(|sum| sum / float(n));
         (unmeasured > 0).then_some(Bounds { low, high, n, unmeasured })
     }
 }

@@ -10,6 +10,7 @@ use crate::base::stats::{
 };
 use crate::base::text::thousands;
 use crate::base::{StopRule, Stopping};
+use crate::scoring::float;
 use serde::Serialize;
 
 /// The pairs of a figure before anything is said about them.
@@ -94,8 +95,7 @@ fn distribution_free(pairs: &mut [Pair], paired: &[Paired], rule: &Rule) {
     let mut open: Vec<usize> = (0..pairs.len()).filter(needs_one).collect();
     let mut left = rule.pairs;
     while !open.is_empty() {
-        #[expect(clippy::cast_precision_loss, reason = "a number of pairs")]
-        let chance = rule.alpha / left as f64;
+        let chance = rule.alpha / float(left);
         let refuted = |at: &usize| paired[*at].borrowed().betting_refutes_zero(chance, rule.seed) == Some(true);
         let (refuted, kept): (Vec<usize>, Vec<usize>) = open.into_iter().partition(refuted);
         left -= refuted.len();
@@ -434,8 +434,7 @@ pub(crate) fn among_all(
                     let p: Vec<f64> = known.iter().map(|(_, _, p)| *p).collect();
                     Possible { named, pairs: known.len(), correction: "holm", p: holm(&p)[place] }
                 }
-                #[expect(clippy::cast_precision_loss, reason = "a count of pairs")]
-                None => Possible { named, pairs: most, correction: "bonferroni", p: (own * most as f64).min(1.0) },
+                None => Possible { named, pairs: most, correction: "bonferroni", p: (own * float(most)).min(1.0) },
             };
             pair.verdict.sentence = format!("{}; {}", pair.verdict.sentence, possible.sentence());
             pair.possible = Some(possible);

@@ -3,6 +3,7 @@
 use super::comparison::Bounds;
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
 use crate::base::text::counted;
+use crate::scoring::float;
 use serde::Serialize;
 
 /// What follows from a pair.
@@ -88,8 +89,7 @@ const EXACT: &str = "mcnemar exact";
 
 /// The largest share of a kind of question that `n` questions lack with this chance, in per cent.
 fn missing_share(n: usize, chance: f64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "a number of questions")]
-    let share = 100.0 * (1.0 - chance.powf(1.0 / n as f64));
+    let share = 100.0 * (1.0 - chance.powf(1.0 / float(n)));
     if share < 10.0 { format!("{share:.1}") } else { format!("{share:.0}") }
 }
 
@@ -181,8 +181,7 @@ impl Words<'_> {
     fn detectable(&self, least: f64) -> String {
         let Pair { n, units, differing, p, .. } = self.pair;
         let unit = if units == n { "of them" } else { "of the clusters" };
-        #[expect(clippy::cast_precision_loss, reason = "counts of questions")]
-        let share = 100.0 * *differing as f64 / *units as f64;
+        let share = 100.0 * float(*differing) / float(*units);
         let share = if differing == units { "all".to_owned() } else { format!("{share:.0} %") };
         // What McNemar's test sees of a question is whether it differs, others see by how much.
         let spread = if p.is_some_and(|p| p.test == "mcnemar exact") { "" } else { " with the same spread" };

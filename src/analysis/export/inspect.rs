@@ -3,7 +3,7 @@
 use super::episode::{ToolUse, instant, is_copied, messages, opening, role, tool_uses};
 use super::{Export, ExportError, Origin, Scored};
 use crate::base::{Call, Cause, Message, Outcome, RebuiltPrompt, Role, Step, Usage, Variant, sha256_hex};
-use crate::scoring::{AnswerScore, ScoredEpisode};
+use crate::scoring::{AnswerScore, ScoredEpisode, float};
 use serde_json::{Map, Value, json};
 use std::io::{self, BufWriter, Write};
 
@@ -157,8 +157,7 @@ impl<W: Write> Export for Inspect<'_, W> {
 impl Scorer {
     /// The mean over the episodes that have a value.
     fn result(&self, samples: usize) -> Value {
-        #[expect(clippy::cast_precision_loss, reason = "no run has that many episodes")]
-        let mean = self.sum / self.scored as f64;
+        let mean = self.sum / float(self.scored);
         json!({
             "name": self.name, "scorer": self.name, "scored_samples": self.scored,
             "unscored_samples": samples - self.scored, "metrics": { "mean": { "name": "mean", "value": mean } },
@@ -432,7 +431,6 @@ fn limit(scored: &Scored<'_>) -> Option<Value> {
     Some(json!({ "type": "turn", "limit": most, "reason": "step_limit" }))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no run takes that long")]
 fn seconds(ms: u64) -> f64 {
-    ms as f64 / 1000.0
+    float(ms) / 1000.0
 }

@@ -11,6 +11,7 @@ use crate::analysis::results::{Correction, Drawn, JudgeFigures, TwoJudges};
 use crate::base::stats::ppi::{FEW_LABELS, FEWEST};
 use crate::base::stats::{Agreement, Coefficient, LabelledPart, holm, wilson};
 use crate::base::text::{counted, thousands, visible_line};
+use crate::scoring::float;
 use std::fmt::Write as _;
 
 const MAX_LISTED: usize = 20;
@@ -229,8 +230,7 @@ fn uncorrected(drawn: &Drawn) -> String {
 
 fn suspicious(em: &str, part: LabelledPart, p: &str) -> String {
     let LabelledPart { judged, correct, labels, correct_labels, .. } = part;
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-    let of_all = percent(correct as f64 / judged as f64);
+    let of_all = percent(float(correct) / float(judged));
     format!(
         "labels of answers {em} by exact match do not look drawn at random: the judge called {correct_labels} of {labels} \
          labelled and {of_all} % of all correct ({p}); the corrected share can be off"
@@ -264,8 +264,7 @@ fn of_judge(text: &mut String, judge: &JudgeFigures, width: usize) {
     if readable > 0 {
         let errors = incorrect + not_attempted;
         let interval = wilson(errors, readable, LEVEL);
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-        let share = errors as f64 / readable as f64;
+        let share = float(errors) / float(readable);
         line(format!(
             "of the answers right by exact match, wrong by the judge: {} % [{}, {}]",
             percent(share),

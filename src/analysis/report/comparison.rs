@@ -1,7 +1,7 @@
 //! A comparison as a report: settings, means, pairs, verdicts, breakdowns, flipped answers.
 
 use super::agreement::of_labels;
-use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, float, headings};
+use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
@@ -10,7 +10,7 @@ use crate::analysis::compare::{
 use crate::analysis::results::{CorrectedFigure, Correction, Setting};
 use crate::base::stats::{Interval, Needed};
 use crate::base::text::{counted, cut, thousands, visible_line};
-use crate::scoring::{Divergence, FailureClass};
+use crate::scoring::{Divergence, FailureClass, float};
 use serde::Serialize;
 
 /// Ids that are named when questions are left out; JSON lists more.
@@ -385,7 +385,7 @@ fn with_interval(
 fn bounds(bounds: Bounds, shown: &dyn Fn(f64) -> String) -> Cell {
     Cell {
         text: format!("{} to {}", shown(bounds.low), shown(bounds.high)),
-        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
+        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n))],
     }
 }
 
@@ -563,7 +563,7 @@ fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -
 
 fn divergence(parted: Option<Divergence>) -> Cell {
     let Some(parted) = parted else { return Cell::nothing() };
-    Cell::figure("parted_at_step", float(parted.step as u64), format!("step {}, {}", parted.step, parted.part.name()))
+    Cell::figure("parted_at_step", float(parted.step), format!("step {}, {}", parted.step, parted.part.name()))
 }
 
 /// `12 (act: 9 search, 3 reasoning)`

@@ -3,7 +3,7 @@
 use super::console::{duration, rate, stderr, stderr_is_terminal};
 use crate::base::text::{counted, printable, thousands};
 use crate::base::{RunEvent, Wait, WaitReason};
-use crate::scoring::Tally;
+use crate::scoring::{Tally, float};
 pub(crate) use indicatif::ProgressBar as Bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
@@ -236,10 +236,9 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// Episodes per second; none before any time has passed.
-#[expect(clippy::cast_precision_loss, reason = "episodes are far fewer than 2^53")]
 fn per_second(done: usize, elapsed: Duration) -> Option<f64> {
     let seconds = elapsed.as_secs_f64();
-    (seconds > 0.0 && done > 0).then(|| done as f64 / seconds)
+    (seconds > 0.0 && done > 0).then(|| float(done) / seconds)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::base::text::counted;
 use crate::base::{Branch, BranchEdit, Manifest, Trajectory};
 use crate::runner::RunError;
 use crate::runner::branch::{CONTROL, PLACEBO};
-use crate::scoring::Divergence;
+use crate::scoring::{Divergence, float};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -187,8 +187,7 @@ pub(crate) struct Placebos {
 
 impl Placebos {
     fn share(self) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "counts of episodes")]
-        let share = self.left_the_record as f64 / self.measured as f64;
+        let share = float(self.left_the_record) / float(self.measured);
         (self.measured > 0).then_some(share)
     }
 

@@ -5,6 +5,7 @@
 
 use super::wrapped;
 use crate::base::text::visible_line;
+use crate::scoring::float;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -106,11 +107,6 @@ impl Cell {
     pub(crate) fn nothing() -> Self {
         Self::text("–")
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(crate) fn float(n: u64) -> f64 {
-    n as f64
 }
 
 impl Sheet {

@@ -6,7 +6,7 @@ use crate::analysis::results::Correction;
 use crate::base::stats::{Interval, Moments, Sums, wilson};
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{Outcome, Usage};
-use crate::scoring::{PaperCounts, RunAssessment, RunScore, Share, Unit};
+use crate::scoring::{PaperCounts, RunAssessment, RunScore, Share, Unit, float};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -388,8 +388,7 @@ pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
 /// How many episodes have an F1 of 1, where all have 0 or 1: only then is the sum of the squares the sum.
 fn right_by_f1(score: &RunScore) -> Option<u64> {
     let (mean, variance) = (score.f1?, score.f1_variance.unwrap_or_default());
-    #[expect(clippy::cast_precision_loss, reason = "a number of episodes")]
-    let n = score.scored as f64;
+    let n = float(score.scored);
     let (sum, squares) = (n * mean, (n - 1.0) * variance + n * mean * mean);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of episodes")]
     let right = sum.round() as u64;

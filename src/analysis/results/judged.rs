@@ -12,6 +12,7 @@ use crate::base::text::{counted, excerpt};
 use crate::dataset::{ValueRow, ValueTable};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
+use crate::scoring::float;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -241,10 +242,8 @@ impl JudgedRun {
         let known: Vec<f64> = of_it().filter_map(|episode| episode.values[at]).collect();
         let (all, sum) = (of_it().count(), known.iter().sum::<f64>());
         let missing = all - known.len();
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-        let share = |sum: f64| sum / all as f64;
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-        let most = sum + missing as f64;
+        let share = |sum: f64| sum / float(all);
+        let most = sum + float(missing);
         (missing > 0).then(|| (missing, [share(sum), share(most)]))
     }
 

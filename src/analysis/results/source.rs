@@ -7,7 +7,7 @@ use crate::base::text::visible_line;
 use crate::base::{Manifest, Outcome, Pairs, Question, StopRule, Variant};
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
 use crate::runner::RunError;
-use crate::scoring::{FailureClass, Figure, GoldEvidence, ScoredEpisode, Unit, figure};
+use crate::scoring::{FailureClass, Figure, GoldEvidence, ScoredEpisode, Unit, figure, float};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -93,8 +93,7 @@ pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[So
     let Some(most) = sources.iter().map(most).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) else {
         return;
     };
-    #[expect(clippy::cast_precision_loss, reason = "a number of steps")]
-    let range = Interval { low: 0.0, high: most as f64 };
+    let range = Interval { low: 0.0, high: float(most) };
     for figure in figures.iter_mut().filter(|figure| figure.range.is_none()) {
         let Some(at) = names.iter().position(|name| *name == figure.name) else { continue };
         let values =

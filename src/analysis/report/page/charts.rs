@@ -5,7 +5,7 @@ use crate::analysis::compare::verdict::{percent, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::results::Source;
 use crate::base::text::counted;
-use crate::scoring::figure;
+use crate::scoring::{figure, float};
 use std::fmt::Write as _;
 
 /// Size of a chart in a cell of a table.
@@ -183,9 +183,9 @@ pub(super) fn steps(html: &mut Html, name: &str, source: &Source) {
         .map(|((all, right), step)| format!("{step}: {all}, {right} right"))
         .collect();
     let about = format!("{name}: episodes by steps; {}", listed.join("; "));
-    picture(html, (30.0 + 26.0 * 8.0_f64.max(shown_width(shown)), HEIGHT), &about, |html| {
+    picture(html, (30.0 + 26.0 * 8.0_f64.max(float(shown)), HEIGHT), &about, |html| {
         for (at, (all, right)) in bins[..shown].iter().enumerate() {
-            let x = 8.0 + 26.0 * shown_width(at);
+            let x = 8.0 + 26.0 * float(at);
             bar(html, "bar wrong", (x, BASE - height(*all)), (20.0, height(*all)));
             bar(html, "bar", (x, BASE - height(*right)), (20.0, height(*right)));
             let more = if at + 1 == MOST { "+" } else { "" };
@@ -194,17 +194,12 @@ pub(super) fn steps(html: &mut Html, name: &str, source: &Source) {
     });
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of bars")]
-fn shown_width(bars: usize) -> f64 {
-    bars as f64
-}
-
 /// A chart of all rows of a table as a file of its own: a name and an estimate each.
 fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Estimate>)]) -> String {
     const ROW: f64 = 26.0;
     let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-    let names = (7.0 * shown_width(longest) + 16.0).clamp(60.0, 320.0);
-    let (width, base) = (names + 420.0, 16.0 + ROW * shown_width(rows.len()));
+    let names = (7.0 * float(longest) + 16.0).clamp(60.0, 320.0);
+    let (width, base) = (names + 420.0, 16.0 + ROW * float(rows.len()));
     let x = Scale::new(scale, (names, width - 16.0));
     let mut html = Html::default();
     picture(&mut html, (width, base + 40.0), title, |html| {
@@ -218,7 +213,7 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
         }
         label(html, "axis", (width - 16.0, base + 34.0), "end", title);
         for (at, (name, estimate)) in rows.iter().enumerate() {
-            let y = 16.0 + ROW * (shown_width(at) + 0.5);
+            let y = 16.0 + ROW * (float(at) + 0.5);
             label(html, "label", (names - 10.0, y + 4.0), "end", name);
             if let Some(estimate) = estimate {
                 interval_mark(html, &x, y, *estimate);
