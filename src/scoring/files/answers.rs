@@ -67,7 +67,7 @@ fn all(
 
 /// Scores as `evaluate-v1.1.py` does: percentages over all questions.
 pub(super) fn squad11(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = layouts::squad(files.gold)?;
+    let golds = layouts::squad_golds(files.gold)?;
     let score = |prediction: &str, gold: &Question| scoring::squad11(prediction, &gold.answers);
     Ok(all("squad11", files, &golds, (SQUAD11, 100.0), score)?.0)
 }
@@ -75,7 +75,7 @@ pub(super) fn squad11(files: &Files<'_>) -> Result<Report, FileError> {
 /// Scores as `evaluate-v2.0.py` does: percentages over the questions with a prediction, then over those of them that have
 /// an answer and those that have none.
 pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = layouts::squad(files.gold)?;
+    let golds = layouts::squad_golds(files.gold)?;
     let predictions = Answers::read(files.predictions)?;
     let mut sums = [("", Sum::default()), ("HasAns_", Sum::default()), ("NoAns_", Sum::default())];
     let mut report = Report::new("squad20", files);
@@ -101,7 +101,7 @@ pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores as `evaluation/triviaqa_evaluation.py` does: percentages over all questions.
 pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
-    let Golds { list: golds, notes } = if let Some(golds) = layouts::trivia(files.gold) {
+    let Golds { list: golds, notes } = if let Some(golds) = layouts::trivia_golds(files.gold) {
         golds
     } else {
         // Predictions name questions by id only.
@@ -123,7 +123,7 @@ pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores as ORQA's evaluation of predictions does, under the names that it prints.
 pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
-    let Golds { list: golds, notes } = layouts::nq_open_by_text(files.gold)?;
+    let Golds { list: golds, notes } = layouts::nq_open_golds_by_text(files.gold)?;
     let score = |prediction: &str, gold: &Question| AnswerScore::right(orqa_em(prediction, &gold.answers));
     let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
     let missing = report.missing["prediction"].clone();
@@ -135,7 +135,7 @@ pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores with `FiD`'s exact match: the share of all questions.
 pub(super) fn fid(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = layouts::nq_open(files.gold)?;
+    let golds = layouts::nq_open_golds(files.gold)?;
     let score = |prediction: &str, gold: &Question| AnswerScore::right(fid_em(prediction, &gold.answers));
     Ok(all("fid", files, &golds, (EXACT, 1.0), score)?.0)
 }
@@ -183,7 +183,7 @@ pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Exact match and F1 over characters, in per cent over all questions as `mlqa_evaluation_v1.py` gives them.
 pub(super) fn cjk(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = if layouts::is_squad(files.gold) { layouts::squad(files.gold)? } else { any_dataset(files)? };
+    let golds = if layouts::is_squad(files.gold) { layouts::squad_golds(files.gold)? } else { any_dataset(files)? };
     let score = |prediction: &str, gold: &Question| characters(prediction, &gold.answers);
     Ok(all("cjk", files, &golds, (SQUAD11, 100.0), score)?.0)
 }

@@ -148,7 +148,7 @@ pub(super) fn is_squad(file: JsonFile<'_>) -> bool {
 }
 
 /// The questions of a file with the layout of `SQuAD`.
-pub(super) fn squad(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
+pub(super) fn squad_golds(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
     let squad: Squad = file.whole(usize::MAX, SQUAD)?;
     let questions = squad.data.into_iter().flat_map(|article| article.paragraphs).flat_map(|paragraph| paragraph.qas);
     let texts = |answers: Vec<SquadAnswer>| answers.into_iter().map(|answer| answer.text).collect();
@@ -234,7 +234,7 @@ impl Golds {
 ///
 /// Of a file with `VerifiedEval` the verified questions count, and of those of the Web the verified pages, as
 /// `read_triviaqa_data` keeps them.
-pub(super) fn trivia(file: JsonFile<'_>) -> Option<Golds> {
+pub(super) fn trivia_golds(file: JsonFile<'_>) -> Option<Golds> {
     let Trivia { domain, verified_eval, data } = serde_json::from_str(file.text()).ok()?;
     let all = data.len();
     let counts = |verified: bool| !verified_eval || verified;
@@ -260,7 +260,7 @@ pub(super) fn trivia(file: JsonFile<'_>) -> Option<Golds> {
 }
 
 /// The questions of NQ-open's file. One without id has its text as id.
-pub(super) fn nq_open(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
+pub(super) fn nq_open_golds(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
     #[derive(Deserialize)]
     #[serde(expecting = "an object")]
     struct Record {
@@ -275,7 +275,7 @@ pub(super) fn nq_open(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
 }
 
 /// The same by the question's text, as ORQA's script keys them.
-pub(super) fn nq_open_by_text(file: JsonFile<'_>) -> Result<Golds, FileError> {
-    let keyed = nq_open(file)?.into_iter().map(|gold| (gold.question.clone(), gold));
+pub(super) fn nq_open_golds_by_text(file: JsonFile<'_>) -> Result<Golds, FileError> {
+    let keyed = nq_open_golds(file)?.into_iter().map(|gold| (gold.question.clone(), gold));
     Ok(Golds::keyed(keyed, Vec::new()))
 }
