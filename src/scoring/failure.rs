@@ -21,8 +21,8 @@
 //!
 //! Classes where the dataset names no evidence, or pages without their sentences: what was read decides.
 
-use super::answer::{FEVER_LABELS, fever_label, hotpot};
 use super::evidence::{GoldFact, is_in, quoted, words};
+use super::metric::{FEVER_LABELS, fever_label, hotpot};
 use super::normalize::normalize;
 use super::observed::{Kind, Observed, cap, is_shown, is_touched, is_verdict, kind_read, missing_name};
 use super::overlap::AnswerScore;

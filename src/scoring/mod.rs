@@ -7,7 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `normalize`, `overlap`, `characters` | normalised answers; overlap of words, sets and characters |
-//! | `answer`, `metric` | the official answer scores; which of them a question is scored by |
+//! | `metric` | the official answer scores; which of them a question is scored by |
 //! | `observed`, `evidence`, `marks` | what an episode saw, what its answer needs, and where the two meet |
 //! | `retrieval`, `failure`, `assessment` | gold pages opened; why an answer is wrong; both of an episode, and over a run |
 //! | `figure` | the table of the figures of an episode |
@@ -17,7 +17,6 @@
 //!
 //! Other layers score an answer with `score_answers`, a run with a tally, and read figures from the table in `figure`.
 
-pub mod answer;
 pub mod assessment;
 pub mod characters;
 pub mod divergence;
@@ -34,10 +33,6 @@ pub mod retrieval;
 mod shortfall;
 pub mod tally;
 
-pub use answer::{
-    fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11, squad20,
-    strategy_qa, trivia,
-};
 pub use assessment::{Assessment, PaperCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
@@ -45,7 +40,10 @@ pub use evidence::{GoldEvidence, GoldFact, has_words, is_same_page, page_title};
 pub use failure::{Failure, FailureClass};
 pub use figure::{Better, Figure, Measure, ScoredEpisode, Unit};
 pub use marks::marks;
-pub use metric::{Metric, score_answers};
+pub use metric::{
+    Metric, fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, score_answers,
+    squad11, squad20, strategy_qa, trivia,
+};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::AnswerScore;

@@ -5,7 +5,8 @@
 
 use super::{FileError, Files, Records, Report, named};
 use crate::base::{Evidence, excerpt};
-use crate::scoring::answer::{FEVER_LABELS, fever_label};
+use crate::scoring::fever_label;
+use crate::scoring::metric::FEVER_LABELS;
 use crate::scoring::overlap::{f1, ratio, ratio_of_sum};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,6 @@ mod answers;
 mod fever;
 mod hotpot;
 mod kilt;
-mod layouts;
 mod musique;
 
 use crate::base::{Question, excerpt};
