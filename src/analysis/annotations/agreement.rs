@@ -153,14 +153,7 @@ impl Table {
         let used = |word: &&'static str| pairs.iter().any(|(_, a, b)| a == word || b == word);
         let words: Vec<&'static str> = known.filter(used).collect();
         let number = |word: &str| words.iter().position(|known| *known == word).unwrap_or_default();
-        let mut questions: HashMap<&str, usize> = HashMap::new();
-        let clusters: Vec<usize> = pairs
-            .iter()
-            .map(|(episode, ..)| {
-                let next = questions.len();
-                *questions.entry(&episode.id).or_insert(next)
-            })
-            .collect();
+        let clusters = Clusters::of_all(pairs.iter().map(|(episode, ..)| episode.id.as_str()));
         let numbered: Vec<(usize, usize)> = pairs.iter().map(|(_, a, b)| (number(a), number(b))).collect();
         let disagreements = pairs.iter().filter(|(_, a, b)| a != b).map(|(episode, first, second)| Disagreement {
             id: episode.id.clone(),
@@ -174,6 +167,22 @@ impl Table {
             disagreements: disagreements.collect(),
             words,
         }
+    }
+}
+
+/// Numbers of questions, by their ids.
+#[derive(Default)]
+pub(crate) struct Clusters(HashMap<String, usize>);
+
+impl Clusters {
+    pub(crate) fn of(&mut self, id: &str) -> usize {
+        let next = self.0.len();
+        *self.0.entry(id.to_owned()).or_insert(next)
+    }
+
+    pub(crate) fn of_all<'a>(ids: impl IntoIterator<Item = &'a str>) -> Vec<usize> {
+        let mut clusters = Self::default();
+        ids.into_iter().map(|id| clusters.of(id)).collect()
     }
 }
 

@@ -10,7 +10,7 @@ mod answer;
 mod import;
 mod sample;
 
-pub(crate) use agreement::{Disagreement, Judged, Judgements, Person, Table, Two};
+pub(crate) use agreement::{Clusters, Disagreement, Judged, Judgements, Person, Table, Two};
 pub(crate) use annotation::{ANNOTATION_VERSION, Annotations, append, bad_name, carry, is_model};
 pub use annotation::{Annotation, AnnotationClass};
 pub(crate) use answer::{Answer, HELP, Judgement, parse_answer};

@@ -140,6 +140,11 @@ impl MethodInterval {
         Interval { low: self.low, high: self.high }.contains(value)
     }
 
+    /// Its ends as `end` writes them, with `between` them.
+    pub(crate) fn ends(&self, between: &str, end: impl Fn(f64) -> String) -> String {
+        if self.is_bounded() { end(self.low) + between + &end(self.high) } else { "unbounded".to_owned() }
+    }
+
     /// Whether it rules out any difference at all.
     pub fn is_bounded(&self) -> bool {
         self.low.is_finite() && self.high.is_finite()

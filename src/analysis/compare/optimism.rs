@@ -86,8 +86,7 @@ impl Optimism {
             return format!("holdout: {b} − {a}: no question of the holdout has a value for {}", metric.label());
         };
         let interval = holdout.interval.map_or_else(String::new, |interval| {
-            let ends = [interval.low, interval.high].map(|at| shown(shown_end(metric.unit, at)));
-            let ends = if interval.is_bounded() { ends.join(", ") } else { "unbounded".to_owned() };
+            let ends = interval.ends(", ", |at| shown(shown_end(metric.unit, at)));
             let name = match interval.method {
                 SEQUENCE => format!(", {} % {SEQUENCE}", percent(interval.level)),
                 _ => String::new(),
@@ -103,10 +102,7 @@ impl Optimism {
         let Some(before) = development.difference else {
             return format!("{here}; on the development part it was not measured");
         };
-        let ends = self.optimism_interval.map_or_else(String::new, |interval| {
-            let ends = || format!(" [{}, {}]", shown(interval.low), shown(interval.high));
-            if interval.is_bounded() { ends() } else { " [unbounded]".to_owned() }
-        });
+        let ends = self.optimism_interval.map_or_else(String::new, |of| format!(" [{}]", of.ends(", ", shown)));
         let optimism =
             self.optimism.map_or_else(String::new, |optimism| format!(" (optimism {}{ends})", shown(optimism)));
         format!("{here}; on the {} of the development part it was {}{optimism}", questions(development), shown(before))

@@ -59,18 +59,12 @@ fn of_person(
     if person.is_model() {
         of_model(text, &person.by, judgements, width);
     }
-    if person.classes.agreement.n > 0 {
-        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement_line(&person.classes.agreement));
-        confusion(text, "rules", &by, &person.classes, width);
-        // Only a person is the measure of the rules.
-        if !person.is_model() {
-            shares(text, &by, &person.classes, width);
-        }
+    confusion(text, "failure classes", ["rules", &by], &person.classes, width);
+    // Only a person is the measure of the rules.
+    if person.classes.agreement.n > 0 && !person.is_model() {
+        shares(text, &by, &person.classes, width);
     }
-    if person.correct.agreement.n > 0 {
-        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement_line(&person.correct.agreement));
-        confusion(text, "metric", &by, &person.correct, width);
-    }
+    confusion(text, "right or wrong", ["metric", &by], &person.correct, width);
     disagreements(text, ["rules", &by], &person.classes, command);
     disagreements(text, ["metric", &by], &person.correct, command);
 }
@@ -92,15 +86,19 @@ fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> Strin
     let [a, b] = &two.people.each_ref().map(|name| visible_line(name, MAX_PERSON_NAME));
     for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
         if said.agreement.n > 0 {
-            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement_line(&said.agreement));
-            confusion(text, a, b, said, width);
+            text.push('\n');
+            confusion(text, what, [a, b], said, width);
             disagreements(text, [a, b], said, command);
         }
     }
 }
 
 /// Rows are the first's, columns the second's.
-fn confusion(text: &mut String, first: &str, second: &str, said: &Table, width: usize) {
+fn confusion(text: &mut String, what: &str, [first, second]: [&str; 2], said: &Table, width: usize) {
+    if said.agreement.n == 0 {
+        return;
+    }
+    let _ = writeln!(text, "{what}, {first} against {second}:\n  {}", agreement_line(&said.agreement));
     let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(MAX_HEADING).collect()).collect();
     let header = headings(&format!("{first} / {second}"), &heads.iter().map(String::as_str).collect::<Vec<_>>());
     let counts = |row: usize| (0..said.words.len()).map(move |column| said.agreement.confusion.get(row, column));

@@ -373,10 +373,8 @@ fn with_interval(
     let Some((name, mean, text)) = shown else { return Cell::nothing() };
     let mut cell = Cell::figure(name, mean, text);
     if let Some(interval) = interval {
-        let MethodInterval { low, high, .. } = interval;
-        let ends = if interval.is_bounded() { format!("{}, {}", end(low), end(high)) } else { "unbounded".to_owned() };
-        cell.text = format!("{} [{ends}]", cell.text);
-        cell.figures.extend([("low", low), ("high", high)]);
+        cell.text = format!("{} [{}]", cell.text, interval.ends(", ", end));
+        cell.figures.extend([("low", interval.low), ("high", interval.high)]);
     }
     cell.figures.extend(se.map(|se| ("se", se)));
     cell

@@ -1,7 +1,7 @@
 //! The verdicts of a run's judges as metrics, corrected by what people said.
 
 use super::{GradedRun, JoinedMetric, Source, folder_name};
-use crate::analysis::annotations::Annotations;
+use crate::analysis::annotations::{Annotation, Annotations, Clusters};
 use crate::analysis::compare::Comparison;
 use crate::analysis::judges::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
 use crate::base::Trajectory;
@@ -270,7 +270,7 @@ impl JudgedRun {
                 cost_usd: self.verdicts.by(&known.judge).try_fold(0.0, |sum, one| Some(sum + one.cost_usd?)),
                 em,
                 right: distinct.iter().filter(|episode| episode.right && !episode.answer.is_empty()).count() as u64,
-                agreement: Agreement::of(&pairs, &clusters(&ids), 2, level),
+                agreement: Agreement::of(&pairs, &Clusters::of_all(ids), 2, level),
             }
         };
         self.verdicts.judges.iter().enumerate().map(of).collect()
@@ -290,7 +290,7 @@ impl JudgedRun {
             let ids: Vec<&str> = distinct.iter().map(|episode| episode.id.as_str()).collect();
             TwoJudges {
                 judges: [names[a].clone(), names[b].clone()],
-                agreement: Agreement::of(&pairs, &clusters(&ids), 3, level),
+                agreement: Agreement::of(&pairs, &Clusters::of_all(ids), 3, level),
             }
         };
         let all = self.verdicts.judges.len();
@@ -345,22 +345,6 @@ fn labelled(items: &[JudgedItem]) -> usize {
     items.iter().filter(|item| item.label.is_some()).count()
 }
 
-/// Numbers of questions.
-#[derive(Default)]
-struct Clusters(HashMap<String, usize>);
-
-impl Clusters {
-    fn of(&mut self, id: &str) -> usize {
-        let next = self.0.len();
-        *self.0.entry(id.to_owned()).or_insert(next)
-    }
-}
-
-fn clusters(ids: &[&str]) -> Vec<usize> {
-    let mut clusters = Clusters::default();
-    ids.iter().map(|id| clusters.of(id)).collect()
-}
-
 /// What more than half of them say; nothing where as many say the one as the other.
 fn majority(said: impl Iterator<Item = bool>) -> Option<bool> {
     let (mut yes, mut no) = (0, 0);
@@ -371,7 +355,7 @@ fn majority(said: impl Iterator<Item = bool>) -> Option<bool> {
 /// What most people say of each episode, by its key.
 fn labels(annotations: &Annotations) -> HashMap<String, f64> {
     let by_key = annotations.by_key();
-    let of = |(key, said): (&&str, &Vec<&crate::analysis::annotations::Annotation>)| {
+    let of = |(key, said): (&&str, &Vec<&Annotation>)| {
         let right = majority(said.iter().filter_map(|one| one.correct))?;
         Some(((*key).to_owned(), f64::from(u8::from(right))))
     };

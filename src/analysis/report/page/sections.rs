@@ -313,8 +313,7 @@ fn interval(interval: Option<MethodInterval>) -> String {
 fn ends(pair: &Pair) -> String {
     let shown = |at: f64| signed(Unit::Share, shown_end(Unit::Share, at));
     pair.interval.map_or_else(dash, |of| {
-        let ends =
-            if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() };
+        let ends = of.ends(" to ", shown);
         charts::own_level(pair).map_or_else(|| ends.clone(), |level| format!("{ends} at {level} %"))
     })
 }
