@@ -159,11 +159,11 @@ impl Parser<'_> {
         let mut left = self.factor()?;
         let mut compared = false;
         while let Some((at, tightness, operator)) = self.operator(precedence) {
-            let compares = matches!(operator, Operator::Comparison(_));
-            if compared && compares {
+            let is_comparison = matches!(operator, Operator::Comparison(_));
+            if compared && is_comparison {
                 return Err(ConditionError::new(at, "comparisons cannot be chained; join two of them with `and`"));
             }
-            compared = compares;
+            compared = is_comparison;
             let right = self.operations(tightness + 1)?;
             left = Operand { at, value: self.apply(at, operator, left, right)? };
         }
