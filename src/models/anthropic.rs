@@ -8,7 +8,7 @@
 //! | a temperature above 1 | an error |
 //! | how much to reason | as `thinking`: by a name `adaptive`, with `effort`; by a number of tokens `enabled`; no temperature then |
 //! | a seed | left out: not supported |
-//! | what is worth keeping for later requests | with `cache_control` (see `anthropic/cache.rs`) |
+//! | what is worth keeping for later requests | with `cache_control` (see below) |
 //! | functions | as `tools`; `tool_choice` only where it is not what the API does anyway |
 //!
 //! Sources: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;

@@ -53,7 +53,7 @@ pub enum Prefill {
     Field(&'static str),
 }
 
-/// How a chat is told how much to reason; `openai/reasoning.rs` has the fields.
+/// How a chat is told how much to reason; `openai` has the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     /// By `reasoning_effort`; it knows no number of tokens.
