@@ -16,10 +16,8 @@ pub(super) const HELP: &str = "`wikitrail docs prompts` explains the file key by
 /// A prompt file: instructions and solved examples. `prompts/README.md` explains each key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptFile {
-    /// The file as it was named, for messages.
     pub file: String,
     pub name: String,
-    /// Language of the texts, such as `en`.
     pub language: String,
     /// Label before a question, one of [`QUESTION_LABELS`].
     pub question_label: String,

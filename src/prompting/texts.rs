@@ -15,7 +15,6 @@ const CHINESE: &str = "prompts/protocols/zh.toml";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextsFile {
     pub file: String,
-    /// Language of the texts, such as `en`, if stated.
     pub language: Option<String>,
     pub tools: Option<ToolTexts>,
     sections: BTreeMap<&'static str, BTreeMap<&'static str, Slotted>>,

@@ -51,7 +51,6 @@ impl Frame {
         if self.around { format!("{}{question}{}", &*self.prefix, self.suffix) } else { message() }
     }
 
-    /// The text for an occasion; empty where there is none.
     pub fn text_for(&self, occasion: &str) -> &str {
         self.texts.get(occasion).map_or("", |text| text)
     }

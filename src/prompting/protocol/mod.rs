@@ -88,11 +88,8 @@ impl Stop {
 /// What a dialogue is built from; the same for every question of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// The text around the question, in the protocol's own syntax.
     pub frame: Frame,
-    /// Label before the question: `Question` or `Claim`.
     pub question_label: String,
-    /// Steps after which an episode without an answer ends.
     pub max_steps: usize,
     /// Whether the model thinks before it acts; without thoughts the method is `act`.
     pub thoughts: bool,

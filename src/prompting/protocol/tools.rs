@@ -46,7 +46,6 @@ pub struct Resolved {
     pub repairs: Vec<&'static str>,
 }
 
-/// Arguments that do not fit a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Misfit {
     Unknown(Vec<String>),
@@ -175,7 +174,6 @@ pub fn describe(name: &str, description: &str, schema: &str) -> String {
     format!("> Tool Name: {name}\nTool Description: {description}\nTool Args: {schema}\n")
 }
 
-/// The descriptions of all tools, one paragraph each.
 pub(super) fn descriptions(tools: &[ToolSpec]) -> String {
     let described = tools.iter().map(|tool| describe(&tool.name, &tool.description, &dumps(&tool.schema())));
     described.collect::<Vec<_>>().join("\n")

@@ -331,7 +331,6 @@ fn before_arguments(after: &str) -> &str {
     if called.starts_with(['(', '{']) { called } else { after }
 }
 
-/// Whether a line begins with a verb and something like an argument.
 fn begins_action(line: &str) -> bool {
     let line = strip(line);
     verb(line).is_some_and(|(_, length, _)| {
@@ -375,12 +374,10 @@ fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
 // Actions that are JSON objects.
 
 const TOOL: [&str; 5] = ["action", "tool", "name", "function", "tool_name"];
-/// Keys under which an object holds the argument, or the arguments.
 const ARGUMENT: [&str; 9] =
     ["action_input", "input", "arguments", "parameters", "args", "argument", "query", "keyword", "answer"];
 /// Keys under which an object gives an answer without naming a tool.
 const ANSWER: [&str; 3] = ["final_answer", "conclusion", "answer"];
-/// Keys under which an object holds what the model thought.
 const THOUGHT: [&str; 4] = ["thought", "thought_process", "thoughts", "reasoning"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -141,7 +141,6 @@ const MAX_PLACEHOLDER: usize = 40;
 /// Answers that instructions list, and that look like placeholders.
 const ANSWERS: [&str; 4] = ["yes", "no", "true", "false"];
 
-/// Tools with the words that stood in place of their arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placeholders(Vec<(Tool, String)>);
 
