@@ -1,5 +1,6 @@
 //! The text of a protocol around a question: rendered once per variant, the same for every question.
 
+use super::tools::Misfit;
 use super::{Layout, ToolSpec};
 use crate::base::{Message, Prefix};
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,23 @@ impl Frame {
     pub(super) fn sentence(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
         let words = self.texts.get(key).map_or(ours, |text| text).to_owned();
         slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))
+    }
+
+    /// What the model is told of arguments that do not fit a tool, where `ours` is for an unknown one and a missing one.
+    pub(super) fn misfit(
+        &self,
+        misfit: &Misfit,
+        tool: &ToolSpec,
+        [unknown, missing]: [&str; 2],
+        list: impl Fn(&[String]) -> String,
+    ) -> String {
+        let (name, parameter) = (("tool", tool.name.as_str()), ("parameter", tool.parameter.as_str()));
+        match misfit {
+            Misfit::Unknown(names) => {
+                self.sentence("unknown_argument", unknown, &[name, parameter, ("argument", &list(names))])
+            }
+            Misfit::Missing(_) => self.sentence("missing_argument", missing, &[name, parameter]),
+        }
     }
 
     /// The form that is stored and hashed: the text for [`Layout::Text`], with `{question}` where the question stands between

@@ -237,7 +237,7 @@ impl Conversation {
         match spec.resolve(&args.to_json(), self.llama.mend) {
             Ok(call) => self.episode.use_tool(thought, text, call),
             Err(fault) => {
-                let complaint = fault.sentence(&self.setup().frame, spec, MISFITS, quoted);
+                let complaint = self.setup().frame.misfit(&fault, spec, MISFITS, quoted);
                 let reply = if is_agent { complaint } else { format!("Error calling tool {tool}: {complaint}") };
                 self.episode.answer_itself(thought, text, reply)
             }

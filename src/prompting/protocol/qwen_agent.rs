@@ -125,7 +125,7 @@ impl ReActChat {
         match call {
             Ok(call) => self.episode.use_tool(thought, written, call),
             Err(misfit) => {
-                let complaint = misfit.sentence(&self.episode.setup.frame, tool, MISFITS, backticked);
+                let complaint = self.episode.setup.frame.misfit(&misfit, tool, MISFITS, backticked);
                 self.episode.answer_itself(thought, written, complaint)
             }
         }

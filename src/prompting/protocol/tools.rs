@@ -1,6 +1,5 @@
 //! Tools that a model calls by name: name, description, parameter; and repaired calls of them.
 
-use super::Frame;
 use super::python::{dumps, strip};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
@@ -51,25 +50,6 @@ pub enum Misfit {
     Unknown(Vec<String>),
     /// The argument is missing, or its value is not a text.
     Missing(String),
-}
-
-impl Misfit {
-    /// What the model is told, in the frame's words or else in ours of an unknown argument and of a missing one.
-    pub(super) fn sentence(
-        &self,
-        frame: &Frame,
-        tool: &ToolSpec,
-        [unknown, missing]: [&str; 2],
-        list: impl Fn(&[String]) -> String,
-    ) -> String {
-        let (name, parameter) = (("tool", tool.name.as_str()), ("parameter", tool.parameter.as_str()));
-        match self {
-            Self::Unknown(names) => {
-                frame.sentence("unknown_argument", unknown, &[name, parameter, ("argument", &list(names))])
-            }
-            Self::Missing(_) => frame.sentence("missing_argument", missing, &[name, parameter]),
-        }
-    }
 }
 
 impl ToolSpec {
