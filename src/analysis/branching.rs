@@ -1,9 +1,9 @@
 //! Which recorded episodes are branched off, at which step and by which edit, and what the edit repaired.
 
-use crate::analysis::compare;
 use crate::analysis::report::repair::Paths;
 use crate::analysis::report::repair::{Arms, Repair};
 use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
+use crate::analysis::{Tell, compare};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Fork, Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
@@ -148,7 +148,7 @@ fn class_of(graded: &ScoredEpisode) -> &'static str {
 
 impl Branching {
     /// The episodes of a run, or those of one question; notes go to `tell`.
-    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: &dyn Fn(String)) -> Result<Chosen, RunError> {
+    pub(crate) fn choose(&self, run: &RunRef, id: Option<&str>, tell: Tell<'_>) -> Result<Chosen, RunError> {
         let source = GradedRun::open(&run.path)?;
         source.notes.iter().cloned().for_each(tell);
         let Some(manifest) = source.manifest.clone() else {

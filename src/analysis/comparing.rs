@@ -6,12 +6,12 @@ use crate::analysis::compare::{
     CompareError, Comparison, EXPENSES, Effort, Item, MOST_PAIRS, NamedFigure, Optimism, Settings, Variant, among_all,
     compare, efforts, optimism,
 };
-use crate::analysis::flip_lists;
 use crate::analysis::report::comparison::{Compared, FlipList};
 use crate::analysis::results::{
     self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting,
     Source, Wanted, counterparts, differences, folder_name, with_judges,
 };
+use crate::analysis::{Tell, flip_lists};
 use crate::base::stats::Interval;
 use crate::base::text::visible_line;
 use crate::base::{ExperimentRecord, Pairs};
@@ -24,9 +24,6 @@ use std::path::{Path, PathBuf};
 
 /// Flipped answers of a pair that are listed.
 const DEFAULT_FLIPS: usize = 20;
-
-/// Takes notes for the user.
-type Tell<'a> = &'a dyn Fn(String);
 
 /// What is compared, and how.
 #[derive(Debug, Clone)]

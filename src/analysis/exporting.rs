@@ -1,5 +1,6 @@
 //! Exports of runs: the episodes that a filter takes, with their prompts, metrics and judgements, in one format.
 
+use crate::analysis::Tell;
 use crate::analysis::export::{
     Atif, Chat, Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonRows, Jsonl, Layout, LogHeader,
     LogTotals, Origin, Scored, Table, header,
@@ -23,9 +24,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::Path;
-
-/// Takes notes for the user.
-type Tell<'a> = &'a dyn Fn(String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExportFormat {

@@ -1,5 +1,6 @@
 //! A run's figures with what stands beside them: metrics of files, what people and judges said, notes and next commands.
 
+use crate::analysis::Tell;
 use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
@@ -22,9 +23,6 @@ use std::path::Path;
 const MAX_SHARDS_LISTED: usize = 7;
 /// Judgements on unknown episodes that are named.
 const MAX_LISTED: usize = 3;
-
-/// Takes notes for the user.
-type Tell<'a> = &'a dyn Fn(String);
 
 /// What is printed beside a run's own figures.
 #[derive(Debug, Default)]
