@@ -408,8 +408,10 @@ impl Branching {
         experiment.datasets.retain(|dataset| dataset.path.display().to_string() == *path);
         experiment.datasets.truncate(1);
         let Some(dataset) = experiment.datasets.first() else { return Err(unlike(run, "its dataset is another one")) };
-        let spec = experiment.variants_on(dataset).iter().find(|spec| spec.name == chosen.variant).cloned();
-        let Some(spec) = spec.or_else(|| only(experiment.variants_on(dataset))) else {
+        let specs = experiment.variants_on(dataset);
+        let only = if let [one] = specs { Some(one) } else { None };
+        let named = specs.iter().find(|spec| spec.name == chosen.variant);
+        let Some(spec) = named.or(only).cloned() else {
             return Err(unlike(run, "its command has no such variant"));
         };
         refuse_live(chosen, &experiment, run)?;
@@ -467,13 +469,6 @@ impl Branching {
             let message = format!("{flag} {value} changes nothing: the run has it already");
             Err(RunError::usage(message, format!("leave {flag} out, or name another one")))
         })
-    }
-}
-
-fn only(specs: &[VariantSpec]) -> Option<VariantSpec> {
-    match specs {
-        [one] => Some(one.clone()),
-        _ => None,
     }
 }
 

@@ -285,7 +285,9 @@ impl Possibilities {
         let (plan, _) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
         let others = others(request, sources)?;
         let mut variants = columns(request, sources, names, figures);
-        variants.extend(columns_of_others(request, &others, figures));
+        // Names that no variant has.
+        let unnamed: Vec<String> = (0..others.sources.len()).map(|at| format!("\0{at}")).collect();
+        variants.extend(columns(request, &others.sources, &unnamed, figures));
         Ok(Self { variants, count: sources.len() + others.count, others: others.count, plan })
     }
 
@@ -320,12 +322,6 @@ fn others(request: &CompareRequest, sources: &[Source]) -> Result<Others, RunErr
     let (mut sources, _, _) = read(request, &refs)?;
     sources.retain(|source| !source.episodes.is_empty());
     Ok(Others { count: sources.len(), sources })
-}
-
-/// They under names that no variant has.
-fn columns_of_others(request: &CompareRequest, others: &Others, figures: &[String]) -> Vec<Variant> {
-    let names: Vec<String> = (0..others.sources.len()).map(|at| format!("\0{at}")).collect();
-    columns(request, &others.sources, &names, figures)
 }
 
 /// The truth of a condition, or an error that points at its place.

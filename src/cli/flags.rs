@@ -218,12 +218,15 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         // They are read later: a message of this place would repeat them, and they may hold a secret.
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
         Kind::Body => arg.value_parser(value_parser!(String)),
-        Kind::Reasoning => {
-            arg.value_parser(Suggested { parser: checked, words: reasoning_words }).hide_possible_values(true)
-        }
-        _ if setting.name == "format" => {
-            arg.value_parser(Suggested { parser: checked, words: format_names }).hide_possible_values(true)
-        }
+        Kind::Reasoning => arg
+            .value_parser(Suggested { parser: checked, words: || vec!["off", "low", "medium", "high"] })
+            .hide_possible_values(true),
+        _ if setting.name == "format" => arg
+            .value_parser(Suggested {
+                parser: checked,
+                words: || Format::ALL.iter().map(|format| format.name()).collect(),
+            })
+            .hide_possible_values(true),
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
     }
@@ -340,14 +343,6 @@ impl<G: Group> Typed<G> {
         self.settings.retain(|assignment| assignment.setting.name != name);
         self.lists.retain(|(setting, _)| setting.name != name);
     }
-}
-
-fn reasoning_words() -> Vec<&'static str> {
-    vec!["off", "low", "medium", "high"]
-}
-
-fn format_names() -> Vec<&'static str> {
-    Format::ALL.iter().map(|format| format.name()).collect()
 }
 
 impl<G: Group> Typed<G> {
