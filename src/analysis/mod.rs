@@ -14,6 +14,7 @@
 //! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
 //! | `report` | tables, pages and charts for people |
 //! | `output_file` | which existing file an output may replace |
+//! | `sampled` | which episodes of a run a person judges |
 //! | `scores` | a run's figures with what stands beside them |
 //! | `dataset_info`, `leakage`, `fetch` | what a dataset holds, exemplars among its questions; files from public sources |
 //! | `live_view` | runs in a browser while they go on |
@@ -39,6 +40,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;
 pub(crate) mod results;
+pub(crate) mod sampled;
 pub(crate) mod scores;
 
 pub(crate) use flipped::flip_lists;

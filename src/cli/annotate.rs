@@ -1,14 +1,13 @@
 //! `annotate`: episodes judged by reading, and judgements from files.
 
 mod file;
-mod sampled;
 mod session;
 
 use super::failure::Failure;
 use crate::analysis::annotations::bad_name;
 use crate::analysis::results::{RunRef, check_one};
+use crate::analysis::sampled::Stratum;
 use crate::runner::store::RunFolder;
-use sampled::Stratum;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]

@@ -1,13 +1,14 @@
 //! One episode after the other, each judged before the rules' verdict on it is shown.
 
-use super::sampled::{Chosen, chosen};
-use super::{Args, Stratum};
-use crate::analysis::annotations::{ANNOTATION_VERSION, Annotation, Annotations, append};
-use crate::analysis::annotations::{Answer, HELP, Judgement, parse_answer as parse};
+use super::Args;
+use crate::analysis::annotations::{
+    ANNOTATION_VERSION, Annotation, Annotations, Answer, HELP, Judgement, append, parse_answer as parse,
+};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::trajectory::{heading, render};
 use crate::analysis::report::{View, counted};
 use crate::analysis::results::{GradedRun, RunRef};
+use crate::analysis::sampled::{SampledEpisode, Stratum, sampled};
 use crate::base::text::{shell_word, visible_line};
 use crate::base::{Tool, Trajectory};
 use crate::cli::failure;
@@ -26,7 +27,7 @@ pub(super) async fn run(args: &Args, run: &RunRef, folder: &RunFolder, by: &str)
     let of_person = |annotation: &&Annotation| annotation.by == by;
     let before: HashSet<String> =
         annotations.latest().into_iter().filter(of_person).map(|annotation| annotation.key.clone()).collect();
-    let mut sample = chosen(args, run)?;
+    let mut sample = sampled(run, &args.stratify, args.sample, args.seed, &|text| say(text))?;
     let all = sample.len();
     sample.retain(|episode| !before.contains(&episode.key));
     let judged = all - sample.len();
@@ -70,7 +71,7 @@ struct Session<'a> {
     path: &'a Path,
     folder: &'a RunFolder,
     by: &'a str,
-    sample: Vec<Chosen>,
+    sample: Vec<SampledEpisode>,
     lines: Lines,
     view: View,
     /// Episodes whose verdict by the rules was shown.
@@ -83,7 +84,7 @@ impl Session<'_> {
     async fn go(mut self) -> anyhow::Result<(usize, usize)> {
         let mut at = 0;
         'episodes: while at < self.sample.len() {
-            let Chosen { key, id } = self.sample[at].clone();
+            let SampledEpisode { key, id } = self.sample[at].clone();
             let graded = find(self.path, &key, &id)?;
             self.show(at, &graded.trajectory)?;
             loop {

@@ -1,10 +1,9 @@
-//! Which episodes of a run are judged, and what their strata have in common.
+//! Which episodes of a run a person judges, and what their strata have in common.
 
-use super::Args;
+use crate::analysis::Tell;
 use crate::analysis::annotations::{Candidate, sample};
 use crate::analysis::results::{Field, GradedRun, RunRef};
-use crate::cli::failure::Failure;
-use crate::cli::say::say;
+use crate::runner::RunError;
 use crate::scoring::ScoredEpisode;
 use std::collections::HashMap;
 
@@ -12,7 +11,7 @@ use std::collections::HashMap;
 const EACH: usize = 50;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stratum {
+pub(crate) enum Stratum {
     Em,
     Variant,
     Class,
@@ -22,7 +21,7 @@ pub(super) enum Stratum {
 }
 
 impl Stratum {
-    pub(super) fn parse(name: &str) -> Result<Self, String> {
+    pub(crate) fn parse(name: &str) -> Result<Self, String> {
         Ok(match name.trim() {
             "em" => Self::Em,
             "variant" => Self::Variant,
@@ -39,7 +38,7 @@ impl Stratum {
         })
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Em => "em".to_owned(),
             Self::Variant => "variant".to_owned(),
@@ -65,16 +64,22 @@ impl Stratum {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen {
-    pub(super) key: String,
-    pub(super) id: String,
+pub(crate) struct SampledEpisode {
+    pub(crate) key: String,
+    pub(crate) id: String,
 }
 
 /// The episodes to judge, in the order in which they are shown.
-pub(super) fn chosen(args: &Args, run: &RunRef) -> anyhow::Result<Vec<Chosen>> {
+pub(crate) fn sampled(
+    run: &RunRef,
+    stratify: &[Stratum],
+    size: Option<usize>,
+    seed: u64,
+    tell: Tell<'_>,
+) -> Result<Vec<SampledEpisode>, RunError> {
     let mut fields: HashMap<(String, usize), String> = HashMap::new();
     let source = GradedRun::open_with(&run.path, |question| {
-        for (at, stratum) in args.stratify.iter().enumerate() {
+        for (at, stratum) in stratify.iter().enumerate() {
             if let Stratum::Field(field) = stratum
                 && let Some(value) = field.of(question)
             {
@@ -82,7 +87,7 @@ pub(super) fn chosen(args: &Args, run: &RunRef) -> anyhow::Result<Vec<Chosen>> {
             }
         }
     })?;
-    source.notes.iter().for_each(say);
+    source.notes.iter().cloned().for_each(tell);
     source.check_variant(run)?;
     let (mut candidates, mut ids) = (Vec::new(), HashMap::new());
     for graded in source.episodes() {
@@ -91,14 +96,14 @@ pub(super) fn chosen(args: &Args, run: &RunRef) -> anyhow::Result<Vec<Chosen>> {
         if !trajectory.measured() || run.variant.as_ref().is_some_and(|variant| *variant != trajectory.variant) {
             continue;
         }
-        let stratum = args.stratify.iter().enumerate().map(|(at, stratum)| stratum.of(&graded, &fields, at)).collect();
+        let stratum = stratify.iter().enumerate().map(|(at, stratum)| stratum.of(&graded, &fields, at)).collect();
         ids.insert(trajectory.key.clone(), trajectory.id.clone());
         candidates.push(Candidate { key: trajectory.key.clone(), stratum });
     }
     if candidates.is_empty() {
         let what = format!("`{}` has no episode that was measured", run.typed());
-        return Err(Failure::bad_input(what, "continue the run with --resume, or name another"));
+        return Err(RunError::input(what, "continue the run with --resume, or name another"));
     }
-    let keys = sample(&candidates, args.sample, EACH, args.seed);
-    Ok(keys.into_iter().filter_map(|key| Some(Chosen { id: ids.remove(&key)?, key })).collect())
+    let keys = sample(&candidates, size, EACH, seed);
+    Ok(keys.into_iter().filter_map(|key| Some(SampledEpisode { id: ids.remove(&key)?, key })).collect())
 }
