@@ -429,73 +429,61 @@ fn give_up_after(text: &str) -> Result<u64, String> {
 /// The index of an indexed Kubernetes job, from 0.
 const KUBERNETES_INDEX: &str = "JOB_COMPLETION_INDEX";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ShardArg {
-    This(Shard),
-    /// The task of an array, of as many as the array has.
-    Slurm,
-    /// The index of an indexed job, of so many.
-    Kubernetes(u32),
-}
-
 /// The shard that is typed, with the variables of the environment where they were asked for.
 fn parse_shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
-    let typed = match text.split_once('/') {
-        None if text == "slurm" => Some(ShardArg::Slurm),
-        Some(("kubernetes", count)) => Shard::parse(&format!("1/{count}")).map(|one| ShardArg::Kubernetes(one.count())),
-        _ => Shard::parse(text).map(ShardArg::This),
-    };
-    match typed {
-        Some(typed) => typed.shard(variable),
-        None => Err(Failure::usage(
+    let refused = || {
+        Failure::usage(
             format!("`{text}` is not a shard"),
             format!("give --shard I/N with I from 1 to N and N up to {}, `slurm` or `kubernetes/N`", Shard::MOST),
-        )),
+        )
+    };
+    match text.split_once('/') {
+        None if text == "slurm" => slurm_shard(&variable),
+        Some(("kubernetes", count)) => {
+            let one = Shard::parse(&format!("1/{count}")).ok_or_else(refused)?;
+            kubernetes_shard(one.count(), &variable)
+        }
+        _ => Shard::parse(text).ok_or_else(refused),
     }
 }
 
-impl ShardArg {
-    fn shard(self, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
-        let number = |name: &str, text: String| {
-            let not_one =
-                || Failure::usage(format!("{name} is `{text}`, which is not a number"), "type --shard I/N instead");
-            text.trim().parse::<u32>().map_err(|_| not_one())
-        };
-        let needed = |name: &str, place: &str| match variable(name) {
-            Some(text) => number(name, text),
-            None => Err(Failure::usage(
-                format!("{name} is not set: this is not a {place}"),
-                "type --shard I/N instead, with I from 1 to N",
-            )),
-        };
-        match self {
-            Self::This(shard) => Ok(shard),
-            Self::Kubernetes(count) => {
-                let index = needed(KUBERNETES_INDEX, "pod of an indexed Kubernetes job")?;
-                Shard::new(index.saturating_add(1), count).ok_or_else(|| {
-                    Failure::usage(
-                        format!("{KUBERNETES_INDEX} is {index}, and there are {count} shards, which it counts from 0"),
-                        "give --shard kubernetes/N the number that the job has as `completions`",
-                    )
-                })
-            }
-            Self::Slurm => {
-                let [task, least, most, count] = ["ID", "MIN", "MAX", "COUNT"]
-                    .map(|name| needed(&format!("SLURM_ARRAY_TASK_{name}"), "task of a Slurm array"));
-                let (task, least, most, count) = (task?, least?, most?, count?);
-                let step = "SLURM_ARRAY_TASK_STEP";
-                let step = variable(step).map_or(Ok(1), |text| number(step, text))?;
-                task_of_array(task, least, most, count, step).ok_or_else(|| {
-                    Failure::usage(
-                        format!(
-                            "SLURM_ARRAY_TASK_ID {task} is not one of {count} tasks from {least} to {most} in steps of {step}"
-                        ),
-                        "give the array as one range, such as --array=1-16, or type --shard I/N",
-                    )
-                })
-            }
-        }
-    }
+fn number(name: &str, text: &str) -> anyhow::Result<u32> {
+    let refused = |_| Failure::usage(format!("{name} is `{text}`, which is not a number"), "type --shard I/N instead");
+    text.trim().parse::<u32>().map_err(refused)
+}
+
+/// The number in a variable that every `place` sets.
+fn needed(name: &str, place: &str, variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<u32> {
+    let absent = || {
+        Failure::usage(
+            format!("{name} is not set: this is not a {place}"),
+            "type --shard I/N instead, with I from 1 to N",
+        )
+    };
+    number(name, &variable(name).ok_or_else(absent)?)
+}
+
+fn kubernetes_shard(count: u32, variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
+    let index = needed(KUBERNETES_INDEX, "pod of an indexed Kubernetes job", variable)?;
+    Shard::new(index.saturating_add(1), count).ok_or_else(|| {
+        Failure::usage(
+            format!("{KUBERNETES_INDEX} is {index}, and there are {count} shards, which it counts from 0"),
+            "give --shard kubernetes/N the number that the job has as `completions`",
+        )
+    })
+}
+
+fn slurm_shard(variable: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
+    let of_array = |name| needed(&format!("SLURM_ARRAY_TASK_{name}"), "task of a Slurm array", variable);
+    let (task, least, most, count) = (of_array("ID")?, of_array("MIN")?, of_array("MAX")?, of_array("COUNT")?);
+    let step = "SLURM_ARRAY_TASK_STEP";
+    let step = variable(step).map_or(Ok(1), |text| number(step, &text))?;
+    task_of_array(task, least, most, count, step).ok_or_else(|| {
+        Failure::usage(
+            format!("SLURM_ARRAY_TASK_ID {task} is not one of {count} tasks from {least} to {most} in steps of {step}"),
+            "give the array as one range, such as --array=1-16, or type --shard I/N",
+        )
+    })
 }
 
 /// The shard of a task, if the tasks are a range.
