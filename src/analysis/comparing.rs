@@ -39,7 +39,6 @@ pub(crate) struct CompareRequest {
     /// Metrics that are not figures of every run.
     pub(crate) joined: Vec<JoinedMetric>,
     pub(crate) by: Vec<Field>,
-    /// The field of questions that are not independent.
     pub(crate) cluster: Option<Field>,
     pub(crate) holdout: Option<PathBuf>,
     pub(crate) dev: Vec<String>,
@@ -127,7 +126,6 @@ pub(crate) struct ComparedRuns {
     holdout: OverHoldout,
     holdout_lines: Vec<String>,
     efforts: Vec<Effort>,
-    /// The conditions with their truth.
     pub(crate) judged: Vec<(String, Judged)>,
 }
 
@@ -300,7 +298,7 @@ impl Possibilities {
 
 struct Others {
     count: usize,
-    /// They, unless they are too many to be compared.
+    /// Empty where they are too many to be compared.
     sources: Vec<Source>,
 }
 
@@ -340,7 +338,6 @@ fn warn(warnings: &[String], tell: Tell<'_>) {
     }
 }
 
-/// Questions in the dataset of the runs, where it is one.
 fn questions_of(sources: &[Source]) -> Option<usize> {
     let mut datasets = sources.iter().map(|source| Some(&source.origin.as_ref()?.manifest.dataset));
     let first = datasets.next()??;
@@ -382,7 +379,7 @@ fn read(request: &CompareRequest, runs: &[RunRef]) -> Result<(Vec<Source>, Vec<S
     Ok((found, figures, notes))
 }
 
-/// The same of runs as they are typed, each with an episode.
+/// The variants of runs as they were typed, each with an episode.
 fn loaded(request: &CompareRequest, runs: &[String], tell: Tell<'_>) -> Result<(Vec<Source>, Vec<String>), RunError> {
     let (found, figures, notes) = read(request, &results::runs(runs)?)?;
     notes.into_iter().for_each(tell);
@@ -631,7 +628,6 @@ pub(crate) fn planned_sources(plan: &Path) -> Result<(Vec<Source>, Vec<Pairs>), 
 #[derive(Debug, Default)]
 struct OverHoldout {
     looks: Option<Looks>,
-    /// The same pairs on the development part.
     optimism: Vec<Optimism>,
 }
 
@@ -663,13 +659,13 @@ impl OverHoldout {
         Ok(Self { looks: Some(looks), optimism })
     }
 
-    /// For a person, a sentence each.
+    /// Sentences for a person.
     fn lines(&self) -> Vec<String> {
         let pairs = self.optimism.iter().map(|pair| pair.sentence.clone());
         self.looks.iter().map(Looks::sentence).chain(pairs).collect()
     }
 
-    /// The same for programs.
+    /// The looks and pairs for programs.
     fn to_json(&self) -> Option<Value> {
         let mut value = json!(self.looks.as_ref()?);
         value["sentence"] = json!(self.looks.as_ref().map(Looks::sentence));

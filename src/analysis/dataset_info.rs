@@ -23,18 +23,15 @@ pub(crate) struct DatasetInfo<'q> {
     dataset: String,
     sha256: String,
     questions: usize,
-    /// Bad records that were left out.
     skipped: usize,
     /// Of these, records with the id of an earlier one.
     repeated_ids: usize,
     types: BTreeMap<&'q str, usize>,
     levels: BTreeMap<&'q str, usize>,
     answer_kinds: BTreeMap<&'q str, usize>,
-    /// Without a gold answer.
     hidden_answers: usize,
     /// Marked as not answerable from their own context.
     unanswerable: usize,
-    /// With more than one gold answer.
     several_answers: usize,
     /// With a gold answer, or an alias, that looks like several: it holds a `|`.
     several_in_one: usize,
@@ -42,10 +39,8 @@ pub(crate) struct DatasetInfo<'q> {
     lists_as_text: usize,
     /// With the gold answer `true` or `false`, in any case of its letters.
     truth_as_text: usize,
-    /// With paragraphs of their own.
     with_context: usize,
     supporting_facts: Facts,
-    /// With groups of evidence.
     with_evidence_sets: usize,
     duplicates: Duplicates,
     leakage: Vec<Leakage>,
@@ -54,15 +49,11 @@ pub(crate) struct DatasetInfo<'q> {
 /// Supporting facts against the paragraphs of their question. `total` is the sum of the four after it.
 #[derive(Debug, Default, PartialEq, Serialize)]
 struct Facts {
-    /// Questions that have any.
     questions: usize,
     total: usize,
     resolved: usize,
-    /// No paragraph has the title.
     title_missing: usize,
-    /// The paragraph has fewer sentences.
     sentence_missing: usize,
-    /// The question has no paragraphs.
     no_context: usize,
 }
 

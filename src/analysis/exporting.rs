@@ -42,7 +42,6 @@ pub(crate) enum ExportFormat {
 /// What is exported, and how.
 pub(crate) struct ExportJob {
     pub(crate) format: ExportFormat,
-    /// The rows that were named.
     pub(crate) rows: Option<Table>,
     pub(crate) runs: Vec<NamedRun>,
     pub(crate) metrics: Vec<JoinedMetric>,
@@ -79,7 +78,6 @@ struct Look {
 }
 
 impl Written {
-    /// Notes an episode of a run that matches.
     fn see(&mut self, at: usize, run: &NamedRun, trajectory: &Trajectory) {
         if run.manifest.dataset.ids_file.is_none() {
             return;

@@ -108,7 +108,6 @@ fn explain(error: &DownloadError) -> RunError {
     }
 }
 
-/// An error of the disk.
 pub(crate) fn cannot(what: &str, path: &Path, error: &io::Error) -> RunError {
     RunError::unexpected(
         format!("cannot {what} `{}`: {error}", path.display()),
@@ -130,7 +129,6 @@ pub(crate) fn next(source: &PublicSource, target: &Path) -> Vec<String> {
     source.corpus.iter().map(command).collect()
 }
 
-/// A file while it is fetched.
 struct PartFile {
     path: PathBuf,
     version_path: PathBuf,

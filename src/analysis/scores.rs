@@ -74,7 +74,7 @@ pub(crate) fn run_summary(summary: &Summary, extra: &ExtraScores, width: usize) 
     RunSummary { title, accuracy, rows, joined: joined.clone(), wall_ms, notes, below, next }
 }
 
-/// The same in full precision.
+/// The figures in full precision.
 pub(crate) fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
     let mut value = summary_json(summary);
     if let Some(items) = &extra.items {
@@ -287,7 +287,6 @@ pub(crate) fn item_json(episode: &ScoredEpisode) -> Value {
     })
 }
 
-/// The figures that KILT asks for.
 const OF_KILT: [&Figure; 4] = [&figure::R_PRECISION, &figure::RECALL_AT_5, &figure::KILT_EM, &figure::KILT_F1];
 
 /// Values of the episodes of a question, by variant and by the question's id.
@@ -385,7 +384,6 @@ pub(crate) fn judged_by_rules(episode: &ScoredEpisode) -> Judged {
     }
 }
 
-/// Compares them with what the rules say.
 pub(crate) fn judgements(annotations: &Annotations, judged: &[Judged], tell: Tell<'_>) -> Judgements {
     let judgements = Judgements::of(annotations, judged, LEVEL);
     if let Some(first) = judgements.foreign.first() {
@@ -462,7 +460,6 @@ fn table_json(said: &Table, summary: &Summary) -> Value {
     })
 }
 
-/// What a reader should know of a run's verdicts.
 fn judge_notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
     let mut notes = judged.verdicts.notes().collect::<Vec<_>>();
     for name in &judged.names {
