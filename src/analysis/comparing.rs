@@ -357,8 +357,11 @@ fn sources(request: &CompareRequest, tell: Tell<'_>) -> Result<(Vec<Source>, Vec
     Ok((found, figures))
 }
 
+/// Variants, the figures that each has, and notes.
+type Loaded = (Vec<Source>, Vec<String>, Vec<String>);
+
 /// The variants of these runs, the figures that each has, and what a reader should know.
-fn read(request: &CompareRequest, runs: &[RunRef]) -> Result<(Vec<Source>, Vec<String>, Vec<String>), RunError> {
+fn read(request: &CompareRequest, runs: &[RunRef]) -> Result<Loaded, RunError> {
     let (fields, cluster) = (&request.by, request.cluster.as_ref());
     let mut figures = request.figures();
     let joined = &request.joined;

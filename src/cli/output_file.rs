@@ -59,9 +59,9 @@ pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
 
 /// Fills the file through a neighbouring one that takes its name once it is complete, so that a failure leaves an older
 /// file unchanged.
-pub(super) fn write<T>(file: &OutputFile<'_>, fill: impl FnOnce(File) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    file.check()?;
-    let path = file.path;
+pub(super) fn write<T>(output: &OutputFile<'_>, fill: impl FnOnce(File) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    output.check()?;
+    let path = output.path;
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return File::create(path).map_err(anyhow::Error::from).and_then(fill).map_err(|error| explained(path, error));
     }

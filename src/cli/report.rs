@@ -144,7 +144,7 @@ fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>) -> anyhow::R
         stdout().write_all(page.html.as_bytes())?;
         return Ok(());
     }
-    output_file::write(&file, |mut file| Ok(file.write_all(page.html.as_bytes())?))?;
+    output_file::write(file, |mut file| Ok(file.write_all(page.html.as_bytes())?))?;
     let left_out = match page.left_out {
         0 => String::new(),
         n => format!(", without the steps of {}", counted(n, "question")),

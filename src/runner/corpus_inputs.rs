@@ -87,7 +87,9 @@ pub(crate) fn explain_build(
             RunError::input(error, "is the file whole? Compare its size and digest with the source's")
         }
         BuildError::Empty(notes) => {
-            notes.iter().for_each(|note| tell(format!("left out: {note}")));
+            for note in notes {
+                tell(format!("left out: {note}"));
+            }
             let read_as = |wanted| settings.sources.iter().any(|(format, _)| *format == wanted);
             let hint = match () {
                 () if read_as(Format::Jsonl) => {
@@ -101,7 +103,9 @@ pub(crate) fn explain_build(
             RunError::input(format!("no article was found in {inputs}"), hint)
         }
         BuildError::NothingAdded(rows, notes) => {
-            notes.iter().for_each(|note| tell(format!("left out: {note}")));
+            for note in notes {
+                tell(format!("left out: {note}"));
+            }
             let why = match rows {
                 0 => "there is no line in it".to_owned(),
                 1 => "its only line was left out".to_owned(),
