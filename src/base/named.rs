@@ -10,6 +10,7 @@ macro_rules! named {
 
         impl $type {
             /// All of them, in order.
+            #[allow(dead_code, reason = "not every enum is listed")]
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Its name in records.
