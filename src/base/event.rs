@@ -9,7 +9,9 @@ use std::time::Duration;
 pub enum RunEvent {
     /// The episodes of a dataset begin.
     Begun {
+        /// Its name.
         dataset: String,
+        /// Episodes that are due.
         episodes: usize,
         /// How often each question is asked under each variant.
         repeats: u32,

@@ -29,6 +29,7 @@ pub enum Method {
 }
 
 impl Method {
+    /// All methods, in the order in which they are listed.
     pub const ALL: [Self; 7] =
         [Self::Standard, Self::Cot, Self::CotSc, Self::Act, Self::React, Self::CotScThenReact, Self::ReactThenCotSc];
 
@@ -76,6 +77,7 @@ impl Method {
         }
     }
 
+    /// The method of that name, as `--method` or a record has it.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| [method.name(), method.typed()].contains(&name))
     }

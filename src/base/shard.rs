@@ -25,14 +25,17 @@ impl Shard {
         (1..=count).contains(&index).then_some(Self { count, index }).filter(|_| count <= Self::MOST)
     }
 
+    /// Which of them it is, from 1.
     pub fn index(self) -> u32 {
         self.index
     }
 
+    /// How many there are.
     pub fn count(self) -> u32 {
         self.count
     }
 
+    /// All shards of its run.
     pub fn all(self) -> impl Iterator<Item = Self> {
         (1..=self.count).map(move |index| Self { index, ..self })
     }
@@ -53,6 +56,7 @@ impl Shard {
         Self::new(number(index)?, number(count)?)
     }
 
+    /// `INDEX-of-COUNT`, as its folder is called.
     pub fn name(self) -> String {
         format!("{}-of-{}", self.index, self.count)
     }

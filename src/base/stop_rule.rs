@@ -61,9 +61,11 @@ pub struct Stopping {
 impl StopRule {
     /// The scores of an answer, which need no other program, and lie between 0 and 1.
     pub const METRICS: [&str; 4] = ["em", "f1", "precision", "recall"];
+    /// How a rule is written.
     pub const FORM: &str = "decided(METRIC, A, B)";
     const ALPHA: f64 = 0.05;
 
+    /// Reads a rule.
     pub fn parse(text: &str) -> Result<Self, StopRuleError> {
         let wrong = |message: String, hint: &str| StopRuleError { message, hint: hint.to_owned() };
         let form = "write it as decided(em, A, B) with the names of two variants, or decided(em, A, B, 0.01)";

@@ -271,6 +271,7 @@ pub struct Provenance<S = String> {
 }
 
 impl Outcome {
+    /// The outcome of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
     }
@@ -390,6 +391,7 @@ impl<S> Trajectory<S> {
         self.steps.iter().filter(|step| step.sample.is_none())
     }
 
+    /// How many samples were voted on; 0 without a vote.
     pub fn sample_count(&self) -> usize {
         self.steps.iter().filter_map(|step| step.sample).max().map_or(0, |number| number as usize)
     }

@@ -56,6 +56,7 @@ pub struct Dataset {
     pub name: String,
     /// The format that it was read as.
     pub format: Format,
+    /// In the order of the file.
     pub questions: Vec<Question>,
     /// SHA-256 of the file in hexadecimal.
     pub sha256: String,
@@ -70,6 +71,7 @@ pub struct Dataset {
 /// How to read a file. The default detects the format from the first record and refuses a file with a bad record.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
+    /// Detected from the first record when absent.
     pub format: Option<Format>,
     /// Skip bad records instead of refusing the file.
     pub skip_bad: bool,

@@ -27,6 +27,7 @@ const MAX_TRUSTED_WAIT: Duration = Duration::from_mins(1);
 /// How long one request waits in all while others are answered: as many longest waits, and no less than an hour.
 const MAX_TOTAL_WAIT: (u32, Duration) = (10, Duration::from_hours(1));
 
+/// How often and how patiently a request is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySettings {
     /// Maximum number of attempts; 0 is read as 1. Beyond them a limit on requests (status 429) is waited out.

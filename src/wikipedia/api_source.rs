@@ -34,6 +34,7 @@ const TITLES: &str = "20";
 /// Errors of `action=parse` that say that there is nothing to read under a title.
 const NO_PAGE: [&str; 3] = ["missingtitle", "pagecannotexist", "invalidtitle"];
 
+/// How long to wait for a site whose databases lag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LagSettings {
     /// How often a request is sent in all.

@@ -7,6 +7,7 @@ use crate::base::{Compat, Failure, Provenance, Service, Tool, Wording};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+/// Limits of a session, and its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionOptions {
     /// How often one search may be repeated in brackets because a disambiguation page came back. The paper's
@@ -44,8 +45,11 @@ pub struct Observation {
 pub struct SessionState {
     /// Length of the open page in characters; absent without a page.
     pub page_chars: Option<usize>,
+    /// The keyword of the lookup in progress.
     pub lookup_keyword: Option<String>,
+    /// How many sentences match it.
     pub lookup_len: Option<usize>,
+    /// How many of them were shown.
     pub lookup_cnt: Option<usize>,
     /// Calls so far.
     pub steps: usize,
@@ -60,6 +64,7 @@ struct Lookup {
     shown: usize,
 }
 
+/// One question's use of the tool.
 pub struct Session {
     source: Arc<dyn Source>,
     compat: Compat,

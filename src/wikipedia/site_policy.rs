@@ -19,6 +19,7 @@ const LIBRARY: &str = "reqwest/0.13";
 /// How a live site is asked.
 #[derive(Debug, Clone, Default)]
 pub struct LiveSettings {
+    /// Semantics of the tool.
     pub compat: Compat,
     /// Mail address or page of whoever runs the program; required for public hosts.
     pub contact: Option<String>,

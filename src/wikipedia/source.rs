@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 /// Where pages come from. Answers one question: what does a search for this query find?
 pub trait Source: Send + Sync {
+    /// Searches for `query`, exactly as the model wrote it.
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
 }
 
@@ -170,7 +171,7 @@ impl SourceError {
         }
     }
 
-    pub fn cause(&self) -> Cause {
+    pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Net(error) => error.cause(),
             Self::Encoding { .. }

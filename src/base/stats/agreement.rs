@@ -15,6 +15,7 @@ const FEWEST: usize = 5;
 #[serde(transparent)]
 pub struct Confusion(Vec<Vec<u64>>);
 
+/// A coefficient of agreement with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Coefficient {
     /// From −1 to 1.
@@ -24,6 +25,7 @@ pub struct Coefficient {
     pub interval: Option<Interval>,
 }
 
+/// How two judges agree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Agreement {
     /// How many pairs there are.

@@ -129,6 +129,7 @@ impl Sums {
         found
     }
 
+    /// Each value is a cluster of its own.
     pub fn alone(values: &[f64]) -> Self {
         Self { sums: values.to_vec(), sizes: vec![1.0; values.len()] }
     }

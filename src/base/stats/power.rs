@@ -87,6 +87,7 @@ impl VarianceParts {
     }
 }
 
+/// How differences are distributed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Spread {
     /// Differences of −1 and 1, decided by `McNemar`'s exact test. The effect is their mean, at most 1.
@@ -95,10 +96,12 @@ pub enum Spread {
     Normal,
 }
 
+/// A paired comparison that is planned.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Design {
     /// How the differences are distributed.
     pub spread: Spread,
+    /// The share of units that differ, above 0 and at most 1.
     pub differing: f64,
     /// The p below which a difference is shown.
     pub alpha: f64,

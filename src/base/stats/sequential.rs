@@ -51,10 +51,12 @@ impl Betting {
         }
     }
 
+    /// Questions so far.
     pub fn questions(&self) -> usize {
         self.differences.len()
     }
 
+    /// Mean of the differences; absent without questions.
     pub fn mean(&self) -> Option<f64> {
         let n = super::distributions::float(super::distributions::count(self.differences.len()));
         (n > 0.0).then(|| self.differences.iter().sum::<f64>() / n)

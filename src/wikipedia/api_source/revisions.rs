@@ -18,7 +18,7 @@ const NOT_READABLE: [&str; 6] =
     ["nosuchrevid", "missingtitle", "missingcontent", "permissiondenied", "pagecannotexist", "nosuchpageid"];
 
 impl ApiSource {
-    pub fn concurrent(&self) -> usize {
+    pub(crate) fn concurrent(&self) -> usize {
         self.site.concurrent
     }
 

@@ -37,6 +37,7 @@ pub enum PageKind {
 /// A page in the `fixed` reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Article {
+    /// Text of the page's main heading, if it has one.
     pub title: Option<String>,
     /// What kind of page it is.
     pub kind: PageKind,

@@ -11,6 +11,7 @@ use crate::base::python::is_python_space;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// A page as the paper's environment reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PaperPage {
     /// Stripped texts of the result headings. A page that has any is a list of search results.

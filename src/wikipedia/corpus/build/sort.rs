@@ -194,7 +194,7 @@ fn write(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)
 }
 
-/// Reads what [`write`] wrote; `false` at the end.
+/// Reads what `write` wrote; `false` at the end.
 fn read(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let mut length = [0; 4];
     if source.read(&mut length[..1])? == 0 {
