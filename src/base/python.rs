@@ -122,6 +122,7 @@ pub fn repr(text: &str) -> String {
 }
 
 /// The strings of a list that [`repr`] wrote, without its brackets; nothing if it is not such a list.
+#[cfg(any(feature = "index", test))]
 pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
     let (mut strings, mut rest) = (Vec::new(), shown);
     while !rest.is_empty() {
@@ -145,6 +146,7 @@ pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
 }
 
 /// The character that an escape means, by what follows the backslash.
+#[cfg(any(feature = "index", test))]
 fn unescaped(escape: char, rest: &mut std::str::CharIndices<'_>) -> Option<char> {
     let digits = match escape {
         'n' => return Some('\n'),

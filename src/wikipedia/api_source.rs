@@ -8,7 +8,8 @@
 
 mod revisions;
 
-pub use revisions::{LeftOut, Revision, SiteFacts, SitePage};
+#[cfg(feature = "index")]
+pub(crate) use revisions::{LeftOut, Revision, SiteFacts, SitePage};
 
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, PaperPage};

@@ -42,7 +42,9 @@ mod session;
 pub mod site_policy;
 mod source;
 
-pub use api_source::{ApiSource, LagSettings, LeftOut, Revision, SiteFacts};
+pub use api_source::{ApiSource, LagSettings};
+#[cfg(feature = "index")]
+pub(crate) use api_source::{LeftOut, Revision, SiteFacts};
 pub use cache::SearchCache;
 pub use clean_str::clean_str;
 #[cfg(feature = "index")]
@@ -52,6 +54,8 @@ pub use recorded_source::SourceIdentity;
 pub use retriever_source::{RetrieverAddress, RetrieverSource};
 pub use session::{Observation, Session, SessionError, SessionOptions, SessionState};
 pub use site_policy::{LiveSettings, SitePolicyError};
-pub use source::{Found, SentenceMap, Source, SourceError, kind_of};
+#[cfg(feature = "index")]
+pub(crate) use source::SentenceMap;
+pub use source::{Found, Source, SourceError, kind_of};
 #[cfg(feature = "serve")]
 pub(crate) use source::{LONGEST_QUERY, NO_RESULTS};

@@ -1,6 +1,8 @@
 //! The strings that the tool answers with: the paper's sentences, lookup lists and messages, and the Chinese ones.
 
-use crate::base::python::{is_python_space, repr, unrepr_list};
+#[cfg(any(feature = "index", test))]
+use crate::base::python::unrepr_list;
+use crate::base::python::{is_python_space, repr};
 use crate::base::{Compat, Wording};
 use memchr::memchr2_iter;
 use memchr::memmem::Finder;
@@ -313,6 +315,7 @@ impl ObservationFormat {
     }
 
     /// The titles in an observation of a search for `query` without a page; nothing if it is another one, or was cut.
+    #[cfg(any(feature = "index", test))]
     pub fn titles_shown(self, query: &str, observation: &str) -> Option<Vec<String>> {
         // What stands before and after the titles.
         let none = self.not_found::<&str>(query, &[]);

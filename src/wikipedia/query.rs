@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 /// The titles to try for `query`, in order, without repeats: as written (first letter in upper case), in lower case,
 /// in Title Case, in UPPER CASE, with a capital after each word break; then the same without the double quotes around
 /// the whole. Empty for queries that cannot be titles.
+#[cfg(any(feature = "index", test))]
 pub fn candidate_titles(query: &str) -> Vec<String> {
     let mut titles = Vec::new();
     let mut query = query.trim();
@@ -28,6 +29,7 @@ pub fn cannot_be_title(query: &str) -> bool {
     query.is_empty() || query.contains(['[', ']', '{', '}', '|', '<', '>', '#', '\n'])
 }
 
+#[cfg(any(feature = "index", test))]
 fn ladder(query: &str, titles: &mut Vec<String>) {
     // Underscores are spaces, and runs of them are one.
     let name = query.split([' ', '_']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -45,11 +47,13 @@ fn ladder(query: &str, titles: &mut Vec<String>) {
     }
 }
 
+#[cfg(any(feature = "index", test))]
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
+#[cfg(any(feature = "index", test))]
 fn after_word_breaks(name: &str) -> String {
     let mut title = String::with_capacity(name.len());
     let mut breaks = true;

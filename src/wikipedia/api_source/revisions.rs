@@ -18,6 +18,7 @@ const NOT_READABLE: [&str; 6] =
     ["nosuchrevid", "missingtitle", "missingcontent", "permissiondenied", "pagecannotexist", "nosuchpageid"];
 
 impl ApiSource {
+    #[cfg(any(feature = "index", test))]
     pub(crate) fn concurrent(&self) -> usize {
         self.site.concurrent
     }

@@ -111,7 +111,6 @@ fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
         claims: trial.claim,
         thoughts: trial.thoughts,
         force_stop: FORCE_STOP.to_owned(),
-        ..BaselineSettings::default()
     });
     let mut run = Run::default();
     let mut state = EpisodeState { question: trial.question.to_owned(), steps: vec![] };
