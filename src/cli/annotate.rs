@@ -54,8 +54,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         ));
     }
     match &args.import {
-        Some(path) => file::import(args, &folder, path),
-        None => session::run(args, &run, &folder, &by(args)?).await,
+        Some(path) => file::import_file(args, &folder, path),
+        None => session::ask_session(args, &run, &folder, &by(args)?).await,
     }
 }
 

@@ -39,8 +39,8 @@ pub(super) enum Command {
 
 pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Build(args) => build::execute(&args),
-        Command::Freeze(args) => freeze::execute(args).await,
+        Command::Build(args) => build::build_new(&args),
+        Command::Freeze(args) => freeze::freeze(args).await,
         Command::Info(args) => execute_info(&args),
         Command::Verify(args) => execute_verify(&args),
         Command::Add(args) => build::add(&args),

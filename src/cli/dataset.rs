@@ -33,10 +33,10 @@ struct FileArgs {
 
 pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Info(args) => info::execute(&args),
-        Command::Convert(args) => convert::execute(&args),
-        Command::Split(args) => split::execute(&args),
-        Command::Fetch(args) => fetch::execute(&args).await,
+        Command::Info(args) => info::info(&args),
+        Command::Convert(args) => convert::convert(&args),
+        Command::Split(args) => split::split_dataset(&args),
+        Command::Fetch(args) => fetch::fetch_source(&args).await,
     }
 }
 

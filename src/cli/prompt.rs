@@ -19,13 +19,13 @@ use std::io::Write as _;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Write a prompt file to edit, made from another one.
-    New(new::Args),
+    New(new::NewArgs),
     /// List the built-in prompts and protocol texts, and those in ./prompts.
     List(ListArgs),
     /// Print a prompt as the model sees it, or the first request for a question.
-    Show(show::Args),
+    Show(show::ShowArgs),
     /// Show what differs between two prompts as the model sees them.
-    Diff(diff::Args),
+    Diff(diff::DiffArgs),
     /// List the protocols with their options.
     Protocols(ListArgs),
     /// Check prompt files and list every problem.
@@ -48,10 +48,10 @@ pub(super) struct CheckArgs {
 
 pub(super) fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::New(args) => new::execute(&args),
+        Command::New(args) => new::new_prompt(&args),
         Command::List(args) => list(&args),
-        Command::Show(args) => show::execute(&args),
-        Command::Diff(args) => diff::execute(&args),
+        Command::Show(args) => show::show(&args),
+        Command::Diff(args) => diff::diff_prompts(&args),
         Command::Protocols(args) => protocols(&args),
         Command::Check(args) => check(&args),
     }

@@ -52,7 +52,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     check_one(run, "wikitrail score")?;
     let (mut code, tell) = (failure::OK, |text| say(text));
     if args.judge.is_any() {
-        match judge::execute(&args.judge, run, args.json).await? {
+        match judge::judge_run(&args.judge, run, args.json).await? {
             Some(judged) => code = judged,
             None => return Ok(failure::OK),
         }

@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Rows that are named one by one.
 const NAMED: usize = 20;
 
-pub(super) fn import(args: &Args, folder: &RunFolder, path: &Path) -> anyhow::Result<u8> {
+pub(super) fn import_file(args: &Args, folder: &RunFolder, path: &Path) -> anyhow::Result<u8> {
     let text = File::open(path)
         .and_then(|file| text_at_most(file, MOST_BYTES))
         .map_err(|error| Failure::bad_input(format!("cannot read `{}`: {error}", path.display()), "check the path"))?;
@@ -37,14 +37,14 @@ pub(super) fn import(args: &Args, folder: &RunFolder, path: &Path) -> anyhow::Re
         let refused: Vec<_> = refused.iter().map(|(line, why)| json!({"line": line, "why": why})).collect();
         json_line(&mut stdout(), &json!({"taken": taken.len(), "known": known, "refused": refused, "unused": unused}))?;
     } else {
-        report(&imported, folder, path)?;
+        report_imported(&imported, folder, path)?;
     }
     // A file of which nothing can be used is not the file that was meant.
     let nothing = taken.is_empty() && *known == 0 && !refused.is_empty();
     Ok(if nothing { failure::BAD_INPUT } else { failure::OK })
 }
 
-fn report(imported: &Imported, folder: &RunFolder, path: &Path) -> anyhow::Result<()> {
+fn report_imported(imported: &Imported, folder: &RunFolder, path: &Path) -> anyhow::Result<()> {
     let Imported { taken, known, refused, unused } = imported;
     if !unused.is_empty() {
         let names: Vec<String> =

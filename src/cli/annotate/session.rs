@@ -21,7 +21,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 /// Judges what is left of the sample; what this person judged earlier is passed over.
-pub(super) async fn run(args: &Args, run: &RunRef, folder: &RunFolder, by: &str) -> anyhow::Result<u8> {
+pub(super) async fn ask_session(args: &Args, run: &RunRef, folder: &RunFolder, by: &str) -> anyhow::Result<u8> {
     let annotations = Annotations::read(folder)?;
     annotations.notes().for_each(say);
     let of_person = |annotation: &&Annotation| annotation.by == by;
@@ -47,13 +47,13 @@ pub(super) async fn run(args: &Args, run: &RunRef, folder: &RunFolder, by: &str)
     writeln!(out, "{} judged, {left} left", counted(done, "episode"))?;
     writeln!(out, "next:")?;
     if left > 0 {
-        writeln!(out, "  {}", again(args, by))?;
+        writeln!(out, "  {}", resume_line(args, by))?;
     }
     writeln!(out, "  wikitrail score {}", shell_word(&run.path.display().to_string()))?;
     Ok(failure::OK)
 }
 
-fn again(args: &Args, by: &str) -> String {
+fn resume_line(args: &Args, by: &str) -> String {
     let mut words = vec!["wikitrail annotate".to_owned(), shell_word(&visible_line(&args.run, 300))];
     words.extend(args.sample.map(|sample| format!("--sample {sample}")));
     let fields: Vec<String> = args.stratify.iter().map(Stratum::name).collect();
@@ -85,7 +85,7 @@ impl Session<'_> {
         let mut at = 0;
         'episodes: while at < self.sample.len() {
             let SampledEpisode { key, id } = self.sample[at].clone();
-            let graded = find(self.path, &key, &id)?;
+            let graded = find_episode(self.path, &key, &id)?;
             self.show(at, &graded.trajectory)?;
             loop {
                 let Some(line) = self.lines.next().await? else { break 'episodes };
@@ -186,7 +186,7 @@ fn rules(graded: &ScoredEpisode) -> String {
 }
 
 /// One episode, read when it is its turn: a run may be larger than memory.
-fn find(path: &Path, key: &str, id: &str) -> anyhow::Result<ScoredEpisode> {
+fn find_episode(path: &Path, key: &str, id: &str) -> anyhow::Result<ScoredEpisode> {
     for graded in GradedRun::open_question(path, id)?.episodes() {
         let graded = graded?;
         if graded.trajectory.key == key {

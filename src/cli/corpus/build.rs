@@ -130,7 +130,7 @@ fn memory(text: &str) -> Result<u64, String> {
     }
 }
 
-pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
+pub(super) fn build_new(args: &BuildArgs) -> anyhow::Result<u8> {
     build_folder(&args.dir, None, &args.options)
 }
 

@@ -74,7 +74,7 @@ fn date(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
+pub(super) async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
     let FreezeArgs { dry_run, json, quiet, dir, .. } = args;
     let settings = FreezeSettings {
         dir: dir.clone(),

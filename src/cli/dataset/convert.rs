@@ -23,7 +23,7 @@ pub(in crate::cli) struct ConvertArgs {
     force: bool,
 }
 
-pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
+pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
     let file = output_file::named(args.out.as_deref()).map(|path| OutputFile {
         path,
         what: "a dataset that wikitrail dataset convert wrote",
@@ -34,17 +34,17 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
     file.as_ref().map_or(Ok(()), OutputFile::check)?;
     let dataset = args.file.load()?;
     let Some(file) = file else {
-        lines(&dataset.questions, BufWriter::new(stdout()))?;
+        question_lines(&dataset.questions, BufWriter::new(stdout()))?;
         return Ok(failure::OK);
     };
-    output_file::write(&file, |file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
+    output_file::write(&file, |file| Ok(question_lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
     let (count, left_out) = (dataset.questions.len(), dataset.skipped.len());
     let and = if left_out == 0 { String::new() } else { format!(", {} left out", counted(left_out, "bad record")) };
     say(format_args!("{} written to {}{and}", counted(count, "question"), file.path.display()));
     Ok(failure::OK)
 }
 
-fn lines(questions: &[Question], mut out: impl Write) -> io::Result<()> {
+fn question_lines(questions: &[Question], mut out: impl Write) -> io::Result<()> {
     questions.iter().try_for_each(|question| json_line(&mut out, question))?;
     out.flush()
 }

@@ -28,9 +28,9 @@ pub(in crate::cli) struct FetchArgs {
     quiet: bool,
 }
 
-pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
+pub(super) async fn fetch_source(args: &FetchArgs) -> anyhow::Result<u8> {
     let Some(name) = &args.name else {
-        list(args.json)?;
+        list_sources(args.json)?;
         return Ok(failure::OK);
     };
     let source = PublicSource::find(name).ok_or_else(|| {
@@ -47,11 +47,11 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
         Some(fetched) => fetched,
         None => fetch(source, &url, &target, args.quiet, &tell).await?,
     };
-    report(source, &url, &target, &fetched, args.json)?;
+    report_fetched(source, &url, &target, &fetched, args.json)?;
     Ok(failure::OK)
 }
 
-fn list(json: bool) -> io::Result<()> {
+fn list_sources(json: bool) -> io::Result<()> {
     let mut out = stdout();
     let kinds = [("questions", "questions:"), ("corpus", "Wikipedia, for `wikitrail corpus build`:")];
     for ((kind, heading), is_corpus) in kinds.into_iter().zip([false, true]) {
@@ -75,7 +75,7 @@ fn list(json: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn report(source: &PublicSource, url: &str, target: &Path, fetched: &Fetched, json: bool) -> io::Result<()> {
+fn report_fetched(source: &PublicSource, url: &str, target: &Path, fetched: &Fetched, json: bool) -> io::Result<()> {
     let Fetched { sha256, bytes, resumed_from } = fetched;
     let mut out = stdout();
     if json {

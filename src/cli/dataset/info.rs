@@ -21,7 +21,7 @@ pub(in crate::cli) struct InfoArgs {
     json: bool,
 }
 
-pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
+pub(super) fn info(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load_with(true)?;
     let prompts: Vec<String> =
         if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };

@@ -54,7 +54,7 @@ struct List {
     text: String,
 }
 
-pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
+pub(super) fn split_dataset(args: &SplitArgs) -> anyhow::Result<u8> {
     if args.holdout == 0 {
         return Err(Failure::usage("a holdout of 0 questions holds nothing", "name 1 or more with --holdout"));
     }
@@ -81,16 +81,16 @@ pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
         questions: questions.len(),
         seed: args.seed,
     };
-    write(&args.out, &written)?;
-    print(args, &written, &dataset)?;
+    write_split(&args.out, &written)?;
+    print_split(args, &written, &dataset)?;
     Ok(failure::OK)
 }
 
 /// Writes both lists, or none.
-fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
+fn write_split(folder: &Path, written: &Written) -> anyhow::Result<()> {
     let lists = [&written.development, &written.holdout];
     if let Some(list) = lists.iter().find(|list| Path::new(&list.file).symlink_metadata().is_ok()) {
-        return Err(exists(&list.file));
+        return Err(split_exists(&list.file));
     }
     fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
     let mut created: Vec<&Path> = Vec::new();
@@ -107,7 +107,7 @@ fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
                 let _ = fs::remove_file(path);
             }
             return Err(match error.kind() {
-                io::ErrorKind::AlreadyExists => exists(&list.file),
+                io::ErrorKind::AlreadyExists => split_exists(&list.file),
                 _ => cannot("write", path, &error).into(),
             });
         }
@@ -115,14 +115,14 @@ fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn exists(file: &str) -> anyhow::Error {
+fn split_exists(file: &str) -> anyhow::Error {
     Failure::bad_input(
         format!("`{}` already exists; a holdout that was drawn is not drawn again", visible_line(file, 200)),
         "use the lists that are there, or name another folder with --out",
     )
 }
 
-fn print(args: &SplitArgs, written: &Written, dataset: &Dataset) -> io::Result<()> {
+fn print_split(args: &SplitArgs, written: &Written, dataset: &Dataset) -> io::Result<()> {
     let mut out = stdout();
     if args.json {
         return json_line(&mut out, written);

@@ -22,7 +22,7 @@ const AROUND: usize = 3;
 const LONGEST: Duration = Duration::from_secs(2);
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct DiffArgs {
     /// The older prompt: a file (TOML or plain text), or a key of the paper's JSON.
     #[arg(value_name = "A")]
     a: String,
@@ -51,7 +51,7 @@ struct Side<'a> {
 
 type Lines<'t> = TextDiff<'t, 't, 't, str>;
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn diff_prompts(args: &DiffArgs) -> anyhow::Result<u8> {
     let [a, b] = [side(args, &args.a)?, side(args, &args.b)?];
     let diff = TextDiff::configure().timeout(LONGEST).diff_lines(a.text.as_str(), b.text.as_str());
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
@@ -78,18 +78,18 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(if equal { failure::OK } else { failure::DIFFERENCE })
 }
 
-fn side<'a>(args: &Args, prompt: &'a str) -> anyhow::Result<Side<'a>> {
+fn side<'a>(args: &DiffArgs, prompt: &'a str) -> anyhow::Result<Side<'a>> {
     let text = if args.source {
         String::from_utf8_lossy(&prompting::source(prompt, &shipped::file)?).into_owned()
     } else {
-        seen(args, prompt)?
+        seen_text(args, prompt)?
     };
     let sha256 = sha256_hex([text.as_bytes()]);
     Ok(Side { prompt, text, sha256 })
 }
 
 /// The first request, and what is said on later occasions, each below its name in brackets.
-fn seen(args: &Args, prompt: &str) -> anyhow::Result<String> {
+fn seen_text(args: &DiffArgs, prompt: &str) -> anyhow::Result<String> {
     let shown = args.how.preview(prompt)?;
     let mut text = Vec::new();
     write_prompt(&mut text, &args.how.request(&shown, &args.question)?)?;

@@ -11,7 +11,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct NewArgs {
     /// The file to write, which ends in .toml; the prompt is named after it. An existing file is not replaced.
     #[arg(value_name = "FILE")]
     file: String,
@@ -23,10 +23,10 @@ pub(in crate::cli) struct Args {
     exemplars: Option<usize>,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn new_prompt(args: &NewArgs) -> anyhow::Result<u8> {
     let path = Path::new(&args.file);
-    let made = prompting::new(&args.file, &name(path)?, &args.from, args.exemplars, &shipped::file)?;
-    write(path, &made.text)?;
+    let made = prompting::new(&args.file, &prompt_name(path)?, &args.from, args.exemplars, &shipped::file)?;
+    write_new(path, &made.text)?;
     let (count, from) = (counted(made.prompt.exemplars.len(), "exemplar"), visible_line(&args.from, 200));
     say(format_args!("{} written, with {count} of {from}", visible_line(&args.file, 200)));
     // A name that begins with a minus would be a flag.
@@ -37,7 +37,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The prompt's name: the file's, without its ending.
-fn name(path: &Path) -> anyhow::Result<String> {
+fn prompt_name(path: &Path) -> anyhow::Result<String> {
     let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
     match path.file_stem().map(|stem| stem.to_string_lossy()) {
         Some(stem) if is_toml && !stem.trim().is_empty() => Ok(stem.into_owned()),
@@ -48,7 +48,7 @@ fn name(path: &Path) -> anyhow::Result<String> {
     }
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let shown = visible_line(&path.display().to_string(), 200);
     let failed = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {

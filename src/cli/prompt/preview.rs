@@ -82,7 +82,7 @@ impl How {
             decoding: Decoding::default(),
             history: Vec::new(),
         });
-        match dialogue(shown, &setup).begin(&Question::new("question", question, Vec::new())) {
+        match preview_dialogue(shown, &setup).begin(&Question::new("question", question, Vec::new())) {
             Turn::Ask(request) => Ok(request),
             Turn::Use(_) | Turn::Stop(_) => {
                 Err(Failure::unexpected("this question needs no request", "omit --question to see the prompt"))
@@ -91,7 +91,7 @@ impl How {
     }
 }
 
-fn dialogue(shown: &Preview, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+fn preview_dialogue(shown: &Preview, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
     match shown.method {
         Method::Standard | Method::Cot => Box::new(Direct::new(setup, shown.method == Method::Cot, false)),
         _ => shown.protocol.dialogue(setup),

@@ -12,7 +12,7 @@ use serde_json::json;
 use std::io::Write;
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
+pub(in crate::cli) struct ShowArgs {
     /// Prompt file (TOML or plain text), or a key of the paper's JSON.
     #[arg(value_name = "FILE[#KEY]")]
     prompt: String,
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Args {
     json: bool,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn show(args: &ShowArgs) -> anyhow::Result<u8> {
     if args.source {
         print_source(&args.prompt)?;
         return Ok(failure::OK);
@@ -56,7 +56,7 @@ fn print_source(prompt: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Result<()> {
+fn print_request(args: &ShowArgs, shown: &Preview, request: &Request) -> anyhow::Result<()> {
     let (sha256, chars) = (request.prompt.sha256(), request.prompt.chars());
     let mut out = stdout();
     if args.json {
@@ -98,7 +98,7 @@ pub(in crate::cli) fn write_prompt(out: &mut impl Write, request: &Request) -> a
     Ok(())
 }
 
-fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {
+fn print_frame(args: &ShowArgs, shown: &Preview) -> anyhow::Result<()> {
     let Rendered { sha256, chars, exemplars, .. } = &shown.rendered;
     let text = &shown.rendered.stored;
     let mut out = stdout();

@@ -109,7 +109,7 @@ impl JudgeArgs {
         Ok(JudgeSettings {
             models: models.to_vec(),
             settings: self.settings.variant()?,
-            prompt: prompt(self.judge_prompt.as_deref())?,
+            prompt: judge_prompt(self.judge_prompt.as_deref())?,
             rule,
             limits: Limits {
                 budget_usd: self.judge_budget_usd,
@@ -156,7 +156,7 @@ impl JudgeArgs {
     }
 }
 
-fn prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
+fn judge_prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
     let Some(path) = path else {
         return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, &fault.hint));
     };
@@ -171,7 +171,7 @@ fn prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
 const FAILED: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
 
 /// Asks the models. The exit code so far; nothing after a dry run.
-pub(super) async fn execute(args: &JudgeArgs, run: &Path, json: bool) -> anyhow::Result<Option<u8>> {
+pub(super) async fn judge_run(args: &JudgeArgs, run: &Path, json: bool) -> anyhow::Result<Option<u8>> {
     let graded = GradedRun::open(run)?;
     if args.classify.is_empty() {
         let settings = args.settings::<Verdict>(&args.judge, args.rule())?;
