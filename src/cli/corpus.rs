@@ -1,9 +1,8 @@
 //! `corpus`: build, freeze, describe, check, compare and publish frozen encyclopedias.
 
-mod build;
-mod freeze;
-
+use super::defaults;
 use super::failure::{self, Failure};
+use super::flags::{OfSite, Typed};
 use super::output_file::{self, json_line};
 use super::say::say;
 use crate::analysis::output_file::{Force, OutputFile};
@@ -11,22 +10,29 @@ use crate::analysis::report::console::stdout;
 use crate::analysis::report::corpus::{
     MAX_SHOWN, describe_side, megabytes, side_line, write_counts, write_difference, write_manifest,
 };
-use crate::analysis::report::progress::stage_bar;
-use crate::analysis::report::{counted, thousands};
-use crate::base::text::{shell_word, visible_line};
-use crate::wikipedia::CorpusError;
-use crate::wikipedia::corpus::{Counts, DiffError, Manifest, PackError, Packing, Side, diff, notice, pack, verify};
-use std::io::{self, Write};
+use crate::analysis::report::progress::{Bar, stage_bar};
+use crate::analysis::report::{counted, duration, thousands};
+use crate::base::text::{closest, is_date, printable, shell_word, visible_line};
+use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
+use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
+use crate::wikipedia::corpus::{
+    BuildSettings, Built, Counts, DiffError, Extent, Format, LEAST_MEMORY, Manifest, OnDuplicate, PackError, Packing,
+    Progress, Side, build, diff, notice, pack, verify,
+};
+use crate::wikipedia::{CorpusError, LeftOut};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Build a corpus of any size from files in a public format, in a folder of its own.
-    Build(build::BuildArgs),
+    Build(BuildArgs),
     /// Add articles or redirects to a corpus: makes a new one.
-    Add(build::AddArgs),
+    Add(AddArgs),
     /// Freeze the pages that a dataset, a run or a list of titles needs, from a live site.
-    Freeze(freeze::FreezeArgs),
+    Freeze(FreezeArgs),
     /// Describe a corpus: what it is, where it came from, what was left out.
     Info(InfoArgs),
     /// Check that a corpus is what was built.
@@ -39,11 +45,11 @@ pub(super) enum Command {
 
 pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Build(args) => build::build_new(&args),
-        Command::Freeze(args) => freeze::freeze(args).await,
+        Command::Build(args) => build_new(&args),
+        Command::Freeze(args) => freeze(args).await,
         Command::Info(args) => execute_info(&args),
         Command::Verify(args) => execute_verify(&args),
-        Command::Add(args) => build::add(&args),
+        Command::Add(args) => add(&args),
         Command::Pack(args) => execute_pack(&args),
         Command::Diff(args) => execute_diff(&args),
     }
@@ -276,4 +282,398 @@ fn explain_diff(error: DiffError) -> anyhow::Error {
         DiffError::Write(error) => return error.into(),
     };
     Failure::bad_input(error, hint)
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct BuildArgs {
+    /// New folder (written as DIR.partial, then renamed).
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct AddArgs {
+    /// The corpus to add to, which is not changed.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The new folder.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+struct Options {
+    /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
+    /// `fever`, `2wiki`, `dataset`, `parquet`, `zim`, `corpus` or `redirects`; without it, the first record and the name
+    /// decide.
+    #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
+    from: Vec<(Option<Format>, PathBuf)>,
+    /// What to call it [default: that of the input corpus, else the folder's name].
+    #[arg(long)]
+    name: Option<String>,
+    /// How much of a page an article has: `lead`, `page` or `passages` [default: what the format has].
+    #[arg(long, value_parser = extent)]
+    extent: Option<Extent>,
+    /// Code of the language, such as `en`.
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
+    /// The date of the encyclopedia, such as 2017-10-01.
+    #[arg(long, value_name = "DATE", value_parser = build_date)]
+    as_of: Option<String>,
+    /// License of the texts, such as CC-BY-SA-4.0, or `unknown` [default: as the publisher of a format says, else unknown].
+    #[arg(long, value_name = "SPDX")]
+    license: Option<String>,
+    /// Authors to credit, such as "Wikipedia contributors".
+    #[arg(long, value_name = "TEXT")]
+    attribution: Option<String>,
+    /// Changes made to the texts; some licenses require it.
+    #[arg(long, value_name = "TEXT")]
+    changes: Option<String>,
+    /// Of articles with the same title, keep the one with the lowest page number or the one that is read last, or refuse to
+    /// build.
+    #[arg(long, value_name = "WHICH", default_value = "lowest-id", value_parser = ["lowest-id", "last", "error"])]
+    on_duplicate: String,
+    /// Threads that work at once [default: all processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Memory to sort in, such as 500M or 2G. It changes how long a build takes, and nothing else.
+    #[arg(long, default_value = "1G", value_name = "SIZE", value_parser = memory)]
+    memory: u64,
+    /// Print the manifest and what was left out as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
+    if let Some((name, path)) = text.split_once(':') {
+        if let Some(format) = Format::named(name) {
+            return if path.is_empty() {
+                Err("a path is expected after the format".to_owned())
+            } else {
+                Ok((Some(format), path.into()))
+            };
+        }
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
+        if plain && !Path::new(text).exists() {
+            let known = Format::NAMED.iter().map(|format| format.name());
+            let meant = closest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("`{name}` is not a format{meant}\nformats: {}", format_names()));
+        }
+    }
+    Ok((None, text.into()))
+}
+
+fn build_date(text: &str) -> Result<String, String> {
+    if is_date(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a date such as 2017-10-01, 2017-10 or 2017 is expected".to_owned())
+    }
+}
+
+fn extent(text: &str) -> Result<Extent, String> {
+    match text {
+        "lead" => Ok(Extent::Lead),
+        "page" => Ok(Extent::Page),
+        "passages" => Ok(Extent::Passages),
+        _ => Err("`lead`, `page` or `passages` is expected".to_owned()),
+    }
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let units = [('K', 10), ('M', 20), ('G', 30)];
+    let (number, shift) = units
+        .iter()
+        .find_map(|(unit, shift)| Some((text.to_uppercase().strip_suffix(*unit)?.to_owned(), *shift)))
+        .unwrap_or((text.to_owned(), 0));
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    match bytes {
+        Some(bytes) if bytes >= LEAST_MEMORY => Ok(bytes),
+        Some(_) => Err(format!("at least {}M is needed", LEAST_MEMORY >> 20)),
+        None => Err("a size such as 500M or 2G is expected".to_owned()),
+    }
+}
+
+pub(super) fn build_new(args: &BuildArgs) -> anyhow::Result<u8> {
+    build_folder(&args.dir, None, &args.options)
+}
+
+pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
+    build_folder(&args.out, Some(&args.dir), &args.options)
+}
+
+/// Builds `dir` of the inputs, and before them of the corpus that they are added to.
+fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
+    let tell = |text| say(text);
+    let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
+    let sources = inputs.map(|(format, path)| Ok((input_format(*format, path, &tell)?, path.clone())));
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let settings = BuildSettings {
+        sources: sources.collect::<anyhow::Result<_>>()?,
+        extent: args.extent,
+        name: args.name.clone(),
+        language: args.language.clone(),
+        as_of: args.as_of.clone(),
+        license: args.license.clone(),
+        attribution: args.attribution.clone(),
+        changes: args.changes.clone(),
+        on_duplicate: match args.on_duplicate.as_str() {
+            "last" => OnDuplicate::Last,
+            "error" => OnDuplicate::Error,
+            _ => OnDuplicate::LowestId,
+        },
+        threads: args.threads.map_or(processors, usize::from),
+        memory: args.memory,
+        adds: to.is_some(),
+        ..BuildSettings::default()
+    };
+    let bar = stage_bar(args.quiet);
+    let built = build(dir, &settings, &mut |progress| show_progress(&bar, progress));
+    bar.finish_and_clear();
+    let Built { manifest, notes } = built.map_err(|error| explain_build(&error, &args.from, &settings, &tell))?;
+    say_left_out(&notes);
+    let mut out = stdout().styled();
+    if args.json {
+        json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
+        return Ok(failure::OK);
+    }
+    write_manifest(&manifest, &mut out)?;
+    let dir = shell_word(&dir.display().to_string());
+    let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
+    writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
+    Ok(failure::OK)
+}
+
+pub(super) fn show_progress(bar: &Bar, progress: Progress) {
+    bar.set_message(match progress {
+        Progress::Reading(rows) => format!("reading, {}", counted(rows, "row")),
+        Progress::Writing(done, all) => format!("writing, {} of {} articles", thousands(done), thousands(all)),
+        Progress::Finishing => "putting the index together".to_owned(),
+    });
+    bar.tick();
+}
+
+pub(super) fn say_left_out(notes: &[String]) {
+    for note in notes {
+        say(format_args!("left out: {note}"));
+    }
+}
+
+/// Titles without a page that are named for each reason; the folder has all of them.
+const MAX_LISTED: usize = 10;
+
+#[expect(clippy::struct_excessive_bools, reason = "one for each switch")]
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct FreezeArgs {
+    /// The new folder. Fetched pages are kept in DIR.fetched.jsonl until it is complete, and the same command goes on from
+    /// there.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Dataset file: the gold pages of its supporting facts and evidence; may be repeated.
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["run", "titles"])]
+    dataset: Vec<PathBuf>,
+    /// Also the pages of the dataset's contexts.
+    #[arg(long, requires = "dataset")]
+    contexts: bool,
+    /// Folder of a run: every page that it opened, in the revision that it read, every title that it was shown, and every search
+    /// with its answer; may be repeated.
+    #[arg(long, value_name = "RUN")]
+    run: Vec<PathBuf>,
+    /// File of titles, one a line; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    titles: Vec<PathBuf>,
+    /// Also the first N pages that the lead of each of these pages links to.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=500), hide_default_value = true)]
+    links: u16,
+    /// The newest revisions up to this date, such as 2017-10-01 (its beginning) or 2017-10-01T12:00:00Z [default: today's].
+    #[arg(long, value_name = "DATE", value_parser = freeze_date)]
+    as_of: Option<String>,
+    /// What to call it [default: the name of the folder].
+    #[arg(long)]
+    name: Option<String>,
+    /// Say what it takes, and send nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the manifest and what was left out as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    site: Typed<OfSite>,
+}
+
+/// A date, or a time in UTC, that is over.
+fn freeze_date(text: &str) -> Result<String, String> {
+    let begins = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
+    let time = text.parse::<jiff::Timestamp>().ok().or_else(begins);
+    match time {
+        None => Err("a date such as 2017-10-01 is expected".to_owned()),
+        Some(time) if time > jiff::Timestamp::now() => Err("this date is yet to come".to_owned()),
+        Some(time) => Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
+    }
+}
+
+pub(super) async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
+    let FreezeArgs { dry_run, json, quiet, dir, .. } = args;
+    let settings = FreezeSettings {
+        dir: dir.clone(),
+        name: args.name,
+        datasets: args.dataset,
+        contexts: args.contexts,
+        runs: args.run,
+        titles: args.titles,
+        links: usize::from(args.links),
+        as_of: args.as_of,
+        wiki: defaults::completed(&args.site)?.variant()?,
+    };
+    let links = settings.links;
+    let prepared = settings.prepare()?;
+    prepared.notes.iter().for_each(say);
+    let plan = prepared.plan();
+    say_plan(plan, prepared.site(), links);
+    if dry_run {
+        prepared.leave()?;
+        if json {
+            let FreezePlan { titles, fetched, searches, requests, least_ms, gold_only } = plan;
+            json_line(
+                &mut stdout(),
+                &json!({ "titles": titles, "fetched": fetched, "searches": searches, "requests": requests,
+                         "least_ms": least_ms, "gold_only": gold_only }),
+            )?;
+        }
+        return Ok(failure::OK);
+    }
+    let bar = stage_bar(quiet);
+    let mut show = |progress: FreezeProgress| match progress {
+        FreezeProgress::Building(stage) => show_progress(&bar, stage),
+        FreezeProgress::Fetching(done, all) => {
+            bar.set_message(format!("fetching, {} of {}", thousands(done), counted(all, "title")));
+            bar.tick();
+        }
+    };
+    let end = prepared.execute(Interrupts::signals(), &mut show).await;
+    bar.finish_and_clear();
+    match end? {
+        FreezeEnd::Done(built, left_out) => print_result(&dir, &built, &left_out, json),
+        FreezeEnd::Interrupted(kept) => {
+            say(format_args!("interrupted: {} kept; run the same command to go on", counted(kept, "title")));
+            Ok(failure::INTERRUPTED)
+        }
+    }
+}
+
+fn say_plan(plan: FreezePlan, site: &str, links: usize) {
+    let FreezePlan { titles, fetched, searches, requests, least_ms, gold_only } = plan;
+    let before = if fetched > 0 { format!(" ({} fetched before)", thousands(fetched)) } else { String::new() };
+    let searches = match searches {
+        0 => String::new(),
+        1 => ", 1 search".to_owned(),
+        _ => format!(", {} searches", thousands(searches)),
+    };
+    let time = least_ms.map(|ms| format!(", about {} at the site's rate", duration(ms))).unwrap_or_default();
+    let links = match links {
+        0 => String::new(),
+        _ => format!(", and two for each of up to {} a page", counted(links, "link")),
+    };
+    let (titles, requests) = (counted(titles, "title"), counted(requests, "request"));
+    say(format_args!("{titles}{before}{searches} from {site}; at most {requests}{time}{links}"));
+    if gold_only {
+        say(
+            "warning: these are gold pages only, and an agent cannot go wrong among them; add --contexts, --links N or \
+             the pages of a run with --run RUN",
+        );
+    }
+}
+
+fn print_result(
+    dir: &std::path::Path,
+    built: &Built,
+    left_out: &BTreeSet<(LeftOut, String)>,
+    json: bool,
+) -> anyhow::Result<u8> {
+    let Built { manifest, notes } = built;
+    for reason in LeftOut::ALL {
+        let titles: Vec<&String> = left_out.iter().filter(|(of, _)| *of == reason).map(|(_, title)| title).collect();
+        let named: Vec<String> =
+            titles.iter().take(MAX_LISTED).map(|title| format!("`{}`", printable(title, 80))).collect();
+        if let Some(more) = titles.len().checked_sub(named.len()) {
+            let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
+            if !named.is_empty() {
+                say(format_args!("left out, {}: {}{more}", reason.words(), named.join(", ")));
+            }
+        }
+    }
+    say_left_out(notes);
+    if manifest.license.id == "unknown" {
+        say("warning: the site does not say under which license its texts are");
+    }
+    let mut out = stdout().styled();
+    if json {
+        let titles: Vec<_> =
+            left_out.iter().map(|(reason, title)| json!({ "title": title, "reason": reason })).collect();
+        json_line(&mut out, &json!({ "manifest": manifest, "left_out": titles, "notes": notes }))?;
+        return Ok(failure::OK);
+    }
+    write_manifest(manifest, &mut out)?;
+    let dir = shell_word(&dir.display().to_string());
+    writeln!(
+        out,
+        "wrote {dir}, {}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}",
+        megabytes(bytes(manifest))
+    )?;
+    Ok(failure::OK)
+}
+
+fn bytes(manifest: &Manifest) -> u64 {
+    manifest.files.values().map(|file| file.bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{build_date, freeze_date, memory, source};
+    use crate::wikipedia::corpus::Format;
+
+    #[test]
+    fn inputs_and_sizes_are_read_or_refused_in_words() {
+        assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
+        assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
+        assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
+        assert_eq!(source("2wiki:a"), Ok((Some(Format::Wiki2), "a".into())));
+        assert!(source("wet:a").is_err_and(
+            |error| error.starts_with("`wet` is not a format") && error.contains("\nformats: `hotpotqa`, ")
+        ));
+        assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
+        for (text, taken) in [
+            ("2017-10-01", true),
+            ("2017", true),
+            ("2017-10", true),
+            ("October 2017", false),
+            ("", false),
+            ("1.1.2017", false),
+        ] {
+            assert_eq!(build_date(text).is_ok(), taken, "{text}");
+        }
+        assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
+        for text in ["", "G", "-1G", "1.5G", "99999999999G"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_date_is_its_beginning_in_utc_and_is_over() {
+        assert_eq!(freeze_date("2017-10-01").as_deref(), Ok("2017-10-01T00:00:00Z"));
+        assert_eq!(freeze_date("2017-10-01T12:30:00+02:00").as_deref(), Ok("2017-10-01T10:30:00Z"));
+        for (text, told) in [("2999-01-01", "yet to come"), ("2017", "is expected"), ("2017-13-01", "is expected")] {
+            assert!(freeze_date(text).is_err_and(|error| error.contains(told)), "{text}");
+        }
+    }
 }

@@ -1,31 +1,38 @@
 //! `prompt`: lists, shows, writes, checks and compares prompts.
 
-mod diff;
-mod new;
-mod preview;
-mod show;
-
-pub(super) use show::write_prompt;
-
-use super::failure;
-use crate::analysis::report::console::{stderr, stdout};
-use crate::analysis::report::counted;
-use crate::prompting::protocol::{self, Layout, OptionError, Options};
-use crate::prompting::{self, Checked, PromptError, PromptSource};
+use super::failure::{self, Failure};
+use super::flags::{method, options};
+use super::output_file::json_line;
+use super::say::say;
+use crate::analysis::report::console::{binary_stdout, stderr, stdout, stdout_is_terminal};
+use crate::analysis::report::{View, counted};
+use crate::base::text::{shell_word, visible, visible_line};
+use crate::base::{Decoding, Method, Prompt, Question, Request, sha256_hex};
+use crate::prompting::protocol::direct::Direct;
+use crate::prompting::protocol::{self, Dialogue, Layout, OptionError, Options, Protocol, Setup, Turn};
+use crate::prompting::{self, Checked, PromptError, PromptSource, RenderSettings, Rendered, texts};
 use crate::runner::experiment::shipped;
+use crate::runner::find_protocol;
+use anyhow::Context as _;
 use serde_json::json;
-use std::io::Write as _;
+use similar::{ChangeTag, TextDiff};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Write a prompt file to edit, made from another one.
-    New(new::NewArgs),
+    New(NewArgs),
     /// List the built-in prompts and protocol texts, and those in ./prompts.
     List(ListArgs),
     /// Print a prompt as the model sees it, or the first request for a question.
-    Show(show::ShowArgs),
+    Show(ShowArgs),
     /// Show what differs between two prompts as the model sees them.
-    Diff(diff::DiffArgs),
+    Diff(DiffArgs),
     /// List the protocols with their options.
     Protocols(ListArgs),
     /// Check prompt files and list every problem.
@@ -48,10 +55,10 @@ pub(super) struct CheckArgs {
 
 pub(super) fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::New(args) => new::new_prompt(&args),
+        Command::New(args) => new_prompt(&args),
         Command::List(args) => list(&args),
-        Command::Show(args) => show::show(&args),
-        Command::Diff(args) => diff::diff_prompts(&args),
+        Command::Show(args) => show(&args),
+        Command::Diff(args) => diff_prompts(&args),
         Command::Protocols(args) => protocols(&args),
         Command::Check(args) => check(&args),
     }
@@ -176,4 +183,393 @@ fn tell(error: &PromptError) -> anyhow::Result<()> {
     let mut err = stderr();
     writeln!(err, "error: {error}\nhint: {}", error.hint())?;
     Ok(())
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct NewArgs {
+    /// The file to write, which ends in .toml; the prompt is named after it. An existing file is not replaced.
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Prompt file (TOML) that it is made from, built in or your own.
+    #[arg(long, value_name = "FILE", default_value = "prompts/hotpotqa.toml")]
+    from: String,
+    /// Keep only the first N exemplars; 0 for a prompt without any [default: all].
+    #[arg(long, value_name = "N")]
+    exemplars: Option<usize>,
+}
+
+pub(super) fn new_prompt(args: &NewArgs) -> anyhow::Result<u8> {
+    let path = Path::new(&args.file);
+    let made = prompting::new(&args.file, &prompt_name(path)?, &args.from, args.exemplars, &shipped::file)?;
+    write_new(path, &made.text)?;
+    let (count, from) = (counted(made.prompt.exemplars.len(), "exemplar"), visible_line(&args.from, 200));
+    say(format_args!("{} written, with {count} of {from}", visible_line(&args.file, 200)));
+    // A name that begins with a minus would be a flag.
+    let file = shell_word(&if args.file.starts_with('-') { format!("./{}", args.file) } else { args.file.clone() });
+    let claims = if made.prompt.question_label == "Claim" { "datasets/sample-claims.jsonl " } else { "" };
+    say(format_args!("next:\n  wikitrail prompt check {file}\n  wikitrail run {claims}--prompt {file}"));
+    Ok(failure::OK)
+}
+
+/// The prompt's name: the file's, without its ending.
+fn prompt_name(path: &Path) -> anyhow::Result<String> {
+    let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+    match path.file_stem().map(|stem| stem.to_string_lossy()) {
+        Some(stem) if is_toml && !stem.trim().is_empty() => Ok(stem.into_owned()),
+        _ => Err(Failure::usage(
+            format!("`{}` does not end in .toml", visible_line(&path.display().to_string(), 200)),
+            "name a file such as my.toml",
+        )),
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+    let shown = visible_line(&path.display().to_string(), 200);
+    let failed = |error: std::io::Error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::usage(format!("`{shown}` exists already"), "name another file, or remove this one first")
+        }
+        _ => Failure::unexpected(
+            format!("cannot write `{shown}`: {error}"),
+            "check that the folder exists, is writable and has space",
+        ),
+    };
+    let mut file = File::create_new(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(|error| {
+        // Half a prompt is none; the first error is the one to report.
+        let _ = std::fs::remove_file(path);
+        failed(error)
+    })
+}
+
+/// How a prompt is rendered.
+#[derive(Debug, clap::Args)]
+pub(super) struct How {
+    /// File with the instruction before the exemplars of a JSON prompt [default: none].
+    #[arg(long, value_name = "FILE")]
+    pub(super) instruction: Option<String>,
+    /// Protocol to render for; `wikitrail prompt protocols` lists them.
+    #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID, value_parser = protocol::IDS)]
+    pub(super) protocol: String,
+    /// Option of the protocol; may be repeated.
+    #[arg(long, value_name = "K=V")]
+    pub(super) option: Vec<String>,
+    /// File with protocol texts, in the form of `wikitrail docs protocol-texts` [default: built in, in the prompt's language].
+    #[arg(long, value_name = "FILE")]
+    pub(super) texts: Option<String>,
+    /// Prompting method; of two in a row, the first.
+    #[arg(long, value_name = "NAME", default_value = "react", value_parser = method())]
+    pub(super) method: Method,
+    /// Label before the question [default: the prompt's].
+    #[arg(long, value_name = "LABEL")]
+    pub(super) question_label: Option<String>,
+    /// Use only the first N exemplars [default: all].
+    #[arg(long, value_name = "N")]
+    pub(super) shots: Option<usize>,
+    /// Step limit in the texts [default: the protocol's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(super) max_steps: Option<u16>,
+}
+
+pub(super) struct Preview {
+    pub(super) source: PromptSource,
+    protocol: Arc<dyn Protocol>,
+    /// The method of the first part.
+    method: Method,
+    max_steps: usize,
+    pub(super) rendered: Rendered,
+}
+
+impl How {
+    pub(super) fn preview(&self, prompt: &str) -> anyhow::Result<Preview> {
+        let options = options(&self.option)?;
+        let protocol = find_protocol(&self.protocol, &options, None)?;
+        let method = match self.method {
+            Method::ReactThenCotSc => Method::React,
+            Method::CotSc | Method::CotScThenReact => Method::Cot,
+            method => method,
+        };
+        let source = prompting::load(prompt, self.instruction.as_deref(), &shipped::file)?;
+        let section = texts::section(&self.protocol, &options);
+        let texts = texts::load(self.texts.as_deref(), source.language(), &section, &shipped::file)?;
+        let max_steps = self.max_steps.map_or(protocol.max_steps(), usize::from);
+        let settings = RenderSettings {
+            protocol: protocol.as_ref(),
+            method,
+            shots: self.shots,
+            max_steps,
+            ..RenderSettings::default()
+        };
+        let rendered = prompting::render(&source, &texts, &settings)?;
+        Ok(Preview { source, protocol, method, max_steps, rendered })
+    }
+
+    pub(super) fn request(&self, shown: &Preview, question: &str) -> anyhow::Result<Request> {
+        let label = self.question_label.as_deref().or(shown.source.question_label()).unwrap_or("Question");
+        let setup = Arc::new(Setup {
+            frame: shown.rendered.frame.clone(),
+            question_label: label.to_owned(),
+            max_steps: shown.max_steps,
+            thoughts: shown.method != Method::Act,
+            decoding: Decoding::default(),
+            history: Vec::new(),
+        });
+        match preview_dialogue(shown, &setup).begin(&Question::new("question", question, Vec::new())) {
+            Turn::Ask(request) => Ok(request),
+            Turn::Use(_) | Turn::Stop(_) => {
+                Err(Failure::unexpected("this question needs no request", "omit --question to see the prompt"))
+            }
+        }
+    }
+}
+
+fn preview_dialogue(shown: &Preview, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+    match shown.method {
+        Method::Standard | Method::Cot => Box::new(Direct::new(setup, shown.method == Method::Cot, false)),
+        _ => shown.protocol.dialogue(setup),
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ShowArgs {
+    /// Prompt file (TOML or plain text), or a key of the paper's JSON.
+    #[arg(value_name = "FILE[#KEY]")]
+    prompt: String,
+    #[command(flatten)]
+    how: How,
+    /// Show the first request for this question, exactly as it is sent.
+    #[arg(long, value_name = "TEXT")]
+    question: Option<String>,
+    /// Print the prompt's source as it is: the file, also a built-in one, or the entry of a JSON file.
+    #[arg(long, conflicts_with_all = ["instruction", "protocol", "option", "texts", "method", "question", "question_label", "shots",
+        "max_steps", "json"])]
+    source: bool,
+    /// Print the text or messages, their digest and length as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn show(args: &ShowArgs) -> anyhow::Result<u8> {
+    if args.source {
+        print_source(&args.prompt)?;
+        return Ok(failure::OK);
+    }
+    let shown = args.how.preview(&args.prompt)?;
+    match &args.question {
+        Some(question) => print_request(args, &shown, &args.how.request(&shown, question)?)?,
+        None => print_frame(args, &shown)?,
+    }
+    Ok(failure::OK)
+}
+
+/// Byte for byte, but for what a terminal would obey.
+fn print_source(prompt: &str) -> anyhow::Result<()> {
+    let source = prompting::source(prompt, &shipped::file)?;
+    if stdout_is_terminal() {
+        stdout().write_all(&source)?;
+    } else {
+        let mut out = binary_stdout();
+        out.write_all(&source)?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn print_request(args: &ShowArgs, shown: &Preview, request: &Request) -> anyhow::Result<()> {
+    let (sha256, chars) = (request.prompt.sha256(), request.prompt.chars());
+    let mut out = stdout();
+    if args.json {
+        let (key, content) = request.prompt.to_json();
+        let mut line = json!({
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method.name(),
+            "question": args.question, "sha256": sha256, "chars": chars, "stop": request.stop, key: content,
+        });
+        if let Some(functions) = &request.functions {
+            line["functions"] = json!(functions);
+        }
+        writeln!(out, "{line}")?;
+        return Ok(());
+    }
+    write_prompt(&mut out, request)?;
+    out.flush()?;
+    let stop = json!(request.stop);
+    writeln!(stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
+}
+
+/// A prompt for reading: a text exactly as it is sent and digested, so that `sha256sum` agrees; messages under their roles,
+/// with their calls.
+pub(in crate::cli) fn write_prompt(out: &mut impl Write, request: &Request) -> anyhow::Result<()> {
+    match &request.prompt {
+        Prompt::Text { .. } => out.write_all(request.prompt.to_text().as_bytes())?,
+        Prompt::Messages(messages) => {
+            for message in messages {
+                let role = json!(message.role);
+                writeln!(out, "[{}]\n{}", role.as_str().unwrap_or_default(), message.content)?;
+                for call in &message.calls {
+                    writeln!(out, "{}({})", call.name, call.arguments)?;
+                }
+            }
+        }
+    }
+    if let Some(functions) = &request.functions {
+        writeln!(out, "[functions]\n{}", serde_json::to_string_pretty(functions)?)?;
+    }
+    Ok(())
+}
+
+fn print_frame(args: &ShowArgs, shown: &Preview) -> anyhow::Result<()> {
+    let Rendered { sha256, chars, exemplars, .. } = &shown.rendered;
+    let text = &shown.rendered.stored;
+    let mut out = stdout();
+    if args.json {
+        let line = json!({
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method.name(),
+            "sha256": sha256, "chars": chars, "exemplars": exemplars, "text": text,
+        });
+        writeln!(out, "{line}")?;
+        return Ok(());
+    }
+    // Exactly the bytes that are stored and digested, so that `sha256sum` agrees.
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    let exemplars = exemplars.map_or_else(|| "a finished text".to_owned(), |n| counted(n, "exemplar"));
+    writeln!(stderr(), "sha256 {sha256}, {chars} characters, {exemplars}").context("cannot write to stderr")
+}
+
+const AROUND: usize = 3;
+/// A longer search for the smallest difference ends with a larger one.
+const LONGEST: Duration = Duration::from_secs(2);
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct DiffArgs {
+    /// The older prompt: a file (TOML or plain text), or a key of the paper's JSON.
+    #[arg(value_name = "A")]
+    a: String,
+    /// The newer one.
+    #[arg(value_name = "B")]
+    b: String,
+    #[command(flatten)]
+    how: How,
+    /// The question in the requests that are compared.
+    #[arg(long, value_name = "TEXT", default_value = "{question}")]
+    question: String,
+    /// Compare the files, not what the model sees.
+    #[arg(long, conflicts_with_all = ["instruction", "protocol", "option", "texts", "method", "question", "question_label", "shots",
+        "max_steps"])]
+    source: bool,
+    /// Print one JSON object: `a`, `b`, `equal`, `removed`, `added` and the `diff`.
+    #[arg(long)]
+    json: bool,
+}
+
+struct Side<'a> {
+    prompt: &'a str,
+    text: String,
+    sha256: String,
+}
+
+type Lines<'t> = TextDiff<'t, 't, 't, str>;
+
+pub(super) fn diff_prompts(args: &DiffArgs) -> anyhow::Result<u8> {
+    let [a, b] = [side(args, &args.a)?, side(args, &args.b)?];
+    let diff = TextDiff::configure().timeout(LONGEST).diff_lines(a.text.as_str(), b.text.as_str());
+    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    let (removed, added) = (count(ChangeTag::Delete), count(ChangeTag::Insert));
+    let equal = removed + added == 0;
+    if args.json {
+        let of = |side: &Side<'_>| json!({ "prompt": side.prompt, "sha256": side.sha256 });
+        let plain = plain(&a, &b, &diff);
+        let line =
+            json!({ "a": of(&a), "b": of(&b), "equal": equal, "removed": removed, "added": added, "diff": plain });
+        json_line(&mut stdout(), &line)?;
+    } else if equal {
+        let how = if args.source {
+            String::new()
+        } else {
+            format!(" under {}, {}", args.how.protocol, args.how.method.typed())
+        };
+        say(format_args!("no difference{how}"));
+    } else if View::of_stdout().colour {
+        stdout().styled().write_all(coloured(&a, &b, &diff).as_bytes())?;
+    } else {
+        stdout().write_all(plain(&a, &b, &diff).as_bytes())?;
+    }
+    Ok(if equal { failure::OK } else { failure::DIFFERENCE })
+}
+
+fn side<'a>(args: &DiffArgs, prompt: &'a str) -> anyhow::Result<Side<'a>> {
+    let text = if args.source {
+        String::from_utf8_lossy(&prompting::source(prompt, &shipped::file)?).into_owned()
+    } else {
+        seen_text(args, prompt)?
+    };
+    let sha256 = sha256_hex([text.as_bytes()]);
+    Ok(Side { prompt, text, sha256 })
+}
+
+/// The first request, and what is said on later occasions, each below its name in brackets.
+fn seen_text(args: &DiffArgs, prompt: &str) -> anyhow::Result<String> {
+    let shown = args.how.preview(prompt)?;
+    let mut text = Vec::new();
+    write_prompt(&mut text, &args.how.request(&shown, &args.question)?)?;
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    for (occasion, said) in &shown.rendered.frame.texts {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{}[{occasion}]\n{said}", if text.ends_with('\n') { "" } else { "\n" });
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+fn plain<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
+    let [a, b] = [a, b].map(|side| visible_line(side.prompt, 200));
+    diff.unified_diff().context_radius(AROUND).header(&a, &b).to_string()
+}
+
+/// The same in colours, with the words that changed in bold.
+fn coloured<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
+    let [red, green, cyan, bold, reset] = ["\u{1b}[31m", "\u{1b}[32m", "\u{1b}[36m", "\u{1b}[1m", "\u{1b}[0m"];
+    let mut text = String::new();
+    for (mark, style, side) in [("---", red, a), ("+++", green, b)] {
+        let _ = writeln!(text, "{style}{mark} {}{reset}", visible_line(side.prompt, 200));
+    }
+    for hunk in diff.grouped_ops(AROUND) {
+        let _ = writeln!(text, "{cyan}{}{reset}", similar::udiff::UnifiedHunkHeader::new(&hunk));
+        for change in hunk.iter().flat_map(|op| diff.iter_inline_changes(op)) {
+            let (mark, style) = match change.tag() {
+                ChangeTag::Delete => ("-", red),
+                ChangeTag::Insert => ("+", green),
+                ChangeTag::Equal => (" ", ""),
+            };
+            let _ = write!(text, "{style}{mark}");
+            for (changed, words) in change.iter_strings_lossy() {
+                // Nothing of the prompt's own may be a style.
+                let words = visible(words.trim_end_matches(['\n', '\r'])).into_owned();
+                let _ = if changed { write!(text, "{bold}{words}{reset}{style}") } else { write!(text, "{words}") };
+            }
+            let _ = writeln!(text, "{}", if style.is_empty() { "" } else { reset });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Side, TextDiff, coloured};
+
+    #[test]
+    fn changed_words_are_marked_and_nothing_else_is_a_style() {
+        let side = |text: &str| Side { prompt: "p\u{1b}[2J", text: text.to_owned(), sha256: String::new() };
+        let (a, b) = (side("One\nUse one action now.\n"), side("One\nUse \u{1b}[1mtwo actions now.\n"));
+        let diff = TextDiff::from_lines(a.text.as_str(), b.text.as_str());
+        let text = coloured(&a, &b, &diff);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "\u{1b}[31m--- p\\u{1b}[2J\u{1b}[0m");
+        assert_eq!(lines[3], " One");
+        assert!(lines[4].starts_with("\u{1b}[31m-Use \u{1b}[1mone"), "{text:?}");
+        assert!(lines[5].starts_with("\u{1b}[32m+Use \u{1b}[1m\\u{1b}[1mtwo"), "{text:?}");
+        assert!(lines[4].ends_with(" now.\u{1b}[0m"), "{text:?}");
+    }
 }

@@ -1,24 +1,35 @@
 //! `score`: a run's figures, computed from its trajectories.
 
-mod judge;
-
+use super::defaults::{self, DefaultsResolver};
 use super::failure::{self, Failure};
+use super::flags::{ASKED, OfJudge, Typed, usd};
 use super::metric_files::MetricFiles;
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use super::suggested::Suggested;
-use crate::analysis::report::View;
+use crate::analysis::judges::{
+    Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, PromptFault, Reading, Rule,
+    Verdict,
+};
 use crate::analysis::report::console::stdout;
-use crate::analysis::results::{JudgedRun, check_one};
+use crate::analysis::report::{View, wrapped};
+use crate::analysis::results::{GradedRun, JudgedRun, answers, check_one, failed_episodes};
 use crate::analysis::scores::{
     ExtraScores, annotations, item_json, item_line, joined_rows, judged_by_rules, judgements, run_summary, to_json,
 };
-use crate::base::text::shell_word;
-use crate::runner::Summary;
+use crate::base::bounded::text_at_most;
+use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::runner::experiment::defaults::GivenBy;
+use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
+use crate::runner::store::RunFolder;
+use crate::runner::{End, Interrupts, Summary, UserConfig, set_prices, without_secrets, words_again};
 use crate::scoring::Metric;
 use clap::builder::StringValueParser;
+use serde_json::json;
+use std::fs::File;
 use std::io::Write as _;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -40,7 +51,7 @@ pub(super) struct Args {
     #[command(flatten)]
     files: score_files::Files,
     #[command(flatten)]
-    judge: judge::JudgeArgs,
+    judge: JudgeArgs,
 }
 
 pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -52,7 +63,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     check_one(run, "wikitrail score")?;
     let (mut code, tell) = (failure::OK, |text| say(text));
     if args.judge.is_any() {
-        match judge::judge_run(&args.judge, run, args.json).await? {
+        match judge_run(&args.judge, run, args.json).await? {
             Some(judged) => code = judged,
             None => return Ok(failure::OK),
         }
@@ -141,4 +152,263 @@ fn parse_metric(name: &str) -> anyhow::Result<Metric> {
         let known: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         Failure::usage(format!("unknown metric `{name}`"), format!("metrics of a run are {}", known.join(", ")))
     })
+}
+
+/// Largest prompt of a judge, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// The least amount in US dollars that has digits of its own.
+const LEAST_USD: f64 = 0.0001;
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Judge")]
+pub(super) struct JudgeArgs {
+    /// Ask this model which answers are right, and store its verdicts in the run's folder; may be repeated for several judges.
+    #[arg(long, value_name = "PROVIDER:NAME", conflicts_with = "gold", group = ASKED)]
+    judge: Vec<String>,
+    /// Ask this model why each wrong episode failed, and store its classes in the run's folder; the flags below are its too. May be repeated.
+    #[arg(long, value_name = "PROVIDER:NAME", conflicts_with_all = ["gold", "judge"], group = ASKED)]
+    classify: Vec<String>,
+    /// Prompt of the judge (TOML) with {question}, {golds}, {answer} and the words of its verdicts [default: our own].
+    #[arg(long, value_name = "FILE", requires = "judge", conflicts_with = "classify")]
+    judge_prompt: Option<PathBuf>,
+    /// Judge every answer [default: those that exact match calls wrong, and an audit of the others].
+    #[arg(long, requires = "judge", conflicts_with = "classify")]
+    judge_all: bool,
+    /// How many of the answers that exact match calls right are judged.
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "judge", conflicts_with_all = ["judge_all", "classify"])]
+    judge_audit: u32,
+    /// Seed that chooses these.
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "judge", conflicts_with_all = ["judge_all", "classify"])]
+    judge_audit_seed: u64,
+    /// Stop when the judges, earlier starts included, have cost this many US dollars.
+    #[arg(long, value_name = "USD", value_parser = usd, requires = ASKED)]
+    judge_budget_usd: Option<f64>,
+    /// Stop when the judges, earlier starts included, have used this many tokens.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = ASKED)]
+    judge_budget_tokens: Option<u64>,
+    /// Stop when the judges, earlier starts included, have been asked this often.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = ASKED)]
+    judge_max_calls: Option<u64>,
+    /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
+    #[arg(long, value_name = "FILE", conflicts_with = "judge_price", requires = ASKED)]
+    judge_prices: Option<PathBuf>,
+    /// Requests at once, as with `run --concurrency`.
+    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", requires = ASKED)]
+    judge_concurrency: Concurrency,
+    /// Maximum requests to a judge's server in any minute, retries included [default: unlimited].
+    #[arg(long, value_name = "N", requires = ASKED)]
+    judge_requests_per_minute: Option<NonZeroU32>,
+    /// Maximum tokens of requests that begin in any minute [default: unlimited].
+    #[arg(long, value_name = "N", requires = ASKED)]
+    judge_tokens_per_minute: Option<NonZeroU32>,
+    /// Record every reply of the judges in this file; appends to an existing recording.
+    #[arg(long, value_name = "FILE", requires = ASKED, conflicts_with = "judge_replay")]
+    judge_record: Option<PathBuf>,
+    /// Take every reply from a recording: nothing is sent.
+    #[arg(long, value_name = "FILE", requires = ASKED, conflicts_with = "judge_cache")]
+    judge_replay: Option<PathBuf>,
+    /// Folder that caches replies: the same request is not sent twice, for other runs too.
+    #[arg(long, value_name = "DIR", requires = ASKED)]
+    judge_cache: Option<PathBuf>,
+    /// Show how many answers or episodes the model would be asked about and what that costs, and stop.
+    #[arg(long, requires = ASKED)]
+    dry_run: bool,
+    #[command(flatten)]
+    settings: Typed<OfJudge>,
+}
+
+impl JudgeArgs {
+    pub(super) fn is_any(&self) -> bool {
+        !self.judge.is_empty() || !self.classify.is_empty()
+    }
+
+    fn rule(&self) -> Rule {
+        let judged = if self.judge_all { Chosen::All } else { Chosen::WrongByEm };
+        let audit = if self.judge_all { 0 } else { self.judge_audit };
+        Rule { judged, audit, seed: self.judge_audit_seed }
+    }
+
+    fn settings<V: JudgeTask>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
+        let (person, mut prices) = (defaults::person()?, self.judge_prices.clone());
+        let mut taking = DefaultsResolver::of(&person);
+        taking.prices(&mut prices, self.settings.has("price"))?;
+        taking.tell();
+        if self.judge_budget_usd.is_some() && self.judge_prices.is_none() {
+            self.refuse_low(&person, models, prices.as_deref())?;
+        }
+        Ok(JudgeSettings {
+            models: models.to_vec(),
+            settings: self.settings.variant()?,
+            prompt: judge_prompt(self.judge_prompt.as_deref())?,
+            rule,
+            limits: Limits {
+                budget_usd: self.judge_budget_usd,
+                budget_tokens: self.judge_budget_tokens,
+                max_calls: self.judge_max_calls,
+                prices,
+                ..Limits::default()
+            },
+            pace: Pace {
+                concurrency: self.judge_concurrency,
+                requests_per_minute: self.judge_requests_per_minute,
+                tokens_per_minute: self.judge_tokens_per_minute,
+                max_wait: None,
+            },
+            recording: Recording {
+                record: self.judge_record.clone(),
+                replay: self.judge_replay.clone(),
+                cache: self.judge_cache.clone(),
+            },
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+impl JudgeArgs {
+    /// Prices of the folder's own file are no base for a limit where they are below the known ones.
+    fn refuse_low(&self, person: &UserConfig, models: &[String], prices: Option<&Path>) -> anyhow::Result<()> {
+        let folder = person.defaults.get("prices").map(|given| &given.by);
+        let (Some(path), Some(by @ GivenBy::Folder(..))) = (prices, folder) else { return Ok(()) };
+        let settings = self.settings.variant()?;
+        let asked = models.iter().fold(Experiment::over(""), |asked, model| {
+            asked.variant(model, VariantSettings { model: Some(model.clone()), ..settings.clone() })
+        });
+        let limits = Limits { prices: Some(path.to_owned()), ..Limits::default() };
+        let of_file =
+            set_prices(&Experiment { limits, ..asked })?.into_iter().filter(|price| price.setting == "prices");
+        match of_file.into_iter().find_map(|price| Some((price.low?, price.model, price.shown))) {
+            None => Ok(()),
+            Some((reason, model, price)) => Err(Failure::usage(
+                format!("{by} gives the price {price} for {}: {reason}", visible_line(&model, 80)),
+                "the budget would not hold: name the file with --judge-prices, or give --judge-price",
+            )),
+        }
+    }
+}
+
+fn judge_prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
+    let Some(path) = path else {
+        return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, &fault.hint));
+    };
+    let shown = visible_line(&path.display().to_string(), 200);
+    let text = File::open(path).and_then(|file| text_at_most(file, MOST_BYTES)).map_err(|error| {
+        Failure::bad_input(format!("cannot read --judge-prompt `{shown}`: {error}"), "it is a TOML file in UTF-8")
+    })?;
+    let refused = |fault: PromptFault| Failure::bad_input(format!("--judge-prompt `{shown}`: {fault}"), fault.hint);
+    JudgePrompt::parse(&text).map_err(refused)
+}
+
+const FAILED: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+
+/// Asks the models. The exit code so far; nothing after a dry run.
+pub(super) async fn judge_run(args: &JudgeArgs, run: &Path, json: bool) -> anyhow::Result<Option<u8>> {
+    let graded = GradedRun::open(run)?;
+    if args.classify.is_empty() {
+        let settings = args.settings::<Verdict>(&args.judge, args.rule())?;
+        ask(settings, run, &answers(&graded)?, json).await
+    } else {
+        let settings = args.settings::<Reading>(&args.classify, FAILED)?;
+        ask(settings, run, &failed_episodes(&graded)?, json).await
+    }
+}
+
+async fn ask<V: JudgeTask>(
+    settings: JudgeSettings<V>,
+    run: &Path,
+    answers: &[Answer],
+    json: bool,
+) -> anyhow::Result<Option<u8>> {
+    let [thing, done] = V::THING;
+    let judging = Judging::prepare(RunFolder::open(run)?, answers, &settings)?;
+    judging.notes().for_each(say);
+    let plans: Vec<JudgePlan> = judging.plans().collect();
+    if settings.dry_run {
+        dry_run(&plans, done, json)?;
+        return Ok(None);
+    }
+    for plan in &plans {
+        let known = if plan.known > 0 { format!(", {} {done} before", thousands(plan.known)) } else { String::new() };
+        let due = counted(plan.calls, thing);
+        say(format_args!("{}: {due} to be {done}{known}", visible_line(&plan.model, 80)));
+    }
+    let ended = judging.execute(&mut |text| say(text), &mut Interrupts::signals()).await?;
+    Ok(Some(told(&ended, V::THING)))
+}
+
+fn told(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
+    ended.notes.iter().for_each(say);
+    let unreadable = match ended.unreadable {
+        0 => String::new(),
+        n => format!(", {} of them unreadable", thousands(n)),
+    };
+    say(format_args!("{} {done}{unreadable}", counted(ended.judged, thing)));
+    if let End::Stopped(reason) = &ended.end {
+        say(format_args!("stopped: {}", visible_line(reason, 500)));
+    }
+    if ended.left > 0 {
+        let how = if ended.budget_spent { "go on with a larger limit" } else { "go on" };
+        let left = counted(ended.left, thing);
+        say(format_args!("{left} not {done} yet; {how}: {}", again(ended.budget_spent)));
+    }
+    match ended.end {
+        End::Interrupted => failure::INTERRUPTED,
+        _ if ended.left > 0 => failure::NOT_MEASURED,
+        _ => failure::OK,
+    }
+}
+
+/// The command that goes on: this one, with the word `LARGER` for a budget that is spent.
+fn again(spent: bool) -> String {
+    const BUDGETS: [&str; 3] = ["--judge-budget-usd", "--judge-budget-tokens", "--judge-max-calls"];
+    let typed = without_secrets(std::env::args_os().skip(1));
+    let words = words_again(&typed, if spent { &BUDGETS } else { &[] }, &[], &[]);
+    format!("wikitrail {}", words.join(" "))
+}
+
+fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
+    let mut out = stdout();
+    if json {
+        let plan = |plan: &JudgePlan| {
+            json!({
+                "model": plan.model, "judged_before": plan.known, "calls": plan.calls,
+                "prompt_tokens": plan.usage.prompt_tokens, "most_completion_tokens": plan.usage.completion_tokens,
+                "usd": plan.usd,
+            })
+        };
+        json_line(&mut out, &json!({ "judges": plans.iter().map(plan).collect::<Vec<_>>() }))?;
+        return Ok(());
+    }
+    for plan in plans {
+        out.write_all(wrapped(&planned(plan, done), View::of_stdout().width, "").as_bytes())?;
+    }
+    Ok(())
+}
+
+fn planned(plan: &JudgePlan, done: &str) -> String {
+    let model = visible_line(&plan.model, 80);
+    let asked = format!("{model}: {}, {} {done} before", counted(plan.calls, "call"), thousands(plan.known));
+    if plan.calls == 0 {
+        return asked;
+    }
+    let usd = match plan.usd {
+        None => "price unknown".to_owned(),
+        Some([_, most]) if most < LEAST_USD => format!("less than {LEAST_USD} USD"),
+        Some([least, most]) => format!("between {least:.4} and {most:.4} USD"),
+    };
+    format!(
+        "{asked}; about {} prompt tokens, at most {} of replies; {usd}",
+        thousands(plan.usage.prompt_tokens),
+        thousands(plan.usage.completion_tokens)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn the_shipped_prompts_are_sound() {
+        assert!(
+            super::judge_prompt::<super::Verdict>(None).is_ok() && super::judge_prompt::<super::Reading>(None).is_ok()
+        );
+    }
 }
