@@ -14,9 +14,8 @@
 //! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
 //! | `report` | tables, pages and charts for people |
 //! | `output_file` | which existing file an output may replace |
-//! | `sampled` | which episodes of a run a person judges |
 //! | `scores` | a run's figures with what stands beside them |
-//! | `dataset_info`, `leakage`, `fetch` | what a dataset holds, exemplars among its questions; files from public sources |
+//! | `dataset_info`, `fetch` | what a dataset holds, exemplars among its questions; files from public sources |
 //! | `live_view` | runs in a browser while they go on |
 //!
 //! Commands load runs through `results`, and hand what they loaded to the others.
@@ -31,7 +30,6 @@ pub(crate) mod exporting;
 pub(crate) mod fetch;
 mod flipped;
 pub(crate) mod judges;
-pub(crate) mod leakage;
 #[cfg(feature = "serve")]
 pub(crate) mod live_view;
 mod merge;
@@ -40,7 +38,6 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;
 pub(crate) mod results;
-pub(crate) mod sampled;
 pub(crate) mod scores;
 
 pub(crate) use flipped::flip_lists;

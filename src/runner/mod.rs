@@ -19,11 +19,11 @@
 //! | `import` | a folder of episodes that other programs recorded |
 //! | `one_agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
-//! | `inputs`, `named_files` | the files, servers, keys and recordings that an experiment uses |
+//! | `named_files` | the files, servers, keys and recordings that an experiment uses |
 //! | `command_line`, `user_config`, `confirm` | what was typed, what settings files say, and what a person confirms first |
 //! | `corpus_inputs` | the inputs of a corpus that is built |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
-//! | `summary`, `hint`, `stored`, `revision` | reading a run |
+//! | `summary`, `stored`, `revision` | reading a run |
 
 mod admission;
 pub mod agent;
@@ -40,9 +40,7 @@ pub mod experiment;
 pub(crate) mod folder;
 #[cfg(feature = "index")]
 mod freeze;
-pub(crate) mod hint;
 mod import;
-mod inputs;
 mod job;
 pub(crate) mod model;
 mod named_files;
@@ -67,21 +65,19 @@ pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_aga
 pub(crate) use confirm::{Ask, Origin, Question};
 pub(crate) use costs::{Estimate, EstimateRow, Expense};
 pub use error::{ErrorKind, RunError};
-pub(crate) use error::{chain, classify};
+pub(crate) use error::{chain, classify, shortfalls};
 pub(crate) use execute::End;
 pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
-pub(crate) use hint::shortfalls;
 pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
 #[cfg(test)]
 pub(crate) use named_files::FLAGS_OF_FILES;
 pub(crate) use named_files::Known;
 pub use one_agent::OneAgent;
-pub(crate) use prepare::PlannedRun;
-pub(crate) use prepare::check_files;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
+pub(crate) use prepare::{PlannedRun, check_files};
 pub(crate) use prices::set_prices;
 pub(crate) use provider::key_variable;
 

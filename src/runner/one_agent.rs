@@ -96,7 +96,7 @@ pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>)
 }
 
 pub(crate) fn hint(error: &ModelError, settings: &VariantSettings) -> String {
-    super::hint::of_error(error, settings)
+    super::error::of_error(error, settings)
 }
 
 /// The model behind a server that settings name, and what they ask of it; nothing for the baseline. Sends nothing.

@@ -4,8 +4,8 @@ use super::costs::Estimate;
 use super::error::RunError;
 use super::execute::{End, Interrupts, Listener, execute};
 use super::folder::{OutputPlan, fresh};
-use super::inputs;
 use super::job::Job;
+use super::named_files;
 use super::pool::Pool;
 use super::summary::Summary;
 use crate::base::request::BYTES_PER_TOKEN;
@@ -59,7 +59,7 @@ pub fn load_experiment(path: &Path, overrides: &Overrides) -> Result<(Experiment
 
 /// Looks at every file that an experiment file names: everything that is wrong is one error. Returns notes.
 pub(crate) fn check_files(file: &ExperimentFile, overrides: &Overrides) -> Result<Vec<String>, RunError> {
-    inputs::check(file, overrides)?;
+    named_files::check(file, overrides)?;
     let mut notes = Vec::new();
     if file.merged > 0 {
         let combinations = counted(file.merged, "combination");

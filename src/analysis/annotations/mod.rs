@@ -8,14 +8,13 @@ mod agreement;
 mod annotation;
 mod answer;
 mod import;
-mod sample;
+pub(crate) mod sample;
 
 pub(crate) use agreement::{Clusters, Disagreement, Judged, Judgements, Person, Table, Two};
 pub(crate) use annotation::{ANNOTATION_VERSION, Annotations, append, bad_name, carry, is_model};
 pub use annotation::{Annotation, AnnotationClass};
 pub(crate) use answer::{Answer, HELP, Judgement, parse_answer};
 pub(crate) use import::{EpisodeIndex, Imported, import};
-pub(crate) use sample::{Candidate, sample};
 
 #[cfg(test)]
 mod tests;

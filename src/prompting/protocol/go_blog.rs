@@ -11,8 +11,7 @@
 //! | `unknown_tool` | the article's three treatments. `feedback`: the model is told which tools exist; `abort`: the episode ends; `default`: `Search` gets the arguments |
 
 use super::episode::Episode;
-use super::model_json::first_object;
-use super::python::{dumps, strip};
+use super::model_json::{dumps, first_object, strip};
 use super::tools::{self, Misfit};
 use super::{Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::python::is_python_space;

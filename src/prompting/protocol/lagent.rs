@@ -16,8 +16,7 @@
 //! Upstream uses labels as regular expressions; here they are plain text.
 
 use super::episode::Episode;
-use super::model_json::{self, Dict, Item, repr_value};
-use super::python::{dumps, dumps_ascii, set_repr, strip};
+use super::model_json::{self, Dict, Item, dumps, dumps_ascii, repr_value, set_repr, strip};
 use super::tools::{Misfit, Resolved, signature};
 use super::{Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::python::{is_python_space, repr};

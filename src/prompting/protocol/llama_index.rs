@@ -8,8 +8,7 @@
 //! - The workflow observes that there was an error instead, without the reply. It remembers question and answer.
 
 use super::episode::Episode;
-use super::model_json::{Dict, Item, dict_repr, last_values, lenient_object};
-use super::python::{dumps, strip};
+use super::model_json::{Dict, Item, dict_repr, dumps, last_values, lenient_object, strip};
 use super::tools::{self, ToolSpec};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
 use crate::base::python::{is_python_space, is_word};

@@ -27,7 +27,6 @@ pub mod native;
 pub mod numbered;
 mod options;
 pub mod parsed;
-mod python;
 pub mod qwen_agent;
 pub mod react_paper;
 pub mod react_zh;

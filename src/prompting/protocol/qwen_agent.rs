@@ -6,7 +6,7 @@
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
 use super::episode::{Episode, shared};
-use super::python::strip;
+use super::model_json::strip;
 use super::tools::{self, Resolved};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::base::{Message, Outcome, Prompt, Question, Tool};

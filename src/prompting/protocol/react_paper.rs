@@ -6,8 +6,8 @@
 //! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
 
 use super::episode::Episode;
+use super::model_json::strip;
 use super::numbered::{self, question_line};
-use super::python::strip;
 use super::{Dialogue, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
 use crate::base::{Outcome, Question, Repair, Reply, Tool};
 use std::sync::Arc;

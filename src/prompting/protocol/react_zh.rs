@@ -4,9 +4,8 @@
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
 use super::episode::Episode;
-use super::numbered;
-use super::python::strip;
-use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use super::model_json::strip;
+use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, Turn, numbered};
 use crate::base::python::is_python_space;
 use crate::base::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;

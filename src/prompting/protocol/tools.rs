@@ -1,6 +1,6 @@
 //! Tools that a model calls by name: name, description, parameter; and repaired calls of them.
 
-use super::python::{dumps, strip};
+use super::model_json::{dumps, strip};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! A run folder of the answers in logs of Inspect (`inspect_ai`).
 
-use super::inspect_file::{Head, Take, displayed, find_logs, read_log};
-use super::inspect_sample::{AnswerFrom, LogSettings, Sample};
+use super::inspect_file::{AnswerFrom, Head, LogSettings, Sample, Take, displayed, find_logs, read_log};
 use super::{NEW_FOLDER, imported_dataset, write_run};
 use crate::base::text::{printable, thousands, visible_line};
 use crate::base::{DatasetRecord, LogRecord, Manifest, Question, Trajectory, Variant, json_error, sha256_hex};

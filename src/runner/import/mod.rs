@@ -3,17 +3,15 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `inspect` | a folder of the answers in logs of Inspect; the run whose questions they answer |
-//! | `inspect_file` | reading logs, packed ones too, one sample at a time |
-//! | `inspect_sample` | a sample as a trajectory, and the log's settings as a variant |
+//! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded |
 
 mod inspect;
 mod inspect_file;
-mod inspect_sample;
 mod notebook;
 
 pub(crate) use inspect::{InspectImport, import_inspect};
-pub(crate) use inspect_sample::AnswerFrom;
+pub(crate) use inspect_file::AnswerFrom;
 pub(crate) use notebook::{NotebookImported, import_notebook};
 
 use super::store::{RunFolder, StoreError};

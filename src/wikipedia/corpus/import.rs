@@ -3,7 +3,6 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
-mod hotpotqa;
 mod lines;
 mod own;
 #[cfg(feature = "parquet")]
@@ -105,7 +104,7 @@ pub(super) fn published_facts(sources: &[(Format, PathBuf)]) -> PublishedFacts {
     let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
     let facts = articles.map(|(format, path)| match format {
         Format::Zim => zim::facts(path),
-        Format::Hotpotqa => hotpotqa::facts(),
+        Format::Hotpotqa => published::facts(),
         _ => PublishedFacts::default(),
     });
     let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
@@ -202,7 +201,7 @@ pub(super) type Records = Box<dyn Iterator<Item = Found> + Send>;
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
         Format::Frozen => own::open_frozen(path),
-        Format::Hotpotqa => hotpotqa::open(path),
+        Format::Hotpotqa => published::open(path),
         Format::Jsonl | Format::Dspy => own::open_json_lines(path),
         Format::Dpr => lines::open_lines(path, published::dpr_parser()),
         Format::Wiki18 => lines::open_lines(path, published::parse_wiki18),
@@ -273,7 +272,7 @@ impl Format {
                 _ if lines_file(path).is_some() => Some(Self::Jsonl),
                 _ if path.join(published::BEIR_FILE).is_file() => Some(Self::Beir),
                 _ if files_below(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),
-                _ if hotpotqa::is_folder(path) => Some(Self::Hotpotqa),
+                _ if published::is_folder(path) => Some(Self::Hotpotqa),
                 _ => published::is_fever_folder(path).then_some(Self::Fever),
             };
         }

@@ -7,7 +7,7 @@ use super::line::{
 use super::repair::{self, Repairs};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
-use crate::prompting::protocol::python::strip;
+use crate::prompting::protocol::model_json::strip;
 use serde_json::{Map, Value};
 use std::cell::Cell;
 

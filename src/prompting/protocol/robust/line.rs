@@ -3,8 +3,8 @@
 use super::repair::{self, Repairs};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
+use crate::prompting::protocol::model_json::strip;
 use crate::prompting::protocol::numbered::PLACEHOLDERS;
-use crate::prompting::protocol::python::strip;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LabelKind {

@@ -8,15 +8,14 @@
 
 use super::Fault;
 use super::action::{Form, Reader, Taken};
-use super::line::Placeholders;
-use super::line::verb_before;
-use super::line::{Bracket, clean, one_line};
-use super::line::{Label, LabelKind, is_canonical, is_mark, label};
-use super::line::{before_tag, behind_tag, is_closing, is_fence, wrapper};
+use super::line::{
+    Bracket, Label, LabelKind, Placeholders, before_tag, behind_tag, clean, is_canonical, is_closing, is_fence,
+    is_mark, label, one_line, verb_before, wrapper,
+};
 use super::repair::{self, Repairs};
 use crate::base::Tool;
 use crate::base::python::is_python_space;
-use crate::prompting::protocol::python::strip;
+use crate::prompting::protocol::model_json::strip;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {

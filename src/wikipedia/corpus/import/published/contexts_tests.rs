@@ -1,9 +1,9 @@
 //! Dumps that are made here, in the layout of the published ones.
 
-use super::open;
 use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildSettings, build};
 use crate::wikipedia::corpus::folder::Folder;
+use crate::wikipedia::corpus::import::published::open;
 use crate::wikipedia::corpus::import::{Format, tests};
 use crate::wikipedia::corpus::manifest::{Extent, Manifest, Sentences};
 use bzip2::Compression;
