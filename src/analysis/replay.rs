@@ -1,6 +1,7 @@
 //! Recorded episodes executed again, and the replies that the paper's loop could not use, parsed by another protocol.
 
 use crate::base::bounded::text_at_most;
+use crate::base::named;
 use crate::base::{Decoding, Prefix, Question, Repair, Step, Trajectory, Variant, sha256_hex};
 use crate::prompting::protocol::numbered::{question_line, step_text};
 use crate::prompting::protocol::react_paper::{self, Paper};
@@ -126,26 +127,30 @@ fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
 /// The environment's answer to an unknown action.
 const INVALID_ACTION: &str = "Invalid action:";
 
-/// Why the paper's loop could not use a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ParseFailure {
-    /// Not exactly one label of an action.
-    BadCall,
-    /// An action that the environment does not know.
-    InvalidAction,
+named! {
+    /// Why the paper's loop could not use a reply.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum ParseFailure {
+        /// Not exactly one label of an action.
+        BadCall = "bad_call",
+        /// An action that the environment does not know.
+        InvalidAction = "invalid_action",
+    }
 }
 
-/// What the other protocol executes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Executes what the model meant.
-    AsMeant,
-    /// Executes something else.
-    Otherwise,
-    /// Executes something that cannot be compared.
-    Executed,
-    /// Executes nothing.
-    Refused,
+named! {
+    /// What the other protocol executes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Verdict {
+        /// Executes what the model meant.
+        AsMeant = "as_meant",
+        /// Executes something else.
+        Otherwise = "otherwise",
+        /// Executes something that cannot be compared.
+        Executed = "executed",
+        /// Executes nothing.
+        Refused = "refused",
+    }
 }
 
 /// A reply that the paper's loop could not use, parsed by the other protocol.
@@ -158,28 +163,6 @@ pub(crate) struct Row {
     /// Tool and argument of the second call.
     pub(crate) meant: Option<(String, String)>,
     pub(crate) verdict: Verdict,
-}
-
-impl ParseFailure {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::BadCall => "bad_call",
-            Self::InvalidAction => "invalid_action",
-        }
-    }
-}
-
-impl Verdict {
-    pub(crate) const ALL: [Self; 4] = [Self::AsMeant, Self::Otherwise, Self::Executed, Self::Refused];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::AsMeant => "as_meant",
-            Self::Otherwise => "otherwise",
-            Self::Executed => "executed",
-            Self::Refused => "refused",
-        }
-    }
 }
 
 pub(crate) fn find_other(id: &str, options: &[String]) -> Result<Arc<dyn Protocol>, RunError> {

@@ -5,6 +5,7 @@ use crate::analysis::report::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval};
 use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::runs_at;
+use crate::base::named;
 use crate::base::stats::Interval;
 use crate::base::text::shell_word;
 use crate::base::{DatasetRecord, Manifest, Variant};
@@ -262,13 +263,15 @@ pub(crate) struct Ours {
     pub published: Vec<Option<f64>>,
 }
 
-/// Where a published figure lies relative to our interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    Below,
-    /// In our interval or at one of its ends.
-    Inside,
-    Above,
+named! {
+    /// Where a published figure lies relative to our interval.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Place {
+        Below = "below",
+        /// In our interval or at one of its ends.
+        Inside = "inside",
+        Above = "above",
+    }
 }
 
 /// A figure in per cent as a share: the nearest number to the printed decimal, which a division by 100 may miss.
@@ -286,14 +289,6 @@ impl Place {
             Self::Above
         } else {
             Self::Inside
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Below => "below",
-            Self::Inside => "inside",
-            Self::Above => "above",
         }
     }
 }

@@ -1,20 +1,23 @@
 //! Where two episodes of one question diverge: the first step that differs, and in what.
 
+use crate::base::named;
 use crate::base::{Step, Trajectory};
 use serde::Serialize;
 
-/// What differs first within a step, in the order of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Part {
-    Thought,
-    /// Tool or argument; where no tool was named, the action's text.
-    Action,
-    Observation,
-    /// One episode ended, the other went on.
-    End,
-    /// All steps are the same, the answers are not.
-    Answer,
+named! {
+    /// What differs first within a step, in the order of a step.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Part {
+        Thought = "thought",
+        /// Tool or argument; where no tool was named, the action's text.
+        Action = "action",
+        Observation = "observation",
+        /// One episode ended, the other went on.
+        End = "end",
+        /// All steps are the same, the answers are not.
+        Answer = "answer",
+    }
 }
 
 /// The first difference of two episodes.
@@ -26,16 +29,6 @@ pub struct Divergence {
 }
 
 impl Part {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Thought => "thought",
-            Self::Action => "action",
-            Self::Observation => "observation",
-            Self::End => "end",
-            Self::Answer => "answer",
-        }
-    }
-
     /// What differs first between two steps; white space at the ends of texts does not count.
     pub fn of(a: &Step, b: &Step) -> Option<Self> {
         if text(a.thought.as_ref()) != text(b.thought.as_ref()) {

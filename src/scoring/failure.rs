@@ -28,42 +28,31 @@ use super::observed::{Kind, Observed, cap, is_shown, is_touched, is_verdict, kin
 use super::overlap::AnswerScore;
 use super::retrieval::{Match, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
+use crate::base::named;
 use crate::base::{Call, Cause, Outcome, Tool, Trajectory};
 use serde::Serialize;
 
 /// From this F1 on, a wrong answer is a matter of wording.
 const NEAR: f64 = 0.5;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FailureClass {
-    Search,
-    Lookup,
-    Reasoning,
-    Label,
-    Hallucination,
-    Loop,
-    Format,
-    Cut,
-    Declined,
-    Limit,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum FailureClass {
+        Search = "search",
+        Lookup = "lookup",
+        Reasoning = "reasoning",
+        Label = "label",
+        Hallucination = "hallucination",
+        Loop = "loop",
+        Format = "format",
+        Cut = "cut",
+        Declined = "declined",
+        Limit = "limit",
+    }
 }
 
 impl FailureClass {
-    /// All classes, in the order in which they are shown.
-    pub const ALL: [Self; 10] = [
-        Self::Search,
-        Self::Lookup,
-        Self::Reasoning,
-        Self::Label,
-        Self::Hallucination,
-        Self::Loop,
-        Self::Format,
-        Self::Cut,
-        Self::Declined,
-        Self::Limit,
-    ];
-
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
@@ -76,21 +65,6 @@ impl FailureClass {
             Self::Hallucination => Some(PaperClass::Hallucination),
             Self::Label => Some(PaperClass::LabelAmbiguity),
             Self::Format | Self::Cut | Self::Declined | Self::Limit => None,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Search => "search",
-            Self::Lookup => "lookup",
-            Self::Reasoning => "reasoning",
-            Self::Label => "label",
-            Self::Hallucination => "hallucination",
-            Self::Loop => "loop",
-            Self::Format => "format",
-            Self::Cut => "cut",
-            Self::Declined => "declined",
-            Self::Limit => "limit",
         }
     }
 }

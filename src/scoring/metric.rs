@@ -3,45 +3,31 @@
 use super::characters::{characters, is_unspaced};
 use super::normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 use super::overlap::{AnswerScore, overlap, rouge_l};
+use crate::base::named;
 use crate::base::{AnswerKind, Question};
 
-/// How an answer is compared with its golds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Metric {
-    /// `HotpotQA`'s EM and F1 against the official gold alone, `answers[0]`.
-    Hotpot,
-    /// The same against every gold, each number's maximum: for datasets that list aliases.
-    Aliases,
-    /// FEVER's label accuracy: case is ignored, nothing else. All four numbers are the same.
-    Fever,
-    /// The reward of the paper's harness against `answers[0]`. All four numbers are the same.
-    Paper,
-    /// Exact match and F1 over characters, for scripts without spaces; the best of all golds.
-    Characters,
-    /// `StrategyQA`'s accuracy against `answers[0]`: true is yes, false is no. All four numbers are the same.
-    StrategyQa,
-    /// ROUGE-L for long answers, the best of all golds; EM is equality of normalised texts.
-    RougeL,
+named! {
+    /// How an answer is compared with its golds.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Metric {
+        /// `HotpotQA`'s EM and F1 against the official gold alone, `answers[0]`.
+        Hotpot = "hotpot",
+        /// The same against every gold, each number's maximum: for datasets that list aliases.
+        Aliases = "aliases",
+        /// FEVER's label accuracy: case is ignored, nothing else. All four numbers are the same.
+        Fever = "fever",
+        /// The reward of the paper's harness against `answers[0]`. All four numbers are the same.
+        Paper = "paper",
+        /// Exact match and F1 over characters, for scripts without spaces; the best of all golds.
+        Characters = "cjk",
+        /// `StrategyQA`'s accuracy against `answers[0]`: true is yes, false is no. All four numbers are the same.
+        StrategyQa = "strategyqa",
+        /// ROUGE-L for long answers, the best of all golds; EM is equality of normalised texts.
+        RougeL = "rougel",
+    }
 }
 
 impl Metric {
-    /// All metrics, in the order in which they are listed.
-    pub const ALL: [Self; 7] =
-        [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters, Self::StrategyQa, Self::RougeL];
-
-    /// As `--metric` takes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hotpot => "hotpot",
-            Self::Aliases => "aliases",
-            Self::Fever => "fever",
-            Self::Paper => "paper",
-            Self::Characters => "cjk",
-            Self::StrategyQa => "strategyqa",
-            Self::RougeL => "rougel",
-        }
-    }
-
     /// The metric of that name, in any case.
     /// Whether it says right or wrong and nothing between, so that F1 is the same as EM.
     pub fn is_accuracy(self) -> bool {

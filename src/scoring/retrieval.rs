@@ -7,6 +7,7 @@
 use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact, page_key, pieces, words};
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::{AnswerScore, float};
+use crate::base::named;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use std::collections::HashSet;
@@ -189,33 +190,23 @@ pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed<'_>) -> bool {
     seen.shows_sentence(fact).unwrap_or_else(|| fact.texts.iter().any(by_text))
 }
 
-/// Where an answer comes from, as far as its text can tell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grounding {
-    /// The answer appeared in an observation, right or wrong.
-    Grounded,
-    /// Right, though it appeared in none.
-    Lucky,
-    /// Wrong, and it appeared in none.
-    Ungrounded,
-    /// Yes, no or a label: an answer without a text that a page could hold. In no share.
-    Verdict,
+named! {
+    /// Where an answer comes from, as far as its text can tell.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Grounding {
+        /// The answer appeared in an observation, right or wrong.
+        Grounded = "grounded",
+        /// Right, though it appeared in none.
+        Lucky = "lucky",
+        /// Wrong, and it appeared in none.
+        Ungrounded = "ungrounded",
+        /// Yes, no or a label: an answer without a text that a page could hold. In no share.
+        Verdict = "verdict",
+    }
 }
 
 impl Grounding {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 4] = [Self::Grounded, Self::Lucky, Self::Ungrounded, Self::Verdict];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Grounded => "grounded",
-            Self::Lucky => "lucky",
-            Self::Ungrounded => "ungrounded",
-            Self::Verdict => "verdict",
-        }
-    }
-
     /// Grounding of an answer with this score; `None` for an answer without words.
     pub(super) fn of(answer: &str, score: AnswerScore, seen: &Observed<'_>) -> Option<Self> {
         let answer = cap(answer);

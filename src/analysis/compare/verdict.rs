@@ -2,6 +2,7 @@
 
 use super::comparison::Bounds;
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
+use crate::base::named;
 use crate::base::text::counted;
 use crate::scoring::float;
 use serde::Serialize;
@@ -20,28 +21,19 @@ pub struct Verdict {
     pub sentence: String,
 }
 
-/// The surest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
-#[serde(into = "&'static str")]
-pub enum Word {
-    /// The paired test shows a difference, and so does what holds for every distribution.
-    Beats,
-    /// Only the paired test does, which assumes that rare questions do not differ much more than these.
-    IsAheadOf,
-    /// The test finds a difference that it might not find with the unmeasured questions, or the rule of the run has not decided.
-    Undecided,
-    #[default]
-    NotDistinguishable,
-}
-
-impl Word {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Beats => "beats",
-            Self::IsAheadOf => "is ahead of",
-            Self::Undecided => "undecided",
-            Self::NotDistinguishable => "not distinguishable",
-        }
+named! {
+    /// The surest first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+    #[serde(into = "&'static str")]
+    pub enum Word {
+        /// The paired test shows a difference, and so does what holds for every distribution.
+        Beats = "beats",
+        /// Only the paired test does, which assumes that rare questions do not differ much more than these.
+        IsAheadOf = "is ahead of",
+        /// The test finds a difference that it might not find with the unmeasured questions, or the rule of the run has not decided.
+        Undecided = "undecided",
+        #[default]
+        NotDistinguishable = "not distinguishable",
     }
 }
 

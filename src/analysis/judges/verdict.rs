@@ -1,6 +1,7 @@
 //! Verdicts on answers and readings of episodes: what a judge is asked about, what it says, and the files of that.
 
 use crate::analysis::annotations::{ANNOTATION_VERSION, Annotation, AnnotationClass};
+use crate::base::named;
 use crate::base::text::{cut, is_control};
 use crate::base::{Decoding, Step, Tool, Trajectory, Usage, json_error, sha256_hex};
 use crate::runner::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};
@@ -41,29 +42,20 @@ impl Answer {
 /// Version of the stored lines; readers accept older ones and leave newer ones out.
 pub(crate) const VERDICT_VERSION: u32 = 1;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Verdict {
-    Correct,
-    Incorrect,
-    /// The answer says nothing that could be right or wrong.
-    NotAttempted,
-    /// The reply has no verdict of the prompt's.
-    Unreadable,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum Verdict {
+        Correct = "correct",
+        Incorrect = "incorrect",
+        /// The answer says nothing that could be right or wrong.
+        NotAttempted = "not_attempted",
+        /// The reply has no verdict of the prompt's.
+        Unreadable = "unreadable",
+    }
 }
 
 impl Verdict {
-    pub(crate) const ALL: [Self; 4] = [Self::Correct, Self::Incorrect, Self::NotAttempted, Self::Unreadable];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Correct => "correct",
-            Self::Incorrect => "incorrect",
-            Self::NotAttempted => "not_attempted",
-            Self::Unreadable => "unreadable",
-        }
-    }
-
     /// Whether the answer is right; absent where that was not measured.
     pub(crate) fn right(self) -> Option<bool> {
         (self != Self::Unreadable).then_some(self == Self::Correct)

@@ -2,6 +2,7 @@
 
 use super::interface::Decoded;
 use super::{ModelError, Raw, Remote, redactor};
+use crate::base::named;
 use crate::base::text::printable;
 use crate::base::{Cause, Decoding, Ending, FinishReason, Prompt, Reasoning, Request, RequestOption, RequestOptions};
 use crate::models::UNKNOWN_REASON_HINT;
@@ -14,16 +15,18 @@ const REASON_CHARS: usize = 40;
 /// A text of more characters than this must have more tokens than that.
 const FEW_CHARS: usize = FEW_TOKENS as usize * 20;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Honoured,
-    /// It accepts the setting and ignores it.
-    Ignored,
-    /// It refuses requests with the setting; they are sent without it.
-    Refused,
-    /// The answers do not show it.
-    Unclear,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Verdict {
+        Honoured = "honoured",
+        /// It accepts the setting and ignores it.
+        Ignored = "ignored",
+        /// It refuses requests with the setting; they are sent without it.
+        Refused = "refused",
+        /// The answers do not show it.
+        Unclear = "unclear",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -171,15 +174,4 @@ fn judge_limit(first: &Raw, most: u32) -> Verdict {
         return Verdict::Ignored;
     }
     if decoded.finish_reason.as_deref() == Some("length") { Verdict::Honoured } else { Verdict::Unclear }
-}
-
-impl Verdict {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Honoured => "honoured",
-            Self::Ignored => "ignored",
-            Self::Refused => "refused",
-            Self::Unclear => "unclear",
-        }
-    }
 }

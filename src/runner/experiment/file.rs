@@ -6,6 +6,7 @@ use super::reader::{Entry, Notes, TOP_KEYS, Table, empty, fault, unused};
 use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
 use super::shipped;
 use super::variants::{self, Find, settings};
+use crate::base::named;
 use crate::base::{Pairs, StopRule};
 use crate::prompting::{Fault, Problems, file_of};
 use serde_json::Value;
@@ -493,21 +494,12 @@ pub struct PublishedFigure {
     pub percent: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PublishedMetric {
-    /// Exact match; of labels, their accuracy.
-    Em,
-    F1,
-}
-
-impl PublishedMetric {
-    pub const ALL: [Self; 2] = [Self::Em, Self::F1];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Em => "em",
-            Self::F1 => "f1",
-        }
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PublishedMetric {
+        /// Exact match; of labels, their accuracy.
+        Em = "em",
+        F1 = "f1",
     }
 }
 
