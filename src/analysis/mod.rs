@@ -9,6 +9,7 @@
 //! | `compare`, `comparing` | variants on the same questions: differences, intervals, tests, verdicts; what a person compares |
 //! | `flipped` | answers that flip between variants |
 //! | `branching` | which episodes are branched off, and what an edit repairs |
+//! | `sample` | which episodes of a run a person judges |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
 //! | `reproduction` | what is recorded of an experiment beside published figures |
 //! | [`export`], `exporting` | a file for each format of other programs; which episodes of which runs go into it |
@@ -38,6 +39,7 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;
 pub(crate) mod results;
+pub(crate) mod sample;
 pub(crate) mod scores;
 
 pub(crate) use flipped::flip_lists;

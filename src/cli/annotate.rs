@@ -4,7 +4,6 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::prompted::Lines;
 use super::say::say;
-use crate::analysis::annotations::sample::{SampledEpisode, Stratum, sampled};
 use crate::analysis::annotations::{
     ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append, bad_name,
     import as read, parse_answer as parse,
@@ -13,6 +12,7 @@ use crate::analysis::report::console::stdout;
 use crate::analysis::report::trajectory::{heading, render};
 use crate::analysis::report::{View, thousands};
 use crate::analysis::results::{GradedRun, RunRef, check_one};
+use crate::analysis::sample::{SampledEpisode, Stratum, sampled};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Tool, Trajectory};

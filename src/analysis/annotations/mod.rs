@@ -8,7 +8,6 @@ mod agreement;
 mod annotation;
 mod answer;
 mod import;
-pub(crate) mod sample;
 
 pub(crate) use agreement::{Clusters, Disagreement, Judged, Judgements, Person, Table, Two};
 pub(crate) use annotation::{ANNOTATION_VERSION, Annotations, append, bad_name, carry, is_model};
