@@ -1,58 +1,10 @@
 //! Parts of the questions: by type, level, hops, kind of answer, or any other field.
 
+use super::comparison::{Breakdown, Group, GroupMean, GroupPair};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::pairs::{Sample, positions, stopped_by};
-use super::{MethodInterval, NamedFigure, Settings, Variant};
-use serde::Serialize;
+use super::{NamedFigure, Settings, Variant};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// One figure by one field. Parts are many and nothing corrects for that, so there is no verdict.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Breakdown {
-    pub by: String,
-    #[serde(rename = "metric")]
-    pub figure: String,
-    /// The parts, by the values of the field; questions without a value come last.
-    pub groups: Vec<Group>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Group {
-    /// The value; absent for questions without one.
-    pub value: Option<String>,
-    /// Questions that all variants measured: the n of the means.
-    pub n: usize,
-    pub means: Vec<GroupMean>,
-    /// The same pairs as for all questions.
-    pub pairs: Vec<GroupPair>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GroupMean {
-    #[serde(rename = "column")]
-    pub variant: String,
-    pub mean: Option<f64>,
-    /// Interval of the mean, as in [`VariantMean`](super::VariantMean).
-    pub interval: Option<MethodInterval>,
-}
-
-/// Two variants in a part; the difference is `b − a`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GroupPair {
-    /// The baseline, or the variant named first.
-    pub a: String,
-    pub b: String,
-    /// Questions that both measured.
-    pub n: usize,
-    pub difference: Option<f64>,
-    /// Its standard error, clustered where there are clusters.
-    pub se: Option<f64>,
-    /// Its padded t interval, clustered where there are clusters.
-    pub interval: Option<MethodInterval>,
-    /// The rule that could stop a run of the two: the interval is not valid at its nominal level.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped_by: Option<String>,
-}
 
 /// The breakdowns of one figure by every field of the settings.
 pub(super) fn breakdowns(

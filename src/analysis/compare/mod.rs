@@ -5,12 +5,13 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `settings` | what to compare: settings, figures, errors |
+//! | `settings` | what to compare: settings, figures, errors, the rule of a run |
+//! | `comparison` | the result as plain data |
 //! | `pairing` | variants, their rows, one value per question and variant |
-//! | `comparison` | the result as plain data, and `compare`, which computes it |
 //! | `pairs` | one pair: tests, intervals, the rule that stops a run, all possible pairs |
 //! | `verdict` | the sentence about a pair, and how figures are written |
 //! | `breakdown` | parts of the questions |
+//! | `compute` | `compare`, which computes a comparison |
 //! | `flips` | flipped answers, stale gold |
 //! | `effort` | what it takes to see small differences |
 //! | `optimism` | the holdout beside the development part |
@@ -18,6 +19,7 @@
 
 pub(crate) mod breakdown;
 pub(crate) mod comparison;
+mod compute;
 pub(crate) mod conditions;
 mod effort;
 pub(crate) mod flips;
@@ -28,19 +30,18 @@ pub(crate) mod settings;
 pub(crate) mod verdict;
 
 pub(crate) use crate::scoring::{Better, Unit};
-pub(crate) use breakdown::{Breakdown, Group, GroupMean, GroupPair};
 pub use comparison::Comparison;
 pub(crate) use comparison::{
-    Bounds, FigureComparison, Ids, MethodInterval, Pair, VariantMean, compare, means_and_pairs,
+    Bounds, Breakdown, FigureComparison, Group, GroupMean, GroupPair, Ids, MethodInterval, Pair, VariantMean, Word,
 };
+pub(crate) use compute::{compare, means_and_pairs};
 pub(crate) use effort::{EXPENSES, Effort, efforts};
 pub(crate) use flips::{Gold, GoldState, flips};
 pub(crate) use optimism::{Optimism, optimism};
 pub(crate) use pairing::{Item, Variant};
-pub(crate) use pairs::{MOST_PAIRS, Possible, StoppedRun, among_all};
+pub(crate) use pairs::{MOST_PAIRS, among_all};
 pub use settings::Settings;
-pub(crate) use settings::{CompareError, NamedFigure, RESAMPLES, SEED};
-pub(crate) use verdict::{Verdict, Word};
+pub(crate) use settings::{CompareError, NamedFigure, RESAMPLES, SEED, StoppedRun};
 
 #[cfg(test)]
 mod missing_tests;

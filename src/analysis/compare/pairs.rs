@@ -1,17 +1,16 @@
 //! Pairs of variants: difference, intervals, tests, what can be shown; rules that stop a run; corrections for all possible pairs.
 
-use super::comparison::{DecisiveP, MethodInterval, Pair, Tests};
+use super::comparison::{DecisiveP, MethodInterval, Pair, Possible, Tests};
 use super::pairing::{FigureValues, Pairing, Values};
 use super::verdict::p_equals;
 use super::{Comparison, FigureComparison, NamedFigure, Settings, Variant};
+use crate::base::Stopping;
 use crate::base::stats::{
     Bootstrap, Decision, Differences, Interval, Mean, Moments, Permutation, Reach, Rule, Sums, holm, pearson,
     permutation_resampled, wilcoxon, wilson,
 };
 use crate::base::text::thousands;
-use crate::base::{StopRule, Stopping};
 use crate::scoring::float;
-use serde::Serialize;
 
 /// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
@@ -277,54 +276,6 @@ fn named(method: &'static str, level: f64, interval: Interval) -> MethodInterval
 /// The method of an interval that holds at any time.
 pub(super) const SEQUENCE: &str = "confidence sequence";
 
-/// A run that a rule could stop, as far as its variants are compared.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoppedRun {
-    pub rule: StopRule,
-    /// Names of the run's variants in the comparison.
-    pub variants: Vec<String>,
-    /// Names of the rule's two variants in the comparison; absent if one of them is not compared.
-    pub pair: Option<[String; 2]>,
-    /// What the rule found; absent where the folder does not hold the run's questions.
-    pub found: Option<Stopping>,
-}
-
-impl StoppedRun {
-    fn has(&self, variants: &[&str]) -> bool {
-        self.variants.iter().any(|of_run| variants.contains(&of_run.as_str()))
-    }
-
-    /// What the rule found about this pair, seen as `b − a`.
-    fn about(&self, a: &str, b: &str, figure: &NamedFigure) -> Option<Stopping> {
-        let [first, second] = self.pair.as_ref()?;
-        let found = self.found.as_ref().filter(|_| self.rule.metric == figure.name)?;
-        match () {
-            () if first == a && second == b => Some(found.clone()),
-            () if first == b && second == a => Some(found.swapped()),
-            () => None,
-        }
-    }
-
-    /// What is said of everything else of the run.
-    pub(super) fn note(&self) -> String {
-        let about = if self.found.is_some() {
-            format!("only what it says of {} and {} in {}", self.rule.a, self.rule.b, self.rule.label())
-        } else {
-            "the folder does not hold the run's questions, so that nothing".to_owned()
-        };
-        format!(
-            "the run of {} had the rule {}, which looks again and again: {about} is valid at its level; p and intervals of all \
-             others are not valid at their nominal level{}",
-            self.variants.join(", "),
-            self.rule,
-            self.found
-                .as_ref()
-                .filter(|found| found.decided && found.later > 0)
-                .map_or_else(String::new, |found| format!("; {}", found.after_stop()))
-        )
-    }
-}
-
 /// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
 pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
     if let Some(found) = about(&pair.a, &pair.b, figure, settings) {
@@ -374,18 +325,6 @@ pub(crate) const MOST_PAIRS: usize = 5_000;
 
 /// Sign flips of all pairs together at most: a few seconds.
 const MOST_FLIPS: usize = 2_000_000_000;
-
-/// What a named pair is one of.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Possible {
-    /// Pairs that were named and not planned.
-    pub named: usize,
-    /// All pairs of the variants of the files or runs.
-    pub pairs: usize,
-    /// `holm` over all of them, or `bonferroni`, an upper bound of it, where these are too many to compute.
-    pub correction: &'static str,
-    pub p: f64,
-}
 
 impl Possible {
     fn sentence(&self) -> String {

@@ -1,8 +1,7 @@
 //! What to compare: the settings, the figures, and what can be wrong with them.
 
-use super::StoppedRun;
-use crate::base::Pairs;
 use crate::base::stats::Interval;
+use crate::base::{Pairs, StopRule, Stopping};
 use crate::scoring::{Better, Figure, Unit, figure};
 use serde::Serialize;
 
@@ -73,7 +72,7 @@ impl Settings {
 /// A figure by its name: one of an episode, or a column of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedFigure {
-    /// Its name, as in [`Variant::figures`](super::Variant::figures).
+    /// Its name, as in `Variant::figures`.
     pub name: String,
     pub unit: Unit,
     pub better: Better,
@@ -179,4 +178,52 @@ pub(crate) enum CompareError {
 pub(crate) fn canonical(typed: &str) -> String {
     let name = typed.trim().to_ascii_lowercase();
     if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
+}
+
+/// A run that a rule could stop, as far as its variants are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoppedRun {
+    pub rule: StopRule,
+    /// Names of the run's variants in the comparison.
+    pub variants: Vec<String>,
+    /// Names of the rule's two variants in the comparison; absent if one of them is not compared.
+    pub pair: Option<[String; 2]>,
+    /// What the rule found; absent where the folder does not hold the run's questions.
+    pub found: Option<Stopping>,
+}
+
+impl StoppedRun {
+    pub(super) fn has(&self, variants: &[&str]) -> bool {
+        self.variants.iter().any(|of_run| variants.contains(&of_run.as_str()))
+    }
+
+    /// What the rule found about this pair, seen as `b − a`.
+    pub(super) fn about(&self, a: &str, b: &str, figure: &NamedFigure) -> Option<Stopping> {
+        let [first, second] = self.pair.as_ref()?;
+        let found = self.found.as_ref().filter(|_| self.rule.metric == figure.name)?;
+        match () {
+            () if first == a && second == b => Some(found.clone()),
+            () if first == b && second == a => Some(found.swapped()),
+            () => None,
+        }
+    }
+
+    /// What is said of everything else of the run.
+    pub(super) fn note(&self) -> String {
+        let about = if self.found.is_some() {
+            format!("only what it says of {} and {} in {}", self.rule.a, self.rule.b, self.rule.label())
+        } else {
+            "the folder does not hold the run's questions, so that nothing".to_owned()
+        };
+        format!(
+            "the run of {} had the rule {}, which looks again and again: {about} is valid at its level; p and intervals of all \
+             others are not valid at their nominal level{}",
+            self.variants.join(", "),
+            self.rule,
+            self.found
+                .as_ref()
+                .filter(|found| found.decided && found.later > 0)
+                .map_or_else(String::new, |found| format!("; {}", found.after_stop()))
+        )
+    }
 }

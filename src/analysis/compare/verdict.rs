@@ -1,47 +1,9 @@
 //! One sentence about a pair, and how its figures are written.
 
-use super::comparison::Bounds;
+use super::comparison::{Bounds, Verdict, Word};
 use super::{Better, MethodInterval, NamedFigure, Pair, Settings, Unit};
-use crate::base::named;
 use crate::base::text::counted;
 use crate::scoring::float;
-use serde::Serialize;
-
-/// What follows from a pair.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Verdict {
-    /// The verdict in a word.
-    pub word: Word,
-    /// Whether the corrected p of the paired test is below alpha. The interval then excludes 0, too.
-    pub distinguishable: bool,
-    /// Absent if not distinguishable, if unmeasured questions could undo the difference, or without a better direction.
-    pub winner: Option<String>,
-    /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
-    /// Names in it are not escaped: do that before printing it.
-    pub sentence: String,
-}
-
-named! {
-    /// The surest first.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
-    #[serde(into = "&'static str")]
-    pub enum Word {
-        /// The paired test shows a difference, and so does what holds for every distribution.
-        Beats = "beats",
-        /// Only the paired test does, which assumes that rare questions do not differ much more than these.
-        IsAheadOf = "is ahead of",
-        /// The test finds a difference that it might not find with the unmeasured questions, or the rule of the run has not decided.
-        Undecided = "undecided",
-        #[default]
-        NotDistinguishable = "not distinguishable",
-    }
-}
-
-impl From<Word> for &'static str {
-    fn from(word: Word) -> Self {
-        word.name()
-    }
-}
 
 impl Verdict {
     /// What follows from a pair, one of `pairs` that were corrected together.

@@ -1,0 +1,210 @@
+//! The functions that compute a comparison.
+
+use super::breakdown::breakdowns;
+use super::comparison::{Comparison, FigureComparison, VariantMean, VariantSummary, Verdict};
+use super::pairing::{FigureValues, Pairing};
+use super::pairs::{Sample, pairs, stopped_by};
+use super::{CompareError, NamedFigure, Settings, StoppedRun, Unit, Variant};
+use crate::base::Pairs;
+use crate::base::stats::{Interval, cochran_q};
+use crate::base::text::counted;
+use std::collections::HashSet;
+
+/// Compares variants, each two on the questions that both measured; the means are those of the questions that all measured.
+///
+/// Repeats are averaged within a question first. Equal input gives equal output to the last bit.
+pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
+    if variants.len() < 2 {
+        return Err(CompareError::TooFew(variants.len()));
+    }
+    means_and_pairs(variants, settings)
+}
+
+/// The same for one variant too, which has means and no pairs.
+pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
+    settings.check()?;
+    check(variants, settings)?;
+    let pairing = Pairing::of(variants)?;
+    let shared = pairing.shared();
+    if shared == 0 {
+        return Err(CompareError::NothingShared(names_or_none(variants.iter().map(|variant| variant.name.as_str()))));
+    }
+    let (mut figures, mut parts) = (Vec::new(), Vec::new());
+    for figure in &settings.figures {
+        let figure = &with_range(figure, variants)?;
+        let values = pairing.values(figure)?;
+        parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
+        figures.push(compare_figure(variants, figure, &values, settings));
+    }
+    let summaries = pairing.summaries();
+    let mut notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
+    notes.extend(settings.stopped.iter().map(StoppedRun::note));
+    Ok(Comparison {
+        settings: settings.clone(),
+        questions: pairing.all(),
+        shared,
+        variants: summaries,
+        figures,
+        breakdowns: parts,
+        notes,
+    })
+}
+
+fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> {
+    let mut names = HashSet::new();
+    if let Some(variant) = variants.iter().find(|variant| !names.insert(variant.name.as_str())) {
+        return Err(CompareError::SameName(variant.name.clone()));
+    }
+    let Pairs { baseline, contrasts } = &settings.pairs;
+    if let Some(wanted) = baseline.iter().chain(contrasts.iter().flatten()).find(|name| !names.contains(name.as_str()))
+    {
+        let known = names_or_none(variants.iter().map(|variant| variant.name.as_str()));
+        return Err(CompareError::Unknown { wanted: wanted.clone(), known });
+    }
+    if let Some([same, _]) = contrasts.iter().find(|[a, b]| a == b) {
+        return Err(CompareError::WithItself(same.clone()));
+    }
+    for field in &settings.breakdowns {
+        if variants.iter().all(|variant| variant.grouping(field).is_none()) {
+            let mut known: Vec<&str> = Vec::new();
+            for name in variants.iter().flat_map(|variant| &variant.groupings) {
+                if !known.contains(&name.as_str()) {
+                    known.push(name);
+                }
+            }
+            return Err(CompareError::UnknownGrouping {
+                field: field.clone(),
+                known: names_or_none(known.into_iter()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The figure with the bounds of its values: a figure that the program does not know has those of shares where all its values lie
+/// between 0 and 1. Refuses values outside of bounds that are given.
+fn with_range(figure: &NamedFigure, variants: &[Variant]) -> Result<NamedFigure, CompareError> {
+    let outside = |range: Interval| {
+        variants.iter().find_map(|variant| {
+            let at = variant.figure(&figure.name)?;
+            let values = variant.items.iter().filter_map(|item| Some((item, item.value(at)?)));
+            let (item, value) = values.into_iter().find(|(_, value)| !range.contains(*value))?;
+            let (variant, question) = (variant.name.clone(), item.id.clone());
+            Some(CompareError::OutOfBounds { figure: figure.name.clone(), variant, question, value, range })
+        })
+    };
+    let Some(range) = figure.range else {
+        let range = Some(Interval::SHARES).filter(|range| figure.is_own() && outside(*range).is_none());
+        return Ok(NamedFigure { range, ..figure.clone() });
+    };
+    outside(range).map_or_else(|| Ok(figure.clone()), Err)
+}
+
+fn names_or_none<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn compare_figure(
+    variants: &[Variant],
+    figure: &NamedFigure,
+    values: &FigureValues<'_, '_>,
+    settings: &Settings,
+) -> FigureComparison {
+    let mut pairs = pairs(variants, values, figure, settings);
+    let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
+    for pair in &mut pairs {
+        // Shares differ by 1 at most: what only more than that would show is not shown.
+        pair.mde = pair.mde.filter(|mde| figure.unit != Unit::Share || *mde <= 1.0);
+        pair.verdict = Verdict::of(pair, figure, corrected, settings);
+    }
+    let common = values.common();
+    let clusters = common.clusters.as_deref();
+    let means = variants.iter().zip(values.bounds()).enumerate().map(|(at, (variant, bounds))| {
+        let sample = Sample { values: &common.variants[at], clusters };
+        let estimate = sample.mean();
+        VariantMean {
+            variant: variant.name.clone(),
+            mean: estimate.map(|estimate| estimate.mean),
+            se: estimate.and_then(|estimate| estimate.se),
+            interval: sample.mean_interval(common.binary[at], figure.range, settings.level),
+            intervals: sample.mean_intervals(common.binary[at], settings.level),
+            not_measured: values.not_measured(at),
+            bounds,
+        }
+    });
+    let right = |variant: &Vec<f64>| variant.iter().map(|value| *value > 0.0).collect();
+    let several = common.all_binary() && variants.len() > 2 && !common.questions.is_empty();
+    let cochran_q =
+        several.then(|| cochran_q(&common.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten();
+    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+    FigureComparison {
+        figure: figure.clone(),
+        n: common.questions.len(),
+        binary: common.all_binary() && !common.questions.is_empty(),
+        clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
+        means: means.collect(),
+        cochran_q,
+        cochran_q_stopped_by: cochran_q.and_then(|_| stopped_by(&names, settings)),
+        pairs,
+        excluded: values.excluded(),
+    }
+}
+
+fn notes(
+    variants: &[VariantSummary],
+    figures: &[FigureComparison],
+    all: usize,
+    shared: usize,
+    in_parts: bool,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    // Of three variants two may have what the third lacks.
+    let left_out = if variants.len() > 2 { "are in no mean" } else { "are excluded" };
+    if shared < all {
+        notes.push(format!("{} of {all} questions are not in all variants and {left_out}", all - shared));
+    }
+    if variants.iter().any(|variant| variant.not_measured > 0) {
+        notes.push(
+            "episodes that were not measured (the model or Wikipedia failed, or the budget was spent) are in no mean; the bounds show how much they could change"
+                .to_owned(),
+        );
+    }
+    for figure in figures.iter().filter(|figure| figure.excluded.count > 0) {
+        let (label, count) = (figure.figure.label(), figure.excluded.count);
+        notes.push(format!(
+            "{label}: {count} of {shared} shared questions have no value in at least one variant and {left_out}"
+        ));
+    }
+    let failed: usize = variants.iter().map(|variant| variant.not_measured).sum();
+    for figure in figures {
+        let all: usize = figure.means.iter().map(|mean| mean.not_measured).sum();
+        if all > failed {
+            let (label, some) = (figure.figure.label(), counted(all - failed, "measured episode"));
+            notes.push(format!("{label}: {some} without a value of it; they count as not measured"));
+        }
+    }
+    if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {
+        notes.push(format!(
+            "questions were asked up to {repeats} times: repeats are averaged within a question first. An average is \
+             neither right nor wrong, so McNemar's test and Cochran's Q are left out"
+        ));
+    }
+    if let Some(figure) = figures.iter().find(|figure| figure.clusters.is_some()) {
+        let (questions, clusters) =
+            (counted(figure.n, "question"), counted(figure.clusters.unwrap_or_default(), "cluster"));
+        notes.push(format!(
+            "{questions} are in {clusters}: standard errors, intervals and the permutation test are by \
+             cluster. McNemar's test, Wilcoxon's and Cochran's Q assume independent questions and decide nothing"
+        ));
+    }
+    // The pair of a rule has no p to correct.
+    let corrected = |figure: &FigureComparison| figure.pairs.iter().filter(|pair| pair.stopping.is_none()).count();
+    if let Some(most) = figures.iter().map(corrected).max().filter(|most| *most > 1) {
+        notes.push(format!("Holm's correction covers the {most} pairs of a figure, not several figures"));
+    }
+    if in_parts {
+        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
+    }
+    notes
+}
