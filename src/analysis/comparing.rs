@@ -3,8 +3,8 @@
 use crate::analysis::compare::conditions::{Argument, ConditionError, Judged, Terms, evaluate};
 use crate::analysis::compare::settings::canonical;
 use crate::analysis::compare::{
-    CompareError, Comparison, EXPENSES, Effort, Item, MOST_PAIRS, NamedFigure, Optimism, Settings, Variant, among_all,
-    compare, efforts, optimism,
+    CompareError, Comparison, EXPENSES, Effort, Item, MOST_PAIRS, Matching, MatchingError, NamedFigure, Optimism,
+    Settings, Variant, among_all, compare, efforts, optimism,
 };
 use crate::analysis::report::comparison::{Compared, FlipList};
 use crate::analysis::results::{
@@ -32,6 +32,8 @@ pub(crate) struct CompareRequest {
     pub(crate) runs: Vec<String>,
     pub(crate) tables: Vec<PathBuf>,
     pub(crate) baseline: Option<String>,
+    /// The setting whose values are compared, all others held equal.
+    pub(crate) within: Option<String>,
     /// Names of variants, two for each pair.
     pub(crate) contrast: Vec<String>,
     pub(crate) metric: Vec<String>,
@@ -86,7 +88,7 @@ impl CompareRequest {
     /// Whether some of the possible pairs may be named: two variants, or variants of runs.
     fn names_pairs(&self) -> bool {
         !self.contrast.is_empty()
-            || self.runs.iter().any(|run| RunRef::parse(run).is_some_and(|run| run.variant.is_some()))
+            || results::runs(&self.runs).is_ok_and(|runs| runs.iter().any(|run| run.variant.is_some()))
     }
 
     fn settings(&self, pairs: Pairs) -> Result<Settings, RunError> {
@@ -139,6 +141,9 @@ pub(crate) fn compare_runs(
 ) -> Result<ComparedRuns, RunError> {
     let (mut sources, figures) = sources(request, tell)?;
     let mut names = results::names(&sources);
+    if let Some(setting) = &request.within {
+        return compare_values(request, setting, pairs, (sources, names, figures), tell);
+    }
     let mut absent = None;
     if pairs.is_all() {
         (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
@@ -158,8 +163,7 @@ pub(crate) fn compare_runs(
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     possible.charge(request, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
-    let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &comparison)?)));
-    let judged = judged.collect::<Result<Vec<_>, RunError>>()?;
+    let judged = judged(request, &comparison)?;
     let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
     let flips = if request.lists_flips() {
         flip_lists(&sources, &columns, &comparison, request.stale_gold, most)?
@@ -188,6 +192,58 @@ pub(crate) fn compare_runs(
         efforts,
         judged,
     })
+}
+
+/// Compares the values of one setting over variants that differ in nothing else.
+fn compare_values(
+    request: &CompareRequest,
+    setting: &str,
+    pairs: Pairs,
+    (sources, names, figures): (Vec<Source>, Vec<String>, Vec<String>),
+    tell: Tell<'_>,
+) -> Result<ComparedRuns, RunError> {
+    let matching = Matching::of(setting, &differences::settings(&sources), &names).map_err(|error| {
+        let hint = match error {
+            MatchingError::Same { .. } => "name only one of them",
+            _ => "compare prints the settings that differ without --within; a matrix over them has variants that match",
+        };
+        RunError::usage(format!("--within: {}", visible_line(&error.to_string(), 500)), hint)
+    })?;
+    let warnings = differences::warnings(&sources, &names);
+    warn(&warnings, tell);
+    let variants = columns(request, &sources, &names, &figures);
+    let merged = matching.merged(&variants);
+    let stopped = matching.stopped(results::stopped(&sources, &names)?, &names);
+    let mut settings = Settings { stopped, ..request.settings(matching.named(pairs))? };
+    results::bound(&mut settings.figures, &figures, &sources);
+    let mut comparison = compare(&merged, &settings).map_err(|error| explain(error, &sources))?;
+    if !request.contrast.is_empty() {
+        among_all(&mut comparison, &merged, merged.len(), &|_, _| false);
+    }
+    let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
+    comparison.notes.extend(within.notes());
+    comparison.within = Some(within);
+    let judged = judged(request, &comparison)?;
+    let efforts = if request.mde { efforts(&merged, &comparison, questions_of(&sources)) } else { Vec::new() };
+    Ok(ComparedRuns {
+        mde: request.mde,
+        lists_flips: false,
+        sources,
+        names,
+        comparison,
+        settings: Vec::new(),
+        corrected: Vec::new(),
+        flips: Vec::new(),
+        warnings,
+        holdout: OverHoldout::default(),
+        holdout_lines: Vec::new(),
+        efforts,
+        judged,
+    })
+}
+
+fn judged(request: &CompareRequest, comparison: &Comparison) -> Result<Vec<(String, Judged)>, RunError> {
+    request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, comparison)?))).collect()
 }
 
 impl ComparedRuns {

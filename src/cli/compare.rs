@@ -37,6 +37,10 @@ pub(super) struct Args {
     /// Variant to compare all others with [default: the experiment's contrasts or baseline, else all pairs].
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
+    /// Compare the values of this setting, such as prompt, with all other settings held equal: each question's difference is the
+    /// mean over the variants that differ in it alone.
+    #[arg(long, value_name = "SETTING", conflicts_with_all = ["from_csv", "flips", "stale_gold", "holdout", "dev", "plan"])]
+    within: Option<String>,
     /// Compare only these two variants, as B - A; may be repeated. Holm's correction covers the pairs named.
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "baseline")]
     contrast: Vec<String>,
@@ -124,6 +128,7 @@ impl Args {
             runs: self.runs.clone(),
             tables: self.from_csv.clone(),
             baseline: self.baseline.clone(),
+            within: self.within.clone(),
             contrast: self.contrast.clone(),
             metric: self.metric.clone(),
             bounds: self.bounds.clone(),

@@ -491,3 +491,51 @@ fn a_lead_that_the_unmeasured_could_reverse_is_undecided_until_they_are_measured
     let decided = verdict(&compare_json(&[&base, &other]));
     assert_eq!((&decided["word"], &decided["winner"]), (&json!("beats"), &json!("other/main")), "{decided}");
 }
+
+/// Two protocols by two methods; `act` loses ten right answers under one protocol, and five under the other.
+#[test]
+fn values_of_one_setting_are_compared_over_matched_variants() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "matrix", &["--method", "act,react", "--protocol", "robust,react-paper"]);
+    let mut left = BTreeMap::from([("robust/act".to_owned(), 10), ("react-paper/act".to_owned(), 5)]);
+    let matrix = copy(&run, &dir.path().join("planted"), |record| {
+        let variant = record["variant"].as_str().expect("a variant");
+        if let Some(left) = left.get_mut(variant).filter(|left| **left > 0 && em(record) > 0.0) {
+            *left -= 1;
+            record["answer"] = json!("planted and wrong");
+        }
+    });
+    let compared = compare_json(&[&matrix, "--within", "method", "--metric", "em"]);
+    let pair = &metric(&compared, "em")["pairs"][0];
+    assert_eq!((&pair["a"], &pair["b"], &pair["n"]), (&json!("method=act"), &json!("method=react"), &json!(60)));
+    let (mut expected, react) = (Vec::new(), column(&matrix, "robust/react", em));
+    for (robust, paper) in column(&matrix, "robust/act", em).iter().zip(column(&matrix, "react-paper/act", em)) {
+        expected.push(react[expected.len()] - f64::midpoint(*robust, paper));
+    }
+    let close = |value: &Value, expected: f64| (value.as_f64().expect("a number") - expected).abs() < 1e-12;
+    assert!(close(&pair["difference"], mean(&expected)) && close(&pair["difference"], 0.125), "{pair}");
+    assert!(close(&pair["se"], standard_error(&expected)), "{pair}");
+    let combinations = compared["within"]["combinations"].as_array().expect("combinations");
+    let single = |at: usize| (&combinations[at]["name"], &combinations[at]["figures"][0]["pairs"][0]["difference"]);
+    assert_eq!(single(0), (&json!("protocol=robust"), &json!(10.0 / 60.0)));
+    assert_eq!(single(1), (&json!("protocol=react-paper"), &json!(5.0 / 60.0)));
+    // The limit of tokens follows the protocol by default, which a note says.
+    let table = compare(&[&matrix, "--within", "protocol", "--baseline", "robust", "--metric", "em"]);
+    assert!(table.contains("protocol=react-paper − protocol=robust"), "{table}");
+    assert!(table.contains("each protocol has its own max_tokens"), "{table}");
+}
+
+#[test]
+fn settings_that_no_matched_variants_have_are_refused() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "matrix", &["--method", "act,react", "--protocol", "robust,react-paper", "--limit", "4"]);
+    let refused = |args: &[&str], words: &str| wikitrail(&[&["compare"], args].concat()).refused(2, &[words]);
+    refused(&[&run, "--within", "model"], "the variants do not differ in `model`; they differ in protocol");
+    refused(&[&run, &run, "--within", "method"], "have the same settings\nhint: name only one of them");
+    let diagonal = ["robust/act", "react-paper/react"].map(|variant| format!("{run}@{variant}"));
+    let words = "no two variants differ in `method` alone; they differ in protocol";
+    refused(&[&diagonal[0], &diagonal[1], "--within", "method"], words);
+    let prefixed = compare_json(&[&format!("{run}@robust/"), "--metric", "em"]);
+    let names: Vec<&Value> = prefixed["columns"].as_array().expect("variants").iter().map(|of| &of["name"]).collect();
+    assert_eq!(names, ["robust/act", "robust/react"]);
+}

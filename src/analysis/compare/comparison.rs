@@ -25,8 +25,50 @@ pub struct Comparison {
     pub figures: Vec<FigureComparison>,
     /// The parts of the questions, by field and figure.
     pub breakdowns: Vec<Breakdown>,
+    /// The single combinations, where the values of one setting are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within: Option<Within>,
     /// Caveats, a sentence each.
     pub notes: Vec<String>,
+}
+
+/// The single combinations behind a comparison of the values of one setting.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Within {
+    pub setting: String,
+    /// Settings that take another value with it.
+    pub with_it: Vec<String>,
+    pub combinations: Vec<Combination>,
+    /// Names of variants without a counterpart: they are in no mean.
+    pub unmatched: Vec<String>,
+}
+
+/// One combination of the other settings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Combination {
+    /// The other settings as far as they differ, such as `protocol=robust, model=openai:m`.
+    pub name: String,
+    pub figures: Vec<CombinationFigure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CombinationFigure {
+    #[serde(rename = "metric")]
+    pub figure: String,
+    pub pairs: Vec<CombinationPair>,
+}
+
+/// Two values in one combination. Its p and interval are not corrected for the number of combinations.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CombinationPair {
+    pub a: String,
+    pub b: String,
+    pub n: usize,
+    pub difference: Option<f64>,
+    pub interval: Option<MethodInterval>,
+    pub p: Option<f64>,
+    /// Whether its difference has the other sign than the mean over all combinations.
+    pub opposite: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -46,6 +46,7 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
         variants: summaries,
         figures,
         breakdowns: parts,
+        within: None,
         notes,
     })
 }

@@ -10,6 +10,7 @@
 //! | `pairing` | variants, their rows, one value per question and variant |
 //! | `pairs` | one pair: tests, intervals, the rule that stops a run, all possible pairs |
 //! | `verdict` | the sentence about a pair, and how figures are written |
+//! | `within` | variants that differ in one setting alone, merged by its values |
 //! | `breakdown` | parts of the questions |
 //! | `compute` | `compare`, which computes a comparison |
 //! | `flips` | flipped answers, stale gold |
@@ -28,11 +29,13 @@ mod pairing;
 mod pairs;
 pub(crate) mod settings;
 pub(crate) mod verdict;
+mod within;
 
 pub(crate) use crate::scoring::{Better, Unit};
 pub use comparison::Comparison;
 pub(crate) use comparison::{
-    Bounds, Breakdown, FigureComparison, Group, GroupMean, GroupPair, Ids, MethodInterval, Pair, VariantMean, Word,
+    Bounds, Breakdown, Combination, CombinationPair, FigureComparison, Group, GroupMean, GroupPair, Ids,
+    MethodInterval, Pair, VariantMean, Within, Word,
 };
 pub(crate) use compute::{compare, means_and_pairs};
 pub(crate) use effort::{EXPENSES, Effort, efforts};
@@ -42,6 +45,7 @@ pub(crate) use pairing::{Item, Variant};
 pub(crate) use pairs::{MOST_PAIRS, among_all};
 pub use settings::Settings;
 pub(crate) use settings::{CompareError, NamedFigure, RESAMPLES, SEED, StoppedRun};
+pub(crate) use within::{Matching, MatchingError, SettingValues};
 
 #[cfg(test)]
 mod missing_tests;
@@ -51,3 +55,6 @@ mod reach_tests;
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod within_tests;

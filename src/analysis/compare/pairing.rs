@@ -5,6 +5,7 @@ use super::{CompareError, NamedFigure, Unit};
 use crate::base::stats::Interval;
 use crate::scoring::float;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// One variant of a run, or one table of figures: nothing here knows where the figures come from.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,6 +29,8 @@ pub(crate) struct Item {
     pub id: String,
     /// Which repeat of the question, from 0. Repeats are averaged before anything is compared.
     pub repeat: u32,
+    /// Which of the variants that were merged into this one it is from, from 0. A row is compared with rows of its own block.
+    pub block: u32,
     /// Questions of one cluster are not independent of each other (twins, one source page).
     pub cluster: Option<String>,
     /// `false` if the model or Wikipedia failed, or the budget was spent: such a row counts in the bounds only.
@@ -73,6 +76,8 @@ pub(super) struct Pairing<'a> {
     questions: Vec<Question<'a>>,
     /// How many clusters are named.
     clusters: usize,
+    /// How many blocks the rows have.
+    blocks: usize,
 }
 
 pub(super) struct Question<'a> {
@@ -96,11 +101,13 @@ pub(super) struct FigureValues<'p, 'a> {
     share: bool,
     /// What a row that was not measured could have had: known of shares, and of figures that the program does not know.
     range: Option<Interval>,
-    /// By variant, then by question.
+    /// Blocks of a question: 1 unless variants were merged.
+    blocks: usize,
+    /// By variant, then by question and block.
     cells: Vec<Vec<Cell>>,
 }
 
-/// The rows of one question in one variant, as far as they say anything about a figure.
+/// The rows of one question in one block of a variant, as far as they say anything about a figure.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     sum: f64,
@@ -137,7 +144,7 @@ impl<'a> Pairing<'a> {
         for (c, variant) in variants.iter().enumerate() {
             let mut seen = HashSet::with_capacity(variant.items.len());
             for item in &variant.items {
-                if !seen.insert((item.id.as_str(), item.repeat)) {
+                if !seen.insert((item.id.as_str(), item.block, item.repeat)) {
                     let (variant, question) = (variant.name.clone(), item.id.clone());
                     return Err(CompareError::Duplicate { variant, question, repeat: item.repeat });
                 }
@@ -153,7 +160,8 @@ impl<'a> Pairing<'a> {
                 }
             }
         }
-        Ok(Self { variants, questions, clusters: clusters.len() })
+        let last = variants.iter().flat_map(|variant| &variant.items).map(|item| item.block as usize).max();
+        Ok(Self { variants, questions, clusters: clusters.len(), blocks: last.unwrap_or_default() + 1 })
     }
 
     pub(super) fn all(&self) -> usize {
@@ -176,7 +184,7 @@ impl<'a> Pairing<'a> {
                 name: variant.name.clone(),
                 questions: mine().count(),
                 rows: variant.items.len(),
-                repeats: mine().map(|question| question.rows[at].items.len()).max().unwrap_or(0),
+                repeats: mine().map(|question| question.rows[at].repeats()).max().unwrap_or(0),
                 unmatched: ids(mine().filter(|question| !question.is_shared())),
                 not_measured: variant.items.iter().filter(|item| !item.measured).count(),
                 unmeasured: ids(mine().filter(unmeasured)),
@@ -187,14 +195,18 @@ impl<'a> Pairing<'a> {
 
     /// The values of a figure; every variant must have it.
     pub(super) fn values(&self, figure: &NamedFigure) -> Result<FigureValues<'_, 'a>, CompareError> {
+        let blocks = self.blocks;
         let cells = |(variant, at): (usize, usize)| {
-            let cell = |question: &Question<'_>| Cell::of(&question.rows[variant].items, at);
-            self.questions.iter().map(cell).collect()
+            let mut cells = vec![Cell::default(); self.questions.len() * blocks];
+            for (question, cells) in self.questions.iter().zip(cells.chunks_mut(blocks)) {
+                question.rows[variant].items.iter().for_each(|item| cells[item.block as usize].add(item, at));
+            }
+            cells
         };
         let cells = self.positions(&figure.name)?.into_iter().enumerate().map(cells).collect();
         let share = figure.unit == Unit::Share;
         let range = figure.range.filter(|_| share || figure.is_own());
-        Ok(FigureValues { pairing: self, share, range, cells })
+        Ok(FigureValues { pairing: self, share, range, blocks, cells })
     }
 
     /// Value of a field for a question: that of the first row that has one.
@@ -237,6 +249,12 @@ impl<'a> Pairing<'a> {
     }
 }
 
+impl Rows<'_> {
+    fn repeats(&self) -> usize {
+        self.items.iter().map(|item| item.repeat).collect::<HashSet<_>>().len()
+    }
+}
+
 impl Question<'_> {
     fn is_shared(&self) -> bool {
         self.rows.iter().all(|rows| !rows.items.is_empty())
@@ -263,15 +281,27 @@ impl FigureValues<'_, '_> {
         self.of(&[a, b], |at, cell| end(at, cell).filter(|_| cell.is_tried()))
     }
 
-    /// The values on the questions for which each of these variants has one, by its place among them and its cell.
+    /// The values on the questions for which these variants have one in a common block, by the place among them and the cell. A
+    /// value is the mean over the blocks that all of these have, so that every other setting weighs the same in each.
     fn of(&self, variants: &[usize], value: impl Fn(usize, Cell) -> Option<f64>) -> Values {
-        let all = || variants.iter().map(|variant| &self.cells[*variant]).enumerate();
-        let mut questions: Vec<usize> = (0..self.pairing.questions.len()).collect();
-        all().for_each(|(at, cells)| questions.retain(|question| value(at, cells[*question]).is_some()));
-        let values = |(at, cells): (usize, &Vec<Cell>)| {
-            questions.iter().filter_map(|question| value(at, cells[*question])).collect()
-        };
-        let values: Vec<Vec<f64>> = all().map(values).collect();
+        let (mut questions, mut values) = (Vec::new(), vec![Vec::new(); variants.len()]);
+        let (mut row, mut sums) = (Vec::new(), vec![0.0; variants.len()]);
+        for question in 0..self.pairing.questions.len() {
+            let mut blocks = 0.0;
+            sums.fill(0.0);
+            for block in self.blocks_of(question) {
+                row.clear();
+                row.extend(variants.iter().enumerate().map_while(|(at, of)| value(at, self.cells[*of][block])));
+                if row.len() == variants.len() {
+                    sums.iter_mut().zip(&row).for_each(|(sum, value)| *sum += value);
+                    blocks += 1.0;
+                }
+            }
+            if blocks > 0.0 {
+                questions.push(question);
+                values.iter_mut().zip(&sums).for_each(|(values, sum)| values.push(sum / blocks));
+            }
+        }
         #[expect(clippy::float_cmp, reason = "right is exactly 1")]
         let right_or_wrong = |value: &f64| *value == 0.0 || *value == 1.0;
         let is_binary = |(variant, values): (&usize, &Vec<f64>)| {
@@ -286,9 +316,15 @@ impl FigureValues<'_, '_> {
         Values { questions, variants: values, clusters, binary }
     }
 
+    /// The cells of a question.
+    fn blocks_of(&self, question: usize) -> Range<usize> {
+        question * self.blocks..(question + 1) * self.blocks
+    }
+
     /// Questions that all variants have, and that one has no value for.
     pub(super) fn excluded(&self) -> Ids {
-        let lacks = |at: usize| self.cells.iter().any(|cells| cells[at].measured == 0);
+        let in_all = |block: usize| self.cells.iter().all(|cells| cells[block].measured > 0);
+        let lacks = |question: usize| !self.blocks_of(question).any(in_all);
         let shared = self.pairing.questions.iter().enumerate().filter(|(_, question)| question.is_shared());
         ids(shared.filter(|(at, _)| lacks(*at)).map(|(_, question)| question))
     }
@@ -299,29 +335,30 @@ impl FigureValues<'_, '_> {
 
     /// The least and the greatest mean of each variant over the questions that all of them tried.
     pub(super) fn bounds(&self) -> Vec<Option<Bounds>> {
-        let mut tried: Vec<usize> = (0..self.pairing.questions.len()).collect();
-        self.cells.iter().for_each(|cells| tried.retain(|question| cells[*question].is_tried()));
-        let of_variant = |cells: &Vec<Cell>| {
-            let range = self.range?;
-            Self::bounded(tried.iter().map(|at| cells[*at].ends(range)))
-        };
-        self.cells.iter().map(of_variant).collect()
+        let all: Vec<usize> = (0..self.cells.len()).collect();
+        all.iter().map(|variant| self.bounded(&all, |range, block| self.cells[*variant][block].ends(range))).collect()
     }
 
     /// The least and the greatest difference over the questions that both tried, with missing rows all right or all wrong.
     pub(super) fn bounds_of_pair(&self, (a, b): (usize, usize)) -> Option<Bounds> {
-        let range = self.range?;
-        let tried = self.cells[a].iter().zip(&self.cells[b]).filter(|(a, b)| a.is_tried() && b.is_tried());
-        Self::bounded(tried.map(|(a, b)| {
-            let ([a_low, a_high], [b_low, b_high]) = (a.ends(range), b.ends(range));
+        self.bounded(&[a, b], |range, block| {
+            let [[a_low, a_high], [b_low, b_high]] = [a, b].map(|at| self.cells[at][block].ends(range));
             [b_low - a_high, b_high - a_low]
-        }))
+        })
     }
 
-    /// The mean of the lowest and that of the highest values of questions.
-    fn bounded(questions: impl Iterator<Item = [f64; 2]>) -> Option<Bounds> {
+    /// The mean of the lowest and that of the highest values over the questions that these variants tried in a common block.
+    fn bounded(&self, variants: &[usize], ends: impl Fn(Interval, usize) -> [f64; 2]) -> Option<Bounds> {
+        let range = self.range?;
         let (mut sums, mut n, mut unmeasured) = ([0.0, 0.0], 0, 0);
-        for [low, high] in questions {
+        for question in 0..self.pairing.questions.len() {
+            let is_tried = |block: &usize| variants.iter().all(|variant| self.cells[*variant][*block].is_tried());
+            let blocks: Vec<[f64; 2]> =
+                self.blocks_of(question).filter(is_tried).map(|block| ends(range, block)).collect();
+            if blocks.is_empty() {
+                continue;
+            }
+            let [low, high] = [0, 1].map(|end| blocks.iter().map(|ends| ends[end]).sum::<f64>() / float(blocks.len()));
             sums = [sums[0] + low, sums[1] + high];
             n += 1;
             unmeasured += usize::from(low < high);
@@ -332,15 +369,11 @@ impl FigureValues<'_, '_> {
 }
 
 impl Cell {
-    fn of(rows: &[&Item], figure: usize) -> Self {
-        let mut cell = Self::default();
-        for item in rows {
-            match item.value(figure) {
-                Some(value) => (cell.sum, cell.measured) = (cell.sum + value, cell.measured + 1),
-                None => cell.missing += u32::from(item.is_missing(figure)),
-            }
+    fn add(&mut self, item: &Item, figure: usize) {
+        match item.value(figure) {
+            Some(value) => (self.sum, self.measured) = (self.sum + value, self.measured + 1),
+            None => self.missing += u32::from(item.is_missing(figure)),
         }
-        cell
     }
 
     fn mean(self) -> Option<f64> {

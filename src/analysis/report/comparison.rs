@@ -4,8 +4,8 @@ use super::agreement::of_labels;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
-    Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
-    MethodInterval, NamedFigure, Pair, Unit, VariantMean,
+    Bounds, Breakdown, Combination, CombinationPair, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean,
+    GroupPair, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean, Within,
 };
 use crate::analysis::results::{CorrectedFigure, Correction, Setting};
 use crate::base::stats::{Interval, Needed};
@@ -45,6 +45,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         let lines = explained(figure);
         blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
         blocks.extend(only_together(figure, comparison.settings.alpha));
+        blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
         blocks.extend(corrected_blocks(compared, &figure.figure.name));
         if *mde {
             blocks.push(power(figure, comparison.settings.power));
@@ -236,6 +237,44 @@ fn pairs(figure: &FigureComparison) -> Block {
     };
     let title = format!("{}, pairwise", figure.figure.label());
     Block::Table(Grid { id: "pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// The single combinations behind the values of one setting, and where the sign of a difference is not that of the mean.
+fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
+    if within.combinations.len() < 2 {
+        return Vec::new();
+    }
+    let NamedFigure { name, unit, .. } = &figure.figure;
+    let of_figure = |combination: &'_ Combination| combination.figures.iter().find(|of| of.figure == *name).cloned();
+    let row = |combination: &Combination, pair: &CombinationPair| Row {
+        key: Key { metric: name.clone(), group: combination.name.clone(), a: pair.a.clone(), b: pair.b.clone() },
+        cells: vec![
+            Cell::text(&combination.name),
+            Cell::text(format!("{} − {}", pair.b, pair.a)),
+            change(*unit, pair.difference, None, pair.interval),
+            Cell::count("n", pair.n),
+            pair.p.map_or_else(Cell::nothing, |p| Cell::figure("p", p, p_value(p))),
+            Cell::text(if pair.opposite { "opposite" } else { "" }),
+        ],
+    };
+    let rows = within.combinations.iter().flat_map(|combination| {
+        let pairs = of_figure(combination).map(|of| of.pairs).unwrap_or_default();
+        pairs.iter().map(|pair| row(combination, pair)).collect::<Vec<_>>()
+    });
+    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    let points = if *unit == Unit::Share { "points" } else { "difference" };
+    let mut header = vec![Heading::words("combination")];
+    header.extend(headings("b − a", &[&format!("{points} [{} %]", percent(level)), "n", "p"]));
+    header.push(Heading::words("sign"));
+    let title = format!("{} by combination of the other settings", figure.figure.label());
+    let table = Block::Table(Grid { id: "combinations", title, header, rows: rows.collect() });
+    let opposite =
+        within.reversals(name).into_iter().filter(|(.., opposite)| *opposite > 0).map(|(a, b, all, opposite)| {
+            format!("{b} − {a}: the difference has the opposite sign in {opposite} of {all} combinations")
+        });
+    let lines: Vec<String> = opposite.collect();
+    let lines = (!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines });
+    std::iter::once(table).chain(lines).collect()
 }
 
 /// What the bounds of pairs are, and that pairs need not have the questions of the means.

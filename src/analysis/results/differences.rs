@@ -1,6 +1,7 @@
 //! Settings in which the compared variants differ, and warnings about mismatches.
 
 use super::{Origin, Source};
+use crate::analysis::compare::SettingValues;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Method, Variant};
 use crate::runner::experiment::{Differing, FACTS, OfVariant};
@@ -18,15 +19,22 @@ type OfRun = fn(&Origin) -> String;
 
 const DIGEST: usize = 12;
 
+/// The settings in which the variants differ, each with its values; none for tables of figures.
+pub(crate) fn settings(sources: &[Source]) -> Vec<SettingValues> {
+    let variants = sources.iter().filter_map(|source| Some(&source.origin.as_ref()?.variant));
+    let Differing { settings, rows, .. } = Differing::of(variants);
+    let of_setting = |(at, name): (usize, String)| {
+        let values = rows.iter().map(|(_, values)| values[at].clone()).collect();
+        SettingValues { name, values }
+    };
+    settings.into_iter().enumerate().map(of_setting).collect()
+}
+
 /// The settings in which the variants differ, and what else differs between their runs.
 pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
     let origins: Vec<&Origin> = sources.iter().filter_map(|source| source.origin.as_ref()).collect();
-    let Differing { settings, rows, .. } = Differing::of(origins.iter().map(|origin| &origin.variant));
     let value = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
-    let of_setting = |(at, name): (usize, String)| {
-        let values = rows.iter().map(|(_, values)| value(values[at].clone())).collect();
-        Setting { name, values }
-    };
+    let of_setting = |SettingValues { name, values }| Setting { name, values: values.into_iter().map(value).collect() };
     let of_run: [(&str, OfRun); 4] = [
         ("dataset", |origin| origin.manifest.dataset.name.clone()),
         ("dataset.sha256", |origin| origin.manifest.dataset.sha256.clone()),
@@ -50,7 +58,7 @@ pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
         Setting { name: name.to_owned(), values }
     });
     let others = facts.chain(of_run).filter(|setting| setting.values.windows(2).any(|pair| pair[0] != pair[1]));
-    settings.into_iter().enumerate().map(of_setting).chain(others).map(shortened).collect()
+    settings(sources).into_iter().map(of_setting).chain(others).map(shortened).collect()
 }
 
 /// Shortens digests if their beginnings differ.

@@ -56,6 +56,17 @@ impl RunRef {
             .is_ok_and(|manifest| manifest.variants.iter().any(|variant| Some(&variant.name) == self.variant.as_ref()))
     }
 
+    /// The variants of a run whose names begin with a prefix that ends with `/`, as those of a matrix do.
+    fn with_prefix(text: &str) -> Vec<Self> {
+        let below = |Self { path, variant }: Self| {
+            let prefix = variant.filter(|variant| variant.ends_with('/'))?;
+            let variants = RunFolder::at(&path).manifest().ok()?.variants.into_iter();
+            let named = variants.filter(|variant| variant.name.starts_with(&prefix));
+            Some(named.map(|variant| Self { path: path.clone(), variant: Some(variant.name) }).collect::<Vec<_>>())
+        };
+        Self::splits(text).find_map(|split| below(split).filter(|found| !found.is_empty())).unwrap_or_default()
+    }
+
     pub(crate) fn typed(&self) -> String {
         let path = self.path.display();
         self.variant.as_ref().map_or_else(|| path.to_string(), |variant| format!("{path}@{variant}"))
@@ -321,12 +332,17 @@ fn readings_of(folder: &RunFolder) -> Result<HashMap<String, Vec<Annotation>>, S
     Ok(said.by_key().into_iter().map(owned).collect())
 }
 
-/// The named runs, or all runs below a named folder.
+/// The named runs, the variants whose names begin with a prefix (`RUN@v2/`), or all runs below a named folder.
 pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
     let mut runs = Vec::new();
     for text in named {
         if let Some(run) = RunRef::parse(text) {
             runs.push(run);
+            continue;
+        }
+        let variants = RunRef::with_prefix(text);
+        if !variants.is_empty() {
+            runs.extend(variants);
             continue;
         }
         let found = runs_in(Path::new(text));
@@ -349,7 +365,7 @@ pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
 
 #[cfg(test)]
 mod tests {
-    use super::RunRef;
+    use super::{RunRef, runs};
     use serde_json::json;
 
     /// A run with these variants, in a folder whose name does not say which.
@@ -367,6 +383,19 @@ mod tests {
             "command_line": [], "started_at": "", "ended_at": null});
         std::fs::write(run.join("manifest.json"), manifest.to_string()).expect("a manifest");
         run.to_str().expect("UTF-8").to_owned()
+    }
+
+    #[test]
+    fn a_prefix_names_variants_of_a_matrix() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = run(dir.path(), &["v1/m", "v2/m", "v2/n", "v20/m", "v2"]);
+        let named = |typed: &str| {
+            let found = runs(&[format!("{run}@{typed}")]).expect("variants");
+            found.into_iter().filter_map(|run| run.variant).collect::<Vec<_>>()
+        };
+        assert_eq!(named("v2/"), ["v2/m", "v2/n"]);
+        assert_eq!(named("v2"), ["v2"]);
+        assert!(runs(&[format!("{run}@v3/")]).is_err());
     }
 
     #[test]

@@ -216,6 +216,7 @@ impl Episode {
             missing: missing.map(|(_, at)| at).collect(),
             values: wanted.figures.iter().map(|figure| figure.value(&scored)).chain(joined).collect(),
             groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
+            ..Item::default()
         };
         Self {
             item,
@@ -375,6 +376,7 @@ fn table_variants(
             .collect(),
         cluster: cluster.and_then(|field| cell(row, field)),
         groups: fields.iter().map(|field| cell(row, field)).collect(),
+        ..Item::default()
     };
     let right = |row: &ScoreRow| em.and_then(|em| row.values[em]).map(|em| em > 0.0);
     let episode = |row: &ScoreRow| Episode { item: item(row), right: right(row), ..Episode::default() };

@@ -1,0 +1,288 @@
+//! The values of one setting, all other settings held equal: variants that differ in it alone are matched, and those of one value
+//! become one variant.
+
+use super::comparison::{Combination, CombinationFigure, CombinationPair, Comparison, Pair, Within};
+use super::compute::compare;
+use super::{CompareError, Item, Settings, StoppedRun, Variant};
+use crate::base::Pairs;
+
+/// A setting with its value in each variant, in the order of the variants; absent where a variant does not use it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SettingValues {
+    pub name: String,
+    pub values: Vec<Option<String>>,
+}
+
+/// Which variants are matched: those that differ in one setting alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Matching {
+    setting: String,
+    /// Settings that take another value with it, such as the limit of tokens with the protocol.
+    with_it: Vec<String>,
+    /// The values that are compared, in the order of the variants.
+    values: Vec<String>,
+    blocks: Vec<Block>,
+    /// Positions of variants without a counterpart.
+    unmatched: Vec<usize>,
+}
+
+/// Variants that differ in the setting alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Block {
+    /// The other settings, as far as they differ between blocks.
+    others: Vec<(String, Option<String>)>,
+    /// The position of the variant with each value.
+    variants: Vec<Option<usize>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum MatchingError {
+    #[error("the variants do not differ in `{setting}`; they differ in {differing}")]
+    Unknown { setting: String, differing: String },
+    #[error("`{first}` and `{second}` have the same settings")]
+    Same { first: String, second: String },
+    #[error("no two variants differ in `{setting}` alone; they differ in {differing} too")]
+    NothingMatched { setting: String, differing: String },
+}
+
+/// Settings that make a variant what it is: two that differ in one of them are never matched.
+const IDENTITY: [&str; 4] = ["prompt", "protocol", "method", "model"];
+
+/// Whether a setting has one value for each value of another, as defaults have.
+fn goes_with(setting: &SettingValues, other: &SettingValues) -> bool {
+    let pairs = || other.values.iter().zip(&setting.values);
+    let is_fixed = |(value, of_it)| pairs().all(|(other, also)| other != value || also == of_it);
+    !IDENTITY.contains(&setting.name.as_str()) && pairs().all(is_fixed)
+}
+
+impl Matching {
+    /// Matches variants by their settings. `names` are those of the variants.
+    pub(crate) fn of(setting: &str, settings: &[SettingValues], names: &[String]) -> Result<Self, MatchingError> {
+        let differing = |settings: &mut dyn Iterator<Item = &SettingValues>| {
+            let names: Vec<&str> = settings.map(|other| other.name.as_str()).collect();
+            if names.is_empty() { "no setting".to_owned() } else { names.join(", ") }
+        };
+        let typed = setting.trim().replace('-', "_");
+        let Some(of) = settings.iter().find(|other| other.name.eq_ignore_ascii_case(&typed)) else {
+            let differing = differing(&mut settings.iter());
+            return Err(MatchingError::Unknown { setting: typed, differing });
+        };
+        let others = settings.iter().filter(|other| other.name != of.name);
+        let (with_it, others): (Vec<_>, Vec<_>) = others.partition(|other| goes_with(other, of));
+        let mut values: Vec<String> = Vec::new();
+        for value in of.values.iter().flatten() {
+            if !values.contains(value) {
+                values.push(value.clone());
+            }
+        }
+        let mut blocks: Vec<Block> = Vec::new();
+        for (variant, name) in names.iter().enumerate() {
+            let Some(value) = values.iter().position(|value| of.values[variant].as_ref() == Some(value)) else {
+                continue;
+            };
+            let others: Vec<_> =
+                others.iter().map(|other| (other.name.clone(), other.values[variant].clone())).collect();
+            let at = blocks.iter().position(|block| block.others == others).unwrap_or_else(|| {
+                blocks.push(Block { others, variants: vec![None; values.len()] });
+                blocks.len() - 1
+            });
+            if let Some(first) = blocks[at].variants[value].replace(variant) {
+                return Err(MatchingError::Same { first: names[first].clone(), second: name.clone() });
+            }
+        }
+        blocks.retain(|block| block.variants.iter().flatten().count() > 1);
+        if blocks.is_empty() {
+            let differing = differing(&mut others.into_iter());
+            return Err(MatchingError::NothingMatched { setting: of.name.clone(), differing });
+        }
+        let is_matched = |variant: &usize| blocks.iter().any(|block| block.variants.contains(&Some(*variant)));
+        let unmatched = (0..names.len()).filter(|variant| !is_matched(variant)).collect();
+        let with_it = with_it.into_iter().map(|other| other.name.clone()).collect();
+        let mut matching = Self { setting: of.name.clone(), with_it, values, blocks, unmatched };
+        matching.keep_compared_values();
+        matching.keep_differing_settings();
+        Ok(matching)
+    }
+
+    /// Forgets values that no block has.
+    fn keep_compared_values(&mut self) {
+        let has = |at: usize| self.blocks.iter().any(|block| block.variants[at].is_some());
+        let compared: Vec<bool> = (0..self.values.len()).map(has).collect();
+        let mut keep = compared.iter().copied();
+        self.values.retain(|_| keep.next().unwrap_or(true));
+        for block in &mut self.blocks {
+            let mut keep = compared.iter().copied();
+            block.variants.retain(|_| keep.next().unwrap_or(true));
+        }
+    }
+
+    /// Forgets other settings that are not needed to distinguish the blocks.
+    fn keep_differing_settings(&mut self) {
+        let mut kept: Vec<usize> = Vec::new();
+        for at in 0..self.blocks[0].others.len() {
+            let same = |a: &Block, b: &Block| kept.iter().all(|kept| a.others[*kept] == b.others[*kept]);
+            let differs = |a: &Block| self.blocks.iter().any(|b| same(a, b) && a.others[at] != b.others[at]);
+            if self.blocks.iter().any(differs) {
+                kept.push(at);
+            }
+        }
+        for block in &mut self.blocks {
+            block.others = kept.iter().map(|at| block.others[*at].clone()).collect();
+        }
+    }
+
+    /// Names of the merged variants, such as `prompt=v2`.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.values.iter().map(|value| format!("{}={value}", self.setting)).collect()
+    }
+
+    /// The pairs with the names of merged variants, where values alone were named.
+    pub(crate) fn named(&self, pairs: Pairs) -> Pairs {
+        let name = |typed: String| {
+            let at = self.values.iter().position(|value| *value == typed);
+            at.map_or(typed, |at| self.names().swap_remove(at))
+        };
+        Pairs {
+            baseline: pairs.baseline.map(name),
+            contrasts: pairs.contrasts.into_iter().map(|pair| pair.map(name)).collect(),
+        }
+    }
+
+    /// One variant for each value, with the rows of all variants that have it.
+    pub(crate) fn merged(&self, variants: &[Variant]) -> Vec<Variant> {
+        let merge = |(value, name): (usize, String)| {
+            let mut merged = Variant { name, ..Variant::default() };
+            for (block, at) in (0..).zip(&self.blocks) {
+                let Some(variant) = at.variants[value].map(|at| &variants[at]) else { continue };
+                merged.figures.clone_from(&variant.figures);
+                merged.groupings.clone_from(&variant.groupings);
+                merged.resume = merged.resume.or_else(|| variant.resume.clone());
+                let items = variant.items.iter().cloned();
+                merged.items.extend(items.map(|item| Item { block, ..item }));
+            }
+            merged
+        };
+        self.names().into_iter().enumerate().map(merge).collect()
+    }
+
+    /// The rules of runs, which concern every merged variant with a variant of the run, and no pair of them.
+    pub(crate) fn stopped(&self, runs: Vec<StoppedRun>, names: &[String]) -> Vec<StoppedRun> {
+        let of_run = |run: StoppedRun| {
+            let has = |value: usize| {
+                let mut variants = self.blocks.iter().filter_map(|block| block.variants[value]);
+                variants.any(|at| run.variants.contains(&names[at]))
+            };
+            let variants = self.names().into_iter().enumerate();
+            let variants = variants.filter(|(value, _)| has(*value)).map(|(_, name)| name).collect();
+            StoppedRun { variants, pair: None, ..run }
+        };
+        runs.into_iter().map(of_run).filter(|run| !run.variants.is_empty()).collect()
+    }
+
+    /// Each combination of the other settings by itself, beside the comparison of the merged variants.
+    pub(crate) fn combinations(
+        &self,
+        variants: &[Variant],
+        names: &[String],
+        comparison: &Comparison,
+    ) -> Result<Within, CompareError> {
+        let combination = |block: &Block| {
+            let present = self.names().into_iter().zip(&block.variants).filter_map(|(name, at)| Some((name, (*at)?)));
+            let columns: Vec<Variant> = present.map(|(name, at)| Variant { name, ..variants[at].clone() }).collect();
+            let has = |name: &str| columns.iter().any(|column| column.name == name);
+            // Pairs are those of the comparison: a value that is absent here is in none.
+            let pairs = comparison.figures.iter().flat_map(|figure| &figure.pairs);
+            let mut contrasts = Pairs::default();
+            pairs.filter(|pair| has(&pair.a) && has(&pair.b)).for_each(|pair| {
+                contrasts.add([pair.a.clone(), pair.b.clone()]);
+            });
+            let settings = Settings {
+                pairs: contrasts,
+                breakdowns: Vec::new(),
+                stopped: Vec::new(),
+                ..comparison.settings.clone()
+            };
+            let figures = if settings.pairs.is_all() { Vec::new() } else { compare(&columns, &settings)?.figures };
+            let figures = figures.into_iter().zip(&comparison.figures).map(|(of_block, of_all)| {
+                let pairs = of_block.pairs.into_iter().map(|pair| CombinationPair::of(pair, &of_all.pairs)).collect();
+                CombinationFigure { figure: of_block.figure.name, pairs }
+            });
+            Ok(Combination { name: block.name(), figures: figures.collect() })
+        };
+        Ok(Within {
+            setting: self.setting.clone(),
+            with_it: self.with_it.clone(),
+            combinations: self.blocks.iter().map(combination).collect::<Result<_, CompareError>>()?,
+            unmatched: self.unmatched.iter().map(|at| names[*at].clone()).collect(),
+        })
+    }
+}
+
+impl Within {
+    /// What a reader should know of the means and of the single combinations, a sentence each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let Self { setting, with_it, combinations, unmatched } = self;
+        let mut notes = Vec::new();
+        if !with_it.is_empty() {
+            notes.push(format!("each {setting} has its own {}: a difference may come from either", with_it.join(", ")));
+        }
+        if combinations.len() > 1 {
+            notes.push(format!(
+                "differences in {setting} are means over {} combinations of the other settings, each with the same weight; such a \
+                 mean is neither right nor wrong, so McNemar's test and Cochran's Q are left out",
+                combinations.len()
+            ));
+            notes.push("single combinations are not corrected for their number: they suggest where to look".to_owned());
+        }
+        if !unmatched.is_empty() {
+            notes.push(format!(
+                "without a counterpart that differs in {setting} alone, and so left out: {}",
+                unmatched.join(", ")
+            ));
+        }
+        notes
+    }
+
+    /// For each pair of a figure, in how many combinations it has a difference, and in how many that has the other sign.
+    pub(crate) fn reversals(&self, figure: &str) -> Vec<(&str, &str, usize, usize)> {
+        let pairs = self.combinations.iter().flat_map(|combination| &combination.figures);
+        let pairs =
+            pairs.filter(|of| of.figure == figure).flat_map(|of| &of.pairs).filter(|of| of.difference.is_some());
+        let mut counts: Vec<(&str, &str, usize, usize)> = Vec::new();
+        for pair in pairs {
+            let at = counts.iter().position(|(a, b, ..)| (*a, *b) == (&*pair.a, &*pair.b)).unwrap_or_else(|| {
+                counts.push((&pair.a, &pair.b, 0, 0));
+                counts.len() - 1
+            });
+            counts[at].2 += 1;
+            counts[at].3 += usize::from(pair.opposite);
+        }
+        counts
+    }
+}
+
+impl Block {
+    fn name(&self) -> String {
+        let setting = |(name, value): &(String, Option<String>)| format!("{name}={}", value.as_deref().unwrap_or("–"));
+        if self.others.is_empty() {
+            return "all other settings are equal".to_owned();
+        }
+        self.others.iter().map(setting).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl CombinationPair {
+    fn of(pair: Pair, of_all: &[Pair]) -> Self {
+        let merged = of_all.iter().find(|other| other.a == pair.a && other.b == pair.b);
+        let signs = pair.difference.zip(merged.and_then(|merged| merged.difference));
+        Self {
+            n: pair.n,
+            difference: pair.difference,
+            interval: pair.interval,
+            p: pair.p.as_ref().map(|p| p.value),
+            opposite: signs.is_some_and(|(here, all)| here * all < 0.0),
+            a: pair.a,
+            b: pair.b,
+        }
+    }
+}
