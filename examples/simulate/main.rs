@@ -11,6 +11,7 @@ mod draw;
 mod fixed;
 mod power;
 mod stopping;
+mod within;
 
 use std::process::ExitCode;
 
@@ -43,6 +44,11 @@ const TABLES: &[Table] = &[
         name: "branches",
         title: "Branches of a greedy model: how often an edit of wrong answers is found to repair",
         rows: branches::branches,
+    },
+    Table {
+        name: "within",
+        title: "Two prompts in a matrix: their difference over all models, and under any model among all pairs",
+        rows: within::within,
     },
 ];
 
