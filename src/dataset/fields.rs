@@ -1,7 +1,8 @@
 //! Records and typed access to their fields, with errors that name the field and show the value.
 
-use super::{DatasetError, Format, Place, WithoutAnswers};
+use super::Place;
 use crate::base::excerpt;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -9,29 +10,6 @@ use std::collections::HashSet;
 pub(super) struct Record {
     pub(super) place: Place,
     pub(super) fields: Map<String, Value>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Records {
-    pub(super) list: Vec<Record>,
-    /// Lines that hold no record, where the rest of the file can still be read.
-    pub(super) faults: Vec<DatasetError>,
-    pub(super) layout: Layout,
-    /// The format that a table's header shows; of other files the first record shows it.
-    pub(super) format: Option<Format>,
-    pub(super) notes: Vec<String>,
-    /// Of a table without a column of answers.
-    pub(super) without_answers: Option<WithoutAnswers>,
-}
-
-impl Records {
-    /// Takes a record, or what was wrong with it.
-    pub(super) fn push(&mut self, record: Result<Record, DatasetError>) {
-        match record {
-            Ok(record) => self.list.push(record),
-            Err(fault) => self.faults.push(fault),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -208,4 +186,17 @@ pub(super) fn integer(field: &str, value: &Value) -> Result<i64, Fault> {
 
 pub(super) fn strings(field: &str, value: &Value) -> Result<Vec<String>, Fault> {
     array(field, value)?.iter().map(|item| string(field, item).map(str::to_owned)).collect()
+}
+
+/// A value whose numbers, also those in a list, are texts as they are written.
+pub(super) fn as_written(raw: &RawValue) -> Option<Value> {
+    let text = raw.get();
+    match text.as_bytes().first()? {
+        b'-' | b'0'..=b'9' => Some(Value::String(text.to_owned())),
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            items.into_iter().map(as_written).collect()
+        }
+        _ => serde_json::from_str(text).ok(),
+    }
 }

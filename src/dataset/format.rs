@@ -1,10 +1,7 @@
-//! The table of formats, and how the format of a file is detected.
-//!
-//! A new format is a constant and a line in [`Format::ALL`].
+//! What a format is: a name, what its first record looks like, and how a record becomes a question.
 
-use super::error::Problem;
+use super::Columns;
 use super::fields::{Fault, First, Layout, Record};
-use super::{Columns, DatasetError, fever, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
 use crate::base::Question;
 use std::fmt;
 use std::path::Path;
@@ -13,7 +10,7 @@ use std::path::Path;
 #[derive(Clone, Copy)]
 pub struct Format {
     name: &'static str,
-    looks_like: fn(&First<'_>) -> bool,
+    pub(super) looks_like: fn(&First<'_>) -> bool,
     read: Read,
     /// Whether two records may share an id when only one of them is answerable.
     pub(super) twins: bool,
@@ -28,28 +25,6 @@ enum Read {
 }
 
 impl Format {
-    /// All formats, in the order in which help and errors list them.
-    ///
-    /// The last one that the first record looks like is chosen, so a layout that others extend comes before them.
-    pub const ALL: [Self; 16] = [
-        hotpotqa::FORMAT,
-        fever::FORMAT,
-        wiki2::FORMAT,
-        musique::FORMAT,
-        plain::STRATEGYQA,
-        plain::BAMBOOGLE,
-        plain::NQ_OPEN,
-        triviaqa::FORMAT,
-        plain::POPQA,
-        plain::WEBQUESTIONS,
-        plain::SIMPLEQA,
-        plain::FRAMES,
-        kilt::FORMAT,
-        jsonl::FORMAT,
-        table::CSV,
-        table::TSV,
-    ];
-
     /// The format of one dataset: the name that users type, whether a first record looks like it, and how a record is
     /// read.
     pub(super) const fn of_dataset(
@@ -85,45 +60,11 @@ impl Format {
         self.name
     }
 
-    /// The names of all formats in a sentence: `a, b or c`.
-    pub fn names() -> String {
-        let names = Self::ALL.map(Self::name);
-        let [others @ .., last] = &names;
-        format!("{} or {last}", others.join(", "))
-    }
-
-    /// The format of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
-
     pub(super) fn layout(self) -> Option<Layout> {
         match self.read {
             Read::Own(_) => None,
             Read::General(layout, _) => Some(layout),
         }
-    }
-
-    /// Detects the format from the first record. Where users named its fields, it is a general one.
-    pub(super) fn detect(file: &str, record: &Record, layout: Layout, columns: &Columns) -> Result<Self, DatasetError> {
-        let general = match layout {
-            Layout::Csv => table::CSV,
-            Layout::Tsv => table::TSV,
-            Layout::Array | Layout::Lines => jsonl::FORMAT,
-        };
-        if columns.question.is_some() || columns.answer.is_some() {
-            return Ok(general);
-        }
-        let file_in_lower_case = file.to_ascii_lowercase();
-        let first = First { record, layout, file: &file_in_lower_case };
-        if let Some(format) = Self::ALL.into_iter().rev().find(|format| (format.looks_like)(&first)) {
-            return Ok(format);
-        }
-        if general != jsonl::FORMAT || table::has_ours(&record.fields, columns) {
-            return Ok(general);
-        }
-        let keys = record.fields.keys().cloned().collect();
-        Err(DatasetError::at_line(file, record.place.line, Problem::UnknownFormat(keys)))
     }
 
     /// The dataset's name: that of the format, or of the first record, or the file's stem.
@@ -133,12 +74,6 @@ impl Format {
         }
         let named = first.get("dataset").and_then(|name| name.as_str());
         named.map_or_else(|| stem(file), str::to_owned)
-    }
-
-    /// Whether a table of this header names its columns as this dataset does, and not as we do.
-    pub(super) fn names_columns(self, file: &str, header: &Record, layout: Layout) -> bool {
-        (self == plain::SIMPLEQA || self == plain::FRAMES)
-            && (self.looks_like)(&First { record: header, layout, file: &file.to_ascii_lowercase() })
     }
 
     /// Whether records are read under names that users may give.

@@ -2,10 +2,10 @@
 //! truth value or a list) may replace `answers`, and `aliases` are
 //! added to them; keys that we do not know go to `meta`.
 
-use super::fields::{Fault, Layout, Record, with_aliases};
+use super::fields::{Fault, Layout, Record, as_written, with_aliases};
 use super::{Columns, Format};
 use crate::base::{AnswerKind, Question};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The fields of a question under the names that we write.
 pub(super) const FIELDS: [&str; 16] = [
@@ -30,6 +30,8 @@ const ANSWER_KINDS: [&str; 4] = ["span", "yesno", "label", "freeform"];
 const LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 
 pub(super) const FORMAT: Format = Format::general("jsonl", Layout::Lines, question);
+pub(super) const CSV: Format = Format::general("csv", Layout::Csv, row_question);
+pub(super) const TSV: Format = Format::general("tsv", Layout::Tsv, row_question);
 
 pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     let text = columns.question.as_deref().unwrap_or("question");
@@ -60,6 +62,44 @@ pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, F
 }
 
 /// The field that holds the answers, and what it holds: the official one first.
+/// A row as a question. The answer's cell may be a JSON list of answers.
+fn row_question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
+    let name = |given: &Option<String>, usual: &str| given.as_deref().unwrap_or(usual).to_owned();
+    let answer = name(&columns.answer, if record.get("answers").is_some() { "answers" } else { "answer" });
+    let read = [
+        name(&columns.question, "question"),
+        name(&columns.id, "id"),
+        name(&columns.kind, "type"),
+        name(&columns.level, "level"),
+        "aliases".to_owned(),
+        "dataset".to_owned(),
+        answer.clone(),
+    ];
+    let mut record = record.clone();
+    // A cell is plain text: a column called `context` or `split` is the table's own affair and is kept as it is.
+    let (known, others): (Map<_, _>, Map<_, _>) =
+        std::mem::take(&mut record.fields).into_iter().partition(|(field, _)| read.contains(field));
+    record.fields = known;
+    for field in [answer.as_str(), "aliases"] {
+        if let Some(list) = record.get(field).and_then(Value::as_str).and_then(json_list) {
+            record.fields.insert(field.to_owned(), list);
+        }
+    }
+    let mut question = question(&record, columns)?;
+    question.meta.extend(others);
+    Ok(question)
+}
+
+fn json_list(cell: &str) -> Option<Value> {
+    let cell = cell.trim();
+    if !cell.starts_with('[') {
+        return None;
+    }
+    let list = as_written(serde_json::from_str(cell).ok()?)?;
+    let scalar = |item: &Value| item.is_string() || item.is_boolean();
+    list.as_array()?.iter().all(scalar).then_some(list)
+}
+
 fn answers<'a>(record: &Record, columns: &'a Columns) -> Result<(&'a str, Vec<String>), Fault> {
     let field = columns.answer.as_deref().unwrap_or(if record.get("answers").is_some() { "answers" } else { "answer" });
     let list = match record.get(field) {

@@ -6,10 +6,11 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `bytes` | bytes of a file, its text and lines, its SHA-256 |
-//! | `records`, `table` | the text's records: JSON, JSON Lines, tables |
 //! | `fields` | typed access to the fields of a record |
-//! | `format` | the table of formats, and how one is detected |
+//! | `format` | what a format is |
 //! | `plain`, `jsonl`, `hotpotqa`, `wiki2`, `musique`, `fever`, `kilt`, `triviaqa` | the formats |
+//! | `detect` | the list of formats, and how one is detected |
+//! | `header`, `table`, `records` | from a text to records: names of columns, tables, JSON and JSON Lines |
 //! | `select` | which questions are used, and in which order |
 //! | `scores` | figures and metrics by question or episode, as other programs write them |
 //! | `public` | public sources, their licences and checksums |
@@ -18,10 +19,12 @@
 //! Other layers call `load` and `load_file` with [`ReadOptions`], and get questions.
 
 mod bytes;
+mod detect;
 mod error;
 mod fever;
 mod fields;
 mod format;
+mod header;
 mod hotpotqa;
 mod jsonl;
 mod kilt;
@@ -38,14 +41,14 @@ mod wiki2;
 pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
+pub use header::WithoutAnswers;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{ScoreRow, ScoreTable, ValueRow, ValueTable, read_scores, read_values};
 pub use select::{IdList, SelectionError, read_ids, select, sha256_of_ids, split};
-pub use table::WithoutAnswers;
 
 use crate::base::{Question, sha256_hex};
-use bytes::Lines;
 use fields::{Layout, Record};
+use records::Lines;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -203,7 +206,7 @@ impl<'a> Reader<'a> {
             *self.format.insert(format)
         };
         if format == jsonl::FORMAT {
-            let notes = table::rename_keys(&mut record.fields, columns);
+            let notes = header::rename_keys(&mut record.fields, columns);
             self.notes.extend(notes.into_iter().filter(|_| is_first));
             for key in record.fields.keys() {
                 if self.keys.len() < MAX_KEYS && !self.keys.contains(key) {

@@ -1,13 +1,19 @@
-//! Splits the text of a file into records.
+//! Splits a file into records: its text as a whole, or line by line.
 
-use super::bytes::newlines;
+use super::bytes::{MOST, newlines};
 use super::error::Problem;
-use super::fields::{Layout, Record, Records};
-use super::{Columns, DatasetError, Format, Place, ReadOptions, table};
+use super::fields::{Layout, Record, as_written};
+use super::format::Format;
+use super::table::{self, Records};
+use super::{Columns, DatasetError, Place, ReadOptions};
+use crate::base::digest::Digester;
 use crate::base::excerpt;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Seek as _, Write as _};
+use std::path::Path;
 
 pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Records, DatasetError> {
     let body = text.trim_start();
@@ -139,19 +145,6 @@ fn keep_numbers(fields: &mut Map<String, Value>, text: &str, columns: &Columns) 
     }
 }
 
-/// A value whose numbers, also those in a list, are texts as they are written.
-pub(super) fn as_written(raw: &RawValue) -> Option<Value> {
-    let text = raw.get();
-    match text.as_bytes().first()? {
-        b'-' | b'0'..=b'9' => Some(Value::String(text.to_owned())),
-        b'[' => {
-            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-            items.into_iter().map(as_written).collect()
-        }
-        _ => serde_json::from_str(text).ok(),
-    }
-}
-
 /// `TriviaQA` wraps its records in an object.
 #[derive(serde::Deserialize)]
 struct Wrapper<'a> {
@@ -237,4 +230,73 @@ fn objects(file: &str, text: &str, columns: &Columns) -> Result<Records, Dataset
         cursor.record += 1;
     }
     Ok(found)
+}
+
+/// Size of the read buffer, which the first line must fit in.
+const BLOCK: usize = 64 << 10;
+
+/// The lines of a file, as records or what is wrong with them.
+pub(super) struct Lines<'a> {
+    name: &'a str,
+    columns: &'a Columns,
+    file: BufReader<File>,
+    bytes: Vec<u8>,
+    /// Of the last line and of the last record.
+    at: Place,
+    digest: Digester,
+    broken: Option<DatasetError>,
+}
+
+impl<'a> Lines<'a> {
+    /// Opens a plain file that begins with a whole record on its first line; any other one is read as a whole.
+    pub(super) fn open(path: &Path, name: &'a str, options: &'a ReadOptions) -> Option<Self> {
+        if matches!(options.format.and_then(Format::layout), Some(Layout::Csv | Layout::Tsv)) {
+            return None;
+        }
+        let file = File::open(path).ok()?;
+        file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST)?;
+        let mut file = BufReader::with_capacity(BLOCK, file);
+        let begin = file.fill_buf().ok().filter(|begin| memchr::memchr(0, begin).is_none())?;
+        let first: Value = serde_json::from_slice(begin.split(|byte| *byte == b'\n').next()?).ok()?;
+        // TriviaQA's records are in a list of that name.
+        first.as_object().filter(|fields| !fields.contains_key("Data"))?;
+        file.rewind().ok()?;
+        let (bytes, at) = (Vec::new(), Place { line: 0, record: 0 });
+        Some(Self { name, columns: &options.columns, file, bytes, at, digest: Digester::default(), broken: None })
+    }
+
+    /// SHA-256 of what was read, or why it was not read to its end.
+    pub(super) fn end(self) -> Result<String, DatasetError> {
+        self.broken.map_or_else(|| Ok(self.digest.hex()), Err)
+    }
+
+    fn line(&mut self) -> Result<Option<Result<Record, DatasetError>>, DatasetError> {
+        let failed = |error| DatasetError::of_file(self.name, Problem::Io(error));
+        loop {
+            self.bytes.clear();
+            if self.file.read_until(b'\n', &mut self.bytes).map_err(failed)? == 0 {
+                return Ok(None);
+            }
+            self.digest.write_all(&self.bytes).map_err(failed)?;
+            self.at.line += 1;
+            let text = std::str::from_utf8(&self.bytes);
+            let text = text.map_err(|_| DatasetError::at_line(self.name, self.at.line, Problem::NotUtf8))?;
+            let text = text.lines().next().unwrap_or_default();
+            if !text.trim().is_empty() {
+                self.at.record += 1;
+                return Ok(Some(record_of_line(self.name, self.at, text, self.columns)));
+            }
+        }
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Result<Record, DatasetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.line().unwrap_or_else(|error| {
+            self.broken = Some(error);
+            None
+        })
+    }
 }
