@@ -247,7 +247,7 @@ fn judged(request: &CompareRequest, comparison: &Comparison) -> Result<Vec<(Stri
 }
 
 impl ComparedRuns {
-    pub(crate) fn shown(&self) -> Compared<'_> {
+    pub(crate) fn view(&self) -> Compared<'_> {
         Compared {
             comparison: &self.comparison,
             settings: &self.settings,

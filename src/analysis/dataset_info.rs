@@ -188,9 +188,9 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
     )?;
     let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, LABELS, width).as_bytes());
     row("sha256", info.sha256.clone())?;
-    row("types", listed(&info.types))?;
-    row("levels", listed(&info.levels))?;
-    row("answers", listed(&info.answer_kinds))?;
+    row("types", count_list(&info.types))?;
+    row("levels", count_list(&info.levels))?;
+    row("answers", count_list(&info.answer_kinds))?;
     row("hidden answers", info.hidden_answers.to_string())?;
     for (name, count) in [
         ("unanswerable", info.unanswerable),
@@ -291,7 +291,7 @@ fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
     if count > MAX_LISTED { writeln!(out, "    and {} more (--json lists all)", count - MAX_LISTED) } else { Ok(()) }
 }
 
-fn listed(counts: &BTreeMap<&str, usize>) -> String {
+fn count_list(counts: &BTreeMap<&str, usize>) -> String {
     let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
     rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let mut parts: Vec<String> =

@@ -11,7 +11,7 @@ use crate::base::text::shell_word;
 use crate::base::{DatasetRecord, Manifest, Variant};
 use crate::dataset::PUBLIC_SOURCES;
 use crate::runner::experiment::{
-    Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, shown,
+    Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, value_text,
 };
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Summary, VariantScore};
@@ -201,8 +201,8 @@ pub(crate) fn deviating_settings(experiment: &ExperimentFile, runs: &[(DatasetDr
             for Assignment { setting, value, .. } in draft.settings {
                 // A prompt's file may have been found elsewhere; its digest is compared when a run is resumed.
                 let compared = setting.effect == Effect::Decides || setting.name.starts_with("exemplar");
-                let recorded = setting.of(variant).filter(|recorded| compared && *recorded != shown(&value));
-                found.extend(recorded.map(|it| format!("{} {it} in place of {}", setting.name, shown(&value))));
+                let recorded = setting.of(variant).filter(|recorded| compared && *recorded != value_text(&value));
+                found.extend(recorded.map(|it| format!("{} {it} in place of {}", setting.name, value_text(&value))));
             }
         }
     }
@@ -223,7 +223,7 @@ pub(crate) fn deviating_questions(dataset: &DatasetDraft, record: &DatasetRecord
         notes.push(format!("{}: {} is another file than {}", dataset.name, record.path, dataset.path));
     }
     let limit = dataset.settings.iter().find(|assignment| assignment.setting.name == "limit");
-    if let Some(limit) = limit.map(|assignment| shown(&assignment.value))
+    if let Some(limit) = limit.map(|assignment| value_text(&assignment.value))
         && limit != record.selected.to_string()
     {
         notes.push(format!(

@@ -60,7 +60,7 @@ pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> an
     let mut talk = Talk::new(&args)?;
     let mut code = failure::OK;
     if let Some(question) = &args.question {
-        let Some(question) = asked(question) else {
+        let Some(question) = question_of(question) else {
             return Err(Failure::usage("the question is empty", "put it in quotes: wikitrail ask \"Who was Mozart?\""));
         };
         code = code.max(talk.ask(question, out).await?);
@@ -68,14 +68,14 @@ pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> an
     if args.chat {
         let mut lines = Lines::new("ask> ", "an empty line or Ctrl-D ends the conversation")?;
         while let Some(line) = lines.next().await? {
-            let Some(question) = asked(&line) else { break };
+            let Some(question) = question_of(&line) else { break };
             code = code.max(talk.ask(question, out).await?);
         }
     }
     Ok(code)
 }
 
-fn asked(line: &str) -> Option<&str> {
+fn question_of(line: &str) -> Option<&str> {
     Some(line.trim()).filter(|line| !line.is_empty())
 }
 
@@ -95,7 +95,7 @@ impl<'a> Talk<'a> {
     /// Builds everything, so that a bad flag fails before anything is asked.
     fn new(args: &'a Args) -> anyhow::Result<Self> {
         let experiment = Experiment {
-            variants: args.variant.listed().variants().map_err(crate::runner::RunError::from)?,
+            variants: args.variant.flag_lists().variants().map_err(crate::runner::RunError::from)?,
             recording: args.recording.recording(),
             limits: Limits { prices: args.prices.clone(), ..Limits::default() },
             ..Experiment::default()

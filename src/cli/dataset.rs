@@ -59,7 +59,7 @@ impl FileArgs {
     fn load_with(&self, skip_repeated: bool) -> anyhow::Result<Dataset> {
         let options = ReadOptions { skip_repeated, ..questions::options(&self.how.dataset()?)? };
         let dataset = questions::load_with(&self.file, &options)?;
-        let path = questions::shown(&self.file);
+        let path = questions::path_or_stdin(&self.file);
         dataset.notes.iter().for_each(|note| say(format_args!("note: {path}: {note}")));
         dataset.skipped.iter().for_each(|skipped| say(format_args!("skipped: {skipped}")));
         Ok(dataset)
@@ -213,7 +213,7 @@ pub(super) fn info(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load_with(true)?;
     let prompts: Vec<String> =
         if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
-    let info = dataset_info(questions::shown(&args.file.file), &dataset, &prompts)?;
+    let info = dataset_info(questions::path_or_stdin(&args.file.file), &dataset, &prompts)?;
     let mut out = stdout();
     if args.json {
         json_line(&mut out, &info)?;

@@ -138,7 +138,7 @@ impl<'d> DefaultsResolver<'d> {
         }
     }
 
-    pub(super) fn taken(&self) -> BTreeMap<String, String> {
+    pub(super) fn to_map(&self) -> BTreeMap<String, String> {
         self.taken.iter().map(|given| (given.setting.name.to_owned(), given.value.clone())).collect()
     }
 }
@@ -191,12 +191,12 @@ pub(super) fn complete<A: ApplyDefaults>(
             let mut taking = DefaultsResolver::of(person);
             args.take(&mut taking)?;
             taking.tell();
-            return Ok(taking.taken());
+            return Ok(taking.to_map());
         }
     };
     let mut taking = DefaultsResolver::of_run(&stored, person, confirmed);
     args.take(&mut taking)?;
-    let taken = taking.taken();
+    let taken = taking.to_map();
     let mut others = DefaultsResolver { confirmed: true, ..DefaultsResolver::of(person) };
     // What it would take by itself is only compared.
     if before.clone().take(&mut others).is_ok() {

@@ -60,7 +60,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut out = stdout();
     match &args.page {
         Some(page) => out.write_all(printed(page)?.as_bytes())?,
-        None => out.write_all(listed().as_bytes())?,
+        None => out.write_all(page_list().as_bytes())?,
     }
     Ok(failure::OK)
 }
@@ -73,7 +73,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(|(name, _)| *name)
 }
 
-fn listed() -> String {
+fn page_list() -> String {
     let width = names().map(str::len).max().unwrap_or(0);
     let line = |(name, text): &(&str, &str)| {
         let title = text.lines().next().unwrap_or_default().trim_start_matches("# ");
@@ -136,7 +136,7 @@ fn section_of<'t>(text: &'t str, section: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGES, headings, listed, printed, section_of};
+    use super::{PAGES, headings, page_list, printed, section_of};
     use std::path::Path;
 
     const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -153,7 +153,11 @@ mod tests {
                 assert!(known, "add docs/{name}.md to src/cli/docs.rs");
             }
         }
-        assert!(listed().lines().any(|line| line.split_whitespace().eq(["settings", "Settings"])), "{}", listed());
+        assert!(
+            page_list().lines().any(|line| line.split_whitespace().eq(["settings", "Settings"])),
+            "{}",
+            page_list()
+        );
     }
 
     #[test]

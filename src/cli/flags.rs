@@ -7,7 +7,7 @@ use crate::prompting;
 use crate::runner::experiment::defaults::default_setting;
 use crate::runner::experiment::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
-    extra, shipped, shown,
+    extra, shipped, value_text,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -162,7 +162,7 @@ impl<G: Group> Typed<G> {
 }
 
 impl Typed<OfVariant> {
-    pub(super) fn listed(&self) -> Listed {
+    pub(super) fn flag_lists(&self) -> Listed {
         Listed {
             base: self.settings.clone(),
             models: self.models(),
@@ -362,7 +362,7 @@ fn split_values(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::
     let cut = |value: &Value| match (setting.name, value.as_str()) {
         ("prompt", Some(text)) => prompts(text),
         ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
-        _ => vec![shown(value)],
+        _ => vec![value_text(value)],
     };
     let values: Vec<String> = typed.iter().flat_map(cut).collect();
     if values.iter().any(|value| value.trim().is_empty()) {
@@ -440,12 +440,12 @@ mod tests {
         assert_eq!((variant.temperature, variant.prefill), (Some(0.5), Some(true)));
         assert_eq!(variant.base_url, Some(["http://a", "http://b", "http://c"].map(str::to_owned).to_vec()));
         assert_eq!(variant.option.expect("options")["lagent.c"], "d");
-        let listed = program.variant.listed();
+        let listed = program.variant.flag_lists();
         assert_eq!((listed.protocols, listed.methods.len()), (vec![json!("robust"), json!("lagent")], 1));
         let lists = typed("x --model openai:a,baseline --prompt a.toml,p.json#k --prompt b.txt")
             .expect("sound")
             .variant
-            .listed();
+            .flag_lists();
         assert_eq!(lists.models, ["openai:a", "baseline"].map(Value::from));
         assert_eq!(lists.prompts, ["a.toml", "p.json#k", "b.txt"].map(Value::from));
         let dataset = program.dataset.dataset().expect("of its kinds");

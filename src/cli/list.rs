@@ -144,7 +144,7 @@ pub(super) fn note(args: &NoteArgs) -> anyhow::Result<u8> {
     }
     if let Some(absent) = args.untag.iter().find(|tag| !notes.tags.contains(tag)) {
         let message = format!("`{}` has no tag `{}`", args.run.display(), excerpt(absent));
-        return Err(Failure::bad_input(message, format!("its tags are {}", listed(&notes.tags))));
+        return Err(Failure::bad_input(message, format!("its tags are {}", tag_list(&notes.tags))));
     }
     notes.tags.retain(|tag| !args.untag.contains(tag));
     if let Some(text) = &args.text {
@@ -159,11 +159,11 @@ pub(super) fn note(args: &NoteArgs) -> anyhow::Result<u8> {
         return Ok(failure::OK);
     }
     writeln!(out, "{}: {}", shell_word(&args.run.display().to_string()), visible_line(&notes.note, 2000))?;
-    writeln!(out, "tags: {}", listed(&notes.tags))?;
+    writeln!(out, "tags: {}", tag_list(&notes.tags))?;
     Ok(failure::OK)
 }
 
-fn listed(tags: &[String]) -> String {
+fn tag_list(tags: &[String]) -> String {
     if tags.is_empty() {
         return "none".to_owned();
     }

@@ -154,7 +154,7 @@ impl Args {
             self.say_what_models_share();
             let experiment = Experiment {
                 datasets: vec![DatasetSpec { path, settings: self.data.dataset()?, ..DatasetSpec::default() }],
-                variants: self.variant.listed().variants().map_err(RunError::from)?,
+                variants: self.variant.flag_lists().variants().map_err(RunError::from)?,
                 repeats: self.repeats.unwrap_or(1),
                 stop_when: self.stop_when()?,
                 ..Experiment::default()
@@ -538,7 +538,8 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         rows.push(Costs { variant: "all".to_owned(), episodes: estimate.due(), expected, most });
         let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
         let questions = counted(manifest.dataset.selected, "question");
-        let title = format!("{}: {questions}, {often} each", questions::shown(Path::new(&manifest.dataset.path)));
+        let title =
+            format!("{}: {questions}, {often} each", questions::path_or_stdin(Path::new(&manifest.dataset.path)));
         write!(out, "{}", costs(&title, &rows, View::of_stdout().width))?;
     }
     Ok(())

@@ -332,10 +332,10 @@ async fn ask<V: JudgeTask>(
         say(format_args!("{}: {due} to be {done}{known}", visible_line(&plan.model, 80)));
     }
     let ended = judging.execute(&mut |text| say(text), &mut Interrupts::signals()).await?;
-    Ok(Some(told(&ended, V::THING)))
+    Ok(Some(report_end(&ended, V::THING)))
 }
 
-fn told(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
+fn report_end(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
     ended.notes.iter().for_each(say);
     let unreadable = match ended.unreadable {
         0 => String::new(),

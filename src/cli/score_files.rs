@@ -113,7 +113,7 @@ fn write_text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}: {} {noun}", report.metric, report.n)?;
     let width = report.aggregate.keys().map(String::len).max().unwrap_or(0);
     for (name, value) in &report.aggregate {
-        writeln!(out, "  {name:width$}  {:>8}", shown(value))?;
+        writeln!(out, "  {name:width$}  {:>8}", value_text(value))?;
     }
     for (what, count) in report.missing.iter().filter(|(_, count)| **count != 0) {
         writeln!(out, "  without {what}: {count}")?;
@@ -131,12 +131,12 @@ fn part(name: &str, value: &Value) -> String {
     match value {
         Value::String(text) if name == "id" => visible_line(text, 80),
         Value::Number(_) if name == "id" => value.to_string(),
-        _ => format!("{name} {}", shown(value)),
+        _ => format!("{name} {}", value_text(value)),
     }
 }
 
 /// Shares with four decimals, counts and the rest as they are.
-fn shown(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or_default()),
         other => other.to_string(),

@@ -176,7 +176,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         }
     }
     if let [_, _, ..] = &names(run, &found)[..] {
-        say(format_args!("note: to print one variant only: {}", listed(&names(run, &found))));
+        say(format_args!("note: to print one variant only: {}", first_names(&names(run, &found))));
     }
     Ok(failure::OK)
 }
@@ -215,7 +215,7 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<ScoredEpisod
                 shell_word(id)
             )
         } else {
-            format!("name one: {}", listed(&names(run, &found)))
+            format!("name one: {}", first_names(&names(run, &found)))
         };
         let message = format!("`{}` has several variants of question `{}`", run.path.display(), visible_line(id, 80));
         return Err(Failure::usage(message, hint));
@@ -254,7 +254,7 @@ fn names(run: &RunRef, found: &[ScoredEpisode]) -> Vec<String> {
     names
 }
 
-fn listed(names: &[String]) -> String {
+fn first_names(names: &[String]) -> String {
     const MAX_LISTED: usize = 6;
     let some: Vec<String> = names.iter().take(MAX_LISTED).map(|name| visible_line(name, 200)).collect();
     let more = if names.len() > MAX_LISTED { format!(" and {} more", names.len() - MAX_LISTED) } else { String::new() };

@@ -62,7 +62,7 @@ pub(super) fn names(cells: &csv::StringRecord) -> Vec<String> {
 }
 
 /// What is said of a separator that the layout does not have.
-pub(super) fn said(separator: u8, layout: Layout) -> Option<String> {
+pub(super) fn separator_note(separator: u8, layout: Layout) -> Option<String> {
     let (_, name) = SEPARATORS.into_iter().find(|(one, _)| *one == separator && separator != of_layout(layout))?;
     Some(format!("the cells are separated by {name}"))
 }

@@ -4,7 +4,7 @@ use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::format::Format;
-use super::header::{WithoutAnswers, begin, names, of_layout, rename, said, separator};
+use super::header::{WithoutAnswers, begin, names, of_layout, rename, separator, separator_note};
 use super::{Columns, DatasetError, Place, ReadOptions};
 use crate::base::excerpt;
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOption
         return Err(unclosed(file, lines.line));
     }
     let mut header = names(cells);
-    let mut notes: Vec<String> = said(separator, layout).into_iter().collect();
+    let mut notes: Vec<String> = separator_note(separator, layout).into_iter().collect();
     let format = format(file, lines.line, &mut header, layout, options, &mut notes)?;
     let names = header.iter().map(String::as_str);
     let without_answers = WithoutAnswers::of("column", names, &[], &options.columns).filter(|_| format.is_general());

@@ -131,7 +131,7 @@ pub(super) fn finished_text(file: &str, json: &str, key: &str) -> Result<String,
         None => Err(PromptError::NoSuchKey {
             file: file_name(),
             key: quoted(key),
-            available: listed(texts.keys()),
+            available: first_keys(texts.keys()),
             suggestion: closest(key, texts.keys().map(String::as_str)).map(quoted),
         }),
     }
@@ -147,7 +147,7 @@ pub(super) fn finished_entry(file: &str, json: &str, key: &str) -> Result<String
 }
 
 /// At most twenty keys, as a message lists them.
-fn listed<'a>(keys: impl ExactSizeIterator<Item = &'a String>) -> String {
+fn first_keys<'a>(keys: impl ExactSizeIterator<Item = &'a String>) -> String {
     let count = keys.len();
     let text = keys.take(20).map(|key| quoted(key)).collect::<Vec<_>>().join(", ");
     match count {

@@ -173,7 +173,7 @@ impl KeyForm {
     }
 
     /// A sentence for an occasion. Ours is used where a file has none, and English ones are the protocol's own.
-    const fn said(name: &'static str, slots: &'static str) -> Self {
+    const fn sentence(name: &'static str, slots: &'static str) -> Self {
         Self { ours: true, ..Self::new(name, slots).optional() }
     }
 }
@@ -187,11 +187,11 @@ const TOOL_CALLS: &[KeyForm] = &[
     KeyForm::new("feedback", "error"),
     KeyForm::new("no_call", ""),
     KeyForm::new("force_stop", ""),
-    KeyForm::said("unknown_tool", "tool tools"),
-    KeyForm::said("not_json", ""),
-    KeyForm::said("unknown_argument", "argument"),
-    KeyForm::said("missing_argument", "argument"),
-    KeyForm::said("extra_call", ""),
+    KeyForm::sentence("unknown_tool", "tool tools"),
+    KeyForm::sentence("not_json", ""),
+    KeyForm::sentence("unknown_argument", "argument"),
+    KeyForm::sentence("missing_argument", "argument"),
+    KeyForm::sentence("extra_call", ""),
 ];
 
 const FORMS: [SectionForm; 8] = [
@@ -205,8 +205,8 @@ const FORMS: [SectionForm; 8] = [
             },
             KeyForm::new("system", "task").optional(),
             KeyForm::new("args_format", "").optional(),
-            KeyForm::said("unknown_argument", "tool parameter argument"),
-            KeyForm::said("missing_argument", "tool parameter"),
+            KeyForm::sentence("unknown_argument", "tool parameter argument"),
+            KeyForm::sentence("missing_argument", "tool parameter"),
         ],
     },
     SectionForm {
@@ -217,8 +217,8 @@ const FORMS: [SectionForm; 8] = [
             KeyForm::new("feedback", "error"),
             KeyForm::new("empty_reply", ""),
             KeyForm::new("force_stop", "max_steps max_iterations"),
-            KeyForm::said("unknown_argument", "tool parameter argument"),
-            KeyForm::said("missing_argument", "tool parameter"),
+            KeyForm::sentence("unknown_argument", "tool parameter argument"),
+            KeyForm::sentence("missing_argument", "tool parameter"),
         ],
     },
     SectionForm {
@@ -226,13 +226,13 @@ const FORMS: [SectionForm; 8] = [
         keys: &[
             KeyForm { style: Style::Go, ..KeyForm::new("system", "Background ToolDesc ToolNames") },
             KeyForm::new("feedback", "error"),
-            KeyForm::said("unknown_tool", "tool tools"),
-            KeyForm::said("no_action", ""),
-            KeyForm::said("bad_call", ""),
-            KeyForm::said("bad_answer", ""),
-            KeyForm::said("not_json", ""),
-            KeyForm::said("unknown_argument", "argument"),
-            KeyForm::said("missing_argument", "argument"),
+            KeyForm::sentence("unknown_tool", "tool tools"),
+            KeyForm::sentence("no_action", ""),
+            KeyForm::sentence("bad_call", ""),
+            KeyForm::sentence("bad_answer", ""),
+            KeyForm::sentence("not_json", ""),
+            KeyForm::sentence("unknown_argument", "argument"),
+            KeyForm::sentence("missing_argument", "argument"),
         ],
     },
     SectionForm {
@@ -256,15 +256,15 @@ const FORMS: [SectionForm; 8] = [
         keys: &[
             KeyForm::new("feedback", "error n"),
             KeyForm::new("force_stop", ""),
-            KeyForm::said("reply_empty", ""),
-            KeyForm::said("reply_cut", ""),
-            KeyForm::said("no_action", ""),
-            KeyForm::said("unknown_tool", "tool"),
-            KeyForm::said("no_argument", "tool"),
-            KeyForm::said("empty_argument", "tool"),
-            KeyForm::said("placeholder", ""),
-            KeyForm::said("not_json", ""),
-            KeyForm::said("several_actions", ""),
+            KeyForm::sentence("reply_empty", ""),
+            KeyForm::sentence("reply_cut", ""),
+            KeyForm::sentence("no_action", ""),
+            KeyForm::sentence("unknown_tool", "tool"),
+            KeyForm::sentence("no_argument", "tool"),
+            KeyForm::sentence("empty_argument", "tool"),
+            KeyForm::sentence("placeholder", ""),
+            KeyForm::sentence("not_json", ""),
+            KeyForm::sentence("several_actions", ""),
         ],
     },
 ];

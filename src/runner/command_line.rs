@@ -65,7 +65,7 @@ fn addresses(text: &str) -> String {
         !goes_on
     });
     let shown = |part: &str| {
-        if part.starts_with("retriever:") { RetrieverAddress::shown(part) } else { redact::url(part) }
+        if part.starts_with("retriever:") { RetrieverAddress::public_label(part) } else { redact::url(part) }
     };
     parts.map(shown).collect::<Vec<_>>().join(",")
 }

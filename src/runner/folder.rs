@@ -274,7 +274,7 @@ fn about(manifest: &Manifest) -> Option<String> {
     Some(format!(
         "{} of {}, {how} with {} over {} ({})",
         counted(dataset.selected, "question"),
-        questions::shown(Path::new(&dataset.path)),
+        questions::path_or_stdin(Path::new(&dataset.path)),
         each(|variant| &variant.model),
         each(|variant| &variant.wiki),
         each(Variant::compat_name),

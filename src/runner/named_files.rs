@@ -335,7 +335,7 @@ fn places_of_variant(settings: &VariantSettings) -> Vec<ExternalResource> {
     }
     let retriever = settings.wiki.iter().filter(|wiki| wiki.starts_with("retriever:"));
     for wiki in retriever {
-        add("wiki", RetrieverAddress::shown(wiki));
+        add("wiki", RetrieverAddress::public_label(wiki));
     }
     places
 }

@@ -39,7 +39,7 @@ impl Plan {
         let questions: Vec<Arc<Question>> = questions.into_iter().map(Arc::new).collect();
         let mut episodes = Vec::new();
         for question in &questions {
-            let asked = asked(&question.id, &question.question, &question.answers);
+            let asked = question_identity(&question.id, &question.question, &question.answers);
             if shard.is_some_and(|shard| shard.of(&asked) != shard) {
                 continue;
             }
@@ -109,13 +109,13 @@ impl Plan {
 }
 
 pub(crate) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episode {
-    let asked = asked(&question.id, &question.question, &question.answers);
+    let asked = question_identity(&question.id, &question.question, &question.answers);
     let key = key(&asked, &identity(variant).to_string(), 0);
     Episode { question: Arc::clone(question), variant: Arc::clone(variant), repeat: 0, key, fork: None }
 }
 
 /// What of a question decides its episodes, and its shard.
-fn asked(id: &str, text: &str, answers: &[String]) -> String {
+fn question_identity(id: &str, text: &str, answers: &[String]) -> String {
     json!({ "id": id, "text": text, "answers": answers }).to_string()
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn by_shard(
     let mut counts: BTreeMap<Shard, (u64, u64)> = one.all().map(|shard| (shard, (0, 0))).collect();
     for of_question in plan.episodes.chunk_by(|one, next| Arc::ptr_eq(&one.question, &next.question)) {
         let question = &of_question[0].question;
-        let shard = one.of(&asked(&question.id, &question.question, &question.answers));
+        let shard = one.of(&question_identity(&question.id, &question.question, &question.answers));
         let (planned, recorded) = counts.entry(shard).or_default();
         *planned += of_question.len() as u64;
         *recorded += of_question.iter().filter(|episode| is_recorded(&episode.key)).count() as u64;
@@ -139,7 +139,7 @@ pub(crate) fn by_shard(
 }
 
 pub(crate) fn is_of(trajectory: &Trajectory, shard: Shard) -> bool {
-    shard.of(&asked(&trajectory.id, &trajectory.question, &trajectory.answers)) == shard
+    shard.of(&question_identity(&trajectory.id, &trajectory.question, &trajectory.answers)) == shard
 }
 
 /// SHA-256 over everything that decides an episode's course: question, prompt, protocol, model, tool, repeat.

@@ -24,7 +24,7 @@ pub(super) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-pub(crate) fn shown(path: &Path) -> String {
+pub(crate) fn path_or_stdin(path: &Path) -> String {
     if is_stdin(path) { STDIN.to_owned() } else { path.display().to_string() }
 }
 
@@ -193,7 +193,7 @@ fn refuse_unscored(dataset: &Dataset, spec: &DatasetSpec) -> Result<(), RunError
     let (what, unused) = without.missing_and_unused();
     let named = shell_word(&visible_line(guess, 80));
     Err(RunError::input(
-        format!("{}: {what}, so nothing can be scored{unused}", shown(&spec.path)),
+        format!("{}: {what}, so nothing can be scored{unused}", path_or_stdin(&spec.path)),
         format!(
             "did you mean --answer-column {named}? --unscored runs it without scores (in an experiment file: `answer_column` \
              and `unscored` of the dataset)"
@@ -235,7 +235,7 @@ fn not_piped(folder: &Path, error: &RunError) -> RunError {
 }
 
 fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
-    let path = shown(&spec.path);
+    let path = path_or_stdin(&spec.path);
     let read = dataset.notes.iter().map(|note| format!("note: {path}: {note}"));
     let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
     let bad = Some(dataset.skipped.len()).filter(|bad| *bad > 0);
@@ -244,5 +244,5 @@ fn file_notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
 }
 
 pub(super) fn write_questions(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
-    Ok(folder.write_questions(questions.iter().map(|question| stored::kept(question)))?)
+    Ok(folder.write_questions(questions.iter().map(|question| stored::stored_question(question)))?)
 }

@@ -66,7 +66,7 @@ impl Evidence {
 }
 
 /// What of a question is kept in a run's folder: all but the paragraphs that no supporting fact is from.
-pub(super) fn kept(question: &Question) -> Question {
+pub(super) fn stored_question(question: &Question) -> Question {
     let gold = GoldEvidence::of(question);
     let pages = || gold.iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages);
     let context = question.context.iter().filter(|paragraph| pages().any(|page| is_same_page(page, &paragraph.title)));

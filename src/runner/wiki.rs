@@ -54,7 +54,7 @@ impl<'a> WikiSettings<'a> {
             return Err(RunError::usage(
                 format!(
                     "--wiki-url is about a site, but pages come from `{}`",
-                    crate::base::text::printable(&RetrieverAddress::shown(label), 80)
+                    crate::base::text::printable(&RetrieverAddress::public_label(label), 80)
                 ),
                 "add --wiki api or --wiki html",
             ));
@@ -113,7 +113,7 @@ impl<'a> WikiSettings<'a> {
 
     /// The source as it was named, and what else decides what it shows: runs that differ in it must not be mixed up.
     fn label(self) -> String {
-        let name = RetrieverAddress::shown(self.name());
+        let name = RetrieverAddress::public_label(self.name());
         let name = WikiName::of(&name);
         let footnotes = name.is_site() && is_on(self.0.keep_footnotes) && self.compat() == Compat::Fixed;
         WikiName { footnotes, ..name }.to_string()

@@ -114,7 +114,7 @@ impl<'a> Observed<'a> {
             // The query is an echo; only the titles come from Wikipedia.
             let titles = SIMILAR.iter().find_map(|similar| Some(observation.rsplit_once(similar)?.1));
             self.show(titles.unwrap_or_default());
-            self.suggested.extend(listed(titles.unwrap_or_default()));
+            self.suggested.extend(python_titles(titles.unwrap_or_default()));
             self.last_lookups_empty = 0;
             return;
         }
@@ -283,7 +283,7 @@ fn lookup_found_nothing(observation: &str) -> bool {
 }
 
 /// The titles of a list as Python prints it: `'A', "B's"].`
-fn listed(list: &str) -> Vec<&str> {
+fn python_titles(list: &str) -> Vec<&str> {
     let mut titles = Vec::new();
     let mut rest = list;
     while let Some(start) = rest.find(['\'', '"']) {

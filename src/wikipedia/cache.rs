@@ -234,7 +234,7 @@ impl<S: Source> SearchCache<S> {
                 return Ok(found);
             }
             match self.ask(query) {
-                Ok(asking) => return self.asked(asking, again).await,
+                Ok(asking) => return self.ask_source(asking, again).await,
                 Err(mut end) => {
                     // An error means that the caller gave up: another one asks in its place.
                     let ended = end.wait_for(|end| !matches!(end, SearchEnd::Open)).await.map(|end| end.clone());
@@ -249,7 +249,7 @@ impl<S: Source> SearchCache<S> {
     }
 
     /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
-    async fn asked(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
+    async fn ask_source(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
         // The earlier caller may have ended since.
         if let Some(found) = self.kept.get(asking.query) {
             return Ok(found);

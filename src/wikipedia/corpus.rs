@@ -231,7 +231,7 @@ impl Corpus {
     }
 
     /// The articles of the corpus that the site listed for `query`, if that search was frozen and opened no page.
-    pub(crate) fn listed(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
+    pub(crate) fn frozen_titles(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
         let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
         let numbers = titles.iter().map(|heading| self.articles.exact(title_of(heading)));
         Ok(Some(numbers.filter_map(Result::transpose).collect::<Result<_, _>>()?))

@@ -51,7 +51,7 @@ impl RetrieverAddress {
     }
 
     /// What `--wiki` names, as it may be shown: a retriever without user part, everything else as it is.
-    pub fn shown(wiki: &str) -> String {
+    pub fn public_label(wiki: &str) -> String {
         match wiki.strip_prefix("retriever:") {
             Some(address) => {
                 Self::parse(address).map_or_else(|_| format!("{NAME}:{}", redact::url(address)), |known| known.label())

@@ -121,7 +121,7 @@ impl Session {
         if matches!(tool, Tool::Search | Tool::Lookup) {
             self.cut();
             let opened = tool == Tool::Search && !given.missed;
-            given.provenance = self.shown(opened, result).or(given.provenance);
+            given.provenance = self.provenance_of(opened, result).or(given.provenance);
         }
         self.steps += 1;
         given.text.clone_from(&self.observation);
@@ -129,15 +129,15 @@ impl Session {
     }
 
     /// The provenance of an observation of given sentences: of a page just `opened`, or of a lookup's `result`, from 0.
-    fn shown(&self, opened: bool, result: Option<usize>) -> Option<Provenance> {
+    fn provenance_of(&self, opened: bool, result: Option<usize>) -> Option<Provenance> {
         let (page, format) = (self.page.as_ref()?, self.format);
         if opened {
-            return page.shown(format.first_parts(page.numbered_blocks()), &self.observation);
+            return page.provenance(format.first_parts(page.numbered_blocks()), &self.observation);
         }
         let (result, lookup) = (result?, self.lookup.as_ref()?);
         let before = format.lookup_result(result + 1, lookup.sentences.len(), "");
         let found = format.matching_parts(page.numbered_blocks(), &lookup.keyword).skip(result).take(1);
-        page.shown(found, self.observation.strip_prefix(&before).unwrap_or_default())
+        page.provenance(found, self.observation.strip_prefix(&before).unwrap_or_default())
     }
 
     fn cut(&mut self) {
@@ -415,10 +415,10 @@ impl OpenPage {
     }
 
     /// Where an observation comes from that shows these `parts` of the page; `None` where the source gives no sentences.
-    fn shown<'a>(&self, parts: impl Iterator<Item = (usize, Part<'a>)>, observation: &str) -> Option<Provenance> {
+    fn provenance<'a>(&self, parts: impl Iterator<Item = (usize, Part<'a>)>, observation: &str) -> Option<Provenance> {
         let (sentences, provenance) = self.given.as_ref()?;
         let places = observe::part_ranges(&self.blocks, parts, observation);
-        let sentences = Some(sentences.shown(&self.blocks, &places));
+        let sentences = Some(sentences.sentence_ranges(&self.blocks, &places));
         Some(Provenance { sentences, ..provenance.clone() })
     }
 

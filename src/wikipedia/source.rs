@@ -243,7 +243,7 @@ impl SentenceMap {
     ///
     /// The tool drops white space between sentences and full stops before it, so these count for nothing; a sentence of
     /// nothing else is never shown.
-    pub(super) fn shown(&self, blocks: &[String], shown: &[(usize, Range<usize>)]) -> Vec<[usize; 3]> {
+    pub(super) fn sentence_ranges(&self, blocks: &[String], shown: &[(usize, Range<usize>)]) -> Vec<[usize; 3]> {
         let mut runs: Vec<[usize; 3]> = Vec::new();
         for (block, (text, ends)) in blocks.iter().zip(&*self.0).enumerate() {
             let parts: Vec<_> = shown.iter().filter(|(at, _)| *at == block).map(|(_, range)| range).collect();
@@ -299,7 +299,7 @@ mod tests {
     fn a_sentence_is_shown_when_all_of_its_letters_are() {
         let blocks = ["A b. C d. ", "no sentences", " .E. f.G"].map(str::to_owned);
         let given = SentenceMap::of(vec![vec![4, 4, 9, 10], vec![], vec![2, 7, 8]]).expect("sentences");
-        let shown = |parts: &[(usize, std::ops::Range<usize>)]| given.shown(&blocks, parts);
+        let shown = |parts: &[(usize, std::ops::Range<usize>)]| given.sentence_ranges(&blocks, parts);
         assert_eq!(shown(&[(0, 0..3), (0, 5..8)]), [[0, 0, 1], [0, 2, 3]], "the empty one has its number");
         assert_eq!(shown(&[(0, 1..3), (1, 0..12), (2, 2..3), (2, 5..8)]), [[2, 1, 3]]);
         assert_eq!(shown(&[(0, 0..2)]), [[0; 3]; 0]);
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn ends_of_a_damaged_recording_are_no_sentences() {
         let given = SentenceMap::of(vec![vec![9, 1, usize::MAX, 2], vec![1]]).expect("sentences");
-        assert_eq!(given.shown(&["\u{e9}ab".to_owned()], &[(0, 0..4), (7, 0..1)]), [[0; 3]; 0]);
+        assert_eq!(given.sentence_ranges(&["\u{e9}ab".to_owned()], &[(0, 0..4), (7, 0..1)]), [[0; 3]; 0]);
     }
 
     #[test]

@@ -96,8 +96,8 @@ impl EpisodeIndex {
     fn find(&self, row: &Row) -> Result<(String, Known), String> {
         if let Some(key) = &row.key {
             let known = self.episodes.get(key).ok_or_else(|| {
-                let id = row.id.as_deref().map(|id| format!(" (question `{}`)", shown(id))).unwrap_or_default();
-                format!("its episode{id} is not in this run: no key `{}`", shown(key))
+                let id = row.id.as_deref().map(|id| format!(" (question `{}`)", short(id))).unwrap_or_default();
+                format!("its episode{id} is not in this run: no key `{}`", short(key))
             })?;
             refuse_other_run(row, known)?;
             return Ok((key.clone(), known.clone()));
@@ -110,8 +110,8 @@ impl EpisodeIndex {
             let (id, variant, repeat) = &name;
             format!(
                 "this run has no episode of question `{}`, variant `{}`, repeat {repeat}",
-                shown(id),
-                shown(variant)
+                short(id),
+                short(variant)
             )
         })?;
         let started_at = self.episodes.get(key).and_then(|known| known.started_at.clone());
@@ -124,8 +124,8 @@ fn refuse_other_run(row: &Row, known: &Known) -> Result<(), String> {
     match (row.started_at.as_deref().filter(|at| !at.is_empty()), &known.started_at) {
         (Some(judged), Some(own)) if judged != own => Err(format!(
             "it judges an episode of another run with the same settings, which began at {}; this run's began at {}",
-            shown(judged),
-            shown(own)
+            short(judged),
+            short(own)
         )),
         _ => Ok(()),
     }
@@ -215,7 +215,7 @@ fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
         let why = "neither JSON objects nor a table: its first line names no column `id` or `key`";
         return vec![(1, Err(why.to_owned()))];
     }
-    unused.extend(header.iter().filter(|name| COLUMNS.split(' ').all(|known| known != *name)).map(|name| shown(name)));
+    unused.extend(header.iter().filter(|name| COLUMNS.split(' ').all(|known| known != *name)).map(|name| short(name)));
     let line =
         |record: &csv::StringRecord| record.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
     let row = |record: Result<csv::StringRecord, csv::Error>| match record {
@@ -251,7 +251,7 @@ fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Ro
         let text = || Some(cell.to_owned());
         let of_column = |truth: Result<bool, String>| truth.map_err(|why| format!("`{name}`: {why}"));
         let number =
-            || cell.parse().map(Some).map_err(|_| format!("`{name}` is not a whole number: `{}`", shown(cell)));
+            || cell.parse().map(Some).map_err(|_| format!("`{name}` is not a whole number: `{}`", short(cell)));
         match name.as_str() {
             "key" => row.key = text(),
             "id" => row.id = text(),
@@ -276,10 +276,10 @@ fn yes_or_no(cell: &str) -> Result<bool, String> {
     match cell.to_ascii_lowercase().as_str() {
         "true" | "1" | "1.0" | "yes" | "right" => Ok(true),
         "false" | "0" | "0.0" | "no" | "wrong" => Ok(false),
-        _ => Err(format!("`{}` is none of true, 1, yes, right and false, 0, no, wrong", shown(cell))),
+        _ => Err(format!("`{}` is none of true, 1, yes, right and false, 0, no, wrong", short(cell))),
     }
 }
 
-fn shown(text: &str) -> String {
+fn short(text: &str) -> String {
     printable(text, 60)
 }

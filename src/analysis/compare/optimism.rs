@@ -70,12 +70,12 @@ impl Optimism {
             found.optimism = Some(sign(before, after) * (before - after));
             found.optimism_interval = interval((before, development.interval), (after, holdout.interval));
         }
-        found.sentence = found.said(if pairs > 1 { " after Holm" } else { "" });
+        found.sentence = found.sentence(if pairs > 1 { " after Holm" } else { "" });
         found
     }
 
     /// Such as `holdout: b − a +1.2 points EM [-1.9, +4.3], p = 0.52 on 500 questions; …`.
-    fn said(&self, corrected: &str) -> String {
+    fn sentence(&self, corrected: &str) -> String {
         let Self { a, b, holdout, development, metric, .. } = self;
         let shown = |number| signed(metric.unit, number);
         let questions = |part: &Part| counted(part.n, "question");

@@ -211,10 +211,12 @@ const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     figure_column(&figure::CACHED_TOKENS),
     figure_column(&figure::CACHE_WRITE_TOKENS),
     figure_column(&figure::REASONING_TOKENS),
-    text_column("annotation_by", |scored| said(scored, |one| Some(&one.by))),
-    text_column("annotation_correct", |scored| said(scored, |one| Some(if one.correct? { "true" } else { "false" }))),
-    text_column("annotation_class", |scored| said(scored, |one| Some(one.class?.name()))),
-    text_column("annotation_step", |scored| said(scored, |one| one.step)),
+    text_column("annotation_by", |scored| joined_annotations(scored, |one| Some(&one.by))),
+    text_column("annotation_correct", |scored| {
+        joined_annotations(scored, |one| Some(if one.correct? { "true" } else { "false" }))
+    }),
+    text_column("annotation_class", |scored| joined_annotations(scored, |one| Some(one.class?.name()))),
+    text_column("annotation_step", |scored| joined_annotations(scored, |one| one.step)),
     figure_column(&figure::R_PRECISION),
     figure_column(&figure::RECALL_AT_5),
     figure_column(&figure::KILT_EM),
@@ -269,7 +271,7 @@ fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
 }
 
 /// One part of what each person said, joined by `|`; empty where not said. All such columns have the same order of people.
-fn said<'a, T: Display>(scored: &Scored<'a>, part: impl Fn(&'a Annotation) -> Option<T>) -> Cell<'a> {
+fn joined_annotations<'a, T: Display>(scored: &Scored<'a>, part: impl Fn(&'a Annotation) -> Option<T>) -> Cell<'a> {
     if scored.annotations.is_empty() {
         return Cell::Empty;
     }

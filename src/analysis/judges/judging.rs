@@ -337,7 +337,7 @@ impl<V: JudgeTask> Judging<V> {
             judge: ready.judge.clone(),
             id: answer.id.clone(),
             question_sha256: sha256_hex([answer.question.as_bytes()]),
-            answer: super::shown(&answer.text),
+            answer: super::cut_answer(&answer.text),
             verdict,
             reason,
             completion: cut(&completion.text, REPLY).into_owned(),

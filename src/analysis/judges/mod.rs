@@ -14,7 +14,7 @@ mod prompt;
 mod verdict;
 
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
-pub(crate) use prompt::{JudgePrompt, PromptFault, shown};
+pub(crate) use prompt::{JudgePrompt, PromptFault, cut_answer};
 pub(crate) use verdict::{
     Answer, Chosen, Judge, JudgeTask, Judgement, KnownJudge, Line, Read, Reading, Rule, RuleRecord, VERDICT_VERSION,
     Verdict, Verdicts, carry, due, key, normalised,

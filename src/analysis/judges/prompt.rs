@@ -99,9 +99,9 @@ impl<V: JudgeTask> JudgePrompt<V> {
     /// The request for a verdict. What is put in is put in once: an answer that has a placeholder in it stays as it is.
     pub(crate) fn render(&self, key: &str, answer: &Answer) -> Prompt {
         let fence = key.get(..16).unwrap_or(key);
-        let (question, golds) = (cut(&answer.question, QUESTION), listed(key, &answer.golds));
+        let (question, golds) = (cut(&answer.question, QUESTION), gold_lines(key, &answer.golds));
         let steps = answer.episode.as_ref().map_or("", |read| read.steps.as_str());
-        let answer = shown(&answer.text);
+        let answer = cut_answer(&answer.text);
         let value = |name: &str| match name {
             "question" => question.as_ref(),
             "golds" => golds.as_str(),
@@ -134,7 +134,7 @@ impl<V: JudgeTask> JudgePrompt<V> {
     }
 }
 
-pub(crate) fn shown(answer: &str) -> String {
+pub(crate) fn cut_answer(answer: &str) -> String {
     cut(answer.trim(), ANSWER).into_owned()
 }
 
@@ -144,7 +144,7 @@ fn folded(text: &str) -> String {
 }
 
 /// The golds in an order that depends on the key alone, one a line if there are several.
-fn listed(key: &str, golds: &[String]) -> String {
+fn gold_lines(key: &str, golds: &[String]) -> String {
     let mut golds: Vec<(String, &String)> =
         golds.iter().map(|gold| (sha256_hex([key.as_bytes(), gold.as_bytes()]), gold)).collect();
     golds.sort();

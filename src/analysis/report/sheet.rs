@@ -358,13 +358,13 @@ fn latex_table(text: &mut String, grid: &Grid) {
     text.push_str(&row(grid.header.iter().map(|heading| latex_escaped(&heading.text)).collect()));
     text.push_str("\\midrule\n");
     for line in &grid.rows {
-        text.push_str(&row(line.cells.iter().map(shown).collect()));
+        text.push_str(&row(line.cells.iter().map(latex_cell).collect()));
     }
     text.push_str("\\bottomrule\n\\end{tabular}\n");
 }
 
 /// A cell. If it has figures, a hyphen before a number becomes a minus sign; names keep their hyphens.
-fn shown(cell: &Cell) -> String {
+fn latex_cell(cell: &Cell) -> String {
     if cell.figures.is_empty() {
         return latex_escaped(&cell.text);
     }

@@ -228,13 +228,13 @@ impl Remote {
                     return Ok(Raw { decoded, attempts, elapsed, at_limit });
                 }
                 Some(Err(Fault::Unexplained(reason))) => {
-                    return Err(ModelError::Unexplained { attempts, reason: self.shown(&reason) });
+                    return Err(ModelError::Unexplained { attempts, reason: self.message(&reason) });
                 }
                 Some(Err(Fault::Broken(reason))) => {
-                    return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
+                    return Err(ModelError::Undecodable { attempts, reason: self.message(&reason) });
                 }
                 Some(Err(Fault::Withheld(reason))) => {
-                    let (status, message) = (answer.status, self.shown(&reason));
+                    let (status, message) = (answer.status, self.message(&reason));
                     return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
@@ -276,7 +276,7 @@ impl Remote {
     }
 
     fn refused(&self, status: u16, cause: Cause, attempts: u32, refusal: &Refusal) -> ModelError {
-        let message = self.shown(&refusal.message);
+        let message = self.message(&refusal.message);
         if !cause.is_passing() {
             return ModelError::Refused { status, message, cause };
         }
@@ -288,7 +288,7 @@ impl Remote {
     }
 
     /// A server's message, for an error: on one line, short, without secrets.
-    fn shown(&self, text: &str) -> String {
+    fn message(&self, text: &str) -> String {
         crate::base::text::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
     }
 }

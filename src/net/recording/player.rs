@@ -297,11 +297,11 @@ fn part(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> Option<Str
 }
 
 fn whole(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> String {
-    format!("{at}: recorded {}, asked {}", shown(recorded), shown(asked))
+    format!("{at}: recorded {}, asked {}", value_line(recorded), value_line(asked))
 }
 
 /// A value on one line, or `nothing`.
-fn shown(value: Option<&Value>) -> String {
+fn value_line(value: Option<&Value>) -> String {
     match value {
         None => "nothing".to_owned(),
         Some(Value::String(text)) => quoted(text, 0, LONGEST),

@@ -123,7 +123,7 @@ fn first_line(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{asked, kinds, setup, stopped, used};
+    use super::super::testing::{kinds, prompt_and_stop, setup, stopped, used};
     use super::*;
     use crate::base::SupportingFact;
     use crate::prompting::protocol::Frame;
@@ -135,7 +135,7 @@ mod tests {
     fn begun(reasons: bool) -> (Direct, (String, Vec<String>)) {
         let mut dialogue = direct(reasons, false);
         let turn = dialogue.begin(&Question::new("q", "Who?", vec![]));
-        (dialogue, asked(turn))
+        (dialogue, prompt_and_stop(turn))
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_missing_answer_is_asked_for_once() {
         let (mut dialogue, _) = begun(true);
-        let (prompt, stop) = asked(dialogue.completion(" It was Ada."));
+        let (prompt, stop) = prompt_and_stop(dialogue.completion(" It was Ada."));
         assert_eq!(prompt, "EXAMPLES\nQuestion: Who?\nThought: It was Ada.\nAnswer:");
         assert_eq!(stop, ["\n"]);
         let call = used(dialogue.completion(" Ada"));
@@ -174,7 +174,7 @@ mod tests {
         let paragraph = |title: &str| Paragraph { title: title.into(), sentences: vec!["One.".into(), " Two.".into()] };
         question.context = vec![paragraph("A"), paragraph("B"), paragraph("C")];
         question.supporting_facts = vec![SupportingFact("C".into(), 0), SupportingFact("A".into(), 7)];
-        let (prompt, _) = asked(direct(false, true).begin(&question));
+        let (prompt, _) = prompt_and_stop(direct(false, true).begin(&question));
         assert_eq!(prompt, "EXAMPLES\nA: One. Two.\nC: One. Two.\nQuestion: Who?\nAnswer:");
     }
 }

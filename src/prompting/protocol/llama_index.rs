@@ -261,7 +261,7 @@ impl Conversation {
 impl Dialogue for Conversation {
     fn begin(&mut self, question: &Question) -> Turn {
         self.question = vec![Message::user(question.question.as_str())];
-        let mut history = self.llama.memory.kept(self.remembered());
+        let mut history = self.llama.memory.recent(self.remembered());
         history.pop();
         if history.len() < self.setup().history.len() {
             self.episode.setup = Arc::new(Setup { history, ..self.setup().clone() });
@@ -309,7 +309,7 @@ impl Dialogue for Conversation {
     }
 
     fn memory(&self) -> Vec<Message> {
-        self.llama.memory.kept(self.remembered().into_iter().chain(self.response.clone()).collect())
+        self.llama.memory.recent(self.remembered().into_iter().chain(self.response.clone()).collect())
     }
 }
 
@@ -478,7 +478,7 @@ impl Memory {
     }
 
     /// The messages that are still remembered: whole turns are dropped, the oldest first, but never the newest.
-    fn kept(self, messages: Vec<Message>) -> Vec<Message> {
+    fn recent(self, messages: Vec<Message>) -> Vec<Message> {
         let mut first = 0;
         while messages[first..].iter().map(tokens).sum::<usize>() > self.history {
             let (mut next, mut dropped) = (first, 0);

@@ -170,26 +170,26 @@ fn lower_first(action: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{asked, begun, kinds, setup, stopped, used};
+    use super::super::testing::{begun, kinds, prompt_and_stop, setup, stopped, used};
     use super::*;
     use crate::prompting::protocol::Frame;
 
     fn paper(max_steps: usize, thoughts: bool) -> (Box<dyn Dialogue>, String) {
         let (dialogue, turn) = begun(&Paper, Setup { thoughts, ..setup(Frame::text("EXAMPLES\n"), max_steps) });
-        (dialogue, asked(turn).0)
+        (dialogue, prompt_and_stop(turn).0)
     }
 
     #[test]
     fn a_missing_action_costs_a_second_call_and_an_empty_one_the_episode() {
         let (mut dialogue, prompt) = paper(MAX_STEPS, true);
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nThought 1:");
-        let (prompt, stop) = asked(dialogue.completion(" I think.\nSearch[X]\n"));
+        let (prompt, stop) = prompt_and_stop(dialogue.completion(" I think.\nSearch[X]\n"));
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nThought 1: I think.\nAction 1:");
         assert_eq!(stop, ["\n"]);
         assert_eq!(used(dialogue.completion(" search x ")).tool, Tool::Invalid);
-        let (prompt, _) = asked(dialogue.observation("a\\nb\nc"));
+        let (prompt, _) = prompt_and_stop(dialogue.observation("a\\nb\nc"));
         assert!(prompt.ends_with("Action 1: search x\nObservation 1: ab\nc\nThought 2:"), "{prompt}");
-        asked(dialogue.completion("hm"));
+        prompt_and_stop(dialogue.completion("hm"));
         let stop = stopped(dialogue.completion("  \n"));
         assert_eq!((stop.outcome, kinds(&stop)), (Outcome::FormatFailure, vec!["missing_action"; 2]));
     }
@@ -199,7 +199,7 @@ mod tests {
         let (mut dialogue, prompt) = paper(MAX_STEPS, false);
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1:");
         assert_eq!(used(dialogue.completion(" Search[X]")).tool, Tool::Search);
-        let (prompt, stop) = asked(dialogue.observation("It is."));
+        let (prompt, stop) = prompt_and_stop(dialogue.observation("It is."));
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1: Search[X]\nObservation 1: It is.\nAction 2:");
         assert_eq!(stop, ["\n"]);
         let call = used(dialogue.completion(" Finish[yes]"));

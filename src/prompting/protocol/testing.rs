@@ -38,7 +38,7 @@ pub(super) fn begun(protocol: &dyn Protocol, setup: Setup) -> (Box<dyn Dialogue>
     (dialogue, turn)
 }
 
-pub(super) fn asked(turn: Turn) -> (String, Vec<String>) {
+pub(super) fn prompt_and_stop(turn: Turn) -> (String, Vec<String>) {
     match turn {
         Turn::Ask(request) => (request.prompt.to_text(), request.stop),
         other => panic!("expected a request, got {other:?}"),
@@ -46,7 +46,7 @@ pub(super) fn asked(turn: Turn) -> (String, Vec<String>) {
 }
 
 /// The messages of a request, as [`lines`].
-pub(super) fn shown(turn: Turn) -> Vec<String> {
+pub(super) fn message_lines(turn: Turn) -> Vec<String> {
     match turn {
         Turn::Ask(request) => match request.prompt {
             Prompt::Messages(messages) => lines(&messages),

@@ -198,7 +198,7 @@ mod tests {
     use serde_json::json;
 
     /// The input and the repairs, or the misfit.
-    fn shown(call: Result<Resolved, Misfit>) -> Result<(String, Vec<&'static str>), Misfit> {
+    fn input_and_repairs(call: Result<Resolved, Misfit>) -> Result<(String, Vec<&'static str>), Misfit> {
         call.map(|call| (call.input, call.repairs))
     }
 
@@ -224,7 +224,7 @@ mod tests {
             (json!({ "q": true }), true, "true", &[ARGUMENT_NAME, ARGUMENT_TYPE]),
         ] {
             let call = search().resolve(args.as_object().expect("an object"), mend);
-            assert_eq!(shown(call), Ok((input.to_owned(), repairs.to_vec())), "{args}");
+            assert_eq!(input_and_repairs(call), Ok((input.to_owned(), repairs.to_vec())), "{args}");
         }
         let unknown = |names: [&str; 2]| Misfit::Unknown(names.map(str::to_owned).to_vec());
         for (args, mend, misfit) in [
@@ -255,7 +255,11 @@ mod tests {
             ("```py\nprint(1)\n```", "```py\nprint(1)\n```", &[BARE_ARGUMENT]),
             ("{query: x}", "{query: x}", &[BARE_ARGUMENT]),
         ] {
-            assert_eq!(shown(search().resolve_text(raw)), Ok((input.to_owned(), repairs.to_vec())), "{raw:?}");
+            assert_eq!(
+                input_and_repairs(search().resolve_text(raw)),
+                Ok((input.to_owned(), repairs.to_vec())),
+                "{raw:?}"
+            );
         }
         for raw in ["{}", r#"{"query": null}"#, " \n"] {
             assert_eq!(search().resolve_text(raw), Err(missing()), "{raw:?}");

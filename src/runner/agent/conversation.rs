@@ -105,7 +105,7 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
 
 impl Taken {
     /// The first prompt for this step, which contains the observation of the step before.
-    fn asked(&self) -> Result<&Prompt, NoConversation> {
+    fn first_prompt(&self) -> Result<&Prompt, NoConversation> {
         self.calls.first().map(|(request, _)| &request.prompt).ok_or(NoConversation::NoAnswer)
     }
 }
@@ -137,7 +137,7 @@ impl Turns {
 /// A part without tools: the question, then reasoning and answer on lines with their labels.
 fn answered(part: &Part, exemplars: bool, turns: &mut Turns) -> Result<(), NoConversation> {
     let step = part.steps.last().ok_or(NoConversation::NoAnswer)?;
-    open_text(step.asked()?, exemplars, turns)?;
+    open_text(step.first_prompt()?, exemplars, turns)?;
     let thought = step.call.thought.as_ref().map(|thought| format!("{} {thought}\n", direct::THOUGHT));
     turns.say(Role::Assistant, &(thought.unwrap_or_default() + &step.call.action_text), true);
     Ok(())
@@ -155,7 +155,7 @@ fn acted(
         return called(protocol, part, acting.setup.frame.examples.len(), exemplars, turns);
     }
     let layout = protocol.layout();
-    let first = part.steps.first().ok_or(NoConversation::NoAnswer)?.asked()?;
+    let first = part.steps.first().ok_or(NoConversation::NoAnswer)?.first_prompt()?;
     match layout {
         Layout::Text => open_text(first, exemplars, turns)?,
         Layout::Template if !exemplars => turns.say(Role::User, &question.question, false),
@@ -164,7 +164,7 @@ fn acted(
             open_messages(messages(first)?, acting.setup.frame.examples.len(), exemplars, turns);
         }
     }
-    let asked = part.steps.iter().map(Taken::asked).collect::<Result<Vec<_>, _>>()?;
+    let asked = part.steps.iter().map(Taken::first_prompt).collect::<Result<Vec<_>, _>>()?;
     for (at, step) in part.steps.iter().enumerate() {
         let next = asked.get(at + 1).copied();
         let (reply, heard) = match layout {

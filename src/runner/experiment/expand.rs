@@ -2,7 +2,7 @@
 
 use super::model::VariantSpec;
 use super::settings::{
-    Applies, Assignment, Facts, Kind, Setting, VariantSettings, prompt_name, shown, stem, text_of, variant_setting,
+    Applies, Assignment, Facts, Kind, Setting, VariantSettings, prompt_name, stem, text_of, value_text, variant_setting,
 };
 use super::shipped;
 use crate::base::text::is_control;
@@ -158,7 +158,7 @@ pub(super) fn expand(
         let settings = used(&combination.settings);
         let facts = Facts::set(&settings);
         let mattering = settings.iter().filter(|assignment| assignment.setting.applies_to(&facts));
-        let mut values: Vec<_> = mattering.map(|used| (used.setting.name, shown(&used.value))).collect();
+        let mut values: Vec<_> = mattering.map(|used| (used.setting.name, value_text(&used.value))).collect();
         values.sort();
         if seen.insert((name.clone(), values)) {
             let own = own.iter().map(|assignment| assignment.setting.name).collect();
@@ -212,7 +212,7 @@ fn combinations(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
 }
 
 pub(super) fn short(assignment: &Assignment) -> String {
-    let value = shown(&assignment.value);
+    let value = value_text(&assignment.value);
     let last = |text: &str, marks: &[char]| text.trim_end_matches(marks).rsplit(marks).next().map(str::to_owned);
     let name = match assignment.setting.kind {
         Kind::Prompt => Some(prompt_name(&value)),
@@ -392,7 +392,7 @@ impl Listed {
         }
         for list in [&self.models, &self.prompts, &self.protocols, &self.methods] {
             if let Some((_, twice)) = list.iter().enumerate().find(|(i, value)| list[..*i].contains(value)) {
-                return Err(ProductError::Twice(crate::runner::experiment::shown(twice)));
+                return Err(ProductError::Twice(crate::runner::experiment::value_text(twice)));
             }
         }
         let kept = expand(&base, &dimensions, &Naming::Joined, 0, |_| false).kept;
@@ -494,7 +494,7 @@ mod tests {
         assert_eq!(named("model", &["openai:m", "openai:m"], true), ["m", "m"]);
     }
 
-    fn listed(prompts: &[&str], protocols: &[&str], methods: &[&str], base: &[(&str, Value)]) -> Listed {
+    fn flag_lists(prompts: &[&str], protocols: &[&str], methods: &[&str], base: &[(&str, Value)]) -> Listed {
         let values = |list: &[&str]| list.iter().map(|text| Value::from(*text)).collect();
         let assign = |(name, value): &(&str, Value)| {
             let setting = variant_setting(name).expect("a setting");
@@ -515,12 +515,12 @@ mod tests {
 
     #[test]
     fn variants_are_named_after_what_distinguishes_them() {
-        assert_eq!(names(&listed(&[], &[], &[], &[])), ["main"]);
-        assert_eq!(names(&listed(&["p/a.toml"], &["robust"], &[], &[])), ["main"]);
-        assert_eq!(names(&listed(&[], &[], &["react", "cot"], &[])), ["react", "cot"]);
-        assert_eq!(names(&listed(&[], &["robust", "lagent"], &[], &[])), ["robust", "lagent"]);
+        assert_eq!(names(&flag_lists(&[], &[], &[], &[])), ["main"]);
+        assert_eq!(names(&flag_lists(&["p/a.toml"], &["robust"], &[], &[])), ["main"]);
+        assert_eq!(names(&flag_lists(&[], &[], &["react", "cot"], &[])), ["react", "cot"]);
+        assert_eq!(names(&flag_lists(&[], &["robust", "lagent"], &[], &[])), ["robust", "lagent"]);
         assert_eq!(
-            names(&listed(&["a.toml", "p.json#k"], &["robust", "lagent"], &["react", "cot"], &[])),
+            names(&flag_lists(&["a.toml", "p.json#k"], &["robust", "lagent"], &["react", "cot"], &[])),
             ["a/robust/react", "a/cot", "a/lagent/react", "k/robust/react", "k/cot", "k/lagent/react"]
         );
     }
@@ -529,7 +529,7 @@ mod tests {
     fn models_make_variants_and_share_what_is_typed() {
         let of = |models: &[&str], base: &[(&str, Value)]| Listed {
             models: models.iter().map(|model| Value::from(*model)).collect(),
-            ..listed(&[], &[], &["react", "cot"], base)
+            ..flag_lists(&[], &[], &["react", "cot"], base)
         };
         let url = [("base_url", json!(["http://h"]))];
         let variants = of(&["baseline", "openai:org/small"], &url).variants().expect("sound");
@@ -550,30 +550,30 @@ mod tests {
     #[test]
     fn what_makes_no_difference_is_refused() {
         for (listed, message) in [
-            (listed(&[], &[], &["react"], &[("samples", json!(3))]), "no variant uses --samples"),
-            (listed(&[], &[], &["cot-sc"], &[("majority", json!(0.5))]), "no variant uses --majority"),
-            (listed(&[], &[], &[], &[("oracle_context", json!(true))]), "no variant uses --oracle-context"),
-            (listed(&[], &[], &[], &[("completions", json!(true))]), "no variant uses --completions"),
-            (listed(&[], &[], &[], &[("wiki_url", json!("http://h"))]), "no variant uses --wiki-url"),
-            (listed(&["a/x.toml", "a/x.toml"], &[], &[], &[]), "variant `a/x.toml` is listed twice"),
-            (listed(&[], &[], &["cot", "cot"], &[]), "variant `cot` is listed twice"),
+            (flag_lists(&[], &[], &["react"], &[("samples", json!(3))]), "no variant uses --samples"),
+            (flag_lists(&[], &[], &["cot-sc"], &[("majority", json!(0.5))]), "no variant uses --majority"),
+            (flag_lists(&[], &[], &[], &[("oracle_context", json!(true))]), "no variant uses --oracle-context"),
+            (flag_lists(&[], &[], &[], &[("completions", json!(true))]), "no variant uses --completions"),
+            (flag_lists(&[], &[], &[], &[("wiki_url", json!("http://h"))]), "no variant uses --wiki-url"),
+            (flag_lists(&["a/x.toml", "a/x.toml"], &[], &[], &[]), "variant `a/x.toml` is listed twice"),
+            (flag_lists(&[], &[], &["cot", "cot"], &[]), "variant `cot` is listed twice"),
             (
-                listed(&[], &["robust", "lagent"], &[], &[("option", json!({"labels": "v0.1"}))]),
+                flag_lists(&[], &["robust", "lagent"], &[], &[("option", json!({"labels": "v0.1"}))]),
                 "--option `labels` does not name its protocol, and several are run",
             ),
             (
-                listed(&[], &["tools"], &[], &[("option", json!({"robust.x": "1"}))]),
+                flag_lists(&[], &["tools"], &[], &[("option", json!({"robust.x": "1"}))]),
                 "--option `robust.x` is for protocol `robust`, which is not run",
             ),
             (
-                listed(&[], &["robust", "lagent"], &[], &[("option", json!({"go-blog.x": "1"}))]),
+                flag_lists(&[], &["robust", "lagent"], &[], &[("option", json!({"go-blog.x": "1"}))]),
                 "--option `go-blog.x` is for protocol `go-blog`, which is not run",
             ),
         ] {
             assert_eq!(listed.variants().expect_err(message).to_string(), message);
         }
         let options = [("option", json!({"lagent.labels": "v0.1"}))];
-        let variants = listed(&[], &["robust", "lagent"], &[], &options).variants().expect("sound");
+        let variants = flag_lists(&[], &["robust", "lagent"], &[], &options).variants().expect("sound");
         assert_eq!(variants[0].settings.option, None);
         assert_eq!(variants[1].settings.option, Some([("labels".to_owned(), "v0.1".to_owned())].into()));
     }

@@ -27,7 +27,7 @@ pub use file::{ExperimentError, ExperimentFile, Overrides, Published, PublishedF
 pub use model::{Concurrency, DatasetSpec, Experiment, Limits, Output, Pace, Recording, VariantSpec};
 pub use settings::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Differing, Effect, FACTS, Kind, OfVariant, Setting,
-    VARIANT_SETTINGS, VariantSettings, price, shown, variant_setting,
+    VARIANT_SETTINGS, VariantSettings, price, value_text, variant_setting,
 };
 
 /// Maximum number of variants of an experiment.

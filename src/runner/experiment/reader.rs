@@ -1,7 +1,7 @@
 //! The values of an experiment file: names, numbers, and the settings of variants and datasets.
 
 use super::extra::{self, HeaderValue};
-use super::settings::{Assignment, DATASET_SETTINGS, Kind, Setting, VARIANT_SETTINGS, shown};
+use super::settings::{Assignment, DATASET_SETTINGS, Kind, Setting, VARIANT_SETTINGS, value_text};
 use crate::base::Method;
 use crate::prompting::protocol;
 pub(super) use crate::prompting::{Entry, Reader as Notes, Table};
@@ -104,10 +104,10 @@ impl Notes<'_> {
             return None;
         }
         let addresses = match setting.kind {
-            Kind::Url | Kind::Urls => shown(&read),
+            Kind::Url | Kind::Urls => value_text(&read),
             // The address in `retriever:URL?topk=N`.
             Kind::Source => {
-                let source = shown(&read);
+                let source = value_text(&read);
                 let address = source.strip_prefix("retriever:").unwrap_or_default();
                 address.split_once("?topk=").map_or(address, |(address, _)| address).to_owned()
             }

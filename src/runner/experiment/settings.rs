@@ -181,7 +181,7 @@ settings! {
     extra_body: Map<String, Value> = Body, "JSON", default: "nothing", applies: Applies::Server,
         recorded: Some(|variant| {
             let body = &variant.decoding.extra_body;
-            Some(if body.is_empty() { "none".to_owned() } else { shown(&Value::Object(body.clone())) })
+            Some(if body.is_empty() { "none".to_owned() } else { value_text(&Value::Object(body.clone())) })
         });
     /// Header that is added to each request; may be repeated. Write NAME=env:VARIABLE for a secret, which is not recorded.
     extra_header: BTreeMap<String, String> = Headers, "NAME=VALUE", default: "none", applies: Applies::Server;
@@ -397,7 +397,7 @@ impl Setting {
             return recorded(variant);
         }
         let usual = || self.is_recorded_by_name().then(|| self.default.to_owned());
-        variant.settings.get(self.name).map(shown).or_else(usual)
+        variant.settings.get(self.name).map(value_text).or_else(usual)
     }
 
     /// Whether variants with these facts use it.
@@ -497,13 +497,13 @@ pub fn price(text: &str) -> Option<PriceRecord> {
     Some(PriceRecord { prompt, completion, cached, cache_write: None, as_of: None, source: None })
 }
 
-pub fn shown(value: &Value) -> String {
+pub fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
-        Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
+        Value::Array(values) => values.iter().map(value_text).collect::<Vec<_>>().join(", "),
         Value::Object(options) => {
-            options.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(", ")
+            options.iter().map(|(name, value)| format!("{name}={}", value_text(value))).collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
     }

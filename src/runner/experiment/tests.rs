@@ -1,6 +1,6 @@
 //! What experiment files mean, and every way in which they can be wrong.
 
-use super::{Assignment, Draft, ExperimentFile, Kind, PublishedFigure, shown};
+use super::{Assignment, Draft, ExperimentFile, Kind, PublishedFigure, value_text};
 
 fn read(text: &str) -> Result<ExperimentFile, String> {
     ExperimentFile::recorded("x.toml", text, &[]).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
@@ -22,7 +22,7 @@ fn words(draft: &Draft) -> String {
 
 /// A setting as its flag.
 fn word(Assignment { setting, value, .. }: &Assignment) -> String {
-    if setting.kind == Kind::Switch { setting.flag() } else { format!("{}={}", setting.flag(), shown(value)) }
+    if setting.kind == Kind::Switch { setting.flag() } else { format!("{}={}", setting.flag(), value_text(value)) }
 }
 
 #[test]

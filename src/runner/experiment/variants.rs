@@ -3,7 +3,7 @@
 use super::MAX_VARIANTS;
 use super::expand::{Choice, Combination, Dimension, Draft, Expanded, Naming, expand, over, used, value_names};
 use super::reader::{Entry, Notes, Table, empty, fault, set_twice, too_many_variants, unused};
-use super::settings::{Assignment, Kind, Setting, VARIANT_SETTINGS, shown, variant_setting};
+use super::settings::{Assignment, Kind, Setting, VARIANT_SETTINGS, value_text, variant_setting};
 use crate::base::text::closest;
 use crate::prompting::quoted;
 use std::collections::HashSet;
@@ -156,9 +156,9 @@ impl Exclusion {
     fn matches(&self, combination: &Combination<'_>) -> bool {
         self.conditions.iter().all(|values| {
             values.iter().any(|wanted| {
-                let text = shown(&wanted.value);
+                let text = value_text(&wanted.value);
                 let is_named = |(dimension, name): &(&Dimension, &str)| wanted.sets(dimension.setting) && *name == text;
-                let is_set = |set: &Assignment| set.sets(wanted.setting) && shown(&set.value) == text;
+                let is_set = |set: &Assignment| set.sets(wanted.setting) && value_text(&set.value) == text;
                 combination.named.iter().any(is_named) || combination.settings.iter().any(is_set)
             })
         })

@@ -8,7 +8,7 @@ use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
 use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
-use crate::runner::stored::{self, kept};
+use crate::runner::stored::{self, stored_question};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -277,7 +277,8 @@ impl<'a> Found<'a> {
         let name = &manifest.dataset.name;
         let mut questions: Vec<&Question> = self.order.iter().filter_map(|id| self.questions.get(id)).collect();
         questions.sort_by_key(|question| question.index);
-        let questions = questions.into_iter().map(|question| Question { dataset: name.clone(), ..kept(question) });
+        let questions =
+            questions.into_iter().map(|question| Question { dataset: name.clone(), ..stored_question(question) });
         write_run(self.wanted.out, &manifest, questions, self.episodes.iter())?;
         Ok(self.done)
     }

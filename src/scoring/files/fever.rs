@@ -23,7 +23,7 @@ enum Id {
 
 impl Id {
     /// As an error shows it.
-    fn shown(&self) -> String {
+    fn quoted(&self) -> String {
         match self {
             Self::Number(number) => format!("`{number}`"),
             Self::Text(text) => format!("`{}`", excerpt(text)),
@@ -131,7 +131,7 @@ fn paired<'g>(
         claims.push(&golds[at]);
     }
     let Some(at) = predicted.iter().position(Option::is_none) else { return Ok(claims) };
-    let first = golds[at].id.as_ref().map_or_else(|| format!("record {}", at + 1), Id::shown);
+    let first = golds[at].id.as_ref().map_or_else(|| format!("record {}", at + 1), Id::quoted);
     let (found, all) = (claims.len(), golds.len());
     let what =
         format!("predictions for {found} of {all} claims of `{}`; the first one missing is {first}", files.gold.name());

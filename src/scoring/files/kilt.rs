@@ -83,7 +83,7 @@ pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
             let what = format!("{found} predictions for {all} records; `{}` has none", excerpt(&key));
             return Err(files.predictions.error(what, PREDICTIONS));
         };
-        let given = given(&predictions, *at)?;
+        let given = answer_of(&predictions, *at)?;
         let answers = answers(gold);
         if answers.is_empty() && !given.is_empty() {
             return Err(golds.error(index, "output", "no answer to score by"));
@@ -115,7 +115,7 @@ fn by_id(predictions: &Records<'_, Record>) -> Result<HashMap<String, usize>, Fi
 }
 
 /// The one answer of a prediction.
-fn given<'p>(predictions: &'p Records<'_, Record>, at: usize) -> Result<&'p str, FileError> {
+fn answer_of<'p>(predictions: &'p Records<'_, Record>, at: usize) -> Result<&'p str, FileError> {
     match &predictions.list[at].output[..] {
         [Output { answer: Some(answer), .. }] => Ok(answer.trim_matches(is_python_space)),
         [_] => Err(predictions.error(at, "output", "it has no `answer`")),

@@ -124,12 +124,12 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         let added = || sources.iter().skip(1);
         let rows = added().map(|source| source.rows).sum::<u64>();
         if rows == added().map(|source| source.skipped.bad + source.skipped.empty).sum::<u64>() {
-            return Err(BuildError::NothingAdded(rows, notes.listed(settings, &sources)));
+            return Err(BuildError::NothingAdded(rows, notes.notes(settings, &sources)));
         }
     }
     let distinct = sort::write_distinct(&work, articles, settings, &mut sources, &mut notes)?;
     if distinct.count == 0 {
-        return Err(BuildError::Empty(notes.listed(settings, &sources)));
+        return Err(BuildError::Empty(notes.notes(settings, &sources)));
     }
     let (redirects, mut names) = sort::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
@@ -143,7 +143,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let manifest =
         manifest_of_build(dir, settings, &sources, (written, names), frozen, digests(&partial.path).map_err(cannot)?)?;
     partial.finish(dir, &manifest)?;
-    let notes = notes.listed(settings, &sources);
+    let notes = notes.notes(settings, &sources);
     Ok(Built { manifest, notes })
 }
 
@@ -267,7 +267,7 @@ impl Notes {
     }
 
     /// With how many are not named.
-    fn listed(self, settings: &BuildSettings, sources: &[ReadInput]) -> Vec<String> {
+    fn notes(self, settings: &BuildSettings, sources: &[ReadInput]) -> Vec<String> {
         let mut said = Vec::new();
         for (((count, named), (_, path)), read) in self.0.into_iter().zip(&settings.sources).zip(sources) {
             let more = count - named.len();

@@ -214,7 +214,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
     if blocks.is_none() && entries.is_none() {
         return Err("there are neither `blocks` nor `entries` nor `text`".to_owned());
     }
-    let (blocks, entries) = listed(&title, blocks, entries);
+    let (blocks, entries) = blocks_and_entries(&title, blocks, entries);
     redirects.sort_unstable();
     redirects.dedup();
     Ok(Record::Article(Article { title, pageid: id, revid, timestamp, blocks, entries, redirects }))
@@ -240,7 +240,11 @@ pub(super) fn paragraphs(text: &str) -> Vec<Block> {
 }
 
 /// The blocks of a page and, if it is a disambiguation page, its entries: given, or by its text alone.
-fn listed(title: &str, blocks: Option<Vec<Block>>, entries: Option<Vec<Entry>>) -> (Vec<Block>, Option<Vec<String>>) {
+fn blocks_and_entries(
+    title: &str,
+    blocks: Option<Vec<Block>>,
+    entries: Option<Vec<Entry>>,
+) -> (Vec<Block>, Option<Vec<String>>) {
     let lines = |entries: &[Entry]| {
         let line = |entry: &Entry| match entry {
             Entry::Described(title, description) if !description.trim().is_empty() => {

@@ -163,7 +163,7 @@ fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, To
     let page = service.corpus.page(handle.page)?;
     let mut session = session(service);
     session.open_page(page.title.clone(), Arc::clone(&page.blocks))?;
-    if let Some(shown) = handle.shown(keyword) {
+    if let Some(shown) = handle.results_shown(keyword) {
         session.resume_lookup(keyword, shown);
     }
     let before = session.state().lookup_cnt;
@@ -310,7 +310,7 @@ impl Handle {
     }
 
     /// How many results of this keyword were shown, if it is the one that was looked up last.
-    fn shown(&self, keyword: &str) -> Option<usize> {
+    fn results_shown(&self, keyword: &str) -> Option<usize> {
         self.lookup.as_ref().filter(|(digest, _)| *digest == digest_of(keyword)).map(|(_, shown)| *shown)
     }
 
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(Handle::read(&ada, &handle.to_string()), Some(handle.clone()));
         let looked = handle.with_lookup("born", 2);
         let read = Handle::read(&ada, &looked.to_string()).expect("a handle");
-        assert_eq!((read.shown("born"), read.shown("died")), (Some(2), None));
+        assert_eq!((read.results_shown("born"), read.results_shown("died")), (Some(2), None));
         let text = looked.to_string();
         for wrong in ["", "w1", "w1.x.0", &text.replace("w1", "w2"), &text.replace(".0.", ".1."), &format!("{text}.1")]
         {

@@ -97,9 +97,9 @@ fn addresses_are_read_and_shown_without_what_may_be_secret() {
         ("http://me:SECRET@h/retrieve?key=SECRET", "retriever:http://h/retrieve"),
         ("me:SECRET@h", "retriever:h"),
     ] {
-        assert_eq!(RetrieverAddress::shown(&format!("retriever:{typed}")), shown);
+        assert_eq!(RetrieverAddress::public_label(&format!("retriever:{typed}")), shown);
     }
-    assert_eq!(RetrieverAddress::shown("corpus:a@b"), "corpus:a@b");
+    assert_eq!(RetrieverAddress::public_label("corpus:a@b"), "corpus:a@b");
     for typed in ["", "h:8000", "ftp://h/", "http://h/?topk=0", "http://h/?topk=101", "http://h/?k=3", "http://h/#x"] {
         assert!(RetrieverAddress::parse(typed).is_err(), "{typed}");
     }

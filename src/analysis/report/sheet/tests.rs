@@ -1,5 +1,5 @@
 use super::{
-    Block, Cell, Grid, Heading, Key, Row, Sheet, comment, latex_escaped, markdown_escaped, shown, table, to_latex,
+    Block, Cell, Grid, Heading, Key, Row, Sheet, comment, latex_cell, latex_escaped, markdown_escaped, table, to_latex,
     to_markdown, to_terminal,
 };
 use unicode_width::UnicodeWidthStr as _;
@@ -110,11 +110,11 @@ fn no_character_of_a_name_is_one_of_texs() {
 
 #[test]
 fn figures_have_minus_signs_and_names_have_hyphens() {
-    let figure = |text: &str| shown(&Cell::figure("difference", -1.0, text));
+    let figure = |text: &str| latex_cell(&Cell::figure("difference", -1.0, text));
     assert_eq!(figure("-12.1 [-22.1, -3.3]"), "$-$12.1 {[}$-$22.1, $-$3.3{]}");
     assert_eq!(figure("-1.23e-5 and +4"), "$-$1.23e$-$5 and +4");
     assert_eq!(figure("27.4 table 1-2, cot-2"), "27.4 table 1-2, cot-2");
-    assert_eq!(shown(&Cell::text("gpt-4 -1 [-2")), "gpt-4 -1 {[}-2");
+    assert_eq!(latex_cell(&Cell::text("gpt-4 -1 [-2")), "gpt-4 -1 {[}-2");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::super::testing::{self, kinds, lines, messages_frame, options, shown, stopped, used};
+use super::super::testing::{self, kinds, lines, message_lines, messages_frame, options, stopped, used};
 use super::super::{Dialogue, Kind, Protocol, Setup, Turn};
 use super::{GoBlog, NO_SUCH_TOOL};
 use crate::base::{Message, Outcome, Reply, Tool};
@@ -16,14 +16,17 @@ fn begun(arguments: &str, max_steps: usize) -> (Box<dyn Dialogue>, Turn) {
 fn invented_observations_are_set_aside() {
     let call = "Thought: t\nAction: Search\nAction Input: {\"query\": \"x\"}";
     let (mut dialogue, turn) = begun("mend", 9);
-    assert_eq!(shown(turn), ["S: SYSTEM", "U: eq", "A: ea", "U: before", "U: Question: Why?"]);
+    assert_eq!(message_lines(turn), ["S: SYSTEM", "U: eq", "A: ea", "U: before", "U: Question: Why?"]);
     let step = used(dialogue.completion(&format!("{call}\nObservation: y\nAnswer: z")));
     assert_eq!((step.tool, step.input.as_str(), step.reply), (Tool::Search, "x", Reply::Tool));
     assert_eq!(step.discarded.as_deref(), Some("Observation: y\nAnswer: z"));
-    assert_eq!(shown(dialogue.observation("found"))[5..], [format!("A: {call}"), "U: Observation: found".to_owned()]);
+    assert_eq!(
+        message_lines(dialogue.observation("found"))[5..],
+        [format!("A: {call}"), "U: Observation: found".to_owned()]
+    );
     let unchanged = format!(" {call}\n");
     assert_eq!(used(dialogue.completion(&unchanged)).discarded, None);
-    assert_eq!(shown(dialogue.observation("found"))[7], format!("A: {unchanged}"));
+    assert_eq!(message_lines(dialogue.observation("found"))[7], format!("A: {unchanged}"));
     let step = used(dialogue.completion("Thought: u\nAnswer:  z "));
     assert_eq!((step.tool, step.discarded, step.reply), (Tool::Finish, None, Reply::None));
     let end = stopped(dialogue.observation(""));
@@ -44,7 +47,7 @@ fn errors_are_told() {
         let (mut dialogue, _) = begun(arguments, 9);
         let step = used(dialogue.completion(&format!("Thought: t\n{call}")));
         assert_eq!(step.reply, Reply::Given(error.to_owned()), "{call}");
-        assert_eq!(shown(dialogue.observation(error)).last(), Some(&format!("U: {error}")), "{call}");
+        assert_eq!(message_lines(dialogue.observation(error)).last(), Some(&format!("U: {error}")), "{call}");
     }
 }
 
@@ -52,7 +55,7 @@ fn errors_are_told() {
 fn replies_are_limited_and_an_unanswered_question_is_forgotten() {
     let (mut dialogue, _) = begun("mend", 2);
     dialogue.completion("hm");
-    shown(dialogue.observation("Error: no"));
+    message_lines(dialogue.observation("Error: no"));
     dialogue.completion("hm");
     let stop = stopped(dialogue.observation("Error: no"));
     assert_eq!((stop.outcome, stop.answer), (Outcome::StepLimit, None));

@@ -1,4 +1,4 @@
-use super::super::testing::{self, lines, messages_frame, options, shown, stopped, used};
+use super::super::testing::{self, lines, message_lines, messages_frame, options, stopped, used};
 use super::super::{Dialogue, Kind, Protocol, Setup, ToolSpec, Turn};
 use super::{Effect, Executor, Lagent, Release, json_reply};
 use crate::base::{Message, Outcome, Reply, Tool};
@@ -92,14 +92,14 @@ fn the_first_releases_hand_text_on() {
 fn the_last_turn_is_told_to_stop_and_the_first_releases_remember() {
     let head = ["S: SYSTEM", "U: eq", "A: ea", "U: before", "A: then", "U: Why?"];
     let (mut dialogue, turn) = begun(&[], 2);
-    assert_eq!(shown(turn), head);
+    assert_eq!(message_lines(turn), head);
     let call = used(dialogue.completion("no labels"));
     assert_eq!(
         (call.action_text.as_str(), call.reply),
         ("no labels", Reply::Given("Please follow the format".to_owned()))
     );
     let told = ["A: no labels", "S: Response:Please follow the format\n", "S: STOP"];
-    assert_eq!(shown(dialogue.observation("Please follow the format")), [&head[..], &told].concat());
+    assert_eq!(message_lines(dialogue.observation("Please follow the format")), [&head[..], &told].concat());
     dialogue.completion("Action: nope\nAction Input: ö");
     let stop = stopped(dialogue.observation("ö"));
     assert_eq!(
@@ -109,7 +109,7 @@ fn the_last_turn_is_told_to_stop_and_the_first_releases_remember() {
     assert!(dialogue.memory().is_empty());
 
     let (mut dialogue, turn) = begun(&[V01, ("language", "zh")], 1);
-    assert_eq!(shown(turn), head, "the first releases never ask for the end");
+    assert_eq!(message_lines(turn), head, "the first releases never ask for the end");
     dialogue.completion("hm");
     let given_up = "对不起，我无法回答你的问题";
     assert_eq!(stopped(dialogue.observation("Please follow the format")).detail.as_deref(), Some(given_up));
@@ -141,10 +141,10 @@ fn json_conversations_are_of_users_and_assistants() {
         )
     };
     let (mut dialogue, turn) = begun(&[JSON], 2);
-    assert_eq!(shown(turn), ["S: SYSTEM", "U: eq", "A: ea", "U: before", "A: then", "U: Why?"]);
+    assert_eq!(message_lines(turn), ["S: SYSTEM", "U: eq", "A: ea", "U: before", "A: then", "U: Why?"]);
     let call = used(dialogue.completion(&act("t", "nope", "{\"a\": 1}")));
     assert_eq!(call.reply, Reply::Given("{\"a\":1}".to_owned()));
-    assert_eq!(shown(dialogue.observation("{\"a\":1}"))[7..], ["U: {\"a\":1}", "S: STOP"]);
+    assert_eq!(message_lines(dialogue.observation("{\"a\":1}"))[7..], ["U: {\"a\":1}", "S: STOP"]);
     let last = act("t", "Search", "{\"query\": \"x\"}");
     dialogue.completion(&last);
     let stop = stopped(dialogue.observation("found"));
@@ -167,7 +167,7 @@ fn users_in_a_row_become_one_message() {
     let mut frame = messages_frame(&[]);
     frame.examples.truncate(1);
     let (_, turn) = testing::begun(&lagent(&[JSON]), Setup { history, ..testing::setup(frame, 2) });
-    assert_eq!(shown(turn), ["S: SYSTEM", "U: eqbefore", "A: then", "U: Why?"]);
+    assert_eq!(message_lines(turn), ["S: SYSTEM", "U: eqbefore", "A: then", "U: Why?"]);
 }
 
 #[test]

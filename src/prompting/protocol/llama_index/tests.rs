@@ -1,4 +1,4 @@
-use super::super::testing::{self, kinds, lines, messages_frame, options, shown, stopped, used};
+use super::super::testing::{self, kinds, lines, message_lines, messages_frame, options, stopped, used};
 use super::{LlamaIndex, Memory, TOKEN_LIMIT, tokens};
 use crate::base::{Message, Outcome, Reply, Tool};
 use crate::prompting::protocol::{Dialogue, Protocol, Setup, Turn};
@@ -17,13 +17,13 @@ fn begun(pairs: &[(&str, &str)], max_steps: usize) -> Box<dyn Dialogue> {
     let history = vec![Message::user("hq"), Message::assistant("ha")];
     let protocol = LlamaIndex::new(&options(pairs)).expect("known options");
     let (dialogue, turn) = testing::begun(&protocol, Setup { history, ..testing::setup(frame, max_steps) });
-    assert_eq!(shown(turn), ["S: SYSTEM", "U: eq", "A: ea", "U: hq", "A: ha", "U: Why?"]);
+    assert_eq!(message_lines(turn), ["S: SYSTEM", "U: eq", "A: ea", "U: hq", "A: ha", "U: Why?"]);
     dialogue
 }
 
 /// The messages after system message, examples and history.
 fn shown_since(turn: Turn) -> Vec<String> {
-    shown(turn).split_off(5)
+    message_lines(turn).split_off(5)
 }
 
 /// The last remembered message.
@@ -66,7 +66,7 @@ fn an_answer_in_the_last_reply_is_lost() {
     assert!(stop.detail.expect("a reason").starts_with("Max iterations of 1 reached! Either"));
     assert_eq!(remembered(dialogue.as_ref()), "U: Why?");
     let mut dialogue = begun(&[("early_stopping", "generate")], 1);
-    assert_eq!(shown(dialogue.completion(ANSWER)), ["U: hq", "A: ha", "U: Why?", "S: 1 are over."]);
+    assert_eq!(message_lines(dialogue.completion(ANSWER)), ["U: hq", "A: ha", "U: Why?", "S: 1 are over."]);
     assert_eq!(used(dialogue.completion(SEARCH)).input, SEARCH);
     assert_eq!(remembered(dialogue.as_ref()), format!("A: {SEARCH}"));
     let mut dialogue = begun(&[WORKFLOW], 1);
@@ -130,7 +130,7 @@ fn kept(lengths: &[usize]) -> Vec<usize> {
         if n % 2 == 0 { Message::user(text) } else { Message::assistant(text) }
     };
     let messages = lengths.iter().enumerate().map(message).collect();
-    Memory::new(TOKEN_LIMIT).kept(messages).iter().map(tokens).collect()
+    Memory::new(TOKEN_LIMIT).recent(messages).iter().map(tokens).collect()
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::super::testing::{self, kinds, lines, options, shown, stopped, used};
+use super::super::testing::{self, kinds, lines, message_lines, options, stopped, used};
 use super::*;
 use crate::base::Reply;
 use crate::prompting::protocol::Frame;
@@ -24,7 +24,7 @@ fn steps_are_appended_to_the_one_message() {
         let mut dialogue = begun("mend", suffix);
         assert_eq!(used(dialogue.completion(&format!("{thought}{reply}"))).input, "X");
         let content = format!("U: Begin!\n\nQuestion: Why?{appended}{code}\nObservation: o\nThought: ");
-        assert_eq!(shown(dialogue.observation("o")), [content]);
+        assert_eq!(message_lines(dialogue.observation("o")), [content]);
         let transcript = format!("A: Thought: {thought}{reply}\nObservation: o\nThought: ");
         assert_eq!(lines(&dialogue.memory()), ["U: Why?", &transcript], "the user sees replies as they came");
     }

@@ -1,13 +1,13 @@
-use super::super::testing::{asked, begun, setup, stopped, used};
+use super::super::testing::{begun, prompt_and_stop, setup, stopped, used};
 use super::*;
 use crate::prompting::protocol::Frame;
 
 #[test]
 fn an_empty_answer_does_not_end_the_episode() {
     let (mut dialogue, turn) = begun(&Script, setup(Frame::text("EXAMPLES\n"), 8));
-    assert_eq!(asked(turn).0, "EXAMPLES\n\nQuestion:Why?\nThought 1:");
+    assert_eq!(prompt_and_stop(turn).0, "EXAMPLES\n\nQuestion:Why?\nThought 1:");
     assert_eq!(used(dialogue.completion(" t \nAction 1:Finish[] ")).tool, Tool::Finish);
-    let (prompt, stop) = asked(dialogue.observation("任务完成。"));
+    let (prompt, stop) = prompt_and_stop(dialogue.observation("任务完成。"));
     assert!(prompt.ends_with("Thought 1:t\nAction 1:Finish[]\nObservation 1:任务完成。\nThought 2:"), "{prompt}");
     assert_eq!(stop, ["\nObservation 2:", "\nQuestion:", "\nThought 3:"]);
     used(dialogue.completion("t\nAction 2:Finish[ ]"));
@@ -17,7 +17,7 @@ fn an_empty_answer_does_not_end_the_episode() {
 #[test]
 fn the_form_without_thoughts_asks_for_actions_alone() {
     let (mut dialogue, turn) = begun(&Script, Setup { thoughts: false, ..setup(Frame::text("EXAMPLES\n"), 1) });
-    let (prompt, stop) = asked(turn);
+    let (prompt, stop) = prompt_and_stop(turn);
     assert_eq!(prompt, "EXAMPLES\n\nQuestion:Why?\nAction 1:");
     assert_eq!(stop, ["\nObservation 1:", "\nQuestion:", "\nAction 2:"]);
     let call = used(dialogue.completion(" action 1：Lookup[x]\n"));

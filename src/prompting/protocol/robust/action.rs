@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         if native.is_some() {
             form = Form::Plain;
         }
-        self.taken((tool, &raw), (start, end), form, repairs)
+        self.action((tool, &raw), (start, end), form, repairs)
     }
 
     /// An argument in brackets that open at `at`: the raw argument, the end, and the form.
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
             }
             _ => self.after_colon(at, &mut repairs)?,
         };
-        self.taken((tool, &raw), (start, end), form, repairs)
+        self.action((tool, &raw), (start, end), form, repairs)
     }
 
     /// Where the lines end that belong to the one at `from`: all of a fenced block, or those of a list. A sentence, a
@@ -301,12 +301,12 @@ impl<'a> Reader<'a> {
         if start < object && rest.starts_with(']') {
             end = self.text.len() - rest.len() + 1;
         }
-        let taken = self.taken((action.tool, &action.input), (start, end), Form::Plain, repairs)?;
+        let taken = self.action((action.tool, &action.input), (start, end), Form::Plain, repairs)?;
         Ok(Taken { thought: action.thought, ..taken })
     }
 
     /// An action with its argument cleaned, unless the tool needs an argument and this one is empty, or a placeholder.
-    pub(super) fn taken(
+    pub(super) fn action(
         &self,
         (tool, raw): (Tool, &str),
         span: (usize, usize),

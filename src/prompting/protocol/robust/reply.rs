@@ -241,7 +241,7 @@ fn answer(reader: &Reader<'_>, line: usize, rest: usize) -> Option<Found> {
     let text = several.unwrap_or_else(|| reader.line(at).to_owned());
     repairs.note_if(text.contains("```"), repair::FENCE);
     let text = text.trim_matches(|c| is_python_space(c) || matches!(c, '*' | '_' | '`'));
-    let taken = reader.taken((Tool::Finish, text), (at, end), Form::Loose, repairs).ok()?;
+    let taken = reader.action((Tool::Finish, text), (at, end), Form::Loose, repairs).ok()?;
     Some(Found { thought_end: line, taken, repairs })
 }
 

@@ -290,7 +290,7 @@ impl LastTitle {
     fn take(&mut self, row: &Row<'_>) -> io::Result<()> {
         if !row.order.is_empty() {
             let passage = pages::decode_article(row.frame).ok_or(io::ErrorKind::InvalidData)?;
-            self.bytes += taken(row);
+            self.bytes += row_bytes(row);
             self.passages.extend(passage.blocks);
         }
         self.source = row.source;
@@ -307,14 +307,14 @@ impl LastTitle {
         match row.order == self.order {
             true if row.frame == self.frame => SameTitle::Repeated,
             false if row.format() != self.format => SameTitle::Other,
-            false if self.bytes + taken(row) > MAX_LINE_BYTES => SameTitle::TooLong,
+            false if self.bytes + row_bytes(row) > MAX_LINE_BYTES => SameTitle::TooLong,
             false => SameTitle::Next,
             true => SameTitle::Other,
         }
     }
 }
 
-fn taken(row: &Row<'_>) -> u64 {
+fn row_bytes(row: &Row<'_>) -> u64 {
     (row.frame.len() + size_of::<Block>()) as u64
 }
 

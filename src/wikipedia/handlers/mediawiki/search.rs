@@ -61,7 +61,7 @@ pub(super) async fn list_search(call: &Call<'_>, query: &mut Map<String, Value>)
 
 /// The articles for the words of a query, first the one that it names.
 pub(super) fn by_words(corpus: &Corpus, query: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-    if let Some(listed) = corpus.listed(query)? {
+    if let Some(listed) = corpus.frozen_titles(query)? {
         return Ok(listed.into_iter().take(most).collect());
     }
     let named = corpus.opens(query)?;

@@ -1,7 +1,7 @@
 //! How the conversation goes.
 
 use crate::base::{Message, Outcome, Prompt, Reply, Tool};
-use crate::prompting::protocol::testing::{self, kinds, lines, messages_frame, shown, stopped, used};
+use crate::prompting::protocol::testing::{self, kinds, lines, message_lines, messages_frame, stopped, used};
 use crate::prompting::protocol::{Dialogue, Kind, OptionError, Options, Protocol, Setup, Turn, robust::Robust};
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ fn begun(setup: Setup) -> Box<dyn Dialogue> {
 
 /// The last message of a request.
 fn last(turn: Turn) -> String {
-    shown(turn).pop().expect("a message")
+    message_lines(turn).pop().expect("a message")
 }
 
 #[test]
 fn only_the_normalised_step_is_shown_again() {
     let (mut dialogue, turn) = testing::begun(&Robust::default(), setup(7));
-    assert_eq!(shown(turn), HEAD);
+    assert_eq!(message_lines(turn), HEAD);
     let call = used(dialogue.completion("**Thought:** I look.\nsearch: \"X\"\nObservation: invented"));
     assert_eq!((call.step, call.tool, call.input.as_str(), &call.reply), (1, Tool::Search, "X", &Reply::Tool));
     assert_eq!((call.thought.as_deref(), call.action_text.as_str()), (Some("I look."), "search: \"X\""));
@@ -50,7 +50,7 @@ fn a_reply_without_an_action_gets_feedback_once() {
     assert_eq!((call.step, call.tool, call.input.as_str()), (1, Tool::Invalid, ""));
     assert_eq!((call.thought.as_deref(), call.reply), (Some("I do not know."), Reply::Given(feedback.to_owned())));
     let told = ["A: Thought 1: I do not know.".to_owned(), format!("U: {feedback}")];
-    assert_eq!(shown(dialogue.observation(feedback))[4..], told);
+    assert_eq!(message_lines(dialogue.observation(feedback))[4..], told);
     let call = used(dialogue.completion("t\nAction 2: Login\nObservation 2: x"));
     assert_eq!((call.step, call.tool, call.input.as_str()), (2, Tool::Invalid, "Login"));
     assert_eq!(call.discarded.as_deref(), Some("Observation 2: x"));
@@ -83,7 +83,7 @@ fn an_echo_of_what_the_model_was_shown_is_refused_and_counted() {
     let mut dialogue = begun(testing::setup(frame, 7));
     let call = used(dialogue.completion("Thought 1: t\nAction 1: Search[entity]"));
     assert_eq!((call.tool, call.input.as_str()), (Tool::Invalid, "Search[entity]"));
-    shown(dialogue.observation("Error"));
+    message_lines(dialogue.observation("Error"));
     assert_eq!(used(dialogue.completion("The answer is: Finish[final answer].")).tool, Tool::Invalid);
     let stop = stopped(dialogue.observation("Error"));
     assert_eq!((stop.outcome, stop.answer.as_deref()), (Outcome::FormatFailure, None));
@@ -106,11 +106,11 @@ fn an_action_in_between_resets_the_count_of_unusable_replies() {
     let mut dialogue = begun(setup(7));
     for n in [1, 3] {
         used(dialogue.completion("**Thought:** I see\nAction: Login now"));
-        let messages = shown(dialogue.observation("Error: no."));
+        let messages = message_lines(dialogue.observation("Error: no."));
         let told = [format!("A: Thought {n}: I see\nAction {n}: Login now"), "U: Error: no.".to_owned()];
         assert_eq!(messages[messages.len() - 2..], told);
         used(dialogue.completion(&format!("Action {}: Lookup[x]", n + 1)));
-        shown(dialogue.observation("No more results.\n"));
+        message_lines(dialogue.observation("No more results.\n"));
     }
     let mut dialogue = begun(setup(7));
     used(dialogue.completion("  "));
@@ -144,7 +144,7 @@ fn without_thoughts_none_are_shown_or_asked_for() {
     let mut dialogue = begun(Setup { thoughts: false, ..setup(7) });
     let call = used(dialogue.completion("Thought 1: t\nAction 1: Lookup[x]"));
     assert_eq!((call.thought, call.discarded.as_deref()), (None, Some("t")));
-    assert_eq!(shown(dialogue.observation("y"))[4], "A: Action 1: Lookup[x]");
+    assert_eq!(message_lines(dialogue.observation("y"))[4], "A: Action 1: Lookup[x]");
     let Reply::Given(feedback) = used(dialogue.completion("hm")).reply else { panic!("no feedback") };
     assert!(!feedback.contains("Thought"), "{feedback}");
 }
@@ -155,7 +155,7 @@ fn the_question_and_the_last_step_are_remembered() {
     let mut dialogue = begun(Setup { history: history.clone(), ..setup(2) });
     assert_eq!(dialogue.memory(), history);
     used(dialogue.completion("Action 1: Search[x]"));
-    assert_eq!(shown(dialogue.observation("y"))[3], "U: Question: before");
+    assert_eq!(message_lines(dialogue.observation("y"))[3], "U: Question: before");
     used(dialogue.completion("Thought 2: t\nAction 2: Finish[z]"));
     stopped(dialogue.observation(""));
     let answered = ["U: Question: Why?", "A: Thought 2: t\nAction 2: Finish[z]"];
