@@ -1,8 +1,8 @@
 //! Reads and checks the prompt that the command line or an experiment names.
 
+use super::bytes::{BuiltIn, PromptError, ends_with, read, read_instruction, split_key, text_of};
 use super::file::PromptFile;
 use super::plain::{self, FinishedText, Plain};
-use super::read::{BuiltIn, PromptError, ends_with, read, read_instruction, split_key, text_of};
 use super::texts::{self, TextsFile};
 use std::borrow::Cow;
 

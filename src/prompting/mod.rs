@@ -7,7 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `load` | from the name of a prompt to its checked source |
-//! | `read` | the bytes of its file, and what can be wrong with a prompt |
+//! | `bytes` | the bytes of its file, and what can be wrong with a prompt |
 //! | `file` | a prompt file in TOML |
 //! | `exemplar` | the exemplars of a prompt file |
 //! | `plain` | finished texts: plain files, and keys of the paper's JSON files |
@@ -17,21 +17,22 @@
 //! | `new` | a copy of a prompt to edit |
 //! | `reader` | a TOML tree with lines, read with all problems at once; also for experiment and settings files |
 
+mod bytes;
 mod exemplar;
 mod file;
 mod load;
 mod new;
 mod plain;
 pub mod protocol;
-mod read;
+
 mod reader;
 mod render;
 pub mod texts;
 
+pub use bytes::PromptError;
 pub use file::QUESTION_LABELS;
 pub use load::{Checked, PromptSource, check, file_of, load, source};
 pub use new::new;
-pub use read::PromptError;
 pub(crate) use reader::{Entry, Fault, Reader, Table, quoted};
 pub use reader::{Problem, Problems};
 pub use render::{ExemplarOrder, RenderSettings, Rendered, render};

@@ -1,8 +1,8 @@
 //! A new prompt file, written from another one: comments and layout stay, so that it explains itself.
 
+use super::bytes::{BuiltIn, PromptError, text_of};
 use super::file::PromptFile;
 use super::load::{PromptSource, load, source};
-use super::read::{BuiltIn, PromptError, text_of};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
 
 /// What stands behind an empty list of exemplars.

@@ -1,7 +1,7 @@
 //! Plain texts as prompts: a `.txt` file with the placeholders `{question}` and `{tools}`.
 
+use super::bytes::{BuiltIn, PromptError, text_of};
 use super::file::PromptFile;
-use super::read::{BuiltIn, PromptError, text_of};
 use super::reader::{Fault, Problem, Problems, quoted};
 use super::texts::{Slotted, Style, braced};
 use crate::base::text::{closest, is_chinese};

@@ -1,10 +1,10 @@
 //! Renders a prompt into the frame around the question, for every protocol and method.
 
+use super::bytes::PromptError;
 use super::exemplar::{self, Exemplar, ExemplarStep};
 use super::file::PromptFile;
 use super::load::PromptSource;
 use super::plain::{FinishedText, Plain, QUESTION};
-use super::read::PromptError;
 use super::texts::{self, ProtocolTexts, Slotted, Style};
 use crate::base::{Message, Method, Role, sha256_hex};
 use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};

@@ -3,7 +3,7 @@
 //! A file of protocol texts (TOML) has a section for each protocol and one for the named tools. The program has one file
 //! per language; a file with the original texts of a system can replace them. `prompts/README.md` explains each key.
 
-use super::read::{BuiltIn, PromptError, read, text_of};
+use super::bytes::{BuiltIn, PromptError, read, text_of};
 use super::reader::{Fault, Problems, Reader, Table, quoted};
 use crate::base::text::closest;
 use crate::prompting::protocol::{Options, ToolTexts, lagent, native};

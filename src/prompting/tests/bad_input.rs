@@ -2,7 +2,7 @@
 //! writes them anew.
 
 use super::{SOUND, load_bytes, load_toml, no_builtin, refusal, refusals, with_file};
-use crate::prompting::read::MAX_FILE_BYTES;
+use crate::prompting::bytes::MAX_FILE_BYTES;
 use crate::prompting::{PromptError, load};
 
 #[test]
