@@ -26,7 +26,7 @@
 //! | `scoring` | normalisation, official metrics and their files, figures of an episode, failure classes | base |
 //! | `prompting` | prompts, exemplars, protocols: dialogues without I/O | base |
 //! | `net` | HTTP: timeouts, retries, limits, size caps, redaction; recordings and the cache on disk; the servers' listener | base |
-//! | `models` | from request to completion: one folder for each provider, budgets, the baseline | base, prompting, net |
+//! | `models` | from request to completion: a file or folder for each provider, budgets, the baseline | base, prompting, net |
 //! | `wikipedia` | the tool: session, live sources, HTML, the frozen corpus | base, net |
 //! | `runner` | settings, experiment files, agents, run folders, resume, plan, shards, events | base, dataset, scoring, prompting, net, models, wikipedia |
 //! | `analysis` | runs read back: scored episodes, judgements, comparisons, branches, imports, exports, reports | base, dataset, scoring, prompting, net, models, wikipedia, runner |

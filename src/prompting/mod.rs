@@ -24,7 +24,6 @@ mod load;
 mod new;
 mod plain;
 pub mod protocol;
-
 mod reader;
 mod render;
 pub mod texts;

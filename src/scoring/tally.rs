@@ -1,9 +1,7 @@
 //! The score of a run, one trajectory at a time: the progress bar and the final table are the same sum.
 //!
-//! Sums of each question of a run with repeats, and the means over questions that they make.
-//!
-//! Repeats of one question share what makes it hard, so they are averaged first, and the question is the unit: the mean
-//! is over the questions' own means, and so is its variance.
+//! In a run with repeats, the repeats of a question share what makes it hard. They are averaged first, and the question is the
+//! unit: the mean is over the questions' own means, and so is its variance.
 
 use super::metric::{Metric, score_answers};
 use super::overlap::{AnswerScore, float};

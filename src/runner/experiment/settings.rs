@@ -61,7 +61,7 @@ macro_rules! settings {
 
 const PROTOCOLS: &[&str] = &protocol::IDS;
 const ORDERS: &[&str] = &ExemplarOrder::NAMES;
-/// A test of `run` holds this to the servers that `llm` knows.
+/// A test holds this to the servers that `runner::model` knows.
 const SERVERS: &[&str] =
     &["auto", "openai", "vllm", "sglang", "llama.cpp", "ollama", "tgi", "openrouter", "dashscope", "deepseek"];
 
