@@ -153,3 +153,14 @@ fn a_claim_is_judged() {
     let answer = stdout.lines().last().expect("an answer").trim_start_matches("answer").trim();
     assert!(["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"].contains(&answer), "{stdout}");
 }
+
+#[test]
+fn a_plain_text_is_a_prompt_of_a_question() {
+    let dir = common::WorkDir::new();
+    dir.write(
+        "my.txt",
+        "\u{feff}Find it, as {\"json\": 1} or {{x}}.\r\n{tools}\r\n\r\nQuestion: {question}\r\nBe brief.",
+    );
+    let asked = dir.wikitrail(&["ask", "Who was Blaise Pascal?", "--prompt", "my.txt", "--json"]).json();
+    assert_eq!(asked["outcome"], "finished");
+}

@@ -104,6 +104,8 @@ fn a_pair_that_is_named_says_of_how_many() {
 fn the_variants_of_a_run_are_read_together() {
     let dir = tempfile::tempdir().expect("a folder");
     let run = run(dir.path(), "one", &["--method", "react,act", "--limit", "9"]);
+    let scored = wikitrail(&["score", &run]).stderr;
+    assert!(scored.contains(&format!("wikitrail compare {run}")), "{scored}");
     let path = Path::new(&run).join("trajectories.jsonl");
     let text = std::fs::read_to_string(&path).expect("records");
     std::fs::write(&path, format!("{text}notes\n")).expect("written");
@@ -272,61 +274,6 @@ fn what_is_not_finished_is_said() {
 }
 
 #[test]
-fn an_experiment_names_the_column_that_others_are_compared_with() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let text = "name = \"three\"\ndataset = \"datasets/sample.jsonl\"\nbaseline = \"act\"\n\n\
-                [matrix]\nmethod = [\"cot\", \"act\", \"react\"]\n";
-    let file = write(dir.path(), "three.toml", text);
-    let out = run(dir.path(), "out", &[&file, "--limit", "5"]);
-    let firsts = |args: &[&str]| {
-        let compared = compare_json(&[&[&*out], args].concat());
-        let pairs = compared["metrics"][0]["pairs"].as_array().expect("pairs").iter();
-        pairs.map(|pair| pair["a"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(firsts(&[]), ["act", "act"]);
-    assert_eq!(firsts(&["--baseline", "cot"]), ["cot", "cot"]);
-}
-
-#[test]
-fn an_experiment_plans_the_pairs_that_are_compared() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let text = "name = \"three\"\ndataset = \"datasets/sample.jsonl\"\nbaseline = \"act\"\n\
-                contrasts = [[\"react\", \"cot\"], [\"act\", \"react\"]]\n\n\
-                [matrix]\nmethod = [\"cot\", \"act\", \"react\"]\n";
-    let out = run(dir.path(), "out", &[&write(dir.path(), "three.toml", text), "--limit", "5"]);
-    let pairs = |args: &[&str]| {
-        let compared = compare_json(args);
-        let pairs = compared["metrics"][0]["pairs"].as_array().expect("pairs").iter();
-        pairs.map(|pair| format!("{} - {}", pair["b"], pair["a"]).replace('"', "")).collect::<Vec<_>>()
-    };
-    assert_eq!(pairs(&[&out]), ["cot - react", "react - act"]);
-    assert_eq!(pairs(&[&out, "--contrast", "cot", "act"]), ["act - cot"]);
-    // Those that are compared with none are in no table.
-    let named = |args: &[&str]| {
-        let columns = compare_json(args)["columns"].as_array().expect("columns").clone();
-        columns.iter().map(|column| column["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
-    };
-    assert_eq!(named(&[&out, "--contrast", "cot", "act"]), ["cot", "act"]);
-    for (a, b) in [("cot", "act"), ("act", "cot")] {
-        let twice = wikitrail(&["compare", &out, "--contrast", "cot", "act", "--contrast", a, b]);
-        assert_eq!(twice.code, Some(2));
-        assert!(twice.stderr.contains(&format!("--contrast {a} {b} repeats a pair")), "{}", twice.stderr);
-    }
-    assert_eq!(pairs(&[&out, "--baseline", "cot"]), ["act - cot", "react - cot"]);
-    let [act, react] = ["act", "react"].map(|variant| format!("{out}@{variant}"));
-    assert_eq!(pairs(&[&act, &react]), ["react - act"]);
-    let warning = "contrasts of the experiment without their variants are left out: cot - react";
-    assert_eq!(compare_json(&[&act, &react])["warnings"], json!([warning]));
-    let refused = wikitrail(&["compare", &out, "--contrast", "act", "rect"]);
-    assert_eq!(refused.code, Some(2));
-    assert!(
-        refused.stderr.contains("no variant `rect` to compare with; the variants are cot, act, react"),
-        "{}",
-        refused.stderr
-    );
-}
-
-#[test]
 fn runs_that_do_not_fit_are_said() {
     let dir = tempfile::tempdir().expect("a folder");
     let base = run(dir.path(), "base", &["--limit", "10"]);
@@ -355,52 +302,6 @@ fn runs_that_do_not_fit_are_said() {
     let refused = wikitrail(&["compare", &base, &claims]);
     refused.refused(3, &["share no question", "2 datasets (sample, sample-claims); name another run"]);
     assert_eq!(refused.stdout, "");
-}
-
-#[test]
-fn runs_over_several_datasets_are_to_be_compared_one_dataset_at_a_time() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let short = ["--limit", "3", "--method", "act,react"];
-    let sample = run(dir.path(), "two/a sample", &short);
-    let claims = run(dir.path(), "two/claims", &[&["datasets/sample-claims.jsonl"], &short[..]].concat());
-    let both = dir.path().join("two");
-    let claim = format!("{claims}@react");
-    for (args, command) in [
-        (&[both.to_str().expect("UTF-8")][..], format!("wikitrail compare '{sample}'\n")),
-        (&[&claims, &sample], format!("wikitrail compare {claims}\n")),
-        // A run is named as a whole only where all of it was compared.
-        (&[&claim, &sample], format!("wikitrail compare '{sample}'\n")),
-        (&[&claim, &claim, &format!("{sample}@act")], format!("wikitrail compare {claim} {claim}\n")),
-    ] {
-        let ran = wikitrail(&[&["compare"], args].concat());
-        ran.refused(3, &["hint: the variants are from 2 datasets (sample"]);
-        assert!(ran.stdout.is_empty() && ran.stderr.ends_with(&command), "{args:?}: {}", ran.stderr);
-    }
-    compare(&[&sample]);
-}
-
-#[test]
-fn columns_are_found_and_named() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let limit = ["--limit", "6", "--method", "act,react"];
-    let first = run(dir.path(), "exp/one", &limit);
-    run(dir.path(), "exp/deeper/two", &["--limit", "6", "--method", "react,standard"]);
-    let names = |args: &[&str]| -> Vec<String> {
-        let compared = compare_json(args);
-        let columns = compared["columns"].as_array().expect("columns");
-        columns.iter().map(|column| column["name"].as_str().expect("a name").to_owned()).collect()
-    };
-    assert_eq!(names(&[&first]), ["act", "react"]);
-    let all = dir.path().join("exp");
-    let all = all.to_str().expect("UTF-8");
-    assert_eq!(names(&[all]), ["two/react", "standard", "act", "one/react"]);
-    assert_eq!(names(&[&format!("{first}@react"), &format!("{first}@act")]), ["react", "act"]);
-    let compared = compare_json(&[all, "--baseline", "act"]);
-    let pairs = metric(&compared, "em")["pairs"].as_array().expect("pairs");
-    assert!(pairs.len() == 3 && pairs.iter().all(|pair| pair["a"] == "act"), "{pairs:?}");
-    // Whoever has run several variants is told where to go on.
-    let stderr = wikitrail(&["score", &first]).stderr;
-    assert!(stderr.contains(&format!("wikitrail compare {first}")), "{stderr}");
 }
 
 #[test]

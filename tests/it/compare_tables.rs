@@ -232,25 +232,6 @@ fn a_value_that_is_empty_in_one_figure_is_not_measured_in_that_figure() {
         .refused(2, &["`missing` takes a variant"]);
 }
 
-/// None of twelve right, and twice the same five: Cochran's Q is 10, and five questions show nothing of a pair.
-#[test]
-fn a_difference_of_all_variants_and_of_no_pair_is_explained() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let of = |name: &str, right: usize| -> String {
-        (0..12).map(|at| format!("{name},q{at},{}\n", u8::from(at < right))).collect::<Vec<_>>().concat()
-    };
-    let rows = |last: usize| ["variant,id,em\n".to_owned(), of("a", 0), of("b", 5), of("c", last)].concat();
-    let explained = "Cochran's Q (p = 0.0067) says that not all 3 variants are equal; no pair is distinguishable, so which of \
-                     them differ stays open";
-    for (last, is_explained) in [(5, true), (12, false)] {
-        let file = write(dir.path(), "t.csv", &rows(last));
-        let text = compare(&["--from-csv", &file, "--metric", "em"]);
-        let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(joined.contains(explained), is_explained, "{text}");
-        assert_eq!(joined.contains("EM, all variants and pairs"), is_explained, "{text}");
-    }
-}
-
 #[test]
 fn hostile_names_stay_names() {
     let dir = tempfile::tempdir().expect("a folder");

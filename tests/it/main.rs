@@ -64,7 +64,6 @@ mod named_files;
 mod output_files;
 mod parse_command;
 mod piped_dataset;
-mod plain_prompts;
 mod prices;
 mod prompt_command;
 mod replay;

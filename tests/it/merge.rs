@@ -107,26 +107,6 @@ fn lines_of(dir: &WorkDir, name: &str) -> usize {
     lines(&dir.read(name)).len()
 }
 
-#[test]
-fn what_is_not_one_run_or_not_a_new_folder_is_refused() {
-    let dir = WorkDir::new();
-    for (out, steps, limit) in [("a", "5", "4"), ("b", "6", "4"), ("c", "5", "3")] {
-        dir.run(&[SAMPLE, "--limit", limit, "--max-steps", steps, "--quiet", "--out", out]).ok();
-    }
-    dir.wikitrail(&["merge", "a", "b", "--out", "new"])
-        .refused(3, &["`a` and `b` are not of one run", "max_steps: was 5, now 6"]);
-    dir.wikitrail(&["merge", "a", "c", "--out", "new"]).refused(3, &["selection: was"]);
-    dir.wikitrail(&["merge", "a", "./a", "--out", "new"]).refused(2, &["named twice"]);
-    dir.wikitrail(&["merge", "a", "none", "--out", "new"]).refused(3, &["`none` is not a run"]);
-    dir.wikitrail(&["merge", "a", "--out", "b"]).refused(3, &["holds a run already"]);
-    dir.write("full/notes.txt", "mine");
-    dir.wikitrail(&["merge", "a", "--out", "full"]).refused(3, &["is not empty"]);
-    assert!(!dir.path("new").exists());
-    std::fs::create_dir(dir.path("empty")).expect("a folder");
-    dir.wikitrail(&["merge", "a", "--out", "empty"]).ok();
-    assert_eq!(dir.records("empty").len(), 4);
-}
-
 /// A folder of somebody else leads to files that are not its own, and names some outside.
 #[cfg(unix)]
 #[test]

@@ -178,27 +178,6 @@ fn the_score_of_a_run_names_the_shards_that_lack_episodes() {
     assert_eq!((&score["missing"], &score["unfinished_shards"]), (&0.into(), &serde_json::json!([])));
 }
 
-#[test]
-fn what_does_not_fit_is_refused_by_name() {
-    let dir = WorkDir::new();
-    dir.run(&[SAMPLE, "--limit", "9", "--out", "r", "--quiet", "--shard", "1/2"]).ok();
-    let refused = |more: &[&str], code: i32, words: &[&str]| {
-        let args = [&[SAMPLE, "--limit", "9", "--out", "r", "--shard", "2/2"], more].concat();
-        dir.run(&args).refused(code, words);
-    };
-    refused(&["--max-steps", "3"], 3, &["other settings", "max_steps: was", "now 3"]);
-    refused(&["--repeats", "2"], 3, &["repeats: was 1, now 2"]);
-    let other = [SAMPLE, "--limit", "20", "--out", "r", "--shard", "2/2"];
-    dir.run(&other).refused(3, &["selection: was", "\"limit\":9", "now {\"limit\":20}"]);
-    dir.run(&[SAMPLE, "--limit", "9", "--out", "r"]).refused(3, &["holds a run already"]);
-    dir.run(&[SAMPLE, "--shard", "1/2"]).refused(2, &["--out"]);
-    dir.run(&[SAMPLE, "--out", "s", "--shard", "slurm"]).refused(2, &["SLURM_ARRAY_TASK_ID is not set"]);
-    dir.run(&[SAMPLE, "--out", "s", "--shard", "3/2"]).refused(2, &["I from 1 to N"]);
-    dir.run(&["--resume", "--out", "none", "--shard", "1/2"]).refused(3, &["holds no run to resume"]);
-    assert!(!dir.path("s").exists() && !dir.path("none").exists());
-    assert_eq!(files(&dir.path("r"), "trajectories", ""), ["trajectories.1-of-2.jsonl"]);
-}
-
 /// A killed shard goes on where it was, on whatever machine, and its run is the one that was never split.
 #[test]
 #[cfg_attr(not(shared), ignore = "needs ../shared")]

@@ -125,17 +125,6 @@ fn a_saved_conversation_is_readable() {
     assert_eq!(show(&[&format!("{file}:{id}")]), page);
 }
 
-/// Records that somebody has packed are not taken for a run without episodes.
-#[test]
-fn packed_records_are_refused_with_their_name() {
-    let work = crate::common::WorkDir::new();
-    work.run_json(&["--limit", "1", "--out", "r"]);
-    std::fs::rename(work.path("r/trajectories.jsonl"), work.path("r/trajectories.jsonl.gz")).expect("renamed");
-    for args in [&["show", "r"][..], &["score", "r"], &["run", "--resume", "--out", "r"]] {
-        work.wikitrail(args).refused(3, &["`r/trajectories.jsonl.gz` is packed", "gunzip"]);
-    }
-}
-
 #[test]
 fn an_id_that_looks_like_a_flag_can_be_pasted() {
     let dir = WorkDir::new();

@@ -26,6 +26,7 @@ macro_rules! transcripts {
 
 transcripts! {
     branches
+    comparisons
     corpora
     datasets
     experiments
