@@ -132,6 +132,21 @@ impl Values {
     pub(super) fn all_binary(&self) -> bool {
         self.binary.iter().all(|binary| *binary)
     }
+
+    /// What all figures of these values depend on, bit by bit.
+    pub(super) fn key(&self) -> Vec<u64> {
+        let values = self.variants.iter().flatten().map(|value| value.to_bits());
+        let clusters = self.clusters.iter().flatten().map(|cluster| *cluster as u64);
+        let binary = self.binary.iter().map(|binary| u64::from(*binary));
+        let questions = self.questions.iter().map(|question| *question as u64);
+        [u64::from(self.clusters.is_some())]
+            .into_iter()
+            .chain(binary)
+            .chain(questions)
+            .chain(values)
+            .chain(clusters)
+            .collect()
+    }
 }
 
 impl<'a> Pairing<'a> {

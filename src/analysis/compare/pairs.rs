@@ -11,6 +11,10 @@ use crate::base::stats::{
 };
 use crate::base::text::thousands;
 use crate::scoring::float;
+use std::collections::HashMap;
+
+/// Pairs whose figures are kept for others with the same values.
+const MAX_KNOWN: usize = 10_000;
 
 /// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
@@ -25,6 +29,8 @@ pub(super) fn pairs(
     let of_rule = |(a, b): &(usize, usize)| about(&variants[*a].name, &variants[*b].name, figure, settings).is_some();
     let corrected = positions.iter().filter(|pair| !of_rule(pair)).count();
     let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
+    // Of a thousand variants most pairs have the values of another one, of which all figures are the same.
+    let mut known: HashMap<Vec<u64>, Pair> = HashMap::new();
     let (mut pairs, paired): (Vec<Pair>, Vec<Paired>) = positions
         .into_iter()
         .map(|(a, b)| {
@@ -32,7 +38,16 @@ pub(super) fn pairs(
             let resume = if bounds.is_some() { resume(both) } else { Vec::new() };
             let of_pair = values.pair((a, b));
             let paired = Paired::of(&of_pair, values, figure);
-            let pair = Pair { bounds, resume, ..pair(both, &of_pair, &paired.borrowed(), settings, &rule) };
+            let key = of_pair.key();
+            let figures = known.get(&key).cloned().unwrap_or_else(|| {
+                let found = pair(&of_pair, &paired.borrowed(), settings, &rule);
+                if known.len() < MAX_KNOWN {
+                    known.insert(key, found.clone());
+                }
+                found
+            });
+            let [a_name, b_name] = both.map(|variant| variant.name.clone());
+            let pair = Pair { a: a_name, b: b_name, bounds, resume, ..figures };
             let against = |b_leads: bool| Paired::of(&values.against((a, b), b_leads), values, figure);
             (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
         })
@@ -123,7 +138,8 @@ fn resume(variants: [&Variant; 2]) -> Vec<String> {
     commands
 }
 
-fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &Rule) -> Pair {
+/// The figures of a pair, which are those of every pair with these values.
+fn pair(values: &Values, paired: &Differences<'_>, settings: &Settings, rule: &Rule) -> Pair {
     let level = settings.level;
     let (of_a, of_b) = (&values.variants[0], &values.variants[1]);
     let Differences { values: differences, clusters, .. } = *paired;
@@ -150,8 +166,6 @@ fn pair([a, b]: [&Variant; 2], values: &Values, paired: &Differences<'_>, settin
     ];
     let [mean_a, mean_b] = [of_a, of_b].map(|values| Sample { values, clusters }.mean());
     Pair {
-        a: a.name.clone(),
-        b: b.name.clone(),
         n: differences.len(),
         a_mean: mean_a.map(|mean| mean.mean),
         b_mean: mean_b.map(|mean| mean.mean),

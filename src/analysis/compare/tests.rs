@@ -388,3 +388,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn pairs_share_figures_only_where_all_their_values_are_the_same() {
+    // The differences of right and right are those of wrong and wrong.
+    let [right, wrong] = [true, false].map(|right| move |name: &str| variant(name, [right; 30]));
+    let all = [right("a"), right("b"), wrong("c"), wrong("d"), right("e")];
+    let found = done(&all);
+    let figures = |of: &Comparison, a: &str, b: &str| {
+        let pair = of.figures[0].pair(a, b).expect("a pair").clone();
+        (pair.a, pair.b, pair.n, pair.a_mean, pair.b_mean, pair.bootstrap, pair.intervals, pair.tests)
+    };
+    for a in 0..all.len() {
+        for b in a + 1..all.len() {
+            let (one, other) = (&all[a].name, &all[b].name);
+            let alone = done(&[all[a].clone(), all[b].clone()]);
+            assert_eq!(figures(&found, one, other), figures(&alone, one, other), "{one} {other}");
+        }
+    }
+}
