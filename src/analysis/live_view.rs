@@ -6,6 +6,7 @@
 use crate::analysis::annotations::{self, Annotation};
 use crate::analysis::report::leaderboard::entries;
 use crate::analysis::report::page::{Episodes, Limits, Live, index, page};
+use crate::analysis::report::progress::Bar;
 use crate::analysis::results::follow::Follower;
 use crate::analysis::results::{Results, RunRef, Source, runs};
 use crate::base::Trajectory;
@@ -202,7 +203,7 @@ impl Viewer {
             events: format!("{}/events", encoded(name)),
             ended: manifest.has_ended(),
         };
-        Ok(page(&results, &LIMITS, Some(&live)).map_err(failed)?.html)
+        Ok(page(&results, &LIMITS, Some(&live), &Bar::hidden()).map_err(failed)?.html)
     }
 
     fn annotate(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {

@@ -6,6 +6,7 @@ use super::say::say;
 use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::page::{Episodes, Limits, figures, is_figure, is_page, page};
+use crate::analysis::report::progress::{Bar, stage_bar};
 use crate::analysis::results::{Results, RunRef, runs};
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::runner::store::RunFolder;
@@ -56,7 +57,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let (force, inputs) = (Force::Flag(args.force), inputs(&runs));
     let is_page = |start: &Start| is_page(start.text());
     let file = out.as_deref().map(|path| page_file(path, force, inputs.clone(), &is_page)).transpose()?;
+    let bar = stage_bar(false);
+    bar.set_message("reading runs");
     let results = Results::of(&runs, true)?;
+    bar.finish_and_clear();
     if results.groups.is_empty() {
         return Err(Failure::bad_input(
             "no run has a finished episode yet",
@@ -74,7 +78,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         Choice::Flips => Episodes::Flips,
         Choice::None => Episodes::None,
     };
-    write(&results, &Limits { episodes, most: args.max_size }, &file)?;
+    write(&results, &Limits { episodes, most: args.max_size }, &file, &stage_bar(false))?;
     Ok(failure::OK)
 }
 
@@ -135,11 +139,12 @@ pub(super) fn of_runs<'a>(ended: impl Iterator<Item = &'a Path>, out: &Path) -> 
         return Ok(());
     }
     let is_page = |start: &Start| is_page(start.text());
-    write(&results, &USUAL, &of_run_file(out, &is_page)?)
+    write(&results, &USUAL, &of_run_file(out, &is_page)?, &Bar::hidden())
 }
 
-fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>) -> anyhow::Result<()> {
-    let (page, out) = (page(results, limits, None)?, file.path);
+fn write(results: &Results, limits: &Limits, file: &OutputFile<'_>, bar: &Bar) -> anyhow::Result<()> {
+    let (page, out) = (page(results, limits, None, bar)?, file.path);
+    bar.finish_and_clear();
     if out == Path::new("-") {
         stdout().write_all(page.html.as_bytes())?;
         return Ok(());

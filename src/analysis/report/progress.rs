@@ -185,8 +185,7 @@ pub(crate) fn download_bar(quiet: bool) -> Bar {
     bar_of(quiet, "[{bar:20}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}")
 }
 
-/// A line that says how far a build is, on standard error if that is a terminal.
-#[cfg(feature = "index")]
+/// A line that says how far a build or a page is, on standard error if that is a terminal.
 pub(crate) fn stage_bar(quiet: bool) -> Bar {
     bar_of(quiet, "{msg} {elapsed}")
 }

@@ -3,11 +3,12 @@
 use super::Live;
 use crate::analysis::annotations::{Annotation, AnnotationClass};
 use crate::analysis::report::agreement::reading;
+use crate::analysis::report::progress::Bar;
 use crate::analysis::report::trajectory::{
     branch_edit, branch_parent, calls, is_written, repairs, source, step_origin, sum, votes,
 };
 use crate::analysis::results::{Episode, Origin, Results, Source};
-use crate::base::text::{cut, shell_word, visible};
+use crate::base::text::{counted, cut, shell_word, thousands, visible};
 use crate::base::{Branch, Outcome, Step, Trajectory, sha256_hex};
 use crate::runner::RunError;
 use crate::scoring::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, is_same_page, marks, search_missed};
@@ -32,25 +33,29 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// Reads and packs the episodes of these questions in this order, as far as they fit into `most` bytes.
+    /// Reads and packs the episodes of these questions in this order, as far as they fit into `most` bytes; ends early, if
+    /// `or_none`, where the first ones say that all would be too much. `bar` says how far it is.
     pub(super) fn of(
         results: &Results,
         rows: &[QuestionRow<'_>],
         order: &[usize],
-        most: u64,
+        (most, or_none): (u64, bool),
+        bar: &Bar,
     ) -> Result<Self, RunError> {
         let mut chunks = Self { texts: Vec::new(), places: vec![None; rows.len()] };
-        let mut size = 0;
+        let (mut size, mut done) = (0_u64, 0);
         for part in order.chunks(CHUNK) {
             let mut questions = Map::new();
             for &at in part {
                 questions.insert(at.to_string(), question_episodes(results, &rows[at])?);
             }
-            let text = packed(&Value::Object(questions))?;
+            let text = packed(&Value::Object(questions).to_string())?;
             size += text.len() as u64;
-            if size > most {
+            done += part.len();
+            if size > most || (or_none && is_too_much(size, most, (done, order.len()))) {
                 break;
             }
+            bar.set_message(format!("packing {} of {}", thousands(done), counted(order.len(), "question")));
             for &at in part {
                 chunks.places[at] = Some(chunks.texts.len());
             }
@@ -64,10 +69,15 @@ impl Chunks {
     }
 }
 
-/// A value as base64 of gzip of JSON.
-fn packed(value: &Value) -> Result<String, RunError> {
+/// Whether the questions that are done say that all of them would take a tenth more bytes than they may.
+fn is_too_much(size: u64, most: u64, (done, all): (usize, usize)) -> bool {
+    size > most / 20 && size.saturating_mul(all as u64) / 11 > most.saturating_mul(done as u64) / 10
+}
+
+/// JSON as base64 of gzip.
+fn packed(json: &str) -> Result<String, RunError> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-    let written = packed.write_all(value.to_string().as_bytes()).and_then(|()| packed.finish());
+    let written = packed.write_all(json.as_bytes()).and_then(|()| packed.finish());
     Ok(STANDARD.encode(written.map_err(RunError::from)?))
 }
 
@@ -99,8 +109,9 @@ pub(super) fn question_table(
         "hard": column(&|row| json!(row.wrong())),
         "variants": results.variants().enumerate().map(variant).collect::<Vec<_>>(),
     });
-    let keys = value.to_string();
-    Ok((packed(&value)?, sha256_hex([keys.as_bytes()])))
+    let json = value.to_string();
+    drop(value);
+    Ok((packed(&json)?, sha256_hex([json.as_bytes()])))
 }
 
 fn place_of(class: FailureClass) -> Option<usize> {
@@ -378,4 +389,17 @@ fn pieces<'e, F: Iterator<Item = &'e crate::scoring::GoldFact>>(
         (true, true) => "sa",
     };
     pieces.into_iter().map(|piece| (visible(piece.text).into_owned(), mark(piece.sentence, piece.answer))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_too_much;
+
+    #[test]
+    fn packing_ends_early_only_where_too_much_is_to_come() {
+        let ends = |size, done| is_too_much(size, 1_000, (done, 100));
+        assert!(ends(60, 5) && ends(900, 80));
+        assert!(!ends(40, 1), "too few to say");
+        assert!(!ends(60, 6) && !ends(900, 85), "it may fit, or nearly");
+    }
 }

@@ -11,6 +11,7 @@ mod index;
 mod sections;
 
 use crate::analysis::compare::Comparison;
+use crate::analysis::report::progress::Bar;
 use crate::analysis::results::Results;
 use crate::runner::RunError;
 pub(crate) use charts::is_figure;
@@ -57,9 +58,9 @@ pub(crate) struct Page {
     pub(crate) left_out: usize,
 }
 
-pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>) -> Result<Page, RunError> {
+pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>, bar: &Bar) -> Result<Page, RunError> {
     let rows = rows(results);
-    let chunks = chosen(results, &rows, limits)?;
+    let chunks = chosen(results, &rows, limits, bar)?;
     let (table, digest) = data::question_table(results, &rows, &chunks)?;
     let repeats = rows.iter().flat_map(|row| &row.episodes).map(Vec::len).max().unwrap_or_default();
     let meta = data::metadata(results, &digest, repeats, &chunks, live);
@@ -85,7 +86,7 @@ pub(crate) fn figures(results: &Results) -> Vec<(String, String)> {
 }
 
 /// The episodes that the page has: in the order of the dataset if they fit, else the most telling ones first.
-fn chosen(results: &Results, rows: &[QuestionRow<'_>], limits: &Limits) -> Result<Chunks, RunError> {
+fn chosen(results: &Results, rows: &[QuestionRow<'_>], limits: &Limits, bar: &Bar) -> Result<Chunks, RunError> {
     let wanted = |row: &QuestionRow<'_>| match limits.episodes {
         Episodes::All => true,
         Episodes::Wrong => !is_right(row),
@@ -94,7 +95,7 @@ fn chosen(results: &Results, rows: &[QuestionRow<'_>], limits: &Limits) -> Resul
     };
     let mut order: Vec<usize> = (0..rows.len()).filter(|at| wanted(&rows[*at])).collect();
     let all = order.len();
-    let chunks = Chunks::of(results, rows, &order, limits.most)?;
+    let chunks = Chunks::of(results, rows, &order, (limits.most, true), bar)?;
     if chunks.left_out() == rows.len() - all {
         return Ok(chunks);
     }
@@ -105,7 +106,7 @@ fn chosen(results: &Results, rows: &[QuestionRow<'_>], limits: &Limits) -> Resul
         let drawn = if rank == 2 { crate::base::sha256_hex([row.id.as_bytes()]) } else { String::new() };
         (rank, drawn)
     });
-    Chunks::of(results, rows, &order, limits.most)
+    Chunks::of(results, rows, &order, (limits.most, false), bar)
 }
 
 /// Whether every variant that was asked is right.
