@@ -344,9 +344,11 @@ async fn annotated(
 
 #[cfg(test)]
 mod tests {
-    use super::FolderState;
+    use super::{FolderState, Viewer, Viewing};
     use crate::analysis::results::RunRef;
     use std::fs::{self, File};
+    use std::net::{Ipv4Addr, SocketAddr};
+    use std::sync::Arc;
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -368,5 +370,36 @@ mod tests {
         write("b", 0);
         let last = FolderState::of(&run);
         assert!(first != last && !last.is_settled(), "just written");
+    }
+
+    #[test]
+    fn a_page_is_computed_once_for_a_state_of_its_folder() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = [RunRef { path: dir.path().to_owned(), variant: None }];
+        let settings = Viewing { folders: vec![], bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), annotate: false };
+        let viewer = Viewer {
+            settings: Arc::new(settings),
+            token: "token".into(),
+            ended: tokio::sync::watch::channel(false).1,
+            streams: Arc::new(tokio::sync::Semaphore::new(1)),
+            writing: Arc::default(),
+            pages: Arc::default(),
+        };
+        let mut computed = 0;
+        let mut request = |text: &str| {
+            let compute = || {
+                computed += 1;
+                Ok(String::new())
+            };
+            let path = dir.path().join("trajectories.jsonl");
+            if fs::read_to_string(&path).ok().as_deref() != Some(text) {
+                fs::write(&path, text).expect("written");
+                let time = SystemTime::now() - Duration::from_mins(1);
+                File::options().write(true).open(&path).and_then(|file| file.set_modified(time)).expect("a time");
+            }
+            assert!(viewer.once("run", &run, compute).is_ok());
+            computed
+        };
+        assert_eq!(["a", "a", "a", "ab", "ab"].map(&mut request), [1, 1, 1, 2, 2]);
     }
 }
