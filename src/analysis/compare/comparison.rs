@@ -341,7 +341,7 @@ pub struct GroupMean {
     #[serde(rename = "column")]
     pub variant: String,
     pub mean: Option<f64>,
-    /// Interval of the mean, as in [`VariantMean`](super::VariantMean).
+    /// Interval of the mean, as in [`VariantMean`].
     pub interval: Option<MethodInterval>,
 }
 
