@@ -72,9 +72,7 @@ pub(super) async fn execute(
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, mut received) = mpsc::channel(EVENTS);
-    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
-    let (agents, journal, watch) = (job.agents.clone(), Arc::clone(&open.journal), open.watch.clone());
-    let guard = Arc::new(Guard::new(budget, agents, journal, breakers, max_failures, watch));
+    let guard = Arc::new(guard(job, open, max_failures));
     let (stop, stopped) = watch::channel(guard.stops());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
@@ -122,6 +120,12 @@ pub(super) async fn execute(
         Some(reason) => End::Stopped(reason.to_owned()),
         None => End::Done,
     })
+}
+
+fn guard(job: &Job, open: &OpenRun, max_failures: Option<u64>) -> Guard {
+    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
+    let (agents, journal, watch) = (job.agents.clone(), Arc::clone(&open.journal), open.watch.clone());
+    Guard::new(budget, agents, journal, breakers, max_failures, watch)
 }
 
 fn gate(job: &Job, guard: &Arc<Guard>) -> Gate {

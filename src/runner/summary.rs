@@ -179,12 +179,7 @@ impl Summary {
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
         let evidence = Evidence::of(folder, &manifest);
-        let begun = |variant: &Variant| {
-            let tally = metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric);
-            let score = VariantScore { name: variant.name.clone(), episode_ms: Some(0), ..VariantScore::default() };
-            (score, tally.by_question(manifest.repeats_of(variant)))
-        };
-        let mut variants: Vec<(VariantScore, Tally)> = manifest.variants.iter().map(begun).collect();
+        let mut variants = empty_scores(&manifest, metric);
         let (watch, mut show_id, mut run_notes) =
             (Watch::of_records(folder, &manifest, records)?, None, RunNotes::default());
         for trajectory in records.iter() {
@@ -325,6 +320,16 @@ impl Summary {
     }
 }
 
+/// The figures of each variant before its first episode.
+fn empty_scores(manifest: &Manifest, metric: Option<Metric>) -> Vec<(VariantScore, Tally)> {
+    let empty = |variant: &Variant| {
+        let tally = metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric);
+        let score = VariantScore { name: variant.name.clone(), episode_ms: Some(0), ..VariantScore::default() };
+        (score, tally.by_question(manifest.repeats_of(variant)))
+    };
+    manifest.variants.iter().map(empty).collect()
+}
+
 /// Time that was worked on the run, or on a shard of it.
 fn active_ms(folder: &RunFolder, manifest: &Manifest, shard: Option<Shard>) -> Result<u64, RunError> {
     let shards = folder.shards()?;
@@ -334,7 +339,6 @@ fn active_ms(folder: &RunFolder, manifest: &Manifest, shard: Option<Shard>) -> R
 }
 
 impl VariantScore {
-    /// An episode after the stop is in no figure; it was paid for like the others.
     fn add(&mut self, tally: &mut Tally, episode: &ScoredEpisode) {
         let trajectory = &episode.trajectory;
         tally.add_scored(trajectory, episode.score);
