@@ -163,35 +163,20 @@ pub(crate) fn compare_runs(
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     possible.charge(request, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
-    let judged = judged(request, &comparison)?;
+    let mut compared = ComparedRuns::new(request, (sources, names, warnings), comparison, &columns)?;
+    let ComparedRuns { comparison, sources, names, warnings, .. } = &mut compared;
     let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
     let flips = if request.lists_flips() {
-        flip_lists(&sources, &columns, &comparison, request.stale_gold, most)?
+        flip_lists(sources, &columns, comparison, request.stale_gold, most)?
     } else {
         Vec::new()
     };
-    let settings = differences::of(&sources);
     let said = warnings.len();
-    let holdout = OverHoldout::of(request, &sources, &comparison, &mut warnings, tell)?;
+    let holdout = OverHoldout::of(request, sources, comparison, warnings, tell)?;
     warn(&warnings[said..], tell);
-    let corrected = verdicts.corrected(&comparison, &sources, &names, request.level);
-    let efforts = if request.mde { efforts(&columns, &comparison, questions_of(&sources)) } else { Vec::new() };
-    let holdout_lines = holdout.lines();
-    Ok(ComparedRuns {
-        mde: request.mde,
-        lists_flips: request.lists_flips(),
-        sources,
-        names,
-        comparison,
-        settings,
-        corrected,
-        flips,
-        warnings,
-        holdout,
-        holdout_lines,
-        efforts,
-        judged,
-    })
+    let corrected = verdicts.corrected(comparison, sources, names, request.level);
+    let (settings, holdout_lines, lists_flips) = (differences::of(sources), holdout.lines(), request.lists_flips());
+    Ok(ComparedRuns { lists_flips, settings, corrected, flips, holdout, holdout_lines, ..compared })
 }
 
 /// Compares the values of one setting over variants that differ in nothing else.
@@ -223,30 +208,37 @@ fn compare_values(
     let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
     comparison.notes.extend(within.notes());
     comparison.within = Some(within);
-    let judged = judged(request, &comparison)?;
-    let efforts = if request.mde { efforts(&merged, &comparison, questions_of(&sources)) } else { Vec::new() };
-    Ok(ComparedRuns {
-        mde: request.mde,
-        lists_flips: false,
-        sources,
-        names,
-        comparison,
-        settings: Vec::new(),
-        corrected: Vec::new(),
-        flips: Vec::new(),
-        warnings,
-        holdout: OverHoldout::default(),
-        holdout_lines: Vec::new(),
-        efforts,
-        judged,
-    })
-}
-
-fn judged(request: &CompareRequest, comparison: &Comparison) -> Result<Vec<(String, Judged)>, RunError> {
-    request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, comparison)?))).collect()
+    ComparedRuns::new(request, (sources, names, warnings), comparison, &merged)
 }
 
 impl ComparedRuns {
+    /// The comparison, whether the conditions hold, and what it takes to see more.
+    fn new(
+        request: &CompareRequest,
+        (sources, names, warnings): (Vec<Source>, Vec<String>, Vec<String>),
+        comparison: Comparison,
+        variants: &[Variant],
+    ) -> Result<Self, RunError> {
+        let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &comparison)?)));
+        let judged = judged.collect::<Result<_, RunError>>()?;
+        let efforts = if request.mde { efforts(variants, &comparison, questions_of(&sources)) } else { Vec::new() };
+        Ok(Self {
+            mde: request.mde,
+            lists_flips: false,
+            sources,
+            names,
+            comparison,
+            settings: Vec::new(),
+            corrected: Vec::new(),
+            flips: Vec::new(),
+            warnings,
+            holdout: OverHoldout::default(),
+            holdout_lines: Vec::new(),
+            efforts,
+            judged,
+        })
+    }
+
     pub(crate) fn view(&self) -> Compared<'_> {
         Compared {
             comparison: &self.comparison,
@@ -337,12 +329,12 @@ impl Possibilities {
             return Ok(Self::default());
         }
         let (plan, _) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), names);
-        let others = others(request, sources)?;
+        let (others, other_sources) = others(request, sources)?;
         let mut variants = columns(request, sources, names, figures);
         // Names that no variant has.
-        let unnamed: Vec<String> = (0..others.sources.len()).map(|at| format!("\0{at}")).collect();
-        variants.extend(columns(request, &others.sources, &unnamed, figures));
-        Ok(Self { variants, count: sources.len() + others.count, others: others.count, plan })
+        let unnamed: Vec<String> = (0..other_sources.len()).map(|at| format!("\0{at}")).collect();
+        variants.extend(columns(request, &other_sources, &unnamed, figures));
+        Ok(Self { variants, count: sources.len() + others, others, plan })
     }
 
     fn charge(&self, request: &CompareRequest, comparison: &mut Comparison) {
@@ -352,13 +344,8 @@ impl Possibilities {
     }
 }
 
-struct Others {
-    count: usize,
-    /// Empty where they are too many to be compared.
-    sources: Vec<Source>,
-}
-
-fn others(request: &CompareRequest, sources: &[Source]) -> Result<Others, RunError> {
+/// How many other variants the runs have, and these, unless they are too many to be compared.
+fn others(request: &CompareRequest, sources: &[Source]) -> Result<(usize, Vec<Source>), RunError> {
     let mut refs: Vec<RunRef> = Vec::new();
     for source in sources {
         let Some(origin) = &source.origin else { continue };
@@ -371,11 +358,11 @@ fn others(request: &CompareRequest, sources: &[Source]) -> Result<Others, RunErr
     }
     let all = sources.len() + refs.len();
     if refs.is_empty() || all * (all - 1) / 2 > MOST_PAIRS {
-        return Ok(Others { count: refs.len(), sources: Vec::new() });
+        return Ok((refs.len(), Vec::new()));
     }
     let (mut sources, _, _) = read(request, &refs)?;
     sources.retain(|source| !source.episodes.is_empty());
-    Ok(Others { count: sources.len(), sources })
+    Ok((sources.len(), sources))
 }
 
 /// The truth of a condition, or an error that points at its place.
