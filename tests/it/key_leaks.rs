@@ -1,5 +1,5 @@
 //! A server that repeats the key wherever a server can say something: no file and no output of the program has it,
-//! whether the key came from the environment or stands in the server's address, as password or in the query. The same for
+//! whether the key came from the environment or from the server's address, as password or in the query. The same for
 //! a site that is read.
 
 use crate::common::server::Server;

@@ -131,7 +131,7 @@ fn answers_that_are_cut_inside_reasoning_are_no_silent_zero() {
     }
 }
 
-/// Nothing says that the model answered: that is no wrong answer.
+/// Without a sign that the model answered, the answer is not counted as wrong.
 #[test]
 fn neither_an_answer_nor_a_reason_is_no_measurement() {
     for reason in [Value::Null, json!("")] {

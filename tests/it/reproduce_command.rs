@@ -112,7 +112,7 @@ fn the_samples_make_a_table_whose_every_figure_is_that_of_the_trajectories() {
         assert!(notes.contains(part), "{part}\n{notes}");
     }
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
-    // The stored experiment is the shipped one; what was put in its place stands in the manifest.
+    // The stored experiment is the shipped one; the manifest has what was put in its place.
     assert_eq!(bench.read("o/fever/experiment.toml"), repository("experiments/table1.toml"));
     for (run, prompt, steps) in [("o/hotpotqa", "prompts/hotpotqa.toml", 7), ("o/fever", "prompts/fever.toml", 5)] {
         let manifest = bench.manifest(run);

@@ -1,5 +1,5 @@
 //! Every protocol and every method through the program: by the baseline over our own sample, and by the loopback model
-//! mock. Each episode ends, each record replays, and what was run stands in the manifest.
+//! mock. Each episode ends, each record replays, and the manifest has what was run.
 
 use crate::common::{self, Ran, WorkDir, mockd, variant_names};
 use serde_json::Value;

@@ -227,7 +227,7 @@ mod tests {
             ("Examples.\n", "Question: x\nThought 1: I", None),
             ("Examples.\n", "Question: x\n", None),
             ("Examples.\n", "", None),
-            ("Examples.\n", "One long line about something that is no label at all:", None),
+            ("Examples.\n", "One long line about something that is not a label:", None),
         ] {
             assert_eq!(label_start(prefix, rest).map(|start| &rest[start..]), label, "{rest}");
         }

@@ -209,7 +209,7 @@ fn check_trace(row: &Value) -> Option<&'static str> {
     let Some(question) = row["message"].as_str().or_else(|| row["message"]["content"].as_str()) else {
         assert_eq!(row["exception"], "TypeError: unsupported type: <class 'int'>");
         assert_eq!(row["n_llm_calls"], 0);
-        return Some("a question that is no text is a TypeError upstream; `Question` holds no other");
+        return Some("upstream raises a TypeError for a question that is not text, and `Question` holds only text");
     };
     let expected = row["llm_inputs"].as_array().expect("requests");
     let max_steps = if name == "max_turn_1" { 1 } else { 4 };

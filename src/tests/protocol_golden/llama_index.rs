@@ -37,7 +37,7 @@ fn text<'a>(row: &'a Value, field: &str) -> &'a str {
     row[field].as_str().unwrap_or_else(|| panic!("{field} of {row}"))
 }
 
-/// A reply in the common form, and as it stands in the scratchpad of the next request.
+/// Parses a reply, and checks how the scratchpad of the next request repeats it.
 fn check_parse(row: &Value) {
     let (output, result) = (text(row, "output"), &row["result"]);
     let expected = if let Some(error) = result.get("error") {

@@ -160,7 +160,7 @@ fn begin_dialogue(row: &Value) -> (Box<dyn Dialogue>, Question) {
         }
     };
     let first = messages(&row["llm_inputs"][0]).pop().expect("a user message");
-    let (prefix, suffix) = first.content.rsplit_once(&query).expect("the question stands in the message");
+    let (prefix, suffix) = first.content.rsplit_once(&query).expect("the message contains the question");
     let frame = Frame {
         prefix: prefix.into(),
         suffix: suffix.into(),
