@@ -420,6 +420,15 @@ fn values_of_one_setting_are_compared_over_matched_variants() {
     let single = |at: usize| (&combinations[at]["name"], &combinations[at]["figures"][0]["pairs"][0]["difference"]);
     assert_eq!(single(0), (&json!("protocol=robust"), &json!(10.0 / 60.0)));
     assert_eq!(single(1), (&json!("protocol=react-paper"), &json!(5.0 / 60.0)));
+    let reversed = copy(&run, &dir.path().join("reversed"), |record| {
+        let is_right = em(record) > 0.0;
+        if is_right && record["variant"] == "robust/act" || !is_right && record["variant"] == "react-paper/act" {
+            record["answer"] = if is_right { json!("planted and wrong") } else { record["answers"][0].clone() };
+        }
+    });
+    let table = compare(&[&reversed, "--within", "method", "--metric", "em"]);
+    assert!(table.contains("the difference has the opposite sign in 1 of 2\n  combinations"), "{table}");
+    assert_eq!(table.matches(" opposite\n").count(), 1, "{table}");
     // The limit of tokens follows the protocol by default, which a note says.
     let table = compare(&[&matrix, "--within", "protocol", "--baseline", "robust", "--metric", "em"]);
     assert!(table.contains("protocol=react-paper − protocol=robust"), "{table}");

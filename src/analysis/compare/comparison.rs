@@ -48,27 +48,8 @@ pub struct Within {
 pub struct Combination {
     /// The other settings as far as they differ, such as `protocol=robust, model=openai:m`.
     pub name: String,
-    pub figures: Vec<CombinationFigure>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CombinationFigure {
-    #[serde(rename = "metric")]
-    pub figure: String,
-    pub pairs: Vec<CombinationPair>,
-}
-
-/// Two values in one combination. Its p and interval are not corrected for the number of combinations.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CombinationPair {
-    pub a: String,
-    pub b: String,
-    pub n: usize,
-    pub difference: Option<f64>,
-    pub interval: Option<MethodInterval>,
-    pub p: Option<f64>,
-    /// Whether its difference has the other sign than the mean over all combinations.
-    pub opposite: bool,
+    /// The same figures and pairs, of this combination alone. Holm's correction does not cover the combinations.
+    pub figures: Vec<FigureComparison>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,7 +1,7 @@
 //! The values of one setting, all other settings held equal: variants that differ in it alone are matched, and those of one value
 //! become one variant.
 
-use super::comparison::{Combination, CombinationFigure, CombinationPair, Comparison, Pair, Within};
+use super::comparison::{Combination, Comparison, Pair, Within};
 use super::compute::compare;
 use super::{CompareError, Item, Settings, StoppedRun, Variant};
 use crate::base::Pairs;
@@ -196,18 +196,9 @@ impl Matching {
             pairs.filter(|pair| has(&pair.a) && has(&pair.b)).for_each(|pair| {
                 contrasts.add([pair.a.clone(), pair.b.clone()]);
             });
-            let settings = Settings {
-                pairs: contrasts,
-                breakdowns: Vec::new(),
-                stopped: Vec::new(),
-                ..comparison.settings.clone()
-            };
+            let settings = Settings { pairs: contrasts, breakdowns: Vec::new(), ..comparison.settings.clone() };
             let figures = if settings.pairs.is_all() { Vec::new() } else { compare(&columns, &settings)?.figures };
-            let figures = figures.into_iter().zip(&comparison.figures).map(|(of_block, of_all)| {
-                let pairs = of_block.pairs.into_iter().map(|pair| CombinationPair::of(pair, &of_all.pairs)).collect();
-                CombinationFigure { figure: of_block.figure.name, pairs }
-            });
-            Ok(Combination { name: block.name(), figures: figures.collect() })
+            Ok(Combination { name: block.name(), figures })
         };
         Ok(Within {
             setting: self.setting.clone(),
@@ -243,21 +234,13 @@ impl Within {
         notes
     }
 
-    /// For each pair of a figure, in how many combinations it has a difference, and in how many that has the other sign.
-    pub(crate) fn reversals(&self, figure: &str) -> Vec<(&str, &str, usize, usize)> {
-        let pairs = self.combinations.iter().flat_map(|combination| &combination.figures);
-        let pairs =
-            pairs.filter(|of| of.figure == figure).flat_map(|of| &of.pairs).filter(|of| of.difference.is_some());
-        let mut counts: Vec<(&str, &str, usize, usize)> = Vec::new();
-        for pair in pairs {
-            let at = counts.iter().position(|(a, b, ..)| (*a, *b) == (&*pair.a, &*pair.b)).unwrap_or_else(|| {
-                counts.push((&pair.a, &pair.b, 0, 0));
-                counts.len() - 1
-            });
-            counts[at].2 += 1;
-            counts[at].3 += usize::from(pair.opposite);
-        }
-        counts
+    /// The pairs of a figure, combination by combination, each with the combination's name.
+    pub(crate) fn pairs_of<'w>(&'w self, figure: &str) -> impl Iterator<Item = (&'w str, &'w Pair)> {
+        self.combinations.iter().flat_map(move |combination| {
+            let of_figure = combination.figures.iter().find(|of| of.figure.name == figure);
+            let pairs = of_figure.map_or(&[][..], |of| &of.pairs);
+            pairs.iter().map(|pair| (combination.name.as_str(), pair))
+        })
     }
 }
 
@@ -268,21 +251,5 @@ impl Block {
             return "all other settings are equal".to_owned();
         }
         self.others.iter().map(setting).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl CombinationPair {
-    fn of(pair: Pair, of_all: &[Pair]) -> Self {
-        let merged = of_all.iter().find(|other| other.a == pair.a && other.b == pair.b);
-        let signs = pair.difference.zip(merged.and_then(|merged| merged.difference));
-        Self {
-            n: pair.n,
-            difference: pair.difference,
-            interval: pair.interval,
-            p: pair.p.as_ref().map(|p| p.value),
-            opposite: signs.is_some_and(|(here, all)| here * all < 0.0),
-            a: pair.a,
-            b: pair.b,
-        }
     }
 }

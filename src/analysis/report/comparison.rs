@@ -4,8 +4,8 @@ use super::agreement::of_labels;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
-    Bounds, Breakdown, Combination, CombinationPair, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean,
-    GroupPair, Ids, MethodInterval, NamedFigure, Pair, Unit, VariantMean, Within,
+    Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
+    MethodInterval, NamedFigure, Pair, Unit, VariantMean, Within,
 };
 use crate::analysis::results::{CorrectedFigure, Correction, Setting};
 use crate::base::stats::{Interval, Needed};
@@ -245,34 +245,39 @@ fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
         return Vec::new();
     }
     let NamedFigure { name, unit, .. } = &figure.figure;
-    let of_figure = |combination: &'_ Combination| combination.figures.iter().find(|of| of.figure == *name).cloned();
-    let row = |combination: &Combination, pair: &CombinationPair| Row {
-        key: Key { metric: name.clone(), group: combination.name.clone(), a: pair.a.clone(), b: pair.b.clone() },
+    let of_all = |pair: &Pair| figure.pairs.iter().find(|other| other.a == pair.a && other.b == pair.b);
+    let is_opposite = |pair: &Pair| {
+        let signs = pair.difference.zip(of_all(pair).and_then(|merged| merged.difference));
+        signs.is_some_and(|(here, all)| here * all < 0.0)
+    };
+    let row = |(combination, pair): (&str, &Pair)| Row {
+        key: Key { group: combination.to_owned(), ..key(figure, pair) },
         cells: vec![
-            Cell::text(&combination.name),
+            Cell::text(combination),
             Cell::text(format!("{} − {}", pair.b, pair.a)),
-            change(*unit, pair.difference, None, pair.interval),
+            change(*unit, pair.difference, pair.se, pair.interval),
             Cell::count("n", pair.n),
-            pair.p.map_or_else(Cell::nothing, |p| Cell::figure("p", p, p_value(p))),
-            Cell::text(if pair.opposite { "opposite" } else { "" }),
+            evidence(pair),
+            Cell::text(if is_opposite(pair) { "opposite" } else { "" }),
         ],
     };
-    let rows = within.combinations.iter().flat_map(|combination| {
-        let pairs = of_figure(combination).map(|of| of.pairs).unwrap_or_default();
-        pairs.iter().map(|pair| row(combination, pair)).collect::<Vec<_>>()
-    });
     let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
     let points = if *unit == Unit::Share { "points" } else { "difference" };
     let mut header = vec![Heading::words("combination")];
     header.extend(headings("b − a", &[&format!("{points} [{} %]", percent(level)), "n", "p"]));
     header.push(Heading::words("sign"));
     let title = format!("{} by combination of the other settings", figure.figure.label());
-    let table = Block::Table(Grid { id: "combinations", title, header, rows: rows.collect() });
-    let opposite =
-        within.reversals(name).into_iter().filter(|(.., opposite)| *opposite > 0).map(|(a, b, all, opposite)| {
-            format!("{b} − {a}: the difference has the opposite sign in {opposite} of {all} combinations")
-        });
-    let lines: Vec<String> = opposite.collect();
+    let rows = within.pairs_of(name).map(row).collect();
+    let table = Block::Table(Grid { id: "combinations", title, header, rows });
+    let line = |pair: &Pair| {
+        let same = |(_, other): &(&str, &Pair)| other.a == pair.a && other.b == pair.b;
+        let measured = || within.pairs_of(name).filter(same).filter(|(_, other)| other.difference.is_some());
+        let (all, opposite) = (measured().count(), measured().filter(|(_, other)| is_opposite(other)).count());
+        let (a, b) = (&pair.a, &pair.b);
+        let line = format!("{b} − {a}: the difference has the opposite sign in {opposite} of {all} combinations");
+        (opposite > 0).then_some(line)
+    };
+    let lines: Vec<String> = figure.pairs.iter().filter_map(line).collect();
     let lines = (!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines });
     std::iter::once(table).chain(lines).collect()
 }
