@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 /// Most bytes of a file, and most bytes that a packed one may unpack to; the largest known dataset has two thirds of it.
-pub(super) const MOST: u64 = 1 << 30;
+pub(super) const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
 
@@ -21,7 +21,7 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
     let shown = path.display().to_string();
     let failed = |error| DatasetError::of_file(&shown, Problem::Io(error));
     let file = File::open(path).map_err(failed)?;
-    let size = file.metadata().map_err(failed)?.len().min(MOST);
+    let size = file.metadata().map_err(failed)?.len().min(MAX_FILE_BYTES);
     bytes_from(&shown, file, size)
 }
 
@@ -33,7 +33,7 @@ pub fn bytes_from(file: &str, mut reader: impl Read, size: u64) -> Result<Vec<u8
     if !is_packed(&bytes) && wide(&bytes).is_none() {
         refuse_binary(file, &bytes)?;
     }
-    fill_at_most(&mut bytes, reader, MOST).map_err(|error| match error.kind() {
+    fill_at_most(&mut bytes, reader, MAX_FILE_BYTES).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
         _ => failed(error),
     })?;
@@ -47,7 +47,7 @@ pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetErr
 
 /// The same, and the name of the encoding where it is not UTF-8.
 pub(super) fn decoded<'a>(file: &str, raw: &'a [u8]) -> Result<(Cow<'a, str>, Option<&'static str>), DatasetError> {
-    let bytes = if is_packed(raw) { Cow::Owned(unpacked(file, raw, MOST)?) } else { Cow::Borrowed(raw) };
+    let bytes = if is_packed(raw) { Cow::Owned(unpacked(file, raw, MAX_FILE_BYTES)?) } else { Cow::Borrowed(raw) };
     if let Some(encoding) = wide(&bytes) {
         let (_, mark) = Encoding::for_bom(&bytes).unwrap_or((encoding, 0));
         let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes[mark..]);

@@ -61,7 +61,7 @@ pub enum Problem {
     #[error("the column `{0}` appears twice")]
     RepeatedColumn(String),
     /// A table has no column of the wanted name; with the columns there are.
-    #[error("no column `{0}`; the columns are {names}{meant}", meant = meant(.0, .1), names = quoted(.1))]
+    #[error("no column `{0}`; the columns are {names}{meant}", meant = suggestion(.0, .1), names = quoted(.1))]
     NoColumn(String, Vec<String>),
     /// A record's field is missing or not what it should be; the value is in backticks.
     #[error("field `{0}`: {1}")]
@@ -140,7 +140,7 @@ impl DatasetError {
 }
 
 /// The column that was probably meant.
-fn meant(wanted: &str, found: &[String]) -> String {
+fn suggestion(wanted: &str, found: &[String]) -> String {
     let near = closest(wanted, found.iter().map(String::as_str));
     near.map(|near| format!(" (did you mean `{}`?)", crate::base::excerpt(near))).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 //! Splits a file into records: its text as a whole, or line by line.
 
-use super::bytes::{MOST, newlines};
+use super::bytes::{MAX_FILE_BYTES, newlines};
 use super::error::Problem;
 use super::fields::{Layout, Record, as_written};
 use super::format::Format;
@@ -254,7 +254,7 @@ impl<'a> Lines<'a> {
             return None;
         }
         let file = File::open(path).ok()?;
-        file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST)?;
+        file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES)?;
         let mut file = BufReader::with_capacity(BLOCK, file);
         let begin = file.fill_buf().ok().filter(|begin| memchr::memchr(0, begin).is_none())?;
         let first: Value = serde_json::from_slice(begin.split(|byte| *byte == b'\n').next()?).ok()?;

@@ -57,7 +57,7 @@ pub fn load(
             None => Ok(ProtocolTexts { section, ..ProtocolTexts::default() }),
         };
     };
-    let ours = ours(language);
+    let ours = built_in_file(language);
     let mut file = load_file(spec.unwrap_or(ours), builtin)?;
     let Some(mut texts) = file.sections.remove(section.as_str()) else {
         let available = file.sections().collect::<Vec<_>>().join(", ");
@@ -79,7 +79,7 @@ pub fn load(
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
 }
 
-fn ours(language: &str) -> &'static str {
+fn built_in_file(language: &str) -> &'static str {
     if language.starts_with("zh") { CHINESE } else { ENGLISH }
 }
 
@@ -90,7 +90,7 @@ fn add_ours(
     language: &str,
     builtin: BuiltIn<'_>,
 ) -> Result<(), PromptError> {
-    let mut own = load_file(ours(language), builtin)?.sections.remove(form.id).unwrap_or_default();
+    let mut own = load_file(built_in_file(language), builtin)?.sections.remove(form.id).unwrap_or_default();
     own.retain(|name, _| form.keys.iter().any(|key| key.ours && key.name == *name));
     for (name, text) in own {
         texts.entry(name).or_insert(text);

@@ -167,8 +167,8 @@ fn named_escape(bytes: &[u8], start: usize) -> Result<(u32, usize), EscapeFault>
 /// The character of a name in any case. The library also takes names with other spaces and hyphens; Python does not.
 fn character_named(name: &[u8]) -> Option<u32> {
     /// No name is longer; a cap spares the look-up of hostile text.
-    const LONGEST: usize = 120;
-    let name = std::str::from_utf8(name).ok().filter(|name| name.len() <= LONGEST && name.is_ascii())?;
+    const MAX_LENGTH: usize = 120;
+    let name = std::str::from_utf8(name).ok().filter(|name| name.len() <= MAX_LENGTH && name.is_ascii())?;
     let character = unicode_names2::character(name)?;
     let official = unicode_names2::name(character).map(|name| name.to_string());
     // A name that is not the official one is an alias, which the library matches to the letter.

@@ -105,7 +105,7 @@ impl Corpus {
         Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
     }
 
-    fn named(&self, query: &str) -> Result<Option<u32>, CorpusError> {
+    fn number_of_name(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         let query = query.trim();
         if let Some(found) = self.articles.exact(query)? {
             return Ok(Some(found));
@@ -123,7 +123,7 @@ impl Corpus {
 
     fn find(&self, query: &str) -> Result<Found, CorpusError> {
         if let Some(number) = self.opens(query)? {
-            return Ok(self.found(&*self.articles.page(number)?));
+            return Ok(self.page_found(&*self.articles.page(number)?));
         }
         // What a search finds or does not find has no page of its own.
         let mut url = format!("corpus:{}", self.name);
@@ -140,7 +140,7 @@ impl Corpus {
         Ok(Found::Titles { titles, provenance })
     }
 
-    fn found(&self, page: &Page) -> Found {
+    fn page_found(&self, page: &Page) -> Found {
         let Page { title, blocks, sentences, entries, pageid, revid, .. } = page;
         let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
         let provenance = Provenance { pageid: *pageid, revid: *revid, ..self.provenance(title, sha256_hex(parts)) };
@@ -227,7 +227,7 @@ impl Corpus {
             None => {}
         }
         let straight = query.trim_start().starts_with('#') || query.contains(['[', ']', '{', '}', '|', '<', '>']);
-        if straight { Ok(None) } else { self.named(query) }
+        if straight { Ok(None) } else { self.number_of_name(query) }
     }
 
     /// The articles of the corpus that the site listed for `query`, if that search was frozen and opened no page.

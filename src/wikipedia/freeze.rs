@@ -448,13 +448,13 @@ struct FetchedFile {
 
 impl FetchedFile {
     /// Where what is fetched for a corpus at `dir` is kept.
-    fn beside(dir: &Path) -> PathBuf {
+    fn path_for(dir: &Path) -> PathBuf {
         dir.with_added_extension("fetched.jsonl")
     }
 
     /// Opens the file, or makes it. A torn last line is dropped.
     fn open(dir: &Path) -> Result<Self, FreezeError> {
-        let path = Self::beside(dir);
+        let path = Self::path_for(dir);
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|source| FreezeError::file("create", folder, source))?;
         }

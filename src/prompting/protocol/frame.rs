@@ -159,13 +159,13 @@ impl Frame {
     /// The same with other white space in what stands before and after the question.
     #[must_use]
     pub fn spaced(&self, spacing: Spacing) -> Self {
-        let said = |text: &str| spacing.text(text);
+        let spaced = |text: &str| spacing.text(text);
         let message =
-            |message: &Message| Message { content: said(&message.content).into(), verbatim: None, ..message.clone() };
+            |message: &Message| Message { content: spaced(&message.content).into(), verbatim: None, ..message.clone() };
         Self {
-            prefix: said(&self.prefix).into(),
-            suffix: said(&self.suffix).into(),
-            system: self.system.as_ref().map(|text| said(text).into()),
+            prefix: spaced(&self.prefix).into(),
+            suffix: spaced(&self.suffix).into(),
+            system: self.system.as_ref().map(|text| spaced(text).into()),
             examples: self.examples.iter().map(message).collect(),
             ..self.clone()
         }

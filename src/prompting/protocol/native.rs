@@ -118,7 +118,7 @@ impl Protocol for Native {
     fn parse(&self, output: &str, _step: usize) -> Parsed {
         let (before, last) = output.trim_end().rsplit_once('\n').unwrap_or(("", output));
         let thought = Some(before.trim()).filter(|thought| !thought.is_empty()).map(str::to_owned);
-        let Some((name, arguments)) = written(last) else {
+        let Some((name, arguments)) = call_of_line(last) else {
             return match output.trim() {
                 answer if self.text_answers && !answer.is_empty() => Parsed::finish(None, answer),
                 _ => Parsed::invalid("the reply calls no tool"),
@@ -206,7 +206,7 @@ impl Protocol for Native {
 }
 
 /// A call that is written as `{"name": …, "arguments": {…}}`.
-fn written(line: &str) -> Option<(String, Map<String, Value>)> {
+fn call_of_line(line: &str) -> Option<(String, Map<String, Value>)> {
     let Value::Object(mut call) = serde_json::from_str(line.trim()).ok()? else { return None };
     let name = call.get("name")?.as_str()?.to_owned();
     match call.remove("arguments")? {

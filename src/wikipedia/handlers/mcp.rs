@@ -75,7 +75,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let result = match self.called(&request.name, request.arguments.unwrap_or_default()).await? {
+        let result = match self.call(&request.name, request.arguments.unwrap_or_default()).await? {
             Ok(ToolAnswer { observation, structured, handle }) => {
                 if let (Some(last), Some(handle)) = (&self.last, handle) {
                     *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.to_string());
@@ -91,7 +91,7 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
-    async fn called(&self, name: &str, mut input: JsonObject) -> Result<Result<ToolAnswer, ToolError>, ErrorData> {
+    async fn call(&self, name: &str, mut input: JsonObject) -> Result<Result<ToolAnswer, ToolError>, ErrorData> {
         if matches!(name, "search" | "lookup")
             && !input.contains_key("session")
             && let Some(last) = &self.last

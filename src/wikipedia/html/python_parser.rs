@@ -492,8 +492,8 @@ pub(super) fn reference_name(text: &str) -> Option<(&str, usize)> {
 /// The text of a named reference. The standard's table has some names with a semicolon only.
 pub(super) fn named_reference(name: &str) -> Option<String> {
     /// The longest name in the table, semicolon included.
-    const LONGEST: usize = 33;
-    if name.len() >= LONGEST {
+    const MAX_LENGTH: usize = 33;
+    if name.len() >= MAX_LENGTH {
         return None;
     }
     let found = |name: &str| NAMED_ENTITIES.get(name).filter(|(first, _)| *first != 0);

@@ -23,7 +23,7 @@ const WAITING: usize = 64;
 /// Columns that are taken; those that must be there come last.
 const COLUMNS: [&str; 3] = ["id", "title", "text"];
 /// So many columns of a file are named.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     let files = if path.is_dir() { files_below(path, is_table)? } else { vec![path.to_owned()] };
@@ -77,8 +77,8 @@ fn columns(schema: &Type) -> Result<Type, String> {
     let taken: Vec<_> = there.iter().filter(|column| COLUMNS.contains(&column.name())).cloned().collect();
     if let Some(missing) = COLUMNS[1..].iter().find(|name| !taken.iter().any(|column| column.name() == **name)) {
         let names: Vec<String> =
-            there.iter().take(NAMED).map(|column| format!("`{}`", printable(column.name(), 40))).collect();
-        let more = if there.len() > NAMED { " and more" } else { "" };
+            there.iter().take(MAX_LISTED).map(|column| format!("`{}`", printable(column.name(), 40))).collect();
+        let more = if there.len() > MAX_LISTED { " and more" } else { "" };
         return Err(format!("it has no column `{missing}`; its columns are {}{more}", names.join(", ")));
     }
     Type::group_type_builder(schema.name()).with_fields(taken).build().map_err(|error| error.to_string())
