@@ -7,9 +7,9 @@ use super::fields::{Fault, First, Layout, Record, array, integer, string, string
 use crate::base::{AnswerKind, Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", looks_like, question);
+pub(super) const HOTPOTQA: Format = Format::of_dataset("hotpotqa", is_hotpotqa, hotpotqa_question);
 
-fn looks_like(first: &First<'_>) -> bool {
+fn is_hotpotqa(first: &First<'_>) -> bool {
     // Our own form names its golds `answers`.
     if !first.has("question") || first.has("answers") || first.has("answer_kind") {
         return false;
@@ -21,7 +21,7 @@ fn looks_like(first: &First<'_>) -> bool {
     full || first.has("_id") || simplified
 }
 
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+pub(super) fn hotpotqa_question(record: &Record) -> Result<Question, Fault> {
     let id = if record.get("_id").is_some() { record.id("_id")? } else { record.id("id")? };
     // A test file may write the hidden answer as an empty text.
     let answer = record.optional_string("answer")?.filter(|answer| !answer.trim().is_empty());

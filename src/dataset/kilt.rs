@@ -7,22 +7,22 @@ use crate::base::{AnswerKind, Evidence, Question};
 use serde_json::Value;
 
 /// The dataset is called as its file is: KILT is eleven of them.
-pub(super) const FORMAT: Format =
-    Format::general("kilt", Layout::Lines, |record, _| question(record)).recognized_by(|first| {
+pub(super) const KILT: Format = Format::general("kilt", Layout::Lines, |record, _| kilt_question(record))
+    .recognized_by(|first| {
         first.text("input") && first.has("id") && !first.has("question") && (first.list("output") || first.has("meta"))
     });
 
-fn question(record: &Record) -> Result<Question, Fault> {
+fn kilt_question(record: &Record) -> Result<Question, Fault> {
     let mut question = Question::new(record.id("id")?, record.question("input")?, Vec::new());
     for output in record.list("output")? {
-        if let Some(answer) = field(output, "answer") {
+        if let Some(answer) = non_null(output, "answer") {
             let answer = string("output.answer", answer)?.trim();
             let answer = (!answer.is_empty()).then(|| answer.to_owned());
             question.answers = with_aliases(question.answers, answer.into_iter().collect());
         }
-        if let Some(provenance) = field(output, "provenance") {
+        if let Some(provenance) = non_null(output, "provenance") {
             let pages: Vec<Evidence> =
-                array("output.provenance", provenance)?.iter().map(page).collect::<Result<_, _>>()?;
+                array("output.provenance", provenance)?.iter().map(provenance_page).collect::<Result<_, _>>()?;
             if !pages.is_empty() {
                 question.evidence_sets.push(pages);
             }
@@ -39,11 +39,11 @@ fn question(record: &Record) -> Result<Question, Fault> {
 }
 
 /// A page as evidence: its number of a paragraph is not one of a sentence.
-fn page(entry: &Value) -> Result<Evidence, Fault> {
-    let title = field(entry, "title").map(|title| string("output.provenance.title", title)).transpose()?;
+fn provenance_page(entry: &Value) -> Result<Evidence, Fault> {
+    let title = non_null(entry, "title").map(|title| string("output.provenance.title", title)).transpose()?;
     Ok(Evidence(title.map(str::to_owned), None))
 }
 
-fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+fn non_null<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
     value.get(name).filter(|value| !value.is_null())
 }

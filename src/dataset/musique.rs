@@ -6,14 +6,14 @@ use super::fields::{Fault, First, Record, array, string, with_aliases};
 use crate::base::{Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("musique", looks_like, question).with_twins();
+pub(super) const MUSIQUE: Format = Format::of_dataset("musique", is_musique, musique_question).with_twins();
 
-fn looks_like(first: &First<'_>) -> bool {
+fn is_musique(first: &First<'_>) -> bool {
     first.has("question") && first.has("paragraphs") && (first.has("question_decomposition") || first.has("answerable"))
 }
 
 /// The type is the shape of the hops that the id begins with, such as `2hop` or `3hop1`; twins are one cluster.
-fn question(record: &Record) -> Result<Question, Fault> {
+fn musique_question(record: &Record) -> Result<Question, Fault> {
     let answers = with_aliases(record.texts("answer")?, record.texts("answer_aliases")?);
     let mut question = Question::new(record.id("id")?, record.question("question")?, answers);
     if let Some(answerable) = record.get("answerable") {
@@ -28,11 +28,11 @@ fn question(record: &Record) -> Result<Question, Fault> {
         question.decomposition.clone_from(array("question_decomposition", parts)?);
     }
     for paragraph in record.list("paragraphs")? {
-        let title = member(paragraph, "title")?;
-        if supports(paragraph)? {
+        let title = paragraph_member(paragraph, "title")?;
+        if is_supporting(paragraph)? {
             question.supporting_facts.push(SupportingFact(title.clone(), 0));
         }
-        question.context.push(Paragraph { title, sentences: vec![member(paragraph, "paragraph_text")?] });
+        question.context.push(Paragraph { title, sentences: vec![paragraph_member(paragraph, "paragraph_text")?] });
     }
     question.meta = record.rest(&[
         "id",
@@ -46,13 +46,13 @@ fn question(record: &Record) -> Result<Question, Fault> {
     Ok(question)
 }
 
-fn member(paragraph: &Value, name: &str) -> Result<String, Fault> {
+fn paragraph_member(paragraph: &Value, name: &str) -> Result<String, Fault> {
     let path = format!("paragraphs.{name}");
     let value = paragraph.get(name).ok_or_else(|| Fault::missing(&path))?;
     string(&path, value).map(str::to_owned)
 }
 
-fn supports(paragraph: &Value) -> Result<bool, Fault> {
+fn is_supporting(paragraph: &Value) -> Result<bool, Fault> {
     match paragraph.get("is_supporting") {
         None | Some(Value::Null) => Ok(false),
         Some(Value::Bool(supports)) => Ok(*supports),

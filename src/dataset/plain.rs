@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(super) const WEBQUESTIONS: Format = Format::of_dataset(
     "webquestions",
     |first| first.has("qText"),
-    |record| question(record, "qId", "qText", record.texts("answers")?, &["answers"]),
+    |record| plain_question(record, "qId", "qText", record.texts("answers")?, &["answers"]),
 );
 
 /// NQ-open: JSON Lines of `question` and `answer [text]`, all of them gold. Only the file's name distinguishes it from our
@@ -17,7 +17,7 @@ pub(super) const WEBQUESTIONS: Format = Format::of_dataset(
 pub(super) const NQ_OPEN: Format = Format::of_dataset(
     "nq-open",
     |first| first.has_only(&["question", "answer"]) && first.named("nq") && first.list("answer"),
-    |record| question(record, "id", "question", record.texts("answer")?, &["answer"]),
+    |record| plain_question(record, "id", "question", record.texts("answer")?, &["answer"]),
 );
 
 /// `SimpleQA`: `metadata, problem, answer`, in its verified part `original_index, problem, answer, …`, or records of
@@ -27,11 +27,11 @@ pub(super) const SIMPLEQA: Format = Format::of_dataset(
     |first| {
         let marked = ["metadata", "original_index"].iter().any(|field| first.has(field)) || first.named("simpleqa");
         let own = first.has("problem") && first.has("answer") && !first.has_in_any_case("question");
-        (own && marked) || aliased(first, "simpleqa")
+        (own && marked) || has_aliased_form(first, "simpleqa")
     },
     |record| {
         let text = record.first_of(&[record.spelled("question"), record.spelled("problem")]);
-        question(record, "id", text, answers(record, "answer", "aliases")?, &["answer", "aliases"])
+        plain_question(record, "id", text, aliased_answers(record, "answer", "aliases")?, &["answer", "aliases"])
     },
 );
 
@@ -39,14 +39,14 @@ pub(super) const SIMPLEQA: Format = Format::of_dataset(
 /// only the file's name distinguishes from other datasets. The type is the relation asked for.
 pub(super) const POPQA: Format = Format::of_dataset(
     "popqa",
-    |first| (first.has("question") && first.has("possible_answers")) || aliased(first, "popqa"),
+    |first| (first.has("question") && first.has("possible_answers")) || has_aliased_form(first, "popqa"),
     |record| {
         let answers = match record.get("possible_answers") {
             Some(_) => record.packed_texts("possible_answers")?,
-            None => answers(record, "answer", "aliases")?,
+            None => aliased_answers(record, "answer", "aliases")?,
         };
         let known = ["possible_answers", "answer", "aliases", "prop"];
-        let question = question(record, "id", "question", answers, &known)?;
+        let question = plain_question(record, "id", "question", answers, &known)?;
         Ok(Question { kind: record.optional_string("prop")?, ..question })
     },
 );
@@ -60,8 +60,8 @@ pub(super) const FRAMES: Format = Format::of_dataset(
     },
     |record| {
         let text = record.first_of(&[record.spelled("question"), record.spelled("Prompt")]);
-        let answers = answers(record, "Answer", "answer")?;
-        let question = question(record, "id", text, answers, &["Answer", "answer", "reasoning_types"])?;
+        let answers = aliased_answers(record, "Answer", "answer")?;
+        let question = plain_question(record, "id", text, answers, &["Answer", "answer", "reasoning_types"])?;
         Ok(Question { kind: record.optional_string("reasoning_types")?, ..question })
     },
 );
@@ -75,9 +75,9 @@ pub(super) const BAMBOOGLE: Format = Format::of_dataset(
         own && first.has("Question") && first.text("Answer") && (first.has("Q1") || first.named("bamboogle"))
     },
     |record| {
-        let answers = answers(record, record.spelled("Answer"), record.spelled("aliases"))?;
+        let answers = aliased_answers(record, record.spelled("Answer"), record.spelled("aliases"))?;
         let known = [&BAMBOOGLE_FIELDS[..], &[record.spelled("aliases"), record.spelled("Answer")]].concat();
-        let mut question = question(record, "id", "Question", answers, &known)?;
+        let mut question = plain_question(record, "id", "Question", answers, &known)?;
         for (q, a) in [("Q1", "A1"), ("Q2", "A2")] {
             if let Some(hop) = record.get(q) {
                 question.decomposition.push(json!({"question": hop, "answer": record.get(a)}));
@@ -102,24 +102,30 @@ pub(super) const STRATEGYQA: Format = Format::of_dataset(
             Some(Value::Bool(truth)) => vec![if *truth { "yes" } else { "no" }.to_owned()],
             Some(other) => return Err(Fault::expected("answer", "true or false", other)),
         };
-        let question = question(record, "qid", "question", answers, &["answer", "decomposition"])?;
+        let question = plain_question(record, "qid", "question", answers, &["answer", "decomposition"])?;
         let decomposition = record.list("decomposition")?.to_vec();
         Ok(Question { answer_kind: AnswerKind::YesNo, decomposition, ..question })
     },
 );
 
 /// A question of these fields; those that are not `known` go to `meta`.
-fn question(record: &Record, id: &str, text: &str, answers: Vec<String>, known: &[&str]) -> Result<Question, Fault> {
+fn plain_question(
+    record: &Record,
+    id: &str,
+    text: &str,
+    answers: Vec<String>,
+    known: &[&str],
+) -> Result<Question, Fault> {
     let (id, text) = (record.spelled(id), record.spelled(text));
     let mut question = Question::new(record.id(id)?, record.question(text)?, answers);
     question.meta = record.rest(&[&[id, text], known].concat());
     Ok(question)
 }
 
-fn answers(record: &Record, answer: &str, aliases: &str) -> Result<Vec<String>, Fault> {
+fn aliased_answers(record: &Record, answer: &str, aliases: &str) -> Result<Vec<String>, Fault> {
     Ok(with_aliases(record.texts(answer)?, record.texts(aliases)?))
 }
 
-fn aliased(first: &First<'_>, name: &str) -> bool {
+fn has_aliased_form(first: &First<'_>, name: &str) -> bool {
     first.has_only(&["question", "answer", "aliases"]) && first.named(name)
 }

@@ -6,9 +6,9 @@ use super::fields::{Fault, First, Record, strings, with_aliases};
 use crate::base::Question;
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("triviaqa", looks_like, question);
+pub(super) const TRIVIAQA: Format = Format::of_dataset("triviaqa", is_triviaqa, triviaqa_question);
 
-fn looks_like(first: &First<'_>) -> bool {
+fn is_triviaqa(first: &First<'_>) -> bool {
     let nested = first.has("Question") && first.object("Answer");
     let valued = first.record.get("answer").is_some_and(|answer| answer.get("value").is_some());
     let hub = first.has("question") && (valued || first.has("question_id"));
@@ -16,17 +16,17 @@ fn looks_like(first: &First<'_>) -> bool {
     nested || hub || flat
 }
 
-fn question(record: &Record) -> Result<Question, Fault> {
+fn triviaqa_question(record: &Record) -> Result<Question, Fault> {
     let id = record.first_of(&["QuestionId", "question_id", "qid", "id"]);
     let text = record.first_of(&["Question", "question"]);
     let answer = record.first_of(&["Answer", "answer", "gold_answer"]);
-    let answers = if record.get(answer).is_some() { answers(record, answer)? } else { Vec::new() };
+    let answers = if record.get(answer).is_some() { triviaqa_answers(record, answer)? } else { Vec::new() };
     let mut question = Question::new(record.id(id)?, record.question(text)?, answers);
     question.meta = record.rest(&[id, text, "Answer", "answer", "gold_answer", "aliases", "dataset"]);
     Ok(question)
 }
 
-fn answers(record: &Record, name: &str) -> Result<Vec<String>, Fault> {
+fn triviaqa_answers(record: &Record, name: &str) -> Result<Vec<String>, Fault> {
     let Some(Value::Object(answer)) = record.get(name) else {
         return Ok(with_aliases(record.texts(name)?, record.texts("aliases")?));
     };

@@ -7,22 +7,23 @@ use super::hotpotqa;
 use crate::base::Question;
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("2wiki", looks_like, question);
+pub(super) const WIKI2: Format = Format::of_dataset("2wiki", is_wiki2, wiki2_question);
 
-fn looks_like(first: &First<'_>) -> bool {
+fn is_wiki2(first: &First<'_>) -> bool {
     first.has("question") && ["evidences", "entity_ids", "answer_id"].iter().any(|key| first.has(key))
 }
 
-fn question(record: &Record) -> Result<Question, Fault> {
-    let mut question = hotpotqa::question(record)?;
+fn wiki2_question(record: &Record) -> Result<Question, Fault> {
+    let mut question = hotpotqa::hotpotqa_question(record)?;
     if let Some(evidences) = record.get("evidences") {
-        question.evidence_triples = array("evidences", evidences)?.iter().map(triple).collect::<Result<_, _>>()?;
+        question.evidence_triples =
+            array("evidences", evidences)?.iter().map(evidence_triple).collect::<Result<_, _>>()?;
     }
     question.meta.shift_remove("evidences");
     Ok(question)
 }
 
-fn triple(value: &Value) -> Result<[String; 3], Fault> {
+fn evidence_triple(value: &Value) -> Result<[String; 3], Fault> {
     match value.as_array().map(Vec::as_slice) {
         Some([subject, relation, object]) => {
             let text = |part| string("evidences", part).map(str::to_owned);
