@@ -6,26 +6,26 @@ use super::error::Problem;
 use super::fields::{First, Layout, Record};
 use super::format::Format;
 use super::header::has_ours;
-use super::{Columns, DatasetError, fever, hotpotqa, jsonl, kilt, musique, plain, triviaqa, wiki2};
+use super::{Columns, DatasetError, datasets, jsonl};
 
 impl Format {
     /// All formats, in the order in which help and errors list them.
     ///
     /// The last one that the first record looks like is chosen, so a layout that others extend comes before them.
     pub const ALL: [Self; 16] = [
-        hotpotqa::HOTPOTQA,
-        fever::FEVER,
-        wiki2::WIKI2,
-        musique::MUSIQUE,
-        plain::STRATEGYQA,
-        plain::BAMBOOGLE,
-        plain::NQ_OPEN,
-        triviaqa::TRIVIAQA,
-        plain::POPQA,
-        plain::WEBQUESTIONS,
-        plain::SIMPLEQA,
-        plain::FRAMES,
-        kilt::KILT,
+        datasets::HOTPOTQA,
+        datasets::FEVER,
+        datasets::WIKI2,
+        datasets::MUSIQUE,
+        datasets::STRATEGYQA,
+        datasets::BAMBOOGLE,
+        datasets::NQ_OPEN,
+        datasets::TRIVIAQA,
+        datasets::POPQA,
+        datasets::WEBQUESTIONS,
+        datasets::SIMPLEQA,
+        datasets::FRAMES,
+        datasets::KILT,
         jsonl::FORMAT,
         jsonl::CSV,
         jsonl::TSV,
@@ -67,7 +67,7 @@ impl Format {
 
     /// Whether a table of this header names its columns as this dataset does, and not as we do.
     pub(super) fn names_columns(self, file: &str, header: &Record, layout: Layout) -> bool {
-        (self == plain::SIMPLEQA || self == plain::FRAMES)
+        (self == datasets::SIMPLEQA || self == datasets::FRAMES)
             && (self.looks_like)(&First { record: header, layout, file: &file.to_ascii_lowercase() })
     }
 }

@@ -8,7 +8,7 @@
 //! | `bytes` | bytes of a file, its text and lines, its SHA-256 |
 //! | `fields` | typed access to the fields of a record |
 //! | `format` | what a format is |
-//! | `plain`, `jsonl`, `hotpotqa`, `wiki2`, `musique`, `fever`, `kilt`, `triviaqa` | the formats |
+//! | `jsonl`, `datasets` | our own form, and the formats of published datasets |
 //! | `detect` | the list of formats, and how one is detected |
 //! | `header`, `table`, `records` | from a text to records: names of columns, tables, JSON and JSON Lines |
 //! | `select` | which questions are used, and in which order |
@@ -19,24 +19,18 @@
 //! Other layers call `load` and `load_file` with [`ReadOptions`], and get questions.
 
 mod bytes;
+mod datasets;
 mod detect;
 mod error;
-mod fever;
 mod fields;
 mod format;
 mod header;
-mod hotpotqa;
 mod jsonl;
-mod kilt;
-mod musique;
-mod plain;
 mod public;
 mod records;
 mod scores;
 mod select;
 mod table;
-mod triviaqa;
-mod wiki2;
 
 pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
 pub use error::{DatasetError, Place, Problem};
