@@ -27,7 +27,7 @@ pub struct ExemplarStep {
     pub observation: Option<String>,
 }
 
-pub(super) fn read_all(reader: &mut Reader<'_>, file: &Table<'_>) -> Vec<Exemplar> {
+pub(super) fn read_exemplars(reader: &mut Reader<'_>, file: &Table<'_>) -> Vec<Exemplar> {
     if !file.has("exemplar") {
         let hint = "add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples";
         reader.note(file.line(), Fault::from("missing key `exemplar`".to_owned()).hint(hint));

@@ -57,7 +57,7 @@ impl PromptFile {
             instructions: read_instructions(&mut reader, &root, tools.as_ref()),
             tools,
             texts: read_texts(&mut reader, &root),
-            exemplars: exemplar::read_all(&mut reader, &root),
+            exemplars: exemplar::read_exemplars(&mut reader, &root),
         };
         if reader.is_clean() { Ok(prompt) } else { Err(reader.into_problems()) }
     }
