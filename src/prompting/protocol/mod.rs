@@ -25,8 +25,6 @@ pub mod llama_index;
 mod model_json;
 pub mod native;
 pub mod numbered;
-mod options;
-pub mod parsed;
 pub mod qwen_agent;
 pub mod react_paper;
 pub mod react_zh;
@@ -36,11 +34,12 @@ pub(crate) mod testing;
 pub mod tools;
 
 pub use frame::{Frame, Spacing};
-pub use options::{OptionError, Options};
-pub use parsed::{Kind, Parsed};
 pub use tools::{ToolSpec, ToolTexts};
 
 use crate::base::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
+use model_json::Dict;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -232,4 +231,127 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         robust::ID => made(options.none(robust::ID).map(|()| robust::Robust::default())),
         _ => return None,
     })
+}
+
+// How a protocol's parser reads one reply, in a form common to all.
+
+/// A parsed reply. Fields that an upstream parser does not know are absent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Parsed {
+    pub kind: Kind,
+    /// The thought, white space as the parser leaves it.
+    pub thought: Option<String>,
+    /// The tool as the model names it; for numbered protocols `Search`, `Lookup`, `Finish`, `Think`.
+    pub tool: Option<String>,
+    /// The argument's raw text, as the parser returns it.
+    pub input: Option<String>,
+    /// The decoded object, where the parser decodes one.
+    pub args: Option<Dict>,
+    pub answer: Option<String>,
+    /// The system's own error text, for [`Kind::Invalid`] where it has one.
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Act,
+    Finish,
+    /// Send feedback, or make a fallback call.
+    Invalid,
+}
+
+impl Parsed {
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, thought: None, tool: None, input: None, args: None, answer: None, error: None }
+    }
+
+    pub fn act(thought: Option<String>, tool: impl Into<String>, input: impl Into<String>) -> Self {
+        Self { thought, tool: Some(tool.into()), input: Some(input.into()), ..Self::new(Kind::Act) }
+    }
+
+    pub fn finish(thought: Option<String>, answer: impl Into<String>) -> Self {
+        Self { thought, answer: Some(answer.into()), ..Self::new(Kind::Finish) }
+    }
+
+    pub fn invalid(error: impl Into<String>) -> Self {
+        Self { error: Some(error.into()), ..Self::new(Kind::Invalid) }
+    }
+}
+
+// Options of a protocol, as typed: `--option key=value`.
+
+/// Options by name. Each protocol defines its names and values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options(pub BTreeMap<String, String>);
+
+/// An option that a protocol does not have, or a value that it does not accept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    #[error("protocol `{protocol}` has no option `{name}`")]
+    Unknown {
+        protocol: &'static str,
+        name: String,
+        /// What there is, as `name=values`.
+        known: &'static [&'static str],
+    },
+    #[error("option `{name}` of protocol `{protocol}` cannot be `{value}`")]
+    Value { protocol: &'static str, name: String, value: String, possible: &'static str },
+}
+
+impl OptionError {
+    fn value(protocol: &'static str, name: &str, value: &str, possible: &'static str) -> Self {
+        Self::Value { protocol, name: name.to_owned(), value: value.to_owned(), possible }
+    }
+
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { known: [], .. } => "leave --option out".to_owned(),
+            Self::Unknown { known, .. } => format!("it has {}", known.join(", ")),
+            Self::Value { possible, .. } => format!("it can be {possible}"),
+        }
+    }
+}
+
+impl Options {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Refuses names that are not among `known`, each given as `name=values` for the hint.
+    pub fn known(&self, protocol: &'static str, known: &'static [&'static str]) -> Result<(), OptionError> {
+        let is_known = |name: &str| known.iter().any(|entry| entry.split('=').next() == Some(name));
+        match self.0.keys().find(|name| !is_known(name)) {
+            None => Ok(()),
+            Some(name) => Err(OptionError::Unknown { protocol, name: name.clone(), known }),
+        }
+    }
+
+    pub fn none(&self, protocol: &'static str) -> Result<(), OptionError> {
+        self.known(protocol, &[])
+    }
+
+    /// The option `arguments`: whether misnamed arguments are repaired (`mend`, the default) or not (`strict`).
+    fn mends(&self, protocol: &'static str) -> Result<bool, OptionError> {
+        self.choice(protocol, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")
+    }
+
+    fn number(&self, protocol: &'static str, name: &str, default: usize) -> Result<usize, OptionError> {
+        let Some(value) = self.get(name) else { return Ok(default) };
+        let number = value.parse().ok().filter(|number| (1..=1_000_000_000).contains(number));
+        number.ok_or_else(|| OptionError::value(protocol, name, value, "a number from 1 to 1000000000"))
+    }
+
+    /// The value of an option that takes one of a few words; the first is the default.
+    pub fn choice<T: Copy>(
+        &self,
+        protocol: &'static str,
+        name: &str,
+        choices: &[(&str, T)],
+        possible: &'static str,
+    ) -> Result<T, OptionError> {
+        let value = self.get(name).unwrap_or(choices[0].0);
+        let choice = choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
+        choice.ok_or_else(|| OptionError::value(protocol, name, value, possible))
+    }
 }
