@@ -8,8 +8,7 @@
 //! |---|---|
 //! | `load` | from the name of a prompt to its checked source |
 //! | `bytes` | the bytes of its file, and what can be wrong with a prompt |
-//! | `file` | a prompt file in TOML |
-//! | `exemplar` | the exemplars of a prompt file |
+//! | `file` | a prompt file in TOML, and its exemplars |
 //! | `plain` | finished texts: plain files, and keys of the paper's JSON files |
 //! | `texts` | a protocol's own texts, and their slots |
 //! | `render` | the frame of every layout: instruction, tools, exemplars |
@@ -18,7 +17,6 @@
 //! | `reader` | a TOML tree with lines, read with all problems at once; also for experiment and settings files |
 
 mod bytes;
-mod exemplar;
 mod file;
 mod load;
 mod new;

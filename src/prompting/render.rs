@@ -1,8 +1,7 @@
 //! Renders a prompt into the frame around the question, for every protocol and method.
 
 use super::bytes::PromptError;
-use super::exemplar::{self, Exemplar, ExemplarStep};
-use super::file::PromptFile;
+use super::file::{Exemplar, ExemplarStep, PromptFile, parse_action};
 use super::load::PromptSource;
 use super::plain::{FinishedText, Plain, QUESTION};
 use super::texts::{self, ProtocolTexts, Slotted, Style};
@@ -345,7 +344,7 @@ fn exemplar_steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
 
 fn step_messages(job: &Job<'_>, n: usize, step: &ExemplarStep) -> (Message, Option<Message>) {
     let protocol = job.settings.protocol;
-    let (tool, input) = exemplar::parse_action(&step.action);
+    let (tool, input) = parse_action(&step.action);
     let thought = (job.settings.method == Method::React).then_some(step.thought.as_str());
     let reply = protocol.reply(n, thought, tool, &input);
     let finished = (!reply.calls.is_empty()).then_some(FINISHED);

@@ -3,9 +3,8 @@
 use super::frames::{CHINESE, FEVER, HOTPOTQA};
 use super::{load_toml, render};
 use crate::base::Tool;
-use crate::prompting::exemplar::Exemplar;
-use crate::prompting::file::METHODS;
-use crate::prompting::{PromptSource, RenderSettings, exemplar};
+use crate::prompting::file::{self, Exemplar, METHODS};
+use crate::prompting::{PromptSource, RenderSettings};
 use std::collections::BTreeSet;
 
 fn exemplars(text: &str) -> Vec<Exemplar> {
@@ -33,7 +32,7 @@ fn observations_look_like_the_tools() {
         let mut lookups = 0;
         for step in &exemplar.steps {
             let Some(observation) = &step.observation else { continue };
-            let (tool, input) = exemplar::parse_action(&step.action);
+            let (tool, input) = file::parse_action(&step.action);
             lookups += usize::from(tool == Tool::Lookup);
             let (missed, end, result) = if chinese {
                 (format!("找不到[{input}]。相似结果:['"), "']。", format!("(结果 {lookups} / 2) "))
