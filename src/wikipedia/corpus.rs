@@ -9,7 +9,6 @@
 mod build;
 mod diff;
 mod folder;
-mod frozen;
 mod import;
 mod index;
 mod manifest;
@@ -22,10 +21,9 @@ mod record;
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use folder::verify;
-pub use frozen::{FetchedLine, Frozen, SearchAnswer, title_of};
 pub use import::{Format, files};
 pub use index::Passage;
-pub use manifest::{Extent, Freeze, License, Manifest, NameCounts};
+pub use manifest::{Extent, FetchedLine, Freeze, Frozen, License, Manifest, NameCounts, SearchAnswer, title_of};
 pub use pack::{PackError, Packing, notice, pack};
 
 use super::source::{CORPUS_FORM, Found, Source, SourceError, no_results};
@@ -33,9 +31,9 @@ use super::{SentenceMap, query};
 use crate::base::{Provenance, sha256_hex};
 use crate::net::recording::Inside;
 use folder::Folder;
-use frozen::FrozenSearches;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use manifest::FrozenSearches;
 use memory::InMemory;
 use record::{Article, Block};
 use std::fs::File;
@@ -69,7 +67,7 @@ impl Corpus {
         if path.join(manifest::FILE).is_file() {
             let manifest = Manifest::read(path)?;
             let articles = Box::new(Folder::open(path, &manifest)?);
-            let frozen = frozen::read_searches(path, &manifest)?;
+            let frozen = manifest::read_searches(path, &manifest)?;
             return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles, frozen });
         }
         let lines = match lines_file(path) {

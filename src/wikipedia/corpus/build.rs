@@ -8,10 +8,8 @@ mod sort;
 mod write;
 
 use super::folder::{self, Folder};
-use super::frozen::About;
-use super::frozen::Frozen;
 use super::import::{self, Format, ImportError, Imported, Place, PublishedFacts};
-use super::manifest::{self, Digest, Extent, License, Manifest, NameCounts, Skipped, SourceFile};
+use super::manifest::{self, About, Digest, Extent, Frozen, License, Manifest, NameCounts, Skipped, SourceFile};
 use super::record::{Article, Block, Record};
 use super::{CorpusError, pages};
 use crate::base::text::{printable, thousands};

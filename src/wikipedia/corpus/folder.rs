@@ -5,7 +5,7 @@ use super::manifest::{self, Digest, Manifest};
 use super::names::{self, Names};
 use super::pages::{self, Pages, Unpacked};
 use super::record::{Article, Identity};
-use super::{Articles, CorpusError, Hit, Page, frozen};
+use super::{Articles, CorpusError, Hit, Page};
 use crate::base::Digester;
 use crate::base::text::printable;
 use crate::net::recording::Inside;
@@ -88,7 +88,7 @@ impl Folder {
 pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), CorpusError> {
     let of_index = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['/', '\\']);
     let known = FILES.contains(&file)
-        || [pages::DICTIONARY, manifest::SEARCHES_FILE, frozen::LEFT_OUT_FILE].contains(&file)
+        || [pages::DICTIONARY, manifest::SEARCHES_FILE, manifest::LEFT_OUT_FILE].contains(&file)
         || file.strip_prefix("bm25/").is_some_and(of_index);
     if !known {
         return Err(damaged(

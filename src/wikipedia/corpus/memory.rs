@@ -1,8 +1,7 @@
 //! A corpus in memory, from lines or from a folder of texts.
 
-use super::frozen::About;
-use super::frozen::FrozenSearches;
 use super::index::{IndexWriter, Rule, TextIndex};
+use super::manifest::{About, FrozenSearches};
 use super::record::{self, Article, Record};
 use super::{Articles, CorpusError, Hit, Page, names};
 use crate::base::bounded::{fill_at_most, text_at_most};

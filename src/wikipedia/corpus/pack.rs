@@ -2,8 +2,7 @@
 
 use super::CorpusError;
 use super::folder::Folder;
-use super::frozen::About;
-use super::manifest::Manifest;
+use super::manifest::{About, Manifest};
 use super::record::Identity;
 use crate::base::text::printable;
 use flate2::write::GzEncoder;

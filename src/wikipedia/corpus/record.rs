@@ -1,6 +1,6 @@
 //! The canonical record of an article, and the lines in which people write articles.
 
-use super::frozen::About;
+use super::manifest::About;
 use crate::base::{Digester, json_error};
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
