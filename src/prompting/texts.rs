@@ -425,7 +425,7 @@ impl Style {
 }
 
 /// Slots that a text may have; a text that repeats a long value often enough would fill the memory.
-const MOST_SLOTS: usize = 32;
+const MAX_SLOTS: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Slotted(Vec<Piece>);
@@ -447,8 +447,8 @@ impl Slotted {
     /// Cuts a text at its slots; names are not checked.
     pub(in crate::prompting) fn parse(text: &str, style: Style) -> Result<Self, BadSlot> {
         let slotted = Self::cut(text, style)?;
-        if slotted.names().count() > MOST_SLOTS {
-            let reason = format!("more than {MOST_SLOTS} {}s", style.noun());
+        if slotted.names().count() > MAX_SLOTS {
+            let reason = format!("more than {MAX_SLOTS} {}s", style.noun());
             return Err(BadSlot { reason, rest: text.to_owned() });
         }
         Ok(slotted)

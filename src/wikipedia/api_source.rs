@@ -16,7 +16,7 @@ use super::html::{Article, ArticleOptions, PageKind, PaperPage};
 use super::html_source::shown_url;
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
+use super::source::{self, Found, MAX_QUERY_BYTES, Source, SourceError, URI_TOO_LONG, no_results};
 use crate::base::text::printable;
 use crate::base::{Provenance, sha256_hex};
 use crate::net::{Answer, MemoryPermit};
@@ -77,7 +77,7 @@ impl ApiSource {
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let trimmed = query.trim();
-        if !query::cannot_be_title(trimmed) && trimmed.len() <= LONGEST_QUERY {
+        if !query::cannot_be_title(trimmed) && trimmed.len() <= MAX_QUERY_BYTES {
             let (found, _) = self.list(trimmed, "nearmatch", "1").await?;
             if let Some(hit) = found.into_iter().next() {
                 match self.page(&hit.title).await {
@@ -91,7 +91,7 @@ impl ApiSource {
     }
 
     async fn titles(&self, query: &str, trimmed: &str) -> Result<Found, SourceError> {
-        if trimmed.is_empty() || trimmed.len() > LONGEST_QUERY {
+        if trimmed.is_empty() || trimmed.len() > MAX_QUERY_BYTES {
             // The API refuses such a search, so nothing is sent.
             let provenance = source::provenance_unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });

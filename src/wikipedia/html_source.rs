@@ -4,7 +4,7 @@ use super::cache::{Extracted, PageCache, Pages, Reading};
 use super::html::{Article, ArticleOptions, PageKind, describe};
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
+use super::source::{self, Found, MAX_QUERY_BYTES, Source, SourceError, URI_TOO_LONG, no_results};
 use crate::base::text::printable;
 use crate::base::{Compat, Provenance};
 use crate::net::Answer;
@@ -38,7 +38,7 @@ impl HtmlSource {
             Compat::Paper => query::quote_like_requests(query),
             Compat::Fixed => query::quote_form(query),
         };
-        if self.compat == Compat::Fixed && query.len() > LONGEST_QUERY {
+        if self.compat == Compat::Fixed && query.len() > MAX_QUERY_BYTES {
             let provenance = source::provenance_unsent(&format!("{}/index.php", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }

@@ -58,4 +58,4 @@ pub use site_policy::{LiveSettings, SitePolicyError};
 pub(crate) use source::SentenceMap;
 pub use source::{Found, Source, SourceError, kind_of};
 #[cfg(feature = "serve")]
-pub(crate) use source::{LONGEST_QUERY, NO_RESULTS};
+pub(crate) use source::{MAX_QUERY_BYTES, NO_RESULTS};

@@ -5,7 +5,7 @@
 //! query that cannot be a title, such as the paper's way around disambiguation pages, gets the titles of the hits.
 
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{self, Found, LONGEST_QUERY, Source, SourceError, no_results};
+use super::source::{self, Found, MAX_QUERY_BYTES, Source, SourceError, no_results};
 use super::{observe, query};
 use crate::base::text::printable;
 use crate::net::redact;
@@ -81,7 +81,7 @@ impl RetrieverSource {
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         let asked = query.trim();
-        if asked.is_empty() || asked.len() > LONGEST_QUERY {
+        if asked.is_empty() || asked.len() > MAX_QUERY_BYTES {
             let provenance = source::provenance_unsent(&self.site.shown, NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }

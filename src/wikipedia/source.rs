@@ -73,7 +73,7 @@ pub(crate) const URI_TOO_LONG: u16 = 414;
 
 /// Queries longer than this, in bytes, are not sent: no title and no search comes near it, and sites and proxies differ in
 /// what they do with addresses beyond 8 KiB.
-pub(crate) const LONGEST_QUERY: usize = 2048;
+pub(crate) const MAX_QUERY_BYTES: usize = 2048;
 
 /// What the site says when a search finds nothing; sources without such a page say it in its place, because the paper's
 /// environment treats it as an article.

@@ -262,7 +262,7 @@ fn deserialize_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, 
 // What a file or a folder is, by its name and its first record.
 
 /// So much of a file is looked at, in bytes.
-const LOOKED_AT: u64 = 256 << 10;
+const MAX_DETECTION_BYTES: u64 = 256 << 10;
 
 impl Format {
     pub fn detect(path: &Path) -> Option<Self> {
@@ -335,7 +335,7 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     // What can be read of a damaged file tells as much.
-    let _ = unpacked_text(File::open(path).ok()?).ok()?.take(LOOKED_AT).read_to_end(&mut bytes);
+    let _ = unpacked_text(File::open(path).ok()?).ok()?.take(MAX_DETECTION_BYTES).read_to_end(&mut bytes);
     Some(bytes)
 }
 

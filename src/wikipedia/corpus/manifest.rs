@@ -23,7 +23,7 @@ pub(super) const FILE: &str = "corpus.toml";
 /// The newest layout of the folder that is read, and the one that is written.
 pub(super) const FORMAT: u32 = 1;
 /// No manifest is larger, in bytes.
-pub(super) const LARGEST: u64 = 1 << 20;
+pub(super) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// What a corpus is. The identity is that of its articles; everything else may differ between equal corpora.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,7 +210,8 @@ impl Manifest {
 
     pub fn read(dir: &Path) -> Result<Self, CorpusError> {
         let path = dir.join(FILE);
-        let text = Inside::of(dir).and_then(|dir| dir.open(&path)).and_then(|file| text_at_most(file, LARGEST));
+        let text =
+            Inside::of(dir).and_then(|dir| dir.open(&path)).and_then(|file| text_at_most(file, MAX_MANIFEST_BYTES));
         let text =
             text.map_err(|error| CorpusError::Read { path: path.display().to_string(), reason: error.to_string() })?;
         let damaged = |reason: String| CorpusError::Damaged { file: path.display().to_string(), reason };
@@ -472,7 +473,7 @@ impl About {
         let text = toml::to_string(&manifest).map_err(|error| wrong(&error))?;
         // What cannot be read again would be known only when the corpus is built.
         text.parse::<toml::Table>().map_err(|error| wrong(&error.message()))?;
-        if text.len() as u64 > LARGEST / 2 {
+        if text.len() as u64 > MAX_MANIFEST_BYTES / 2 {
             return Err(wrong(&"it is larger than 512 KiB"));
         }
         Ok(Self { manifest, searches: SearchLine::collect(head.searches), left_out: NoPage::collect(head.left_out) })

@@ -18,7 +18,7 @@ pub(super) const DICTIONARY: &str = "pages.dict";
 const BLOCK: usize = 8 << 10;
 const LEVEL: i32 = 9;
 /// No block unpacks to more, in bytes: more than any line that is read.
-const LARGEST: usize = 256 << 20;
+const MAX_FRAME_BYTES: usize = 256 << 20;
 const PLACE: usize = 12;
 const ENTRY: usize = 16;
 
@@ -40,7 +40,7 @@ impl<W: Write> PageWriter<W> {
     }
 
     pub(super) fn add(&mut self, frame: &[u8]) -> io::Result<()> {
-        if frame.len() > LARGEST {
+        if frame.len() > MAX_FRAME_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "an article is larger than 256 MiB"));
         }
         if !self.block.is_empty() && self.block.len() + frame.len() > BLOCK {
@@ -128,7 +128,7 @@ impl Pages {
         let offset = u64::from(number_at(&entry, 0)) | u64::from(number_at(&entry, 4)) << 32;
         let [packed, length] = [8, 12].map(|from| number_at(&entry, from) as usize);
         // Incompressible blocks grow by less than this.
-        if length > LARGEST || packed > length + (64 << 10) {
+        if length > MAX_FRAME_BYTES || packed > length + (64 << 10) {
             return Err(damaged(PLACES)(io::Error::other(format!("block {number} cannot have that length"))));
         }
         let mut bytes = vec![0; packed];

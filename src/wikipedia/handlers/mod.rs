@@ -93,7 +93,7 @@ impl From<Fault> for Answer {
 /// Searches that are made or wait for their turn; more are sent away.
 const MAX_IN_FLIGHT: usize = 64;
 /// The longest query, in bytes; those of sites are the same.
-pub(crate) const MAX_QUERY: usize = super::LONGEST_QUERY;
+pub(crate) const MAX_QUERY: usize = super::MAX_QUERY_BYTES;
 
 #[derive(Clone)]
 pub(crate) struct CorpusService {

@@ -413,7 +413,7 @@ impl<'de> Visitor<'de> for Questions<'_> {
 /// Members between the thread that reads the archive and those that unpack them.
 const WAITING: usize = 16;
 /// No member unpacks to more, in bytes.
-const LARGEST: u64 = 1 << 30;
+const MAX_UNPACKED_BYTES: u64 = 1 << 30;
 const MEMBER: &str = "wiki_";
 
 type Member = Result<(Arc<str>, Vec<u8>), ImportError>;
@@ -459,7 +459,7 @@ fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
     };
     for path in files {
         let name = Arc::from(path.strip_prefix(root).unwrap_or(path).to_string_lossy());
-        let bytes = inside.open(path).and_then(|file| read_at_most(file, LARGEST));
+        let bytes = inside.open(path).and_then(|file| read_at_most(file, MAX_UNPACKED_BYTES));
         let member = bytes.map(|bytes| (name, bytes)).map_err(ImportError::from);
         // Nobody listens after an error.
         if members.send(member).is_err() {
@@ -472,7 +472,7 @@ fn send_archive(file: File, members: &SyncSender<Member>) {
     let source = MultiBzDecoder::new(BufReader::with_capacity(1 << 18, file));
     let wanted = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(MEMBER));
     let whole = lines::archive_members(source, "wiki_NN.bz2", wanted, |name, member| {
-        let bytes = read_at_most(member, LARGEST)?;
+        let bytes = read_at_most(member, MAX_UNPACKED_BYTES)?;
         Ok(members.send(Ok((name, bytes))).is_ok())
     });
     if let Err(error) = whole {
@@ -482,8 +482,8 @@ fn send_archive(file: File, members: &SyncSender<Member>) {
 
 fn records(member: &Arc<str>, bytes: Vec<u8>) -> Batch {
     let read = match bytes.as_slice() {
-        [b'B', b'Z', b'h', ..] => read_at_most(MultiBzDecoder::new(&*bytes), LARGEST),
-        [0x1f, 0x8b, ..] => read_at_most(MultiGzDecoder::new(&*bytes), LARGEST),
+        [b'B', b'Z', b'h', ..] => read_at_most(MultiBzDecoder::new(&*bytes), MAX_UNPACKED_BYTES),
+        [0x1f, 0x8b, ..] => read_at_most(MultiGzDecoder::new(&*bytes), MAX_UNPACKED_BYTES),
         _ => Ok(bytes),
     };
     let place = |line: u64| Place { member: Some(Arc::clone(member)), line };
