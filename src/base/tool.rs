@@ -158,12 +158,12 @@ const CONVERSATION: char = 'c';
 
 /// The call of step `n` of exemplar `number`, both from 1.
 pub fn exemplar_call_id(number: usize, n: usize) -> String {
-    written(EXEMPLAR, number, n)
+    call_id(EXEMPLAR, number, n)
 }
 
 /// Call `at` (from 1) of the reply at step `n`; 0 where a step is one call.
 pub fn reply_call_id(n: usize, at: usize) -> String {
-    written(CONVERSATION, n, at)
+    call_id(CONVERSATION, n, at)
 }
 
 /// The same id as the first version of the protocol `tools` wrote it; none for ids that are not ours.
@@ -179,7 +179,7 @@ pub fn first_version_call_id(id: &str) -> Option<String> {
 }
 
 /// Numbers that are too large begin again at 0; the caller makes sure that ids differ.
-fn written(kind: char, first: usize, second: usize) -> String {
+fn call_id(kind: char, first: usize, second: usize) -> String {
     let mut id = String::from(kind);
     for number in [first, second] {
         let places = (0..WIDTH).rev().map(|place| (number % NUMBERS) / (RADIX as usize).pow(place));
@@ -188,7 +188,7 @@ fn written(kind: char, first: usize, second: usize) -> String {
     id
 }
 
-/// A number as [`written`] writes it.
+/// A number as [`call_id`] writes it.
 fn number(digits: &str) -> Option<usize> {
     let known = digits.bytes().all(|digit| DIGITS.contains(&digit));
     known.then(|| usize::from_str_radix(digits, RADIX).ok()).flatten()

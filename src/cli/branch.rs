@@ -2,7 +2,7 @@
 //! the control only replays the record.
 
 use super::defaults;
-use super::explicit_args::{known, started};
+use super::explicit_args::{known_inputs, started};
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
@@ -225,7 +225,7 @@ fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen)
         stored: Some((&run.path, &explicit)),
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
         person: &person,
-        known: known(&person, Some(&run.path)),
+        known: known_inputs(&person, Some(&run.path)),
         confirmed: args.confirm,
         tell: &|text| say(text),
     };

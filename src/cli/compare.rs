@@ -252,7 +252,7 @@ impl Format {
 /// Refuses what must not be replaced, before anything is computed.
 fn check_output(args: &Args, format: Format) -> anyhow::Result<()> {
     let is_earlier = |start: &Start| format.is_earlier(start);
-    output_file::named(args.out.as_deref()).map_or(Ok(()), |path| Ok(output_of(args, path, &is_earlier).check()?))
+    output_file::file_of(args.out.as_deref()).map_or(Ok(()), |path| Ok(output_of(args, path, &is_earlier).check()?))
 }
 
 fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> bool) -> OutputFile<'a> {
@@ -275,7 +275,7 @@ fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow:
         Format::Csv => figures_csv(&sheet)?,
         Format::Json => format!("{}\n", compared.to_json()).into_bytes(),
     };
-    match output_file::named(args.out.as_deref()) {
+    match output_file::file_of(args.out.as_deref()) {
         None => stdout().write_all(&text)?,
         Some(path) => {
             let is_earlier = |start: &Start| format.is_earlier(start);

@@ -79,7 +79,7 @@ pub(in crate::cli) struct ConvertArgs {
 }
 
 pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
-    let file = output_file::named(args.out.as_deref()).map(|path| OutputFile {
+    let file = output_file::file_of(args.out.as_deref()).map(|path| OutputFile {
         path,
         what: "a dataset that wikitrail dataset convert wrote",
         is_earlier: &is_canonical,

@@ -2,7 +2,7 @@
 
 use super::explicit_args;
 use super::failure::Failure;
-use super::flags::{Group, Typed, named};
+use super::flags::{Group, Typed, has_setting};
 use super::say::say;
 use crate::base::text::visible_line;
 use crate::runner::UserConfig;
@@ -94,11 +94,11 @@ impl<'d> DefaultsResolver<'d> {
             let is_set = |file: &ExperimentFile| {
                 crate::runner::experiment::variant_setting(name).is_some_and(|setting| file.sets(setting))
             };
-            if !named::<G>(name) || typed.has(name) || file.is_some_and(is_set) || name == "price" && priced {
+            if !has_setting::<G>(name) || typed.has(name) || file.is_some_and(is_set) || name == "price" && priced {
                 continue;
             }
             let given = match name {
-                "contact" if file.is_none() && named::<G>("wiki") && !is_live(typed) => None,
+                "contact" if file.is_none() && has_setting::<G>("wiki") && !is_live(typed) => None,
                 "base_url" | "price" => self.of_models(name, &models(typed, file)),
                 _ => self.given.get(name),
             };

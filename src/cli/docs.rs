@@ -59,7 +59,7 @@ pub(super) struct Args {
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut out = stdout();
     match &args.page {
-        Some(page) => out.write_all(printed(page)?.as_bytes())?,
+        Some(page) => out.write_all(page_text(page)?.as_bytes())?,
         None => out.write_all(page_list().as_bytes())?,
     }
     Ok(failure::OK)
@@ -82,7 +82,7 @@ fn page_list() -> String {
     PAGES.iter().map(line).collect()
 }
 
-fn printed(wanted: &str) -> anyhow::Result<&'static str> {
+fn page_text(wanted: &str) -> anyhow::Result<&'static str> {
     let (name, section) = wanted.split_once('#').map_or((wanted, None), |(name, section)| (name, Some(section)));
     // Links and hints of older versions name files.
     let name = name.trim_start_matches("docs/").trim_end_matches("/README.md").trim_end_matches(".md");
@@ -136,7 +136,7 @@ fn section_of<'t>(text: &'t str, section: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PAGES, headings, page_list, printed, section_of};
+    use super::{PAGES, headings, page_list, page_text, section_of};
     use std::path::Path;
 
     const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -163,16 +163,16 @@ mod tests {
     #[test]
     fn a_page_is_printed_whole_or_in_part() {
         for name in ["prompts", "prompts/README.md", "docs/prompts.md"] {
-            assert!(printed(name).expect("a page").starts_with("# Prompts"), "{name}");
+            assert!(page_text(name).expect("a page").starts_with("# Prompts"), "{name}");
         }
         let text = "# A\nx\n## B c\n```\n# no heading\n```\n### D\ny\n## E\n";
         assert_eq!(headings(text).map(|heading| heading.slug).collect::<Vec<_>>(), ["a", "b-c", "d", "e"]);
         assert_eq!(section_of(text, "b-c"), Some("## B c\n```\n# no heading\n```\n### D\ny\n"));
         assert_eq!(section_of(text, "x"), None);
         assert!(
-            printed("security#servers-keys-and-files").expect("a section").starts_with("## Servers, keys and files")
+            page_text("security#servers-keys-and-files").expect("a section").starts_with("## Servers, keys and files")
         );
-        let refused = |name: &str| format!("{:#}", printed(name).expect_err(name));
+        let refused = |name: &str| format!("{:#}", page_text(name).expect_err(name));
         assert_eq!(refused("promts"), "there is no page `promts`");
         assert_eq!(refused("models#nothing"), "`models` has no section `nothing`");
     }
@@ -201,7 +201,7 @@ mod tests {
                     for rest in line.split("wikitrail docs ").skip(1) {
                         let page: String =
                             rest.chars().take_while(|c| c.is_ascii_alphanumeric() || "-_#".contains(*c)).collect();
-                        printed(&page).unwrap_or_else(|error| panic!("{place}: {error}"));
+                        page_text(&page).unwrap_or_else(|error| panic!("{place}: {error}"));
                         named += 1;
                     }
                     let of_file = line.contains("docs/") && line.contains(".md") && !line.contains("://");

@@ -106,7 +106,7 @@ pub(super) fn all_recorded(out: &Path) -> Vec<Manifest> {
     crate::analysis::results::runs_at(out).filter_map(|folder| folder.manifest().ok()).collect()
 }
 
-pub(super) fn known(person: &UserConfig, folder: Option<&Path>) -> Known {
+pub(super) fn known_inputs(person: &UserConfig, folder: Option<&Path>) -> Known {
     let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
     for manifest in folder.map(all_recorded).unwrap_or_default() {
         known.digests.extend(manifest.files.into_values());

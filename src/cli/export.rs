@@ -100,7 +100,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = named_runs(&args.runs)?;
     let filter = args.filter.filter();
     filter.check(&runs)?;
-    let out = output_file::named(args.out.as_deref());
+    let out = output_file::file_of(args.out.as_deref());
     out.map_or(Ok(()), refuse_file_of_run)?;
     let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
     check_format(args, format)?;
@@ -197,7 +197,7 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
             "build it with the format: cargo install --path . --features parquet",
         ));
     }
-    if output_file::named(args.out.as_deref()).is_none() && stdout_is_terminal() {
+    if output_file::file_of(args.out.as_deref()).is_none() && stdout_is_terminal() {
         return Err(Failure::usage("refusing to write Parquet to a terminal", "name a file with --out"));
     }
     Ok(())

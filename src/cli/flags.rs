@@ -193,7 +193,7 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
     let arg = Arg::new(id::<G>(setting.name))
         .long(id::<G>(setting.name).replace('_', "-"))
         .value_name(setting.value_name)
-        .conflicts_with_all(setting.conflicts.iter().filter(|name| named::<G>(name)).map(|name| id::<G>(name)));
+        .conflicts_with_all(setting.conflicts.iter().filter(|name| has_setting::<G>(name)).map(|name| id::<G>(name)));
     let arg = match G::PREFIX {
         "" => arg.help_heading(setting.heading).help(help),
         prefix => {
@@ -239,7 +239,7 @@ pub(super) fn method() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.map(name)).try_map(known)
 }
 
-pub(super) fn named<G: Group>(name: &str) -> bool {
+pub(super) fn has_setting<G: Group>(name: &str) -> bool {
     G::TABLE.iter().any(|setting| setting.name == name && G::has(setting))
 }
 

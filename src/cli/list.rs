@@ -65,7 +65,7 @@ pub(super) struct NoteArgs {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let runs = chosen(&runs(&defaults::folders(&args.runs)?)?, &args.tag);
+    let runs = runs_with_tags(&runs(&defaults::folders(&args.runs)?)?, &args.tag);
     let results = Results::of(&runs, false)?;
     results.notes.iter().for_each(say);
     let notes = |source: &Source| notes_of(&source.run);
@@ -96,7 +96,7 @@ fn notes_of(run: &RunRef) -> Notes {
     })
 }
 
-fn chosen(runs: &[RunRef], tags: &[String]) -> Vec<RunRef> {
+fn runs_with_tags(runs: &[RunRef], tags: &[String]) -> Vec<RunRef> {
     let mut chosen = Vec::new();
     for run in runs {
         // A file of trajectories has no notes.

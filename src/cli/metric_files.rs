@@ -22,18 +22,18 @@ pub(super) struct MetricFiles {
 impl MetricFiles {
     /// The files, and the programs as far as they are files.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
-        self.metric_file.iter().chain(&self.metric_command).map(|typed| named(typed).1)
+        self.metric_file.iter().chain(&self.metric_command).map(|typed| split_name(typed).1)
     }
 
     pub(super) fn read(&self, runs: &[&Path]) -> anyhow::Result<Vec<JoinedMetric>> {
         let mut read: Vec<JoinedMetric> = Vec::new();
         for typed in &self.metric_file {
-            let (name, file) = named(typed);
+            let (name, file) = split_name(typed);
             let bytes = bytes_of(Path::new(file)).map_err(|error| explain_metric(error, file))?;
             add_metric(&mut read, file, &bytes, name, "--metric-file")?;
         }
         for typed in &self.metric_command {
-            let (name, program) = named(typed);
+            let (name, program) = split_name(typed);
             let stem = Path::new(program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
             let bytes = program_output(program, runs, &say)?;
             add_metric(&mut read, program, &bytes, name.or(stem.as_deref()), "--metric-command")?;
@@ -43,7 +43,7 @@ impl MetricFiles {
 }
 
 /// The name before a `=`, and the file or program behind it.
-fn named(typed: &str) -> (Option<&str>, &str) {
+fn split_name(typed: &str) -> (Option<&str>, &str) {
     match typed.split_once('=').filter(|(name, _)| !name.contains('/')) {
         Some((name, file)) if !Path::new(typed).is_file() => (Some(name), file),
         _ => (None, typed),

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// The file that `--out` names; `-` is standard output, as is no `--out`.
-pub(super) fn named(out: Option<&Path>) -> Option<&Path> {
+pub(super) fn file_of(out: Option<&Path>) -> Option<&Path> {
     out.filter(|path| *path != Path::new("-"))
 }
 
@@ -26,7 +26,7 @@ pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
     endings: &[(&str, &[F])],
     default: F,
 ) -> anyhow::Result<F> {
-    let Some(path) = named(out).filter(|path| path.metadata().map_or(true, |metadata| metadata.is_file())) else {
+    let Some(path) = file_of(out).filter(|path| path.metadata().map_or(true, |metadata| metadata.is_file())) else {
         return Ok(typed.unwrap_or(default));
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

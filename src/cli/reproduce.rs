@@ -1,7 +1,7 @@
 //! `reproduce`: the paper's table with a model of one's own, the paper's figures beside ours.
 
 use super::defaults::{self, ApplyDefaults, DefaultsResolver};
-use super::explicit_args::{Resumable, known, resumed};
+use super::explicit_args::{Resumable, known_inputs, resumed};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
@@ -149,7 +149,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         stored: stored.map(|out| (out, &explicit)),
         file: Some(&named),
         person: &person,
-        known: known(&person, goes_on.as_deref()),
+        known: known_inputs(&person, goes_on.as_deref()),
         confirmed: args.confirm,
         tell: &|text| say(text),
     };

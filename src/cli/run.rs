@@ -1,7 +1,7 @@
 //! `run`: a dataset file through an agent, or an experiment, recorded, scored, with a table at the end.
 
 use super::defaults::{self, ApplyDefaults, DefaultsResolver};
-use super::explicit_args::{Resumable, known, resumed};
+use super::explicit_args::{Resumable, known_inputs, resumed};
 use super::failure::{self, Failure};
 use super::flags::{OfDataset, OfVariant, Typed, usd};
 use super::report;
@@ -65,7 +65,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         file: Some(named.as_path()).filter(|path| ExperimentFile::is_one(path)),
         person: &person,
         // A shard that starts again goes on, too.
-        known: known(&person, args.out.as_deref().filter(|_| args.resume || args.shard.is_some())),
+        known: known_inputs(&person, args.out.as_deref().filter(|_| args.resume || args.shard.is_some())),
         confirmed: args.confirm,
         tell: &|text| say(text),
     };

@@ -379,12 +379,12 @@ fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     for plan in plans {
-        out.write_all(wrapped(&planned(plan, done), View::of_stdout().width, "").as_bytes())?;
+        out.write_all(wrapped(&plan_line(plan, done), View::of_stdout().width, "").as_bytes())?;
     }
     Ok(())
 }
 
-fn planned(plan: &JudgePlan, done: &str) -> String {
+fn plan_line(plan: &JudgePlan, done: &str) -> String {
     let model = visible_line(&plan.model, 80);
     let asked = format!("{model}: {}, {} {done} before", counted(plan.calls, "call"), thousands(plan.known));
     if plan.calls == 0 {

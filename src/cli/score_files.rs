@@ -34,13 +34,13 @@ pub(super) struct Files {
 pub(super) fn execute(files: &Files, metric: Option<&str>, json: bool) -> Option<anyhow::Result<u8>> {
     let (gold, predictions) = (files.gold.as_deref()?, files.predictions.as_deref()?);
     let scored = || -> anyhow::Result<u8> {
-        print(&score(files, (gold, predictions), known(metric.unwrap_or_default())?)?, json)?;
+        print(&score(files, (gold, predictions), parse_metric(metric.unwrap_or_default())?)?, json)?;
         Ok(failure::OK)
     };
     Some(scored())
 }
 
-fn known(metric: &str) -> anyhow::Result<&'static FileMetric> {
+fn parse_metric(metric: &str) -> anyhow::Result<&'static FileMetric> {
     FileMetric::parse(metric).ok_or_else(|| {
         let what = format!("unknown metric `{}` for files of predictions", visible_line(metric, 80));
         Failure::usage(what, format!("use {}", FileMetric::names()))

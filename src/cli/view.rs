@@ -29,7 +29,7 @@ pub(super) struct Args {
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     args.folders = defaults::folders(&args.folders)?;
     let mut interrupts = Interrupts::signals();
-    let found: usize = args.folders.iter().map(found).sum::<anyhow::Result<usize>>()?;
+    let found: usize = args.folders.iter().map(count_runs).sum::<anyhow::Result<usize>>()?;
     let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate };
     let (server, url, end) = view(viewing).await.map_err(cannot)?;
@@ -48,7 +48,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
 }
 
 /// Runs in a folder, which may have none yet.
-fn found(folder: &String) -> anyhow::Result<usize> {
+fn count_runs(folder: &String) -> anyhow::Result<usize> {
     match runs(std::slice::from_ref(folder)) {
         Ok(runs) => Ok(runs.len()),
         Err(_) if Path::new(folder).is_dir() => Ok(0),

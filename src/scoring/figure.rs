@@ -142,16 +142,16 @@ figures! {
     F1 "f1" Higher Share(|episode| Some(episode.score?.f1)) "F1 over words, 0 to 1";
     PRECISION "precision" Higher Share(|episode| Some(episode.score?.precision)) "precision over words, 0 to 1";
     RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
-    STEPS "steps" Neither Count(|episode| count(known(episode)?.agent_steps()))
+    STEPS "steps" Neither Count(|episode| count(with_steps(episode)?.agent_steps()))
         "number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them";
-    CALLS "calls" Neither Count(|episode| u64::try_from(known(episode)?.call_count()).ok())
+    CALLS "calls" Neither Count(|episode| u64::try_from(with_steps(episode)?.call_count()).ok())
         "number of model calls";
     BAD_CALLS "bad_calls" Lower
         Count(|episode| count(repairs(episode)?.filter(|repair| repair.is_bad_call())))
         "replies without an action, mended by a further call (the paper's `n_badcalls`)";
-    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(known(episode)?).cut()))
+    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(with_steps(episode)?).cut()))
         "calls that the limit of tokens cut, or that did not fit into the model's context";
-    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(known(episode)?).declined()))
+    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(with_steps(episode)?).declined()))
         "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
     SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
     LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
@@ -159,7 +159,7 @@ figures! {
         "searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error";
     REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)?))
         "deviations from the protocol that were mended, bad calls among them";
-    SAMPLES "samples" Neither Count(|episode| u64::try_from(known(episode)?.sample_count()).ok())
+    SAMPLES "samples" Neither Count(|episode| u64::try_from(with_steps(episode)?.sample_count()).ok())
         "samples that a vote drew, 0 without one";
     GOLD_PAGES_OPENED "gold_pages_opened" Higher Count(|episode| Some(gold(episode)?.pages_opened))
         "gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known";
@@ -188,11 +188,11 @@ figures! {
     COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.completion_tokens))
         "tokens of all completions whose server counted them";
     TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.total())) "all tokens, of prompts and completions";
-    CACHED_TOKENS "cached_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cached_tokens))
+    CACHED_TOKENS "cached_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cached_tokens))
         "tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none";
-    CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cache_write_tokens))
+    CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cache_write_tokens))
         "tokens of the prompts that the provider kept for later requests";
-    REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| counted(episode.trajectory.usage.reasoning_tokens))
+    REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.reasoning_tokens))
         "tokens of the completions that were reasoning";
     COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
         "cost in US dollars; empty where no price is known";
@@ -205,25 +205,25 @@ fn count<T>(items: impl Iterator<Item = T>) -> Option<u64> {
 }
 
 /// A count that only some providers make.
-fn counted(tokens: u64) -> Option<u64> {
+fn nonzero(tokens: u64) -> Option<u64> {
     Some(tokens).filter(|tokens| *tokens > 0)
 }
 
 /// The episode, if its steps are known.
-fn known(episode: &ScoredEpisode) -> Option<&Trajectory> {
+fn with_steps(episode: &ScoredEpisode) -> Option<&Trajectory> {
     Some(&episode.trajectory).filter(|trajectory| trajectory.has_steps())
 }
 
 fn repairs(episode: &ScoredEpisode) -> Option<impl Iterator<Item = &Repair>> {
-    Some(known(episode)?.repairs.iter())
+    Some(with_steps(episode)?.repairs.iter())
 }
 
 fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {
-    count(known(episode)?.steps.iter().filter(|step| step.tool == Some(tool)))
+    count(with_steps(episode)?.steps.iter().filter(|step| step.tool == Some(tool)))
 }
 
 fn missed_searches(episode: &ScoredEpisode) -> Option<u64> {
-    let steps = known(episode)?.steps.iter();
+    let steps = with_steps(episode)?.steps.iter();
     count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
 }
 

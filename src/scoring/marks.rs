@@ -33,7 +33,7 @@ pub fn marks<'a>(observation: &'a str, sentences: &[String], answers: &[String])
     for answer in answers.iter().filter(|answer| !is_verdict(answer)) {
         mark(&tokens, &words(answer), &mut answer_words);
     }
-    joined(text, &tokens, &sentence_words, &answer_words)
+    merge_marks(text, &tokens, &sentence_words, &answer_words)
 }
 
 /// The words of a text with their places.
@@ -79,7 +79,7 @@ fn mark(tokens: &[Word], wanted: &str, marked: &mut [bool]) {
     }
 }
 
-fn joined<'a>(text: &'a str, tokens: &[Word], sentence: &[bool], answer: &[bool]) -> Vec<Marked<'a>> {
+fn merge_marks<'a>(text: &'a str, tokens: &[Word], sentence: &[bool], answer: &[bool]) -> Vec<Marked<'a>> {
     let mut pieces: Vec<(Range<usize>, bool, bool)> = Vec::new();
     let mut push = |at: Range<usize>, sentence: bool, answer: bool| match pieces.last_mut() {
         Some((last, s, a)) if *s == sentence && *a == answer => last.end = at.end,

@@ -248,7 +248,9 @@ impl PromptGrowth {
         let calls: Vec<&Call> = steps.flat_map(|step| &step.calls).collect();
         for pair in calls.windows(2) {
             let &[before, after] = pair else { continue };
-            let (Some(first), Some(second)) = (counted(before), counted(after)) else { continue };
+            let (Some(first), Some(second)) = (uncached_prompt_tokens(before), uncached_prompt_tokens(after)) else {
+                continue;
+            };
             let more = after.prompt_chars.saturating_sub(before.prompt_chars);
             if more < MIN_GROWTH {
                 continue;
@@ -275,7 +277,7 @@ impl PromptGrowth {
 }
 
 /// The prompt's tokens, where the server counted all of them.
-fn counted(call: &Call) -> Option<u64> {
+fn uncached_prompt_tokens(call: &Call) -> Option<u64> {
     let usage = call.usage.filter(|usage| usage.cached_tokens == 0 && usage.prompt_tokens >= MIN_TOKENS)?;
     Some(usage.prompt_tokens)
 }

@@ -283,20 +283,20 @@ fn first(at: &str, recorded: &Value, asked: &Value) -> Option<String> {
         }
         (Value::Array(recorded), Value::Array(asked)) => (0..recorded.len().max(asked.len()))
             .find_map(|i| part(&format!("{at}[{i}]"), recorded.get(i), asked.get(i))),
-        (Value::String(recorded), Value::String(asked)) => texts(at, recorded, asked),
+        (Value::String(recorded), Value::String(asked)) => text_difference(at, recorded, asked),
         _ if recorded == asked => None,
-        _ => Some(whole(at, Some(recorded), Some(asked))),
+        _ => Some(value_difference(at, Some(recorded), Some(asked))),
     }
 }
 
 fn part(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> Option<String> {
     match (recorded, asked) {
         (Some(recorded), Some(asked)) => first(at, recorded, asked),
-        _ => Some(whole(at, recorded, asked)),
+        _ => Some(value_difference(at, recorded, asked)),
     }
 }
 
-fn whole(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> String {
+fn value_difference(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> String {
     format!("{at}: recorded {}, asked {}", value_line(recorded), value_line(asked))
 }
 
@@ -310,7 +310,7 @@ fn value_line(value: Option<&Value>) -> String {
 }
 
 /// The first character that differs, from 1, with its surroundings.
-fn texts(at: &str, recorded: &str, asked: &str) -> Option<String> {
+fn text_difference(at: &str, recorded: &str, asked: &str) -> Option<String> {
     if recorded == asked {
         return None;
     }

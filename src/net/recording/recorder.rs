@@ -228,7 +228,7 @@ impl LineFile {
     pub(crate) fn repair(&mut self, tail: &[u8], complete: bool) -> Result<Option<u64>, FileError> {
         let length = tail.len() as u64;
         if length > 0 && !complete {
-            self.cut().map_err(|source| self.error("repair", source))?;
+            self.truncate().map_err(|source| self.error("repair", source))?;
             return Ok(Some(length));
         }
         self.length += length;
@@ -247,14 +247,14 @@ impl LineFile {
             self.seek_to_end().and_then(|()| self.file.write_all(lines)).and_then(|()| self.file.sync_data());
         if let Err(source) = appended {
             // Remove the half-written line if the disk allows it.
-            let _ = self.cut();
+            let _ = self.truncate();
             return Err(self.error("append to", source));
         }
         self.length += lines.len() as u64;
         Ok(())
     }
 
-    fn cut(&mut self) -> io::Result<()> {
+    fn truncate(&mut self) -> io::Result<()> {
         self.file.set_len(self.length)?;
         self.seek_to_end()
     }
