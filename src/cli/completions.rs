@@ -6,13 +6,13 @@ use clap_complete::Shell;
 use std::io::Write as _;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     shell: Shell,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn print_completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     // Into memory first: the library panics where it cannot write.
     clap_complete::generate(args.shell, &mut super::command(), "wikitrail", &mut script);

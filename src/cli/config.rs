@@ -25,14 +25,14 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let person = person()?;
     let mut out = stdout();
     if args.json {
-        json_line(&mut out, &object(&person))?;
+        json_line(&mut out, &to_json(&person))?;
     } else {
         out.write_all(text(&person).as_bytes())?;
     }
     Ok(failure::OK)
 }
 
-fn values<'p>(person: &'p UserConfig, setting: &DefaultSetting) -> Vec<&'p Given> {
+fn given_values<'p>(person: &'p UserConfig, setting: &DefaultSetting) -> Vec<&'p Given> {
     person.defaults.all(setting.name).collect()
 }
 
@@ -42,10 +42,10 @@ fn keys() -> impl Iterator<Item = (&'static str, bool)> {
     names.map(|name| (name, std::env::var_os(name).is_some_and(|key| !key.is_empty())))
 }
 
-fn object(person: &UserConfig) -> Value {
+fn to_json(person: &UserConfig) -> Value {
     let given = |given: &Given| json!({"value": given.value, "from": given.by.to_string(), "allowed": person.defaults.allows(given)});
     let setting = |setting: &DefaultSetting| {
-        let all = values(person, setting);
+        let all = given_values(person, setting);
         let built_in = Some(setting.built_in).filter(|text| !text.is_empty());
         let mut shown = match all.first() {
             Some(first) => given(first),
@@ -67,7 +67,7 @@ fn object(person: &UserConfig) -> Value {
 fn text(person: &UserConfig) -> String {
     let mut rows: Vec<[String; 3]> = vec![["setting", "value", "from"].map(str::to_owned)];
     for setting in &DEFAULTS {
-        let all = values(person, setting);
+        let all = given_values(person, setting);
         if all.is_empty() {
             let built_in = if setting.built_in.is_empty() { "–" } else { setting.built_in };
             rows.push([setting.name.to_owned(), built_in.to_owned(), "default".to_owned()]);

@@ -50,13 +50,13 @@ const PAGES: &[(&str, &str)] = &[
 ];
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct DocsArgs {
     /// The page, or a section of it as PAGE#SECTION; without one, the pages are listed.
     #[arg(value_name = "PAGE[#SECTION]", value_parser = pages(), hide_possible_values = true)]
     page: Option<String>,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn print_docs(args: &DocsArgs) -> anyhow::Result<u8> {
     let mut out = stdout();
     match &args.page {
         Some(page) => out.write_all(page_text(page)?.as_bytes())?,

@@ -12,18 +12,18 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ManArgs {
     /// Folder for one file per command, such as `wikitrail-run.1` [default: print all pages to stdout].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) fn write_man(args: &ManArgs) -> anyhow::Result<u8> {
     let mut command = super::command().disable_help_subcommand(true);
     // Sets the names of subcommands.
     command.build();
     let mut pages = Vec::new();
-    render(&command, &mut pages)?;
+    man_pages(&command, &mut pages)?;
     let Some(folder) = &args.out else {
         let mut out = stdout();
         pages.iter().try_for_each(|(_, text)| out.write_all(text.as_bytes()))?;
@@ -44,12 +44,12 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The page of a command as its file's name and troff source, then those of the commands below it.
-fn render(command: &Command, pages: &mut Vec<(String, String)>) -> std::io::Result<()> {
+fn man_pages(command: &Command, pages: &mut Vec<(String, String)>) -> std::io::Result<()> {
     let page = Man::new(command.clone()).source(concat!("wikitrail ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     page.render(&mut text)?;
     pages.push((page.get_filename(), with_lines(&String::from_utf8_lossy(&text))));
-    command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| render(below, pages))
+    command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| man_pages(below, pages))
 }
 
 fn with_lines(text: &str) -> String {

@@ -123,7 +123,7 @@ enum Command {
     Serve(serve::Args),
     /// Look at runs in a browser, also at those that are still going.
     #[cfg(feature = "serve")]
-    View(view::Args),
+    View(view::ViewArgs),
     /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
@@ -141,16 +141,16 @@ enum Command {
     /// Show the settings that hold for all commands, and where each comes from.
     Config(config::Args),
     /// Print a page of the documentation, or list the pages.
-    Docs(docs::Args),
+    Docs(docs::DocsArgs),
     /// Print shell completions.
-    Completions(completions::Args),
+    Completions(completions::CompletionsArgs),
     /// Write the manual pages of all commands.
-    Man(man::Args),
+    Man(man::ManArgs),
 }
 
 /// The table of commands and flags, with examples below each command's help.
 fn command() -> clap::Command {
-    examples::add(Cli::command().mut_subcommand("reproduce", reproduce::command))
+    examples::add_examples(Cli::command().mut_subcommand("reproduce", reproduce::command))
 }
 
 /// Runs the program: parses the command line, executes the command, explains errors.
@@ -237,16 +237,16 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::execute(args).await,
         #[cfg(feature = "serve")]
-        Command::View(args) => view::execute(args).await,
+        Command::View(args) => view::view_runs(args).await,
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::execute(args).await,
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),
         Command::Config(args) => config::execute(&args),
-        Command::Docs(args) => docs::execute(&args),
-        Command::Completions(args) => completions::execute(&args),
-        Command::Man(args) => man::execute(&args),
+        Command::Docs(args) => docs::print_docs(&args),
+        Command::Completions(args) => completions::print_completions(&args),
+        Command::Man(args) => man::write_man(&args),
         Command::Models(command) => models::execute(&command, &mut stdout()).await,
     }
 }

@@ -49,13 +49,13 @@ pub(super) struct Args {
     #[arg(long, short, conflicts_with_all = ["json", "gold", "per_item"])]
     quiet: bool,
     #[command(flatten)]
-    files: score_files::Files,
+    files: score_files::PredictionFiles,
     #[command(flatten)]
     judge: JudgeArgs,
 }
 
 pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
-    if let Some(scored) = score_files::execute(&args.files, args.metric.as_deref(), args.json) {
+    if let Some(scored) = score_files::score_named_files(&args.files, args.metric.as_deref(), args.json) {
         return scored;
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));

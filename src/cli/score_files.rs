@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Flags of `score` for files of predictions.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Files of predictions")]
-pub(super) struct Files {
+pub(super) struct PredictionFiles {
     #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"], help = format!(
         "Score --predictions against this gold file, in the dataset's own format, instead of a run. Metrics: {}", FileMetric::names()
     ))]
@@ -31,23 +31,31 @@ pub(super) struct Files {
 }
 
 /// Scores files if they are named; none if a run is to be scored.
-pub(super) fn execute(files: &Files, metric: Option<&str>, json: bool) -> Option<anyhow::Result<u8>> {
+pub(super) fn score_named_files(
+    files: &PredictionFiles,
+    metric: Option<&str>,
+    json: bool,
+) -> Option<anyhow::Result<u8>> {
     let (gold, predictions) = (files.gold.as_deref()?, files.predictions.as_deref()?);
     let scored = || -> anyhow::Result<u8> {
-        print(&score(files, (gold, predictions), parse_metric(metric.unwrap_or_default())?)?, json)?;
+        print_report(&score_files(files, (gold, predictions), parse_file_metric(metric.unwrap_or_default())?)?, json)?;
         Ok(failure::OK)
     };
     Some(scored())
 }
 
-fn parse_metric(metric: &str) -> anyhow::Result<&'static FileMetric> {
+fn parse_file_metric(metric: &str) -> anyhow::Result<&'static FileMetric> {
     FileMetric::parse(metric).ok_or_else(|| {
         let what = format!("unknown metric `{}` for files of predictions", visible_line(metric, 80));
         Failure::usage(what, format!("use {}", FileMetric::names()))
     })
 }
 
-fn score(files: &Files, (gold, predictions): (&Path, &Path), metric: &FileMetric) -> anyhow::Result<Report> {
+fn score_files(
+    files: &PredictionFiles,
+    (gold, predictions): (&Path, &Path),
+    metric: &FileMetric,
+) -> anyhow::Result<Report> {
     if files.aliases.is_some() && metric.name != "2wiki" {
         let what = format!("metric `{}` does not use --aliases", metric.name);
         return Err(Failure::usage(what, "omit --aliases, or use --metric 2wiki"));
@@ -93,7 +101,7 @@ impl Source {
     }
 }
 
-fn print(report: &Report, json: bool) -> anyhow::Result<()> {
+fn print_report(report: &Report, json: bool) -> anyhow::Result<()> {
     report.notes.iter().for_each(|note| say(format!("note: {note}")));
     let none = |what: &str| report.missing.get(what).is_some_and(|count| *count == report.n);
     if none("answer") || none("prediction") {

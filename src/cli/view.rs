@@ -14,7 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(super) struct ViewArgs {
     /// Folders that contain runs, or runs; those that are still going are followed [default: results] [env: `WIKITRAIL_RESULTS`].
     #[arg(value_name = "FOLDER")]
     folders: Vec<String>,
@@ -26,13 +26,13 @@ pub(super) struct Args {
     annotate: bool,
 }
 
-pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
+pub(super) async fn view_runs(mut args: ViewArgs) -> anyhow::Result<u8> {
     args.folders = defaults::folders(&args.folders)?;
     let mut interrupts = Interrupts::signals();
     let found: usize = args.folders.iter().map(count_runs).sum::<anyhow::Result<usize>>()?;
     let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate };
-    let (server, url, end) = view(viewing).await.map_err(cannot)?;
+    let (server, url, end) = view(viewing).await.map_err(cannot_view)?;
     let mut out = stdout();
     writeln!(out, "{url}")?;
     out.flush()?;
@@ -56,6 +56,6 @@ fn count_runs(folder: &String) -> anyhow::Result<usize> {
     }
 }
 
-fn cannot(error: ServeError) -> anyhow::Error {
+fn cannot_view(error: ServeError) -> anyhow::Error {
     Failure::unexpected(error, "is another program using the port? Without --port a free one is taken")
 }
