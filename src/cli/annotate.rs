@@ -2,8 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::output_file::json_line;
-use super::prompted::Lines;
-use super::say::say;
+use super::say::{Lines, say};
 use crate::analysis::annotations::{
     ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append, bad_name,
     import as read, parse_answer as parse,

@@ -1,12 +1,11 @@
 //! `ask`: one question, answered before one's eyes; or a conversation.
 
-use super::defaults::{self, DefaultsResolver};
+use super::config::{self, DefaultsResolver};
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
 use super::output_file::json_line;
-use super::prompted::Lines;
 use super::run::RecordingArgs;
-use super::say::say;
+use super::say::{Lines, say};
 use crate::analysis::output_file::refuse_file_of_run;
 use crate::analysis::report::{Live, View, counted, visible};
 use crate::base::{AnswerKind, Completion, Message, Outcome, Question, Request, Step, Trajectory};
@@ -51,7 +50,7 @@ pub(super) struct Args {
 
 pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     if !args.recording.is_replay() {
-        let person = defaults::person()?;
+        let person = config::person()?;
         let mut taking = DefaultsResolver::of(&person);
         taking.settings(&mut args.variant, None, args.prices.is_some())?;
         taking.prices(&mut args.prices, args.variant.has("price"))?;

@@ -1,9 +1,9 @@
 //! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step, and placebos where
 //! the control only replays the record.
 
-use super::defaults;
-use super::explicit_args::{known_inputs, started};
+use super::config;
 use super::failure::{self, Failure};
+use super::flags::{known_inputs, started};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
@@ -217,7 +217,7 @@ async fn run_arms(
 
 fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
     let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run").into()) };
-    let person = defaults::person()?;
+    let person = config::person()?;
     let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset().to_owned());
     let question = Question {
         origin: Origin::Found(&run.path),
@@ -230,7 +230,7 @@ fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen)
         tell: &|text| say(text),
     };
     question.ask_of_experiment("dataset", &named)?;
-    let given = defaults::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
+    let given = config::complete(&mut started, &person, Some(&run.path), false, args.confirm)?;
     let experiment = started.experiment(&|experiment| question.ask_of_files(experiment))?;
     let output = Output {
         folder: Some(args.out.clone()),

@@ -1,10 +1,9 @@
 //! `compare`: variants of one or more runs, question by question.
 
-use super::failure;
-use super::metric_files::MetricFiles;
-use super::output_file;
+use super::flags::Suggested;
 use super::say::say;
-use super::suggested::Suggested;
+use super::score::MetricFiles;
+use super::{failure, output_file};
 use crate::analysis::compare::conditions::Judged;
 use crate::analysis::compare::{RESAMPLES, SEED};
 use crate::analysis::comparing::{

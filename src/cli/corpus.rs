@@ -1,6 +1,6 @@
 //! `corpus`: build, freeze, describe, check, compare and publish frozen encyclopedias.
 
-use super::defaults;
+use super::config;
 use super::failure::{self, Failure};
 use super::flags::{OfSite, Typed};
 use super::output_file::{self, json_line};
@@ -533,7 +533,7 @@ pub(super) async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
         titles: args.titles,
         links: usize::from(args.links),
         as_of: args.as_of,
-        wiki: defaults::completed(&args.site)?.variant()?,
+        wiki: config::completed(&args.site)?.variant()?,
     };
     let links = settings.links;
     let prepared = settings.prepare()?;

@@ -1,11 +1,19 @@
-//! `docs`: the pages of the documentation, which are part of the program.
+//! `docs`, `man`, `completions` and the examples below the help of each command: help that is part of the program.
 
 use super::failure::{self, Failure};
-use super::suggested::Suggested;
+use super::flags::Suggested;
+use super::output_file;
+use super::say::say;
+use crate::analysis::output_file::{Force, OutputFile, Start};
 use crate::analysis::report::console::stdout;
+use crate::analysis::report::counted;
 use crate::base::text::{closest, excerpt, visible_line};
+use clap::Command;
 use clap::builder::StringValueParser;
+use clap_complete::Shell;
+use clap_mangen::Man;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 const PAGES: &[(&str, &str)] = &[
     ("guide", include_str!("../../docs/guide.md")),
@@ -134,9 +142,94 @@ fn section_of<'t>(text: &'t str, section: &str) -> Option<&'t str> {
     text.get(first.at..end)
 }
 
+#[derive(Debug, clap::Args)]
+pub(super) struct ManArgs {
+    /// Folder for one file per command, such as `wikitrail-run.1` [default: print all pages to stdout].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn write_man(args: &ManArgs) -> anyhow::Result<u8> {
+    let mut command = super::command().disable_help_subcommand(true);
+    // Sets the names of subcommands.
+    command.build();
+    let mut pages = Vec::new();
+    man_pages(&command, &mut pages)?;
+    let Some(folder) = &args.out else {
+        let mut out = stdout();
+        pages.iter().try_for_each(|(_, text)| out.write_all(text.as_bytes()))?;
+        return Ok(failure::OK);
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let what = format!("cannot write the pages to `{}`: {error}", folder.display());
+        Failure::unexpected(what, "name a writable folder with --out")
+    })?;
+    for (name, text) in &pages {
+        let is_earlier = |start: &Start| start.text().contains("\n.TH wikitrail");
+        let (path, what, force) = (&*folder.join(name), "a page of this manual", Force::Never("name another folder"));
+        let file = OutputFile { path, what, is_earlier: &is_earlier, force, inputs: Vec::new() };
+        output_file::write(&file, |mut file| Ok(file.write_all(text.as_bytes())?))?;
+    }
+    say(format_args!("{} written to {}", counted(pages.len(), "page"), folder.display()));
+    Ok(failure::OK)
+}
+
+/// The page of a command as its file's name and troff source, then those of the commands below it.
+fn man_pages(command: &Command, pages: &mut Vec<(String, String)>) -> std::io::Result<()> {
+    let page = Man::new(command.clone()).source(concat!("wikitrail ", env!("CARGO_PKG_VERSION")));
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    pages.push((page.get_filename(), with_lines(&String::from_utf8_lossy(&text))));
+    command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| man_pages(below, pages))
+}
+
+fn with_lines(text: &str) -> String {
+    const EXTRA: &str = ".SH EXTRA\n";
+    let Some((before, extra)) = text.split_once(EXTRA) else { return text.to_owned() };
+    let (extra, after) = extra.find("\n.SH ").map_or((extra, ""), |at| extra.split_at(at + 1));
+    let (title, lines) = extra.split_once("Examples:\n").map_or(("NOTES", extra), |(_, lines)| ("EXAMPLES", lines));
+    format!("{before}.SH {title}\n.nf\n{}\n.fi\n{after}", lines.trim_end())
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+pub(super) fn print_completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
+    let mut script = Vec::new();
+    // Into memory first: the library panics where it cannot write.
+    clap_complete::generate(args.shell, &mut super::command(), "wikitrail", &mut script);
+    stdout().write_all(&script)?;
+    Ok(failure::OK)
+}
+
+const EXAMPLES: &str = include_str!("examples.txt");
+
+/// Adds the examples to the help of their commands.
+pub(super) fn add_examples(command: Command) -> Command {
+    EXAMPLES.split("\n== ").skip(1).fold(command, |command, section| {
+        let (path, lines) = section.split_once('\n').unwrap_or((section, ""));
+        let path: Vec<&str> = path.split(' ').collect();
+        add_examples_below(command, &path, lines.trim_end())
+    })
+}
+
+fn add_examples_below(command: Command, path: &[&str], lines: &str) -> Command {
+    match path {
+        [] => command.after_help(format!("Examples:\n  {}", lines.replace('\n', "\n  "))),
+        // A build without a feature lacks the commands of that feature.
+        [first, ..] if command.find_subcommand(first).is_none() => command,
+        [first, rest @ ..] => command.mut_subcommand(first, |command| add_examples_below(command, rest, lines)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{PAGES, headings, page_list, page_text, section_of};
+    use clap::Command;
     use std::path::Path;
 
     const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -212,5 +305,30 @@ mod tests {
             }
         }
         assert!(named > 10, "{named}");
+    }
+
+    /// The values that completions offer, each with where it is offered.
+    fn offered(command: &Command, path: &str, found: &mut Vec<(String, String)>) {
+        let path = format!("{path} {}", command.get_name());
+        for arg in command.get_arguments() {
+            let values = arg.get_value_parser().possible_values().into_iter().flatten();
+            found.extend(values.map(|value| (format!("{path} {}", arg.get_id()), value.get_name().to_owned())));
+        }
+        command.get_subcommands().for_each(|command| offered(command, &path, found));
+    }
+
+    #[test]
+    fn no_offered_value_means_something_to_a_shell() {
+        let mut found = Vec::new();
+        offered(&crate::cli::command(), "", &mut found);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.,/:@%+=#".contains(c);
+        for (place, value) in &found {
+            assert!(value.chars().all(is_plain), "{place}: `{value}`");
+            // At the start these are a comment, a home folder, a flag or an expansion.
+            assert!(value.starts_with(|c: char| c.is_ascii_alphanumeric()), "{place}: `{value}`");
+        }
+        let methods = found.iter().filter(|(place, _)| place == " wikitrail run method");
+        assert_eq!(methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), crate::base::Method::CLI_NAMES);
+        assert!(found.len() > 100, "{}", found.len());
     }
 }

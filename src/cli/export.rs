@@ -1,9 +1,9 @@
 //! `export`: trajectories of one or more runs in the formats of other programs.
 
 use super::failure::{self, Failure};
-use super::metric_files::MetricFiles;
 use super::output_file;
 use super::say::say;
+use super::score::MetricFiles;
 use super::show::outcome;
 use crate::analysis::export::{CsvOptions, ExportError, LogTotals, Table};
 use crate::analysis::exporting::{ExportFilter, ExportFormat as Format, ExportJob, Written, table_of};

@@ -1,6 +1,6 @@
 //! `list`: the runs in a folder with their scores, and which of them are tied; `note`: what people note about a run.
 
-use super::defaults;
+use super::config;
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
@@ -65,7 +65,7 @@ pub(super) struct NoteArgs {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let runs = runs_with_tags(&runs(&defaults::folders(&args.runs)?)?, &args.tag);
+    let runs = runs_with_tags(&runs(&config::folders(&args.runs)?)?, &args.tag);
     let results = Results::of(&runs, false)?;
     results.notes.iter().for_each(say);
     let notes = |source: &Source| notes_of(&source.run);

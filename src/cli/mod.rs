@@ -5,61 +5,51 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `run`, `score`, `compare`, … | the command of that name |
-//! | `flags`, `explicit_args` | flags made from the table of settings; which of them were typed |
-//! | `defaults`, `config` | values from settings files and the environment |
-//!! | `prompted`, `say`, `output_file` | input from a terminal, messages, output files |
+//! | `flags` | flags made from the table of settings; which of them were typed |
+//! | `config` | values from settings files and the environment, for all commands and for `config` |
+//! | `say`, `output_file` | messages, input from a terminal, output files |
 //! | `failure` | exit codes and hints |
-//! | `examples`, `docs`, `man`, `completions` | help |
+//! | `docs` | help: `docs`, `man`, `completions`, examples |
+//! | `threads` | the threads that commands run on |
 
 mod annotate;
 mod ask;
 mod branch;
 mod compare;
-mod completions;
 mod config;
 #[cfg(feature = "index")]
 mod corpus;
 mod dataset;
-mod defaults;
 mod demo;
 mod docs;
-mod examples;
-mod explicit_args;
 mod export;
 mod failure;
 mod flags;
 mod import;
 mod list;
-mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge;
-mod metric_files;
 mod models;
 mod output_file;
 mod parse;
 mod prompt;
-mod prompted;
 mod replay;
 mod report;
 mod reproduce;
 mod run;
 mod say;
 mod score;
-mod score_files;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
-mod suggested;
 mod threads;
-#[cfg(feature = "serve")]
-mod view;
 mod wiki;
 
 use crate::analysis::report::console::stdout;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use explicit_args::{Resumable as _, explicit_args};
+use flags::{Resumable as _, explicit_args};
 use say::say;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -123,7 +113,7 @@ enum Command {
     Serve(serve::Args),
     /// Look at runs in a browser, also at those that are still going.
     #[cfg(feature = "serve")]
-    View(view::ViewArgs),
+    View(serve::ViewArgs),
     /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
@@ -143,14 +133,14 @@ enum Command {
     /// Print a page of the documentation, or list the pages.
     Docs(docs::DocsArgs),
     /// Print shell completions.
-    Completions(completions::CompletionsArgs),
+    Completions(docs::CompletionsArgs),
     /// Write the manual pages of all commands.
-    Man(man::ManArgs),
+    Man(docs::ManArgs),
 }
 
 /// The table of commands and flags, with examples below each command's help.
 fn command() -> clap::Command {
-    examples::add_examples(Cli::command().mut_subcommand("reproduce", reproduce::command))
+    docs::add_examples(Cli::command().mut_subcommand("reproduce", reproduce::command))
 }
 
 /// Runs the program: parses the command line, executes the command, explains errors.
@@ -237,7 +227,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::execute(args).await,
         #[cfg(feature = "serve")]
-        Command::View(args) => view::view_runs(args).await,
+        Command::View(args) => serve::view_runs(args).await,
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::execute(args).await,
         Command::Dataset(command) => dataset::execute(command).await,
@@ -245,8 +235,8 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Prompt(command) => prompt::execute(command),
         Command::Config(args) => config::execute(&args),
         Command::Docs(args) => docs::print_docs(&args),
-        Command::Completions(args) => completions::print_completions(&args),
-        Command::Man(args) => man::write_man(&args),
+        Command::Completions(args) => docs::print_completions(&args),
+        Command::Man(args) => docs::write_man(&args),
         Command::Models(command) => models::execute(&command, &mut stdout()).await,
     }
 }

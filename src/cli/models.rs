@@ -1,10 +1,9 @@
 //! `models check`: which settings a model's server honours.
 
-use super::defaults;
-use super::failure;
 use super::flags::{OfModel, Typed};
 use super::output_file::json_line;
 use super::say::say;
+use super::{config, failure};
 use crate::analysis::report::visible;
 use crate::models::{Check, Verdict};
 use crate::runner::one_agent;
@@ -27,7 +26,7 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-    let settings = defaults::completed(&args.model)?.variant()?;
+    let settings = config::completed(&args.model)?.variant()?;
     let Some((model, asked)) = one_agent::remote(&settings)? else {
         if args.json {
             json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;

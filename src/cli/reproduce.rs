@@ -1,9 +1,8 @@
 //! `reproduce`: the paper's table with a model of one's own, the paper's figures beside ours.
 
-use super::defaults::{self, ApplyDefaults, DefaultsResolver};
-use super::explicit_args::{Resumable, known_inputs, resumed};
+use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{self, OfReproduction, Typed};
+use super::flags::{self, OfReproduction, Resumable, Typed, known_inputs, resumed};
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
 use crate::analysis::report::View;
@@ -130,7 +129,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         show(folder, args.json)?;
         return Ok(failure::OK);
     }
-    let (typed, person) = (args.explicit.clone(), defaults::person()?);
+    let (typed, person) = (args.explicit.clone(), config::person()?);
     let short = args.out.clone().filter(|_| args.resume && !args.a_try && !typed.has("model"));
     let completed = short.as_deref().map(|out| resumed(out, &typed)).transpose()?.flatten();
     let stored = short.as_deref().filter(|_| completed.is_some());
@@ -154,7 +153,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         tell: &|text| say(text),
     };
     question.ask_of_experiment("experiment", &args.experiment)?;
-    let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
+    let given = config::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
     if !args.a_try && !args.settings.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {

@@ -1,9 +1,8 @@
 //! `run`: a dataset file through an agent, or an experiment, recorded, scored, with a table at the end.
 
-use super::defaults::{self, ApplyDefaults, DefaultsResolver};
-use super::explicit_args::{Resumable, known_inputs, resumed};
+use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{OfDataset, OfVariant, Typed, usd};
+use super::flags::{OfDataset, OfVariant, Resumable, Typed, known_inputs, resumed, usd};
 use super::report;
 use super::say::say;
 use super::score::{self, Print};
@@ -50,7 +49,7 @@ impl Resumable for Args {
 }
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
-    let (typed, person) = (args.explicit.clone(), defaults::person()?);
+    let (typed, person) = (args.explicit.clone(), config::person()?);
     // Whoever names a dataset means what they type, and nothing else.
     let out = args.out.clone().filter(|_| args.resume && !typed.has("dataset"));
     let completed = out.as_deref().map(|out| resumed(out, &typed)).transpose()?.flatten();
@@ -71,7 +70,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     };
     question.ask_of_experiment("dataset", &args.dataset)?;
     let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
-    let given = defaults::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
+    let given = config::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
     let experiment = args.experiment(&|experiment| question.ask(experiment))?;
     let report = page(&args, &question)?;

@@ -1,34 +1,35 @@
-//! `score`: a run's figures, computed from its trajectories.
+//! `score`: a run's figures, computed from its trajectories, or those of files of predictions.
 
-use super::defaults::{self, DefaultsResolver};
+use super::config::{self, DefaultsResolver};
 use super::failure::{self, Failure};
-use super::flags::{ASKED, OfJudge, Typed, usd};
-use super::metric_files::MetricFiles;
+use super::flags::{ASKED, OfJudge, Suggested, Typed, usd};
 use super::output_file::json_line;
 use super::say::say;
-use super::score_files;
-use super::suggested::Suggested;
 use crate::analysis::judges::{
     Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, PromptFault, Reading, Rule,
     Verdict,
 };
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::{View, wrapped};
-use crate::analysis::results::{GradedRun, JudgedRun, answers, check_one, failed_episodes};
+use crate::analysis::results::{
+    GradedRun, JoinedMetric, JudgedRun, add_metric, answers, check_one, explain_metric, failed_episodes, program_output,
+};
 use crate::analysis::scores::{
     ExtraScores, annotations, item_json, item_line, joined_rows, judged_by_rules, judgements, run_summary, to_json,
 };
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::dataset::{self, Problem, ReadOptions, bytes_of};
 use crate::runner::experiment::defaults::GivenBy;
 use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::runner::store::RunFolder;
 use crate::runner::{End, Interrupts, Summary, UserConfig, set_prices, without_secrets, words_again};
 use crate::scoring::Metric;
+use crate::scoring::files::{self, FileError, FileMetric, JsonFile, Report};
 use clap::builder::StringValueParser;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, BufWriter, Write};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
@@ -49,13 +50,13 @@ pub(super) struct Args {
     #[arg(long, short, conflicts_with_all = ["json", "gold", "per_item"])]
     quiet: bool,
     #[command(flatten)]
-    files: score_files::PredictionFiles,
+    files: PredictionFiles,
     #[command(flatten)]
     judge: JudgeArgs,
 }
 
 pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
-    if let Some(scored) = score_files::score_named_files(&args.files, args.metric.as_deref(), args.json) {
+    if let Some(scored) = score_named_files(&args.files, args.metric.as_deref(), args.json) {
         return scored;
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));
@@ -229,7 +230,7 @@ impl JudgeArgs {
     }
 
     fn settings<V: JudgeTask>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
-        let (person, mut prices) = (defaults::person()?, self.judge_prices.clone());
+        let (person, mut prices) = (config::person()?, self.judge_prices.clone());
         let mut taking = DefaultsResolver::of(&person);
         taking.prices(&mut prices, self.settings.has("price"))?;
         taking.tell();
@@ -402,13 +403,219 @@ fn plan_line(plan: &JudgePlan, done: &str) -> String {
     )
 }
 
+/// Flags of `score` for files of predictions.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Files of predictions")]
+pub(super) struct PredictionFiles {
+    #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"], help = format!(
+        "Score --predictions against this gold file, in the dataset's own format, instead of a run. Metrics: {}", FileMetric::names()
+    ))]
+    gold: Option<PathBuf>,
+    /// Predictions in the format of the metric's official script.
+    #[arg(long, value_name = "FILE", requires = "gold")]
+    predictions: Option<PathBuf>,
+    /// Aliases of entities, such as 2WikiMultiHopQA's file `id_aliases.json` (2wiki).
+    #[arg(long, value_name = "FILE", requires = "gold")]
+    aliases: Option<PathBuf>,
+    /// Also print the scores of each question (of a run, of each episode).
+    #[arg(long, help_heading = None)]
+    pub(super) per_item: bool,
+}
+
+/// Scores files if they are named; none if a run is to be scored.
+pub(super) fn score_named_files(
+    files: &PredictionFiles,
+    metric: Option<&str>,
+    json: bool,
+) -> Option<anyhow::Result<u8>> {
+    let (gold, predictions) = (files.gold.as_deref()?, files.predictions.as_deref()?);
+    let scored = || -> anyhow::Result<u8> {
+        print_report(&score_files(files, (gold, predictions), parse_file_metric(metric.unwrap_or_default())?)?, json)?;
+        Ok(failure::OK)
+    };
+    Some(scored())
+}
+
+fn parse_file_metric(metric: &str) -> anyhow::Result<&'static FileMetric> {
+    FileMetric::parse(metric).ok_or_else(|| {
+        let what = format!("unknown metric `{}` for files of predictions", visible_line(metric, 80));
+        Failure::usage(what, format!("use {}", FileMetric::names()))
+    })
+}
+
+fn score_files(
+    files: &PredictionFiles,
+    (gold, predictions): (&Path, &Path),
+    metric: &FileMetric,
+) -> anyhow::Result<Report> {
+    if files.aliases.is_some() && metric.name != "2wiki" {
+        let what = format!("metric `{}` does not use --aliases", metric.name);
+        return Err(Failure::usage(what, "omit --aliases, or use --metric 2wiki"));
+    }
+    let aliases = files.aliases.as_deref().map(Source::read).transpose()?;
+    let (gold, predictions) = (Source::read(gold)?, Source::read(predictions)?);
+    let aliases_text = aliases.as_ref().map(Source::text).transpose()?;
+    let (gold_text, predictions_text) = (gold.text()?, predictions.text()?);
+    let questions = || match dataset::load(&gold.name, &gold.raw, &ReadOptions::default()) {
+        Ok(dataset) => Ok(dataset.questions),
+        Err(error) => Err(FileError::new(&error, error.hint())),
+    };
+    Ok(metric.score(&files::Files {
+        gold: JsonFile::new(&gold.name, &gold_text)?,
+        predictions: JsonFile::new(&predictions.name, &predictions_text)?,
+        aliases: aliases
+            .as_ref()
+            .zip(aliases_text.as_ref())
+            .map(|(file, text)| JsonFile::new(&file.name, text))
+            .transpose()?,
+        questions: &questions,
+        per_item: files.per_item,
+    })?)
+}
+
+struct Source {
+    name: String,
+    raw: Vec<u8>,
+}
+
+impl Source {
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let name = path.display().to_string();
+        let raw = dataset::bytes_of(path).map_err(|error| match error.problem {
+            Problem::Io(error) => Failure::bad_input(format!("cannot read `{name}`: {error}"), "check the path"),
+            _ => error.into(),
+        })?;
+        Ok(Self { name, raw })
+    }
+
+    fn text(&self) -> anyhow::Result<std::borrow::Cow<'_, str>> {
+        Ok(dataset::text_of(&self.name, &self.raw)?)
+    }
+}
+
+fn print_report(report: &Report, json: bool) -> anyhow::Result<()> {
+    report.notes.iter().for_each(|note| say(format!("note: {note}")));
+    let none = |what: &str| report.missing.get(what).is_some_and(|count| *count == report.n);
+    if none("answer") || none("prediction") {
+        say("note: no question of the gold file has a prediction; do both files belong to the same split?");
+    }
+    let mut out = BufWriter::new(stdout());
+    if json {
+        json_line(&mut out, report)?;
+    } else {
+        write_text(report, &mut out)?;
+    }
+    Ok(out.flush()?)
+}
+
+fn write_text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let noun = if report.n == 1 { "question" } else { "questions" };
+    writeln!(out, "{}: {} {noun}", report.metric, report.n)?;
+    let width = report.aggregate.keys().map(String::len).max().unwrap_or(0);
+    for (name, value) in &report.aggregate {
+        writeln!(out, "  {name:width$}  {:>8}", value_text(value))?;
+    }
+    for (what, count) in report.missing.iter().filter(|(_, count)| **count != 0) {
+        writeln!(out, "  without {what}: {count}")?;
+    }
+    let Some(items) = &report.items else { return Ok(()) };
+    writeln!(out)?;
+    for fields in items.iter().filter_map(Value::as_object) {
+        let parts: Vec<String> = fields.iter().map(|(name, value)| part(name, value)).collect();
+        writeln!(out, "{}", parts.join("  "))?;
+    }
+    Ok(())
+}
+
+fn part(name: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if name == "id" => visible_line(text, 80),
+        Value::Number(_) if name == "id" => value.to_string(),
+        _ => format!("{name} {}", value_text(value)),
+    }
+}
+
+/// Shares with four decimals, counts and the rest as they are.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct MetricFiles {
+    /// Metric of a judge or a person to join: a CSV or JSON Lines file with `id`, `value`, and where needed `variant`, `repeat`
+    /// and `run`; may be repeated [default name: that of the column].
+    #[arg(long, value_name = "[NAME=]FILE")]
+    metric_file: Vec<String>,
+    /// Metric of your own: a program that reads episodes as JSON lines and writes {"id", "variant", "repeat", "value"}, a line
+    /// each; started without a shell, may be repeated [default name: that of the program].
+    #[arg(long, value_name = "[NAME=]PROGRAM")]
+    metric_command: Vec<String>,
+}
+
+impl MetricFiles {
+    /// The files, and the programs as far as they are files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.metric_file.iter().chain(&self.metric_command).map(|typed| split_name(typed).1)
+    }
+
+    pub(super) fn read(&self, runs: &[&Path]) -> anyhow::Result<Vec<JoinedMetric>> {
+        let mut read: Vec<JoinedMetric> = Vec::new();
+        for typed in &self.metric_file {
+            let (name, file) = split_name(typed);
+            let bytes = bytes_of(Path::new(file)).map_err(|error| explain_metric(error, file))?;
+            add_metric(&mut read, file, &bytes, name, "--metric-file")?;
+        }
+        for typed in &self.metric_command {
+            let (name, program) = split_name(typed);
+            let stem = Path::new(program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let bytes = program_output(program, runs, &say)?;
+            add_metric(&mut read, program, &bytes, name.or(stem.as_deref()), "--metric-command")?;
+        }
+        Ok(read)
+    }
+}
+
+/// The name before a `=`, and the file or program behind it.
+fn split_name(typed: &str) -> (Option<&str>, &str) {
+    match typed.split_once('=').filter(|(name, _)| !name.contains('/')) {
+        Some((name, file)) if !Path::new(typed).is_file() => (Some(name), file),
+        _ => (None, typed),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::{Report, write_text};
+    use serde_json::json;
 
     #[test]
     fn the_shipped_prompts_are_sound() {
         assert!(
             super::judge_prompt::<super::Verdict>(None).is_ok() && super::judge_prompt::<super::Reading>(None).is_ok()
+        );
+    }
+
+    #[test]
+    fn the_table_is_aligned_and_harmless() {
+        let object = |value| serde_json::from_value(value).expect("an object");
+        let report = Report {
+            metric: "hotpot",
+            n: 2,
+            aggregate: object(json!({"em": 0.5, "sp_recall": 1.0})),
+            official: None,
+            missing: object(json!({"answer": 1, "sp": 0})),
+            notes: Vec::new(),
+            items: Some(vec![json!({"id": "a\u{1b}", "em": 1.0, "ok": true})]),
+        };
+        let mut out = Vec::new();
+        write_text(&report, &mut out).expect("memory");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "hotpot: 2 questions\n  em           0.5000\n  sp_recall    1.0000\n  without answer: 1\n\n\
+             a\\u{1b}  em 1.0000  ok true\n"
         );
     }
 }

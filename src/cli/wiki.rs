@@ -1,21 +1,20 @@
 //! `wiki`: the tool by hand, for people and for other agents.
 
-use super::defaults;
+use super::config;
 use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
 use super::output_file::json_line;
-use super::say::say;
+use super::say::{InputLine, InputLines, say, typed_line};
 use crate::base::Tool;
 use crate::base::text::visible_line;
 use crate::runner::one_agent;
 use crate::wikipedia::{Observation, Session, SessionError, SessionOptions, SessionState};
 use rustyline::DefaultEditor;
-use rustyline::error::ReadlineError;
 use serde::Serialize;
 use std::io::{IsTerminal as _, Write};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+use tokio::io::AsyncRead;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -83,7 +82,7 @@ pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> 
 }
 
 fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
-    let settings = defaults::completed(args)?.variant()?;
+    let settings = config::completed(args)?.variant()?;
     let source = one_agent::source(&settings)?;
     let (compat, wording) = one_agent::semantics(&settings);
     let options = SessionOptions { wording: wording.unwrap_or_default(), ..SessionOptions::default() };
@@ -245,84 +244,6 @@ fn lower_first(action: &str) -> String {
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
-// Lines of input, capped.
-
-/// Longest line in bytes; an action is far shorter.
-const MAX_LINE: usize = 1 << 20;
-
-/// A line, or why it is none.
-#[derive(Debug, PartialEq, Eq)]
-pub(in crate::cli) enum InputLine {
-    /// Its text without the line end.
-    Text(String),
-    /// Its bytes are not UTF-8, or it is longer than any action and the rest of it was passed over.
-    Bad { class: &'static str, message: &'static str },
-}
-
-pub(in crate::cli) struct InputLines<R> {
-    input: BufReader<R>,
-}
-
-impl<R: AsyncRead + Unpin> InputLines<R> {
-    pub(in crate::cli) fn new(input: R) -> Self {
-        Self { input: BufReader::new(input) }
-    }
-
-    pub(in crate::cli) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
-        let mut bytes = Vec::new();
-        if self.piece(&mut bytes).await? == 0 {
-            return Ok(None);
-        }
-        if bytes.len() > MAX_LINE {
-            while bytes.last() != Some(&b'\n') {
-                bytes.clear();
-                if self.piece(&mut bytes).await? == 0 {
-                    break;
-                }
-            }
-            return Ok(Some(InputLine::Bad { class: "length", message: "the line is longer than 1 MiB" }));
-        }
-        Ok(Some(match String::from_utf8(bytes) {
-            Ok(text) => {
-                let text = text.strip_suffix('\n').unwrap_or(&text);
-                InputLine::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
-            }
-            Err(_) => InputLine::Bad { class: "encoding", message: "the line is not UTF-8" },
-        }))
-    }
-
-    async fn piece(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-        (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', bytes).await
-    }
-}
-
-/// The next line that a person types; nothing at the end. The editor is absent while a line is being typed.
-pub(in crate::cli) async fn typed_line(
-    place: &mut Option<DefaultEditor>,
-    prompt: &'static str,
-) -> anyhow::Result<Option<String>> {
-    while let Some(mut editor) = place.take() {
-        // The editor waits for keys, so it does so on a thread of its own.
-        let (mut back, line) = tokio::task::spawn_blocking(move || {
-            let line = editor.readline(prompt);
-            (editor, line)
-        })
-        .await?;
-        if let Ok(line) = &line {
-            // A line that cannot be remembered can still be used.
-            let _ = back.add_history_entry(line.as_str());
-        }
-        *place = Some(back);
-        match line {
-            Ok(line) => return Ok(Some(line)),
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(None)
-}
-
 // The script form: one action a line in, one JSON object a line out.
 
 #[derive(Serialize)]
@@ -390,24 +311,3 @@ async fn run_script(
 
 #[cfg(all(test, feature = "index"))]
 mod tests;
-
-#[cfg(test)]
-mod unit_tests {
-    use super::{InputLine, InputLines, MAX_LINE};
-
-    #[tokio::test]
-    async fn bad_lines_do_not_stop_the_good_ones() {
-        let long = "x".repeat(3 * MAX_LINE);
-        let input = [b"a\r\n\n\xff\n".as_slice(), long.as_bytes(), b"\nlast"].concat();
-        let mut lines = InputLines::new(input.as_slice());
-        let mut read = Vec::new();
-        while let Some(line) = lines.next().await.expect("memory does not fail") {
-            read.push(line);
-        }
-        let kinds = read.iter().map(|line| match line {
-            InputLine::Text(text) => text.as_str(),
-            InputLine::Bad { class, .. } => class,
-        });
-        assert_eq!(kinds.collect::<Vec<_>>(), ["a", "", "encoding", "length", "last"]);
-    }
-}
