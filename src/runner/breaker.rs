@@ -239,13 +239,13 @@ pub(super) struct Watched<T: ?Sized, E> {
     last: Mutex<Option<E>>,
 }
 
-pub(super) trait Told: Clone + ToString {
+pub(super) trait RequestFailure: Clone + ToString {
     fn cause(&self) -> Cause;
     /// The failure of a request that was not sent, as the server asked for a wait that is too long.
     fn held_off(&self) -> Option<&NetError>;
 }
 
-impl Told for ModelError {
+impl RequestFailure for ModelError {
     fn cause(&self) -> Cause {
         self.failure().cause
     }
@@ -255,7 +255,7 @@ impl Told for ModelError {
     }
 }
 
-impl Told for SourceError {
+impl RequestFailure for SourceError {
     fn cause(&self) -> Cause {
         Self::cause(self)
     }
@@ -265,7 +265,7 @@ impl Told for SourceError {
     }
 }
 
-impl<T: ?Sized, E: Told> Watched<T, E> {
+impl<T: ?Sized, E: RequestFailure> Watched<T, E> {
     pub(super) fn new(inner: Arc<T>, breaker: Arc<Breaker>) -> Self {
         Self { inner, breaker, last: Mutex::default() }
     }

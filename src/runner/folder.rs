@@ -66,14 +66,14 @@ impl State {
 /// What is left to do, and what stops the run. Asked without the lock for the plan that is shown, and again under it.
 fn due(plan: &Plan, manifest: &Manifest, records: Option<&Records>) -> Result<(Due, Option<Watch>), RunError> {
     let mut due = plan.against(records);
-    let watch = stopping::begun(manifest, &plan.questions, records, &mut due)?;
+    let watch = stopping::watch_from_records(manifest, &plan.questions, records, &mut due)?;
     Ok((due, watch))
 }
 
 impl OutputPlan {
     /// Finds the folder and what is left to do in it. Writes nothing.
     pub(super) fn choose(output: &Output, job: &Job) -> Result<Self, RunError> {
-        let path = job.out.clone().unwrap_or_else(|| fresh(output.results.as_deref(), &named(&job.manifest)));
+        let path = job.out.clone().unwrap_or_else(|| fresh(output.results.as_deref(), &folder_name(&job.manifest)));
         if output.folder.as_ref().is_some_and(|typed| *typed != path) && path.is_symlink() {
             return Err(RunError::input(
                 format!("`{}` is a symbolic link inside the experiment's folder", path.display()),
@@ -351,7 +351,7 @@ pub(super) fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError>
     }
 }
 
-fn named(manifest: &Manifest) -> String {
+fn folder_name(manifest: &Manifest) -> String {
     let (what, model) = match manifest.variants.as_slice() {
         [variant] if speaks(variant) => (variant.protocol.clone(), variant.model.as_str()),
         [variant] => (variant.method.clone(), variant.model.as_str()),

@@ -142,7 +142,7 @@ impl Watch {
         state.decided && self.places.get(id).is_some_and(|at| *at >= state.looked)
     }
 
-    pub(crate) fn found(&self) -> Stopping {
+    pub(crate) fn stopping(&self) -> Stopping {
         let state = self.state();
         let betting = &state.betting;
         let n = betting.questions();
@@ -207,7 +207,7 @@ impl Watch {
 
 /// The rule of a run that begins or goes on, with what is recorded. Where that decides it already, nothing is due any more.
 /// Episodes that were not measured are run again, and counted when they end.
-pub(super) fn begun(
+pub(super) fn watch_from_records(
     manifest: &Manifest,
     questions: &[Arc<Question>],
     records: Option<&Records>,
@@ -243,7 +243,7 @@ impl Watch {
         let rule = format!("stop rule: {}", self.rule);
         if self.is_decided() {
             // The summary at the end has the figures.
-            let (looked, planned) = (self.found().looked, counted(self.places.len(), "question"));
+            let (looked, planned) = (self.stopping().looked, counted(self.places.len(), "question"));
             return vec![rule, format!("note: it was decided after {looked} of {planned}, so nothing is run")];
         }
         let order = match (selection.shuffle, selection.shuffle_like_paper) {

@@ -221,7 +221,7 @@ impl Summary {
             reasons,
             hints,
             other_statuses,
-            stopping: watch.map(|watch| watch.found()),
+            stopping: watch.map(|watch| watch.stopping()),
             show_id: show_id.map(|(id, _)| id),
             notes: left_out(records).collect(),
             evidence,

@@ -234,7 +234,7 @@ impl GradedRun {
 
     /// What the rule of a run that may stop by itself has found; `None` without a rule or stored questions.
     pub(crate) fn stopping(&self) -> Result<Option<Stopping>, RunError> {
-        Ok(self.watch()?.map(|watch| watch.found()))
+        Ok(self.watch()?.map(|watch| watch.stopping()))
     }
 
     fn watch(&self) -> Result<Option<Watch>, RunError> {

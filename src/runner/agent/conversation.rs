@@ -42,7 +42,7 @@ pub struct Conversation {
     pub functions: Option<Arc<Functions>>,
 }
 
-struct Taken {
+struct ReplayedStep {
     calls: Vec<(Request, Call)>,
     call: ToolCall,
     observation: String,
@@ -52,7 +52,7 @@ struct Taken {
 struct Part {
     sample: Option<u32>,
     calls: Vec<(Request, Call)>,
-    steps: Vec<Taken>,
+    steps: Vec<ReplayedStep>,
 }
 
 /// The conversation of the dialogue that gave the episode's answer; of a vote, the first sample with that answer.
@@ -98,12 +98,12 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
         Event::Overflown(_) => {}
         Event::Used(call, text) => {
             let calls = std::mem::take(&mut part.calls);
-            part.steps.push(Taken { calls, call: call.clone(), observation: text.to_owned() });
+            part.steps.push(ReplayedStep { calls, call: call.clone(), observation: text.to_owned() });
         }
     }
 }
 
-impl Taken {
+impl ReplayedStep {
     /// The first prompt for this step, which contains the observation of the step before.
     fn first_prompt(&self) -> Result<&Prompt, NoConversation> {
         self.calls.first().map(|(request, _)| &request.prompt).ok_or(NoConversation::NoAnswer)
@@ -164,7 +164,7 @@ fn acted(
             open_messages(messages(first)?, acting.setup.frame.examples.len(), exemplars, turns);
         }
     }
-    let asked = part.steps.iter().map(Taken::first_prompt).collect::<Result<Vec<_>, _>>()?;
+    let asked = part.steps.iter().map(ReplayedStep::first_prompt).collect::<Result<Vec<_>, _>>()?;
     for (at, step) in part.steps.iter().enumerate() {
         let next = asked.get(at + 1).copied();
         let (reply, heard) = match layout {
@@ -251,7 +251,7 @@ fn messages(prompt: &Prompt) -> Result<&[Message], NoConversation> {
 
 fn text_step(
     protocol: &dyn Protocol,
-    step: &Taken,
+    step: &ReplayedStep,
     asked: &Prompt,
     next: Option<&Prompt>,
 ) -> Result<(Option<String>, Option<String>), NoConversation> {
@@ -279,13 +279,13 @@ fn without_cue(protocol: &dyn Protocol, prompt: &Prompt) -> Result<Vec<Message>,
     Ok(messages)
 }
 
-fn template_reply(protocol: &dyn Protocol, step: &Taken) -> String {
+fn template_reply(protocol: &dyn Protocol, step: &ReplayedStep) -> String {
     let (cue, reply) = (cue(protocol), reply(protocol, step));
     if reply.trim_start().starts_with(cue.trim()) { reply } else { format!("{cue}{}", reply.trim_start()) }
 }
 
 /// The observation without the label of the next reply.
-fn template_heard(protocol: &dyn Protocol, step: &Taken) -> String {
+fn template_heard(protocol: &dyn Protocol, step: &ReplayedStep) -> String {
     let shown = protocol.observation(step.call.step, &step.observation);
     shown.strip_suffix(cue(protocol).as_str()).unwrap_or(&shown).to_owned()
 }
@@ -293,7 +293,7 @@ fn template_heard(protocol: &dyn Protocol, step: &Taken) -> String {
 /// The reply, unless the system did not keep it, and the messages that the next request adds.
 fn message_step(
     protocol: &dyn Protocol,
-    step: &Taken,
+    step: &ReplayedStep,
     asked: &Prompt,
     next: Option<&Prompt>,
 ) -> Result<(Option<String>, Option<String>), NoConversation> {
@@ -311,7 +311,7 @@ fn message_step(
 }
 
 /// What the model wrote for a step, up to the end of the action that was taken from it.
-fn reply(protocol: &dyn Protocol, step: &Taken) -> String {
+fn reply(protocol: &dyn Protocol, step: &ReplayedStep) -> String {
     let whole = step.calls.last().map_or("", |(_, call)| call.completion.trim_end_matches(is_python_space));
     let aside = step.call.discarded.as_deref().map(|text| text.trim_matches(is_python_space));
     if let Some(kept) = aside.filter(|aside| !aside.is_empty()).and_then(|aside| whole.strip_suffix(aside)) {

@@ -147,7 +147,7 @@ impl Run<'_> {
                     let call = self.ask(&mut part, &request)?;
                     if call.did_not_fit() {
                         (self.listener)(number, Event::Overflown(&request));
-                        self.left("steps", part.steps.len());
+                        self.differ_if_left("steps", part.steps.len());
                         return Some(overflown(None));
                     }
                     if call.has_unknown_reason() {
@@ -163,8 +163,8 @@ impl Run<'_> {
                     dialogue.observation(text)
                 }
                 Turn::Stop(stop) => {
-                    self.left("calls", part.calls.len());
-                    self.left("steps", part.steps.len());
+                    self.differ_if_left("calls", part.calls.len());
+                    self.differ_if_left("steps", part.steps.len());
                     return Some(stop);
                 }
             };
@@ -232,7 +232,7 @@ impl Run<'_> {
         self.replayed.answer = stop.answer;
     }
 
-    fn left(&mut self, field: &'static str, left: usize) {
+    fn differ_if_left(&mut self, field: &'static str, left: usize) {
         if left > 0 {
             self.differ(field, &format!("{left} more"), "none");
         }

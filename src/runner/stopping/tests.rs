@@ -40,14 +40,14 @@ fn questions_count_in_their_order_whatever_ends_first() {
     }
     watch.saw(&episode(0, "c", RIGHT));
     watch.saw(&episode(0, "b", RIGHT));
-    let found = watch.found();
+    let found = watch.stopping();
     assert!(
         !found.decided && found.looked == 0 && found.difference.is_none() && (found.e_value - 1.0).abs() < 1e-9,
         "{found:?}"
     );
     watch.saw(&episode(0, "a", WRONG));
     // 2^8 / 9 is the first that exceeds 20.
-    let found = watch.found();
+    let found = watch.stopping();
     assert!(watch.is_decided() && found.looked == 8 && (found.e_value - 256.0 / 9.0).abs() < 1e-9, "{found:?}");
     assert_eq!((found.n, found.later, found.difference), (8, 44, Some(1.0)));
     assert!(found.low > 0.0 && found.high > 0.999);
@@ -59,9 +59,9 @@ fn repeats_are_averaged_once_all_of_them_have_ended() {
     for (variant, answer) in [("a", RIGHT), ("b", RIGHT), ("b", WRONG)] {
         watch.saw(&episode(0, variant, answer));
     }
-    assert_eq!(watch.found().looked, 0);
+    assert_eq!(watch.stopping().looked, 0);
     watch.saw(&episode(0, "a", RIGHT));
-    let found = watch.found();
+    let found = watch.stopping();
     assert_eq!((found.looked, found.a_mean, found.b_mean, found.difference), (1, Some(1.0), Some(0.5), Some(-0.5)));
 }
 
@@ -72,7 +72,7 @@ fn what_was_not_measured_neither_stalls_nor_counts() {
     watch.saw(&episode(0, "b", RIGHT));
     watch.saw(&episode(1, "a", Some("yes it was")));
     watch.saw(&episode(1, "b", RIGHT));
-    let found = watch.found();
+    let found = watch.stopping();
     assert_eq!((found.looked, found.n, found.left_out), (2, 1, 1));
     assert!((found.difference.expect("one question") - 1.0 / 3.0).abs() < 1e-6, "{found:?}");
 }
@@ -85,7 +85,7 @@ fn what_is_measured_later_does_not_decide_in_hindsight() {
             watch.saw(&episode(at, "a", WRONG));
             watch.saw(&episode(at, "b", RIGHT));
         }
-        watch.found()
+        watch.stopping()
     };
     assert_eq!(fill(0).looked, 8);
     // An earlier start had looked at ten questions, without some of them, and had not stopped.

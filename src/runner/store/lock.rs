@@ -213,13 +213,13 @@ pub(super) fn hold_still(folder: &Path) -> Result<Option<File>, StoreError> {
 /// The error of a folder whose lock, in `file`, others hold.
 fn busy(folder: &Path, file: &File) -> Result<StoreError, StoreError> {
     let is_signed = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.len() > 0);
-    let shards = known(folder)?.into_iter().filter(|(_, path)| is_signed(path));
+    let shards = locks_of_shards(folder)?.into_iter().filter(|(_, path)| is_signed(path));
     let shards: Vec<Shard> = shards.map(|(shard, _)| shard).collect();
     let holder = if shards.is_empty() { holder(file) } else { Some(names(&shards)) };
     Ok(StoreError::Locked { path: folder.to_owned(), holder })
 }
 
-fn known(folder: &Path) -> Result<Vec<(Shard, PathBuf)>, StoreError> {
+fn locks_of_shards(folder: &Path) -> Result<Vec<(Shard, PathBuf)>, StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?.flatten();
     let mut shards: Vec<_> =
         entries.filter_map(|entry| Some((in_name(entry.file_name().to_str()?)?, entry.path()))).collect();
@@ -230,7 +230,7 @@ fn known(folder: &Path) -> Result<Vec<(Shard, PathBuf)>, StoreError> {
 /// A shard that another process is writing, of another number of shards than these. Shards of the same number are not looked
 /// at: the look is a lock for a moment, which one that is just about to begin would take for that of another process.
 fn of_other_number(folder: &Path, shard: Shard) -> Result<Option<Shard>, StoreError> {
-    for (other, path) in known(folder)?.into_iter().filter(|(other, _)| other.count() != shard.count()) {
+    for (other, path) in locks_of_shards(folder)?.into_iter().filter(|(other, _)| other.count() != shard.count()) {
         if matches!(open(&path)?.try_lock_shared(), Err(TryLockError::WouldBlock)) {
             return Ok(Some(other));
         }
