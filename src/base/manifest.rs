@@ -183,7 +183,7 @@ pub struct ExperimentRecord {
     pub datasets: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DatasetRecord {
     pub name: String,
     /// The file as it was named on the command line.
@@ -227,7 +227,7 @@ pub struct Selection {
 }
 
 /// One way of answering: prompt, method, protocol, model and tool settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Variant {
     /// Short name, unique within the run.
     pub name: String,

@@ -16,8 +16,7 @@ pub(crate) use notebook::{NotebookImported, import_notebook};
 
 use super::store::{RunFolder, StoreError};
 use crate::base::manifest::UNKNOWN;
-use crate::base::{DatasetRecord, DecodingRecord, Manifest, Question, Selection, Trajectory, Variant, Wording};
-use std::collections::BTreeMap;
+use crate::base::{DatasetRecord, Manifest, Question, Trajectory, Variant};
 use std::path::Path;
 
 const NEW_FOLDER: &str = "name a new folder with --out";
@@ -39,17 +38,8 @@ fn write_run<'t>(
 }
 
 fn imported_dataset(name: String, path: String, format: &str, sha256: String, count: usize) -> DatasetRecord {
-    DatasetRecord {
-        name,
-        path,
-        format: format.to_owned(),
-        columns: BTreeMap::new(),
-        sha256,
-        questions: count,
-        selection: Selection::default(),
-        ids_file: None,
-        selected: count,
-    }
+    let format = format.to_owned();
+    DatasetRecord { name, path, format, sha256, questions: count, selected: count, ..DatasetRecord::default() }
 }
 
 /// A variant of which only the model is known.
@@ -57,34 +47,14 @@ fn imported_variant(name: &str, model: String) -> Variant {
     let unknown = || UNKNOWN.to_owned();
     Variant {
         name: name.to_owned(),
-        repeats: None,
         protocol: unknown(),
         protocol_version: 1,
-        options: BTreeMap::new(),
         method: unknown(),
-        voting: None,
-        oracle_context: false,
-        max_steps: None,
         prompt: unknown(),
-        prompt_sha256: String::new(),
-        direct_prompt_sha256: None,
-        texts: None,
-        instruction: None,
-        shots: None,
-        exemplar_order: None,
-        exemplar_seed: None,
         question_label: unknown(),
         model,
         endpoint: unknown(),
-        base_url: None,
-        price: None,
-        decoding: DecodingRecord::default(),
-        not_sent: Vec::new(),
-        direct_max_tokens: None,
         wiki: unknown(),
-        wiki_origin: None,
-        compat: None,
-        wording: Wording::default(),
-        settings: BTreeMap::new(),
+        ..Variant::default()
     }
 }
