@@ -40,7 +40,7 @@ pub mod experiment;
 pub(crate) mod folder;
 #[cfg(feature = "index")]
 mod freeze;
-mod import;
+pub(crate) mod import;
 mod job;
 pub(crate) mod model;
 mod named_files;

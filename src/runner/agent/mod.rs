@@ -9,14 +9,12 @@
 //! | `replay` | a recorded episode again, without model and tool |
 //! | `conversation` | a recorded episode as turns of user and assistant |
 //! | `forecast` | how many calls and tokens an episode may take |
-//! | `notebook` | episodes that the paper's notebooks recorded |
 
 mod answer;
 pub mod approach;
 pub mod conversation;
 mod drive;
 mod forecast;
-pub mod notebook;
 pub mod replay;
 
 pub use answer::Agent;

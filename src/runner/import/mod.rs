@@ -4,11 +4,11 @@
 //! |---|---|
 //! | `inspect` | a folder of the answers in logs of Inspect; the run whose questions they answer |
 //! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
-//! | `notebook` | a folder of episodes that the paper's notebooks recorded |
+//! | `notebook` | episodes that the paper's notebooks recorded, and a folder of them |
 
 mod inspect;
 mod inspect_file;
-mod notebook;
+pub(crate) mod notebook;
 
 pub(crate) use inspect::{InspectImport, import_inspect};
 pub(crate) use inspect_file::AnswerFrom;
