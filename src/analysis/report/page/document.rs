@@ -1,9 +1,10 @@
 //! The document of the page: its head and data, what the runs are, and their settings and notes.
 
 use super::data::{Chunks, QuestionRow};
-use super::html::{Attributes, Heading, Html};
+use super::html::{Attributes, Html};
 use super::sections::{self, Part, failures_section, flips_section};
 use super::{Episodes, Limits, parts};
+use crate::analysis::report::sheet::Heading;
 use crate::analysis::results::{Group, Origin, Results, Setting};
 use crate::base::Manifest;
 use crate::base::text::{counted, cut, shell_word, thousands};
@@ -134,8 +135,8 @@ impl Content<'_> {
             n if n > LISTED => format!("The first {LISTED} of {all}; with JavaScript all of them, and every step"),
             _ => format!("{all}; with JavaScript every step of them"),
         };
-        let mut headings = vec![Heading::Words("id"), Heading::Words("question"), Heading::Words("gold")];
-        headings.extend(names.iter().map(|name| Heading::Words(name)));
+        let mut headings = ["id", "question", "gold"].map(Heading::words).to_vec();
+        headings.extend(names.iter().copied().map(Heading::words));
         html.table(&caption, &headings, |html| {
             for row in self.rows.iter().take(LISTED) {
                 html.row(row.id, |html| {
@@ -345,8 +346,8 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
 }
 
 fn differing(html: &mut Html, settings: &[Setting], names: &[String]) {
-    let mut headings = vec![Heading::Words("variant")];
-    headings.extend(settings.iter().map(|setting| Heading::Words(&setting.name)));
+    let names_of = settings.iter().map(|setting| setting.name.as_str());
+    let headings: Vec<Heading> = std::iter::once("variant").chain(names_of).map(Heading::words).collect();
     html.table("Settings that differ", &headings, |html| {
         for (at, name) in names.iter().enumerate() {
             html.row(name, |html| {

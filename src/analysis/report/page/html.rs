@@ -1,5 +1,6 @@
 //! HTML and SVG as text. Whatever comes from a run is escaped here and nowhere else.
 
+use crate::analysis::report::sheet::Heading;
 use crate::base::text::visible;
 
 #[derive(Debug, Default)]
@@ -57,7 +58,7 @@ impl Html {
     }
 
     /// A table that scrolls inside its own region where it is too wide.
-    pub(super) fn table(&mut self, caption: &str, headings: &[Heading<'_>], rows: impl FnOnce(&mut Self)) {
+    pub(super) fn table(&mut self, caption: &str, headings: &[Heading], rows: impl FnOnce(&mut Self)) {
         // Not a region: two tables may have the same caption, and landmarks need names of their own.
         let group: Attributes<'_> =
             &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", caption)];
@@ -65,11 +66,16 @@ impl Html {
             html.element("table", &[], |html| {
                 html.leaf("caption", &[], caption);
                 html.element("thead", &[], |html| {
-                    html.element("tr", &[], |html| headings.iter().for_each(|heading| heading.write(html)));
+                    html.element("tr", &[], |html| headings.iter().for_each(|heading| html.heading(heading)));
                 });
                 html.element("tbody", &[], rows);
             });
         });
+    }
+
+    fn heading(&mut self, heading: &Heading) {
+        let attributes: Attributes<'_> = &[("scope", "col"), ("class", "n")];
+        self.leaf("th", if heading.right { attributes } else { &attributes[..1] }, &heading.text);
     }
 
     pub(super) fn row(&mut self, name: &str, cells: impl FnOnce(&mut Self)) {
@@ -82,20 +88,6 @@ impl Html {
 
     pub(super) fn number(&mut self, text: &str) {
         self.leaf("td", NUMBER, text);
-    }
-}
-
-pub(super) enum Heading<'a> {
-    Words(&'a str),
-    Number(&'a str),
-}
-
-impl Heading<'_> {
-    fn write(&self, html: &mut Html) {
-        match self {
-            Self::Words(text) => html.leaf("th", &[("scope", "col")], text),
-            Self::Number(text) => html.leaf("th", &[("scope", "col"), ("class", "n")], text),
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The list of runs that `view` serves: what `list` prints, with a link to the page of each run.
 
 use super::document::{STYLE, begun, digest};
-use super::html::{Heading, Html};
+use super::html::Html;
 use crate::analysis::report::leaderboard::Entry;
+use crate::analysis::report::sheet::{Heading, headings};
 use crate::base::text::counted;
 
 /// The list as a page. `link` gives the address of the page of a run, relative to this one.
@@ -31,11 +32,10 @@ pub(crate) fn index(groups: &[Vec<Entry>], notes: &[String], title: &str, link: 
 fn index_table(html: &mut Html, entries: &[Entry], link: &impl Fn(&Entry) -> String) {
     let caption = "EM of each one's own questions; rank: 1 + the number of variants that are distinguishably better";
     html.leaf("h2", &[], &entries[0].dataset);
-    let mut headings = vec![Heading::Words("run")];
-    headings.extend(["EM %", "95 %", "rank"].map(Heading::Number));
-    headings.extend(["begun", "model"].map(Heading::Words));
-    headings.push(Heading::Number("episodes"));
-    headings.extend(["tags", "note"].map(Heading::Words));
+    let mut headings = headings("run", &["EM %", "95 %", "rank"]);
+    headings.extend(["begun", "model"].map(Heading::words));
+    headings.push(Heading::numbers("episodes"));
+    headings.extend(["tags", "note"].map(Heading::words));
     html.table(caption, &headings, |html| {
         for entry in entries {
             html.element("tr", &[], |html| {

@@ -2,12 +2,12 @@
 
 use super::charts;
 use super::data::{QuestionRow, alike};
-use super::html::{Heading, Html};
+use super::html::Html;
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
 use crate::analysis::report::comparison::{Compared, explained, sheet};
 use crate::analysis::report::console::dash;
-use crate::analysis::report::sheet::{to_latex, to_markdown};
+use crate::analysis::report::sheet::{Heading, headings, to_latex, to_markdown};
 use crate::analysis::results::{Group, Source};
 use crate::base::text::{counted, thousands};
 use crate::scoring::{FailureClass, figure};
@@ -108,13 +108,13 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     let ranked = sources.len() > 2;
     let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
     let figures = figures(sources);
-    let mut headings = vec![Heading::Words("variant"), Heading::Words("0 to 100 %")];
-    headings.extend(["EM %", "95 %", "F1 %"].map(Heading::Number));
-    headings.extend(own.then_some(Heading::Number("own EM %")));
-    headings.extend(ranked.then_some(Heading::Number("rank")));
-    headings.extend(figures.iter().map(|figure| Heading::Number(figure.name)));
-    headings.extend(priced.then_some(Heading::Number("US $")));
-    headings.extend(["all hops %", "not measured"].map(Heading::Number));
+    let mut headings = ["variant", "0 to 100 %"].map(Heading::words).to_vec();
+    headings.extend(["EM %", "95 %", "F1 %"].map(Heading::numbers));
+    headings.extend(own.then(|| Heading::numbers("own EM %")));
+    headings.extend(ranked.then(|| Heading::numbers("rank")));
+    headings.extend(figures.iter().map(|figure| Heading::numbers(figure.name)));
+    headings.extend(priced.then(|| Heading::numbers("US $")));
+    headings.extend(["all hops %", "not measured"].map(Heading::numbers));
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
         html.table(&scores_caption(common, !part.group.stopped.is_empty()), &headings, |html| {
             for ((source, name), standing) in sources.iter().zip(names).zip(standings) {
@@ -251,14 +251,14 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
         if figure.pairs.len() > 1 { " after Holm's correction" } else { "" },
         axis = axis.trim_start_matches('+'),
     );
-    let mut headings = vec![Heading::Words("b − a"), Heading::Words("difference")];
-    headings.extend(["points", "95 %", "n", "p Holm"].map(Heading::Number));
+    let mut headings = ["b − a", "difference"].map(Heading::words).to_vec();
+    headings.extend(["points", "95 %", "n", "p Holm"].map(Heading::numbers));
     let (binary, bounded) = (figure.has_mcnemar(), figure.has_bounds());
     if binary {
-        headings.extend(["only a right", "only b right"].map(Heading::Number));
+        headings.extend(["only a right", "only b right"].map(Heading::numbers));
     }
-    headings.extend(bounded.then_some(Heading::Number("bounds")));
-    headings.push(Heading::Words("verdict"));
+    headings.extend(bounded.then(|| Heading::numbers("bounds")));
+    headings.push(Heading::words("verdict"));
     html.table(&caption, &headings, |html| {
         for pair in pairs {
             html.row(&format!("{} − {}", pair.b, pair.a), |html| {
@@ -340,8 +340,7 @@ pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {
     let most = counts.iter().flatten().copied().max().unwrap_or_default();
     html.section(&part.id("flips"), &part.heading("Flipped answers"), |html| {
         let names: Vec<String> = same.iter().map(more).collect();
-        let mut headings = vec![Heading::Words("right ↓ wrong →")];
-        headings.extend(names.iter().map(|name| Heading::Number(name)));
+        let headings = headings("right ↓ wrong →", &names.iter().map(String::as_str).collect::<Vec<_>>());
         html.table("Questions that the row has right and the column wrong; a number lists them", &headings, |html| {
             for (right, counts) in same.iter().zip(&counts) {
                 html.row(&more(right), |html| {
@@ -384,10 +383,8 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
             .map(|at| FailureClass::ALL.iter().map(|class| of(part.first + at, *class)).collect())
             .collect();
         let most = counts.iter().flatten().copied().max().unwrap_or_default();
-        let mut headings = vec![Heading::Words("variant")];
-        headings.extend(FailureClass::ALL.iter().map(|class| Heading::Number(class.name())));
-        headings.push(Heading::Number("wrong"));
-        headings.push(Heading::Number("ended at the step limit"));
+        let mut headings = headings("variant", &FailureClass::ALL.map(FailureClass::name));
+        headings.extend(["wrong", "ended at the step limit"].map(Heading::numbers));
         html.table("Wrong questions by failure class; a number lists them", &headings, |html| {
             for ((name, counts), at) in names.iter().zip(&counts).zip(part.first..) {
                 html.row(name, |html| {
