@@ -4,7 +4,7 @@ use crate::analysis::Tell;
 use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
-use crate::analysis::report::{JoinedRow, RunSummary, SummaryRow, wrapped};
+use crate::analysis::report::{JoinedRow, RunSummary, wrapped};
 use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics, judgements_of,
     with_judges,
@@ -39,18 +39,8 @@ pub(crate) struct ExtraScores {
 }
 
 /// The tables of a run for a terminal of that width.
-pub(crate) fn run_summary(summary: &Summary, extra: &ExtraScores, width: usize) -> RunSummary {
+pub(crate) fn run_summary<'a>(summary: &'a Summary, extra: &'a ExtraScores, width: usize) -> RunSummary<'a> {
     let ExtraScores { joined, judgements, judged, readers, .. } = extra;
-    let rows = summary
-        .variants
-        .iter()
-        .map(|variant| SummaryRow {
-            variant: variant.name.clone(),
-            score: variant.score.clone(),
-            assessment: variant.assessment,
-            episode_ms: variant.episode_ms.and_then(|ms| ms.checked_div(variant.score.episodes)),
-        })
-        .collect();
     let dataset = &summary.manifest.dataset;
     let metric = summary.variants.first().map_or("", |variant| variant.metric);
     let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
@@ -71,7 +61,7 @@ pub(crate) fn run_summary(summary: &Summary, extra: &ExtraScores, width: usize) 
         .unwrap_or_default();
     let below = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default() + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
-    RunSummary { title, accuracy, rows, joined: joined.clone(), wall_ms, notes, below, next }
+    RunSummary { title, accuracy, rows: &summary.variants, joined, wall_ms, notes, below, next }
 }
 
 /// The figures in full precision.

@@ -31,5 +31,5 @@ pub(crate) use console::duration;
 pub(crate) use console::{View, labelled, wrapped};
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
-pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
+pub(crate) use summary::{JoinedRow, RunSummary};
 pub(crate) use trajectory::Live;

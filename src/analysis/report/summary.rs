@@ -6,6 +6,7 @@ use crate::analysis::results::Correction;
 use crate::base::stats::{Interval, Moments, Sums, wilson};
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{Outcome, Usage};
+use crate::runner::VariantScore;
 use crate::scoring::{PaperCounts, RunAssessment, RunScore, Share, Unit, float};
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
@@ -13,15 +14,14 @@ use unicode_width::UnicodeWidthStr as _;
 /// A longer variant name is cut after this many characters.
 const NAME: usize = 80;
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RunSummary {
+pub(crate) struct RunSummary<'a> {
     /// Line above the table, such as the run's folder.
     pub title: String,
     /// Whether EM is an accuracy and F1 says the same.
     pub accuracy: bool,
-    pub rows: Vec<SummaryRow>,
+    pub rows: &'a [VariantScore],
     /// Metrics from files.
-    pub joined: Vec<JoinedRow>,
+    pub joined: &'a [JoinedRow],
     /// Time of the run's parts together, in milliseconds, where it is known.
     pub wall_ms: Option<u64>,
     /// Other remarks, one a line below the tables.
@@ -32,19 +32,10 @@ pub(crate) struct RunSummary {
     pub next: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SummaryRow {
-    pub variant: String,
-    pub score: RunScore,
-    pub assessment: RunAssessment,
-    /// Mean time of an episode, in milliseconds; variants share the time of the run.
-    pub episode_ms: Option<u64>,
-}
-
-impl RunSummary {
+impl RunSummary<'_> {
     /// The summary as text. Episodes without a measurement count in no mean; a note gives the bounds they leave.
     pub(crate) fn render(&self, width: usize) -> String {
-        let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
+        let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.name, NAME)).collect();
         let mut text = format!(
             "{}\n{}\n{}\n{}\n{}\n",
             visible_line(&self.title, 200),
@@ -55,7 +46,7 @@ impl RunSummary {
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
         text += &assessment_tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width);
-        text += &joined_table(&self.joined, width).unwrap_or_default();
+        text += &joined_table(self.joined, width).unwrap_or_default();
         for note in self.rows.iter().flat_map(|row| [missing(row), details_of(row)].concat()) {
             text = text + &note + "\n";
         }
@@ -77,24 +68,24 @@ impl RunSummary {
             if self.accuracy { &["n", "accuracy % [95 %]"] } else { &["n", "EM % [95 %]", "F1 % [95 %]"] };
         let mut header = headings("variant", figures);
         header.push(Heading::words("outcomes"));
-        let row = |(name, SummaryRow { score, .. }): (&String, &SummaryRow)| {
+        let row = |(name, VariantScore { score, .. }): (&String, &VariantScore)| {
             let mut cells = vec![name.clone(), thousands(score.scored), estimate(score.em, em_interval(score))];
             cells.extend((!self.accuracy).then(|| estimate(score.f1, f1_interval(score))));
             cells.push(outcomes(score));
             cells
         };
-        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
+        table(&header, &names.iter().zip(self.rows).map(row).collect::<Vec<_>>(), width)
     }
 
     /// A line for each variant: `react  EM 65.0 [52.4, 75.8]  F1 65.5  n 60`.
     pub(crate) fn lines(&self) -> String {
-        let name = |row: &SummaryRow| visible_line(&row.variant, NAME);
+        let name = |row: &VariantScore| visible_line(&row.name, NAME);
         let longest = self.rows.iter().map(|row| name(row).width()).max().unwrap_or_default();
-        let line = |row: &SummaryRow| {
+        let line = |row: &VariantScore| {
             let (name, score) = (name(row), &row.score);
             let space = " ".repeat(longest - name.width());
             let em = estimate(score.em, em_interval(score));
-            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined_line);
+            let joined = self.joined.iter().filter(|joined| joined.variant == row.name).map(joined_line);
             let joined: String = joined.collect();
             let figures = if self.accuracy {
                 format!("accuracy {em}")
@@ -120,7 +111,7 @@ impl RunSummary {
 
     fn costs(&self, names: &[String], width: usize) -> String {
         let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
-        let row = |(name, SummaryRow { score, episode_ms, .. }): (&String, &SummaryRow)| {
+        let row = |(name, VariantScore { score, episode_ms, .. }): (&String, &VariantScore)| {
             vec![
                 name.clone(),
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
@@ -129,16 +120,16 @@ impl RunSummary {
                 score.counted_usage().map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
                 score.counted_usage().map_or_else(dash, |usage| thousands(usage.completion_tokens)),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
-                episode_ms.map_or_else(dash, duration),
+                episode_ms.and_then(|ms| ms.checked_div(score.episodes)).map_or_else(dash, duration),
             ]
         };
-        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
+        table(&header, &names.iter().zip(self.rows).map(row).collect::<Vec<_>>(), width)
     }
 }
 
 /// Episodes that are in no figure.
-fn missing(row: &SummaryRow) -> Vec<String> {
-    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+fn missing(row: &VariantScore) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.name, 40), &row.score);
     let mut notes = Vec::new();
     if score.not_measured > 0 {
         let bounds = score.em_bounds.map_or_else(String::new, |[low, high]| {
@@ -162,8 +153,8 @@ fn missing(row: &SummaryRow) -> Vec<String> {
 }
 
 /// What the tables leave out.
-fn details_of(row: &SummaryRow) -> Vec<String> {
-    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+fn details_of(row: &VariantScore) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.name, 40), &row.score);
     prices(&variant, score).into_iter().chain(details(&variant, score.usage)).collect()
 }
 

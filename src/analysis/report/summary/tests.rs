@@ -1,5 +1,6 @@
-use super::{RunSummary, SummaryRow};
+use super::RunSummary;
 use crate::base::{Outcome, Usage};
+use crate::runner::VariantScore;
 use crate::scoring::retrieval::Retrieval;
 use crate::scoring::tally::QuestionMeans;
 use crate::scoring::{Assessment, Failure, FailureClass, GoldRetrieval, Grounding, RunAssessment, RunScore};
@@ -49,18 +50,22 @@ fn assessment() -> RunAssessment {
     sum
 }
 
-fn summary(variants: &[&str]) -> RunSummary {
-    let row = |name: &&str| SummaryRow {
-        variant: (*name).to_owned(),
-        score: score(),
-        assessment: assessment(),
-        episode_ms: Some(185_000),
+fn variants(names: &[&str]) -> Vec<VariantScore> {
+    let variant = |name: &&str| {
+        let mut variant = VariantScore::default();
+        (variant.name, variant.score, variant.assessment) = ((*name).to_owned(), score(), assessment());
+        variant.episode_ms = Some(503 * 185_000);
+        variant
     };
+    names.iter().map(variant).collect()
+}
+
+fn summary(rows: &[VariantScore]) -> RunSummary<'_> {
     RunSummary {
         title: "results/first".into(),
         accuracy: false,
-        rows: variants.iter().map(row).collect(),
-        joined: Vec::new(),
+        rows,
+        joined: &[],
         wall_ms: Some(7_620_000),
         notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
         below: String::new(),
@@ -70,7 +75,7 @@ fn summary(variants: &[&str]) -> RunSummary {
 
 #[test]
 fn the_table_has_figures_and_intervals() {
-    let text = summary(&["main"]).render(80);
+    let text = summary(&variants(&["main"])).render(80);
     let words: Vec<&str> = text.split_whitespace().collect();
     let said = words.join(" ");
     // Wilson's interval of 137 of 499 at 95 %; the padded t of 0.35 with variance 0.16: 501 values with 0 and 1.
@@ -106,10 +111,10 @@ fn the_table_has_figures_and_intervals() {
 
 #[test]
 fn repeated_questions_have_the_interval_of_their_means() {
-    let mut summary = summary(&["main"]);
+    let mut rows = variants(&["main"]);
     let questions = QuestionMeans { n: 50, em_variance: Some(0.16), f1_variance: Some(0.09) };
-    summary.rows[0].score.questions = Some(questions);
-    let text = summary.render(80);
+    rows[0].score.questions = Some(questions);
+    let text = summary(&rows).render(80);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // t(0.975, 49) = 2.0096, times the standard errors of 52 values, the 50 with 0 and 1: 0.0564 and 0.0432.
     assert!(said.contains("27.5 [17.0, 39.7]") && said.contains("35.0 [26.9, 44.3]"), "{text}");
@@ -119,7 +124,8 @@ fn repeated_questions_have_the_interval_of_their_means() {
 
 #[test]
 fn eighty_columns_are_enough() {
-    let text = summary(&["a", "a-variant-with-quite-a-long-name-\u{1b}[31m-and-more-of-it", "东京"]).render(80);
+    let text =
+        summary(&variants(&["a", "a-variant-with-quite-a-long-name-\u{1b}[31m-and-more-of-it", "东京"])).render(80);
     assert!(
         text.lines().take_while(|line| !line.contains("left out of all means")).all(|line| line.width() <= 80),
         "{text}"
@@ -129,7 +135,8 @@ fn eighty_columns_are_enough() {
 
 #[test]
 fn an_accuracy_is_said_once() {
-    let accuracy = RunSummary { accuracy: true, ..summary(&["main"]) };
+    let rows = variants(&["main"]);
+    let accuracy = RunSummary { accuracy: true, ..summary(&rows) };
     let text = accuracy.render(80);
     assert!(text.contains("accuracy % [95 %]") && !text.contains("F1"), "{text}");
     assert!(accuracy.lines().starts_with("main  accuracy 27.5 [23.7, 31.5]  n "), "{}", accuracy.lines());
@@ -137,17 +144,13 @@ fn an_accuracy_is_said_once() {
 
 #[test]
 fn an_empty_run_has_no_numbers() {
-    let row = SummaryRow {
-        variant: "main".into(),
-        score: RunScore::default(),
-        assessment: RunAssessment::default(),
-        episode_ms: None,
-    };
+    let mut row = VariantScore::default();
+    row.name = "main".into();
     let text = RunSummary {
         title: "t".into(),
         accuracy: false,
-        rows: vec![row],
-        joined: Vec::new(),
+        rows: &[row],
+        joined: &[],
         wall_ms: None,
         notes: vec![],
         below: String::new(),
