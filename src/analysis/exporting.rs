@@ -18,7 +18,7 @@ use crate::runner::RunError;
 use crate::runner::agent::conversation::{Conversation, NoConversation, conversation};
 use crate::runner::experiment::shipped;
 use crate::runner::stored::Stored;
-use crate::scoring::{AnswerScore, ScoredEpisode};
+use crate::scoring::ScoredEpisode;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
@@ -302,20 +302,16 @@ impl ExportFilter {
         self.correct || self.wrong || self.min_f1.is_some()
     }
 
-    fn takes(&self, ScoredEpisode { trajectory, score, .. }: &ScoredEpisode) -> bool {
+    fn takes(&self, episode: &ScoredEpisode) -> bool {
+        let ScoredEpisode { trajectory, score, .. } = episode;
         (self.variant.is_empty() || self.variant.contains(&trajectory.variant))
             && (self.outcome.is_empty() || self.outcome.contains(&trajectory.outcome))
-            && (!self.correct || score.is_some_and(is_right))
-            && (!self.wrong || score.is_some_and(|score| !is_right(score)))
+            && (!self.correct || episode.is_right() == Some(true))
+            && (!self.wrong || episode.is_right() == Some(false))
             && self.min_f1.is_none_or(|least| score.is_some_and(|score| score.f1 >= least))
             && self.max_steps.is_none_or(|most| trajectory.has_steps() && trajectory.agent_steps().count() <= most)
             && (!self.clean || is_clean(trajectory))
     }
-}
-
-#[expect(clippy::float_cmp, reason = "EM is exactly 0 or 1")]
-fn is_right(score: AnswerScore) -> bool {
-    score.em == 1.0
 }
 
 fn is_clean(trajectory: &Trajectory) -> bool {
@@ -337,7 +333,7 @@ impl ExportJob {
             each(run, tell, |episode| {
                 let trajectory = &episode.trajectory;
                 // Wrong answers are exported only on request.
-                let right = self.filter.names_a_score() || episode.score.is_some_and(is_right);
+                let right = self.filter.names_a_score() || episode.is_right() == Some(true);
                 let taken = self.filter.takes(&episode);
                 read += 1;
                 if taken {

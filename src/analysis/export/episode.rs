@@ -1,7 +1,7 @@
 //! An episode as the formats take it: with its score, and as messages and calls of tools.
 
 use crate::analysis::annotations::Annotation;
-use crate::base::{FunctionCall, Manifest, Message, Prompt, RebuiltPrompt, Role, Step, Tool, Trajectory, Variant};
+use crate::base::{FunctionCall, Manifest, Message, Prompt, RebuiltPrompt, Step, Tool, Trajectory, Variant};
 use crate::scoring::{AnswerScore, ScoredEpisode};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
@@ -140,13 +140,4 @@ pub(super) fn instant(recorded: &str, later_ms: u64) -> Option<String> {
     let later = SignedDuration::from_millis(i64::try_from(later_ms).ok()?);
     let time = recorded.parse::<Timestamp>().ok()?.checked_add(later).ok()?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string())
-}
-
-pub(super) fn role(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-        Role::Tool => "tool",
-    }
 }

@@ -1,6 +1,6 @@
 //! The log of Inspect (`inspect_ai`), version 2, as JSON: one variant of one run.
 
-use super::episode::{ToolUse, instant, is_copied, messages, opening, role, tool_uses};
+use super::episode::{ToolUse, instant, is_copied, messages, opening, tool_uses};
 use super::{Export, ExportError, Origin, Scored};
 use crate::base::{Call, Cause, Message, Outcome, RebuiltPrompt, Role, Step, Usage, Variant, sha256_hex};
 use crate::scoring::{AnswerScore, ScoredEpisode, float};
@@ -380,7 +380,7 @@ impl<'a> Story<'a> {
 
 fn message(message: &Message) -> Value {
     let Message { content, calls, answers, .. } = message;
-    let mut value = json!({ "role": role(message.role), "content": content });
+    let mut value = json!({ "role": message.role, "content": content });
     if !calls.is_empty() {
         let call = |call: &crate::base::FunctionCall| json!({ "id": call.id, "function": call.name, "arguments": call.object(), "type": "function" });
         value["tool_calls"] = json!(calls.iter().map(call).collect::<Vec<_>>());

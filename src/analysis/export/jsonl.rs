@@ -6,7 +6,7 @@ use super::{Export, ExportError, Scored};
 use crate::analysis::annotations::Annotation;
 use crate::base::{FunctionCall, Functions, Message, RebuiltPrompt, Role, Trajectory};
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::Serializer;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -100,24 +100,7 @@ impl<W: Write> Export for JsonRows<W> {
 
 impl Serialize for Row<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, cell) in self.0.iter().zip(self.1) {
-            map.serialize_entry(name, cell)?;
-        }
-        map.end()
-    }
-}
-
-impl Serialize for Cell<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Name(name) => serializer.serialize_str(name),
-            Self::Integer(number) => serializer.serialize_u64(*number),
-            Self::Real(number) => serializer.serialize_f64(*number),
-            Self::Flag(flag) => serializer.serialize_bool(*flag),
-            Self::Empty => serializer.serialize_none(),
-        }
+        serializer.collect_map(self.0.iter().zip(self.1))
     }
 }
 

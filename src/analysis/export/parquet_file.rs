@@ -102,7 +102,6 @@ impl Held {
 
     /// Holds a cell and returns about how many bytes it takes. A cell of another kind than its column's becomes null.
     fn push(&mut self, cell: &Cell<'_>) -> usize {
-        let before = self.values.len();
         match (&mut self.values, cell) {
             (Values::Text(values), Cell::Text(text)) => values.push(text.as_bytes().to_vec().into()),
             (Values::Text(values), Cell::Name(name)) => values.push(name.as_bytes().to_vec().into()),
@@ -112,9 +111,13 @@ impl Held {
             }
             (Values::Real(values), Cell::Real(number)) => values.push(*number),
             (Values::Flag(values), Cell::Flag(flag)) => values.push(*flag),
-            (_, cell) => debug_assert_eq!(cell, &Cell::Empty, "a cell of the column's kind"),
+            (_, cell) => {
+                debug_assert_eq!(cell, &Cell::Empty, "a cell of the column's kind");
+                self.levels.push(0);
+                return size_of::<i64>();
+            }
         }
-        self.levels.push(i16::from(self.values.len() > before));
+        self.levels.push(1);
         match cell {
             Cell::Text(text) => text.len(),
             _ => size_of::<i64>(),
@@ -131,17 +134,6 @@ impl Held {
         }
         self.levels.clear();
         Ok(())
-    }
-}
-
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Self::Text(values) => values.len(),
-            Self::Integer(values) => values.len(),
-            Self::Real(values) => values.len(),
-            Self::Flag(values) => values.len(),
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::{ExportError, Origin, Scored};
 use crate::analysis::annotations::Annotation;
 use crate::base::{Call, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage, Variant, Wording};
 use crate::scoring::{Figure, Grounding, Measure, figure};
+use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Display;
 
@@ -49,7 +50,8 @@ pub struct Column {
     pub kind: Kind,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(super) enum Cell<'a> {
     /// Text from a dataset, a model, a page or a command line.
     Text(Cow<'a, str>),
