@@ -19,14 +19,14 @@ pub(super) fn breakdowns(
         let group = |(value, rows): (&Option<String>, Vec<usize>)| Group {
             value: value.clone(),
             n: rows.len(),
-            means: means(variants, figure, (&common, &rows), settings),
+            means: group_means(variants, figure, (&common, &rows), settings),
             pairs: Vec::new(),
         };
         let mut groups: Vec<Group> = parts.values.iter().zip(parts.rows(&common)).map(group).collect();
         for (a, b) in positions(variants, settings) {
             let of_pair = values.pair((a, b));
             for (group, rows) in groups.iter_mut().zip(parts.rows(&of_pair)) {
-                group.pairs.push(pair([a, b].map(|at| &variants[at]), figure, (&of_pair, &rows), settings));
+                group.pairs.push(group_pair([a, b].map(|at| &variants[at]), figure, (&of_pair, &rows), settings));
             }
         }
         groups.retain(|group| group.n > 0 || group.pairs.iter().any(|pair| pair.n > 0));
@@ -78,13 +78,13 @@ impl Order {
     }
 }
 
-fn means(
+fn group_means(
     variants: &[Variant],
     figure: &NamedFigure,
     (common, rows): (&Values, &[usize]),
     settings: &Settings,
 ) -> Vec<GroupMean> {
-    let clusters = clusters(common, rows);
+    let clusters = clusters_of_rows(common, rows);
     let mean = |((variant, values), binary): ((&Variant, &Vec<f64>), &bool)| {
         let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
         let sample = Sample { values: &values, clusters: clusters.as_deref() };
@@ -97,14 +97,14 @@ fn means(
     variants.iter().zip(&common.variants).zip(&common.binary).map(mean).collect()
 }
 
-fn pair(
+fn group_pair(
     [a, b]: [&Variant; 2],
     figure: &NamedFigure,
     (values, rows): (&Values, &[usize]),
     settings: &Settings,
 ) -> GroupPair {
     let differences: Vec<f64> = rows.iter().map(|row| values.variants[1][*row] - values.variants[0][*row]).collect();
-    let clusters = clusters(values, rows);
+    let clusters = clusters_of_rows(values, rows);
     let sample = Sample { values: &differences, clusters: clusters.as_deref() };
     let estimate = sample.mean();
     GroupPair {
@@ -118,7 +118,7 @@ fn pair(
     }
 }
 
-fn clusters(values: &Values, rows: &[usize]) -> Option<Vec<usize>> {
+fn clusters_of_rows(values: &Values, rows: &[usize]) -> Option<Vec<usize>> {
     let clusters = values.clusters.as_ref()?;
     Some(rows.iter().map(|row| clusters[*row]).collect())
 }
