@@ -11,14 +11,12 @@
 //! | `pairs` | one pair: tests, intervals, the rule that stops a run, all possible pairs |
 //! | `verdict` | the sentence about a pair, and how figures are written |
 //! | `within` | variants that differ in one setting alone, merged by its values |
-//! | `breakdown` | parts of the questions |
-//! | `compute` | `compare`, which computes a comparison |
+//! | `compute` | `compare`, which computes a comparison, and parts of the questions |
 //! | `flips` | flipped answers, stale gold |
 //! | `effort` | what it takes to see small differences |
 //! | `optimism` | the holdout beside the development part |
 //! | `conditions` | the conditions of `--fail-if` |
 
-pub(crate) mod breakdown;
 pub(crate) mod comparison;
 mod compute;
 pub(crate) mod conditions;

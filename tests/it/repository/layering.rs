@@ -17,7 +17,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap_mangen", &["cli/"]),
     ("comfy_table", &["analysis/report/sheet", "analysis/report/episodes"]),
     ("csv", &["dataset/", "analysis/export/", "analysis/annotations/import"]),
-    ("flate2", &["dataset/", "analysis/export/gzip", "net/client/tests", "analysis/report/page/", "wikipedia/corpus"]),
+    ("flate2", &["dataset/", "analysis/export/mod", "net/client/tests", "analysis/report/page/", "wikipedia/corpus"]),
     ("getrandom", &["analysis/live_view"]),
     ("governor", &["net/limit", "net/server/guard"]),
     ("hyper", &["net/server/"]),
