@@ -1,7 +1,6 @@
 //! Which recorded episodes are branched off, at which step and by which edit, and what the edit repaired.
 
-use crate::analysis::report::repair::Paths;
-use crate::analysis::report::repair::{Arms, Repair};
+use crate::analysis::report::repair::{Arms, Paths, Repair};
 use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
 use crate::analysis::{Tell, compare};
 use crate::base::bounded::text_at_most;
@@ -345,15 +344,14 @@ impl Right {
         let mut places = BTreeMap::new();
         for (place, graded) in source.episodes().enumerate() {
             let graded = graded?;
-            if graded.trajectory.variant == other && graded.score.is_some_and(|score| score.em > 0.0) {
+            if graded.trajectory.variant == other && graded.is_right() == Some(true) {
                 places.entry(graded.trajectory.id).or_insert(place);
             }
         }
         let name = visible_line(&format!("{}@{other}", path.display()), 200);
         if places.is_empty() {
-            let message = format!("`{name}` has no right episode");
             return Err(RunError::input(
-                message,
+                format!("`{name}` has no right episode"),
                 "`--at parting` compares with right episodes: name others with --from",
             ));
         }

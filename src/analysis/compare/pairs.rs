@@ -210,7 +210,7 @@ impl Sample<'_> {
     fn wilson(self, level: f64) -> Option<MethodInterval> {
         let right = self.values.iter().filter(|value| **value > 0.0).count();
         let (right, n) = (u64::try_from(right).ok()?, u64::try_from(self.values.len()).ok()?);
-        (n > 0 && self.clusters.is_none()).then(|| named("wilson", level, wilson(right, n, level)))
+        (n > 0 && self.clusters.is_none()).then(|| MethodInterval::new("wilson", level, wilson(right, n, level)))
     }
 
     /// Wilson's for right and wrong, the padded one for other values that have a range, else Student's.
@@ -226,7 +226,7 @@ impl Sample<'_> {
     pub(super) fn difference_interval(self, range: Option<Interval>, level: f64) -> Option<MethodInterval> {
         let Some(range) = range else {
             let interval = Moments::of(&self.units()).uncut_interval(self.units().widest(), level)?;
-            return Some(named(self.method("padded t", "cluster padded t"), level, interval));
+            return Some(MethodInterval::new(self.method("padded t", "cluster padded t"), level, interval));
         };
         self.padded_interval(range, level)
     }
@@ -234,7 +234,7 @@ impl Sample<'_> {
     /// Student's interval with one more question, or cluster, at each end of the range.
     pub(super) fn padded_interval(self, range: Interval, level: f64) -> Option<MethodInterval> {
         let interval = Moments::of(&self.units()).padded_interval(range, level).filter(|_| !self.values.is_empty())?;
-        Some(named(self.method("padded t", "cluster padded t"), level, interval))
+        Some(MethodInterval::new(self.method("padded t", "cluster padded t"), level, interval))
     }
 
     /// Every interval of a variant's mean, as the formulas give them.
@@ -244,12 +244,12 @@ impl Sample<'_> {
     }
 
     pub(super) fn t_interval(self, level: f64) -> Option<MethodInterval> {
-        Some(named(self.method("t", "cluster t"), level, self.mean()?.t_interval(level)?))
+        Some(MethodInterval::new(self.method("t", "cluster t"), level, self.mean()?.t_interval(level)?))
     }
 
     /// The same with the normal quantile.
     pub(super) fn z_interval(self, level: f64) -> Option<MethodInterval> {
-        Some(named(self.method("z", "cluster z"), level, self.mean()?.z_interval(level)?))
+        Some(MethodInterval::new(self.method("z", "cluster z"), level, self.mean()?.z_interval(level)?))
     }
 
     /// The bootstrap of the mean, over questions or clusters.
@@ -262,7 +262,7 @@ impl Sample<'_> {
     }
 
     fn bootstrap_interval(self, drawn: &Bootstrap) -> MethodInterval {
-        named(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
+        MethodInterval::new(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
     }
 
     /// The sign-flip test of questions or of whole clusters by random signs, even where there are few differences.
@@ -281,10 +281,6 @@ impl Sample<'_> {
     fn method(self, plain: &'static str, clustered: &'static str) -> &'static str {
         if self.clusters.is_some() { clustered } else { plain }
     }
-}
-
-fn named(method: &'static str, level: f64, interval: Interval) -> MethodInterval {
-    MethodInterval::new(method, level, interval)
 }
 
 /// The method of an interval that holds at any time.
@@ -310,12 +306,8 @@ pub(super) fn about(a: &str, b: &str, figure: &NamedFigure, settings: &Settings)
 
 /// No figure of a fixed number of questions is left.
 fn sequential(pair: Pair, found: Stopping) -> Pair {
-    let interval = (found.n > 0).then_some(MethodInterval {
-        method: SEQUENCE,
-        level: 1.0 - found.rule.alpha,
-        low: found.low,
-        high: found.high,
-    });
+    let ends = Interval { low: found.low, high: found.high };
+    let interval = (found.n > 0).then(|| MethodInterval::new(SEQUENCE, 1.0 - found.rule.alpha, ends));
     Pair {
         a: pair.a,
         b: pair.b,

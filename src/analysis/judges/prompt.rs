@@ -1,7 +1,6 @@
 //! What a judge is asked, and how its reply is read.
 
-use super::verdict::Answer;
-use super::verdict::{JudgeTask, Verdict};
+use super::verdict::{Answer, JudgeTask, Verdict};
 use crate::base::text::{cut, excerpt};
 use crate::base::{Message, Prompt, sha256_hex};
 use serde::Deserialize;

@@ -5,8 +5,7 @@ use crate::analysis::compare::SettingValues;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Method, Variant};
 use crate::runner::experiment::{Differing, FACTS, OfVariant};
-use std::collections::BTreeSet;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {

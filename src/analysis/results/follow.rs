@@ -1,7 +1,7 @@
 //! A run that is still going, followed by what is appended to its files.
 
+use crate::base::Trajectory;
 use crate::base::bounded::{read_line, too_long};
-use crate::base::{Outcome, Trajectory};
 use crate::runner::store::{RunFolder, StoreError};
 use crate::scoring::{Tally, score_answers};
 use serde::Serialize;
@@ -85,9 +85,9 @@ impl Follower {
         if !self.done.insert(trajectory.key.clone()) {
             return;
         }
-        let Trajectory { id, variant, answer, answers, outcome, .. } = trajectory;
+        let measured = trajectory.measured();
+        let Trajectory { id, variant, answer, answers, .. } = trajectory;
         let metric = tally.metric_for(&answers);
-        let measured = !matches!(outcome, Outcome::NotMeasured | Outcome::Budget);
         let score = measured.then(|| score_answers(metric, answer.as_deref(), &answers)).flatten();
         self.newest.push_front(Newest { id, variant, right: score.map(|score| score.em > 0.0) });
         self.newest.truncate(NEWEST);
