@@ -4,10 +4,11 @@ use crate::analysis::Tell;
 use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
+use crate::analysis::report::verdict::headline;
 use crate::analysis::report::{JoinedRow, RunSummary, wrapped};
 use crate::analysis::results::{
-    EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics, judgements_of,
-    with_judges,
+    EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
+    judgements_of, with_judges,
 };
 use crate::base::Trajectory;
 use crate::base::stats::{Interval, Mean};
@@ -38,21 +39,17 @@ pub(crate) struct ExtraScores {
     pub(crate) readers: Vec<String>,
 }
 
-/// The tables of a run for a terminal of that width.
-pub(crate) fn run_summary<'a>(summary: &'a Summary, extra: &'a ExtraScores, width: usize) -> RunSummary<'a> {
+/// The tables of a run for a terminal of that width; when it has just ended, the next commands are those of an end.
+pub(crate) fn run_summary<'a>(
+    summary: &'a Summary,
+    extra: &'a ExtraScores,
+    ended: bool,
+    width: usize,
+) -> RunSummary<'a> {
     let ExtraScores { joined, judgements, judged, readers, .. } = extra;
-    let dataset = &summary.manifest.dataset;
     let metric = summary.variants.first().map_or("", |variant| variant.metric);
-    let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
-    let shard = summary.shard.map(|shard| format!(", shard {shard}")).unwrap_or_default();
-    let title = format!(
-        "{}{shard}: {} of {} of {}{scored_by}",
-        summary.run.display(),
-        thousands(dataset.selected),
-        counted(dataset.questions, "question"),
-        dataset.name
-    );
-    let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary, width), next_steps(summary));
+    let title = title(summary, metric);
+    let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary, width), next_steps(summary, ended));
     notes.extend(judged.iter().flat_map(|judged| judge_notes(judged, summary)));
     notes.extend(readers.iter().cloned());
     let people = judgements
@@ -62,6 +59,38 @@ pub(crate) fn run_summary<'a>(summary: &'a Summary, extra: &'a ExtraScores, widt
     let below = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default() + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
     RunSummary { title, accuracy, rows: &summary.variants, joined, wall_ms, notes, below, next }
+}
+
+/// Such as `results/first: 60 questions of sample, scored by metric `aliases``; first the episodes, if some are missing.
+fn title(summary: &Summary, metric: &str) -> String {
+    let dataset = &summary.manifest.dataset;
+    let (run, shard) = (summary.run.display(), summary.shard.map(|shard| format!(", shard {shard}")));
+    let measured: u64 = summary.variants.iter().map(|variant| variant.score.measured).sum();
+    let episodes = summary
+        .is_unfinished()
+        .then(|| format!("{} of {} measured; ", thousands(measured), counted(summary.planned(), "episode")));
+    let questions = if dataset.selected == dataset.questions {
+        counted(dataset.questions, "question")
+    } else {
+        format!("{} of {}", thousands(dataset.selected), counted(dataset.questions, "question"))
+    };
+    let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
+    let (shard, episodes) = (shard.unwrap_or_default(), episodes.unwrap_or_default());
+    format!("{run}{shard}: {episodes}{questions} of {}{scored_by}", dataset.name)
+}
+
+/// What the variants of a run that has ended show, if there are several: a sentence, or a few.
+pub(crate) fn verdict(summary: &Summary) -> Vec<String> {
+    let scored = summary.variants.iter().filter(|variant| variant.score.scored > 0).count();
+    // A rule has said what it found, and the parts of a shard wait for the others.
+    if scored < 2 || summary.shard.is_some() || summary.stopping.is_some() {
+        return Vec::new();
+    }
+    let run = RunRef { path: summary.run.clone(), variant: None };
+    let Ok(results) = Results::of(&[run], true) else { return Vec::new() };
+    let interim = if summary.missing() > 0 { "so far, with episodes missing: " } else { "" };
+    let verdicts = results.groups.iter().flat_map(headline);
+    verdicts.map(|sentence| format!("{interim}{sentence}")).collect()
 }
 
 /// The figures in full precision.
@@ -155,27 +184,39 @@ fn other_statuses(summary: &Summary) -> Option<String> {
     })
 }
 
-fn next_steps(summary: &Summary) -> Vec<String> {
+/// What to do next, at the end of a run or after its figures.
+fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
     let run = shell_word(&summary.run.display().to_string());
-    let mut lines = Vec::new();
+    let mut next = Vec::new();
     if summary.is_unfinished() && !summary.manifest.is_imported() {
-        lines.push(summary.resume_command(summary.cut_short() > 0));
+        next.push(summary.resume_command(summary.cut_short() > 0));
     }
     // Of nothing there is nothing to show.
-    if summary.variants.iter().all(|variant| variant.score.measured == 0) && !lines.is_empty() {
-        return lines;
+    if summary.variants.iter().all(|variant| variant.score.measured == 0) && !next.is_empty() {
+        return next;
+    }
+    // A variant without a score cannot be compared.
+    let comparable = summary.variants.len() > 1 && summary.variants.iter().all(|variant| variant.score.scored > 0);
+    if comparable && summary.shard.is_none() {
+        next.push(format!("wikitrail compare {run}"));
+    }
+    if ended || summary.shard.is_some() {
+        next.push(format!("wikitrail score {run}"));
     }
     if summary.shard.is_some() {
-        lines.push(format!("wikitrail score {run}"));
-        return lines;
+        return next;
     }
     if let Some(id) = &summary.show_id {
         // An id such as -1 would be read as a flag.
         let end = if id.starts_with('-') { "-- " } else { "" };
-        lines.push(format!("wikitrail show {run} {end}{}", shell_word(id)));
+        next.push(format!("wikitrail show {run} {end}{}", shell_word(id)));
     }
-    lines.push(format!("wikitrail export {run} --format csv --rows questions --out questions.csv"));
-    lines
+    next.push(if ended {
+        format!("wikitrail report {run}")
+    } else {
+        format!("wikitrail export {run} --format csv --rows questions --out questions.csv")
+    });
+    next
 }
 
 /// Time that the run's parts took, if one has ended by itself.

@@ -6,10 +6,10 @@ use super::output_file;
 use super::say::say;
 use crate::analysis::output_file::{Force, OutputFile, Start};
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::counted;
+use crate::analysis::report::{View, counted, labelled};
 use crate::base::text::{closest, excerpt, visible_line};
-use clap::Command;
-use clap::builder::StringValueParser;
+use clap::builder::{PossibleValue, StringValueParser, Styles};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use std::io::Write as _;
@@ -226,13 +226,107 @@ fn add_examples_below(command: Command, path: &[&str], lines: &str) -> Command {
     }
 }
 
+/// The commands by what a person wants to do, in the order in which people need them.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Run", &["run", "ask", "demo", "reproduce", "branch"]),
+    ("Look", &["list", "show", "report", "view", "annotate", "note"]),
+    ("Compare", &["score", "compare", "replay"]),
+    ("Data", &["dataset", "prompt", "export", "import", "merge"]),
+    ("Wikipedia", &["wiki", "corpus", "serve", "mcp"]),
+    ("Other", &["models", "parse", "config", "docs", "completions", "man"]),
+];
+
+/// Lists the commands in groups. A build without a feature lacks the commands of that feature.
+pub(super) fn group_commands(command: Command) -> Command {
+    let header = Styles::default();
+    let header = header.get_header();
+    let width = View::of_stdout().width.clamp(60, 100);
+    let mut text = String::new();
+    for (group, names) in GROUPS {
+        text = format!("{text}{header}{group}:{header:#}\n");
+        for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            text += &labelled(command.get_name(), &about, 12, width);
+        }
+        text.push('\n');
+    }
+    command.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{header}Options:{header:#}\n{{options}}{{after-help}}"))
+}
+
+/// The flags of `run` that most runs need, each with what `-h` says of it. `-h` has no others, and `--help` has them first.
+const COMMON: &[(&str, &str)] = &[
+    ("dataset", "Dataset file, or an experiment file (.toml)"),
+    ("model", "Model, such as openai:NAME [default: baseline]"),
+    ("base_url", "Base URL of the model's server"),
+    ("prompt", "Prompt file; several make a variant each"),
+    ("method", "Method, such as react or cot; several alike"),
+    ("protocol", "How the agent talks to the model; several alike"),
+    ("temperature", "Sampling temperature, 0 to 2 [default: 0]"),
+    ("wiki", "Where pages come from: a corpus, the live site"),
+    ("contact", "Your address, for operators of the live site"),
+    ("limit", "Maximum number of questions [default: all]"),
+    ("repeats", "How often each question is asked [default: 1]"),
+    ("out", "The run's folder [default: one under results/]"),
+    ("resume", "Resume the run in --out"),
+    ("dry_run", "Show what would be run and what it would take"),
+    ("budget_usd", "Stop when this many US dollars are spent"),
+];
+
+/// Shortens `run -h` to these flags.
+pub(super) fn shorten_run(command: Command) -> Command {
+    let shorten = |arg: Arg| match COMMON.iter().position(|(name, _)| arg.get_id() == *name) {
+        Some(at) => long_help(arg).help(COMMON[at].1).display_order(at),
+        None => arg.hide_short_help(true),
+    };
+    command.mut_subcommand("run", |run| run.mut_args(shorten))
+}
+
+/// A flag whose help is for `--help` alone, and its values too; it comes before the flags with a heading.
+fn long_help(arg: Arg) -> Arg {
+    let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    let arg = if arg.is_positional() { arg } else { arg.help_heading(None::<&str>) };
+    let values = arg.get_possible_values();
+    if values.is_empty() || !arg.get_action().takes_values() {
+        return arg.long_help(help);
+    }
+    let values: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+    arg.clone().long_help(format!("{help} [possible values: {}]", values.join(", "))).hide_possible_values(true)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{PAGES, headings, page_list, page_text, section_of};
+    use super::{COMMON, GROUPS, PAGES, headings, page_list, page_text, section_of};
     use clap::Command;
     use std::path::Path;
 
     const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let command = crate::cli::command();
+        let mut all: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        // A build without a feature lacks the commands of that feature.
+        grouped.retain(|name| all.contains(name));
+        grouped.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
+    }
+
+    #[test]
+    fn the_short_help_of_run_fits_on_a_screen() {
+        let mut command = crate::cli::command();
+        let run = command.find_subcommand_mut("run").expect("run").clone().term_width(80);
+        let [short, long] = [run.clone().render_help(), run.clone().render_long_help()].map(|text| text.to_string());
+        assert!(short.lines().count() <= 40, "{short}");
+        assert!(short.lines().all(|line| line.chars().count() <= 80), "{short}");
+        for (name, _) in COMMON {
+            let arg = run.get_arguments().find(|arg| arg.get_id() == *name).expect(name);
+            let flag = arg.get_long().map_or_else(|| "[DATASET]".to_owned(), |long| format!("--{long}"));
+            assert!(short.contains(&flag) && long.contains(&flag), "{name}: {short}");
+        }
+        assert!(long.contains("--max-steps") && !short.contains("--max-steps"));
+    }
 
     #[test]
     fn every_page_is_part_of_the_program() {

@@ -70,13 +70,15 @@ Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
 enum Command {
     /// Run a dataset through an agent and record every step.
     Run(Box<run::Args>),
-    /// Compare a real model's recorded answers: a first look without a key or a network.
+    /// Compare a real model's recorded answers: no key, no network.
     Demo(demo::Args),
-    /// Ask one question and watch it being answered, or have a conversation.
+    /// Ask one question and watch the answer, or have a conversation.
     Ask(Box<ask::Args>),
     /// Score a run from its trajectories, or a file of predictions.
     Score(Box<score::Args>),
-    /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
+    /// Compare variants or runs question by question.
+    ///
+    /// Differences come with intervals and tests; flipped answers are listed.
     Compare(Box<compare::Args>),
     /// Show runs as a page: one file to open, send and print.
     Report(report::Args),
@@ -90,16 +92,18 @@ enum Command {
     Show(show::Args),
     /// Judge episodes by reading them, or take judgements from a file.
     Annotate(annotate::Args),
-    /// Branch off recorded episodes: edit a step, run on from there, and compare with an unedited control or placebos.
+    /// Edit a step of recorded episodes and run on from there.
+    ///
+    /// The edited branch is compared with an unedited control or placebos.
     Branch(branch::Args),
     /// Replay recorded episodes and list every difference.
     Replay(replay::Args),
-    /// Run the paper's table with your own model and print the figures side by side.
+    /// Run the paper's table with your own model, beside its figures.
     Reproduce(Box<reproduce::Args>),
     /// Make a run folder of episodes that another program recorded.
     #[command(subcommand)]
     Import(import::Command),
-    /// Make one run folder of several, such as those of shards on separate disks.
+    /// Make one run folder of several, such as those of shards.
     Merge(merge::Args),
     /// Use the Wikipedia tool by hand or from a script.
     #[command(subcommand)]
@@ -108,13 +112,17 @@ enum Command {
     #[cfg(feature = "index")]
     #[command(subcommand)]
     Corpus(corpus::Command),
-    /// Serve a corpus to other programs as Wikipedia's API and pages, and as Search-R1's retriever.
+    /// Serve a corpus to other programs.
+    ///
+    /// It is served as Wikipedia's API and pages, and as Search-R1's retriever.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
     /// Look at runs in a browser, also at those that are still going.
     #[cfg(feature = "serve")]
     View(serve::ViewArgs),
-    /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
+    /// Give the Wikipedia tool to a host of the Model Context Protocol.
+    ///
+    /// It talks over stdin and stdout.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
     /// Describe, convert and fetch dataset files.
@@ -128,7 +136,7 @@ enum Command {
     /// Check which settings a model's server supports.
     #[command(subcommand)]
     Models(models::Command),
-    /// Show the settings that hold for all commands, and where each comes from.
+    /// Show the settings of all commands, and where each comes from.
     Config(config::Args),
     /// Print a page of the documentation, or list the pages.
     Docs(docs::DocsArgs),
@@ -140,7 +148,8 @@ enum Command {
 
 /// The table of commands and flags, with examples below each command's help.
 fn command() -> clap::Command {
-    docs::add_examples(Cli::command().mut_subcommand("reproduce", reproduce::command))
+    let command = Cli::command().mut_subcommand("reproduce", reproduce::command);
+    docs::group_commands(docs::shorten_run(docs::add_examples(command)))
 }
 
 /// Runs the program: parses the command line, executes the command, explains errors.

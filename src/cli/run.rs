@@ -4,7 +4,7 @@ use super::config::{self, ApplyDefaults, DefaultsResolver};
 use super::failure::{self, Failure};
 use super::flags::{OfDataset, OfVariant, Resumable, Typed, known_inputs, resumed, usd};
 use super::report;
-use super::say::say;
+use super::say::{say, say_wrapped};
 use super::score::{self, Print};
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::plan::{Costs, cells, costs};
@@ -97,7 +97,7 @@ fn page(args: &Args, question: &Question<'_>) -> anyhow::Result<Option<PathBuf>>
 
 pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyhow::Result<u8> {
     let prepared = prepare(experiment)?;
-    prepared.notes().iter().for_each(say);
+    prepared.notes().iter().for_each(say_wrapped);
     if experiment.output.dry_run {
         print_plan(&prepared, shown.json)?;
         return Ok(failure::OK);
@@ -120,7 +120,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     if several && shown.json && shown.figures {
         writeln!(stdout(), "{}", together(&summaries))?;
     }
-    notes.iter().for_each(say);
+    notes.iter().for_each(say_wrapped);
     if let Some(page) = shown.report {
         report::of_runs(summaries.iter().map(|summary| summary.run.as_path()), page)?;
     }
@@ -622,7 +622,8 @@ impl Listener for Screen {
             progress.finish();
         }
         if let (Some(json), Ok(())) = (self.figures, &self.result) {
-            self.result = score::print(summary, &ExtraScores::default(), Print::of(json, self.quiet));
+            let how = if json || self.quiet { Print::of(json, self.quiet) } else { Print::End };
+            self.result = score::print(summary, &ExtraScores::default(), how);
         }
     }
 }

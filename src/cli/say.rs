@@ -1,6 +1,7 @@
 //! Messages for people, on standard error, and lines of input, which people type or which come from a file or a program.
 
 use crate::analysis::report::console::stderr;
+use crate::analysis::report::{View, wrapped};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::fmt::Display;
@@ -11,6 +12,14 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, S
 pub(super) fn say(message: impl Display) {
     // In one piece, so that messages do not mix.
     let _ = stderr().write_all(format!("{message}\n").as_bytes());
+}
+
+/// Writes one message in lines of the terminal's width, where there is a terminal or a width that somebody set.
+pub(super) fn say_wrapped(message: impl Display) {
+    match View::of_stderr() {
+        Some(View { width, .. }) => say(wrapped(&message.to_string(), width, "").trim_end()),
+        None => say(message),
+    }
 }
 
 pub(super) enum Lines {

@@ -16,9 +16,10 @@ use crate::analysis::results::{
 };
 use crate::analysis::scores::{
     ExtraScores, annotations, item_json, item_line, joined_rows, judged_by_rules, judgements, run_summary, to_json,
+    verdict,
 };
 use crate::base::bounded::text_at_most;
-use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::base::text::{counted, thousands, visible_line};
 use crate::dataset::{self, Problem, ReadOptions, bytes_of};
 use crate::runner::experiment::defaults::GivenBy;
 use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
@@ -100,6 +101,8 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
 pub(super) enum Print {
     /// Tables, with commands to try next.
     Tables,
+    /// One table and a verdict, at the end of a run.
+    End,
     /// One line for each variant; what else a reader should know goes to stderr.
     Lines,
     Json,
@@ -122,24 +125,21 @@ pub(super) fn print(summary: &Summary, extra: &ExtraScores, how: Print) -> anyho
         out.flush()?;
         return Ok(());
     }
-    let report = run_summary(summary, extra, View::of_stdout().width);
+    let width = View::of_stdout().width;
+    let report = run_summary(summary, extra, how == Print::End, width);
     if how == Print::Lines {
         out.write_all(report.lines().as_bytes())?;
         out.flush()?;
         report.remarks().for_each(say);
         return Ok(());
     }
-    out.write_all(report.render(View::of_stdout().width).as_bytes())?;
+    let text = if how == Print::End { report.brief(&verdict(summary), width) } else { report.render(width) };
+    out.write_all(text.as_bytes())?;
     if let Some(lines) = &extra.lines {
         writeln!(out)?;
         lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     out.flush()?;
-    // A variant without an episode cannot be compared.
-    if summary.variants.len() > 1 && summary.variants.iter().all(|variant| variant.score.episodes > 0) {
-        let run = shell_word(&summary.run.display().to_string());
-        say(format_args!("note: to test these differences for significance: wikitrail compare {run}"));
-    }
     Ok(())
 }
 

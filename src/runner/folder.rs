@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const RESUME: &str = "add --resume to continue it, or name another folder with --out";
-const MAX_LISTED: usize = 7;
+const MAX_LISTED: usize = 3;
 
 pub(super) struct OutputPlan {
     pub(super) folder: RunFolder,
@@ -263,9 +263,9 @@ fn about(manifest: &Manifest) -> Option<String> {
     } else if others.is_empty() {
         first.method.clone()
     } else {
-        let names: Vec<&str> = variants.iter().take(MAX_LISTED).map(|variant| variant.name.as_str()).collect();
-        let more = if variants.len() > MAX_LISTED { ", …" } else { "" };
-        format!("{} ({}{more})", counted(variants.len(), "variant"), names.join(", "))
+        let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        let named = if names.len() > MAX_LISTED { String::new() } else { format!(" ({})", names.join(", ")) };
+        format!("{}{named}", counted(names.len(), "variant"))
     };
     let each = |of: fn(&Variant) -> &str| {
         let all: BTreeSet<&str> = variants.iter().map(of).collect();

@@ -104,7 +104,7 @@ fn a_pair_that_is_named_says_of_how_many() {
 fn the_variants_of_a_run_are_read_together() {
     let dir = tempfile::tempdir().expect("a folder");
     let run = run(dir.path(), "one", &["--method", "react,act", "--limit", "9"]);
-    let scored = wikitrail(&["score", &run]).stderr;
+    let scored = wikitrail(&["score", &run]).stdout;
     assert!(scored.contains(&format!("wikitrail compare {run}")), "{scored}");
     let path = Path::new(&run).join("trajectories.jsonl");
     let text = std::fs::read_to_string(&path).expect("records");

@@ -2,7 +2,7 @@
 //! replies that try to name the window, move the cursor, write to the clipboard and turn the direction of writing.
 
 use crate::common::server::{Server, json};
-use crate::common::{Ran, WorkDir, notebook};
+use crate::common::{Ran, WorkDir, listed_commands, notebook};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -328,11 +328,7 @@ fn no_command_passes_on_what_a_terminal_obeys() {
     }
     // A command that is added is held to the same.
     let help = bench.wikitrail(&["--help"]).ok().stdout;
-    let listed = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("commands");
-    // Deeper lines go on with a description.
-    let names =
-        listed.lines().filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
-    let commands: BTreeSet<&str> = names.collect();
+    let commands: BTreeSet<&str> = listed_commands(&help).into_iter().collect();
     let tried: BTreeSet<&str> = lines.iter().map(|line| line[0]).chain(["help"]).collect();
     let missing: Vec<_> = commands.iter().filter(|name| !tried.contains(*name)).collect();
     assert!(missing.is_empty() && commands.len() > 10, "not tried: {missing:?} of {commands:?}");

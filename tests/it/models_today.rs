@@ -2,7 +2,7 @@
 //! conversations that outgrow a context. A run works, or says why not.
 
 use crate::common::server::{self, Server};
-use crate::common::{WorkDir, calls};
+use crate::common::{WorkDir, calls, unwrapped};
 use serde_json::{Value, json};
 use std::net::TcpStream;
 
@@ -120,7 +120,8 @@ fn answers_that_are_cut_inside_reasoning_are_no_silent_zero() {
         let server = Server::start(move |_, _, stream| say(stream, &message, reason));
         let (dir, base) = (folder(1), format!("{}/v1", server.url));
         let ran = dir.run(&flags(&base, "r")).ok();
-        assert!(ran.stdout.contains(told) && ran.stdout.contains(&format!("1 {class}")), "{reason}: {}", ran.stdout);
+        let text = unwrapped(&ran.stdout);
+        assert!(text.contains(told) && text.contains(&format!("{class}, 1 of 1")), "{reason}: {}", ran.stdout);
         let summary = dir.wikitrail(&["score", "r", "--json"]).json();
         assert_eq!(summary["variants"][0]["trajectory"]["failures"]["format"], json!(0), "{reason}");
         let short = &summary["variants"][0]["shortfalls"];
@@ -169,8 +170,10 @@ fn a_conversation_that_outgrows_the_context_is_wrong_and_a_prompt_that_does_not_
     assert_eq!(outcomes, ["step_limit", "context_overflow", "context_overflow"], "{}", ran.stdout);
     assert_eq!(records[1]["steps"][1]["calls"][0]["cause"], "context_overflow");
     assert!(records[1]["detail"].as_str().is_some_and(|detail| detail.contains("9102 tokens")));
-    assert!(ran.stdout.contains("2 context_overflow") && ran.stdout.contains("2 cut"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("did not fit into the model's context: lower --max-steps"), "{}", ran.stdout);
+    let scored = unwrapped(&dir.wikitrail(&["score", "r"]).ok().stdout);
+    assert!(scored.contains("2 context_overflow") && scored.contains("2 cut"), "{scored}");
+    let text = unwrapped(&ran.stdout);
+    assert!(text.contains("did not fit into the model's context: lower --max-steps"), "{}", ran.stdout);
     let summary = dir.wikitrail(&["score", "r", "--json"]).json();
     assert_eq!((&summary["variants"][0]["scored"], &summary["variants"][0]["em"]), (&json!(3), &json!(0.0)));
     // It is done: a resumed run asks for nothing, and a replay goes as far.
@@ -200,7 +203,8 @@ fn a_method_without_a_protocol_names_none_and_slow_variants_have_their_own_times
     let (dir, base) = (folder(2), format!("{}/v1", server.url));
     let ran = dir.run(&[&flags(&base, "s")[..], &["--method", "standard"]].concat()).ok();
     assert!(ran.stderr.contains("of d.csv, standard with openai:m"), "{}", ran.stderr);
-    let ran = dir.run(&[&flags(&base, "b")[..], &["--method", "standard,react"]].concat()).ok();
+    dir.run(&[&flags(&base, "b")[..], &["--method", "standard,react"]].concat()).ok();
+    let ran = dir.wikitrail(&["score", "b"]).ok();
     let rows: Vec<&str> = ran.stdout.lines().skip_while(|line| !line.contains("tokens out")).collect();
     let time = |name: &str| {
         let row = rows.iter().find(|row| row.trim().starts_with(name)).expect("a row");
@@ -221,7 +225,8 @@ fn a_server_that_parses_no_calls_is_no_silent_zero() {
     let (dir, base) = (folder(3), format!("{}/v1", server.url));
     let ran = dir.run(&[&flags(&base, "r")[..], &["--protocol", "tools"]].concat()).ok();
     let told = "6 of 6 replies called no function: does the server parse tool calls (llama.cpp: --jinja";
-    assert!(ran.stdout.contains(told) && ran.stdout.contains("3 format"), "{}", ran.stdout);
+    let text = unwrapped(&ran.stdout);
+    assert!(text.contains(told) && text.contains("format, 3 of 3"), "{}", ran.stdout);
     let summary = dir.wikitrail(&["score", "r", "--json"]).json();
     assert_eq!(summary["variants"][0]["shortfalls"]["no_call"], json!(6));
 }

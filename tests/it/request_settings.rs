@@ -2,7 +2,7 @@
 //! recorded and compared; secrets are sent only, and only where a key may go.
 
 use crate::common::server::{self, Server};
-use crate::common::{Ran, WorkDir, variant_names};
+use crate::common::{Ran, WorkDir, unwrapped, variant_names};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
@@ -160,17 +160,17 @@ fn more_reasoning_than_tokens_has_a_remedy() {
     });
     let (dir, base) = (folder(), format!("{}/v1", server.url));
     for (out, words, remedy) in [
-        ("a", &[][..], "all inside reasoning: raise --max-tokens (now 512), or try --reasoning low\n"),
-        ("b", &["--reasoning", "low"], "raise --max-tokens (now 512), or try --reasoning off\n"),
-        ("c", &["--reasoning", "off"], "raise --max-tokens (now 512)\n"),
+        ("a", &[][..], "all inside reasoning: raise --max-tokens (now 512), or try --reasoning low ───"),
+        ("b", &["--reasoning", "low"], "raise --max-tokens (now 512), or try --reasoning off ───"),
+        ("c", &["--reasoning", "off"], "raise --max-tokens (now 512) ───"),
         (
             "d",
             &["--reasoning", "9", "--server", "vllm"],
-            "raise --max-tokens (now 512), or lower --reasoning (now 9)\n",
+            "raise --max-tokens (now 512), or lower --reasoning (now 9) ───",
         ),
     ] {
         let ran = dir.run(&[&flags(&base, out)[..], words].concat()).ok();
-        assert!(ran.stdout.contains(remedy), "{words:?}: {}", ran.stdout);
+        assert!(unwrapped(&ran.stdout).contains(remedy), "{words:?}: {}", ran.stdout);
     }
     assert_eq!(body(server.requests().last().expect("some"))["max_tokens"], 521);
 }
@@ -236,7 +236,8 @@ fn a_rejected_header_is_named_with_its_variable() {
     let words = [&["run"], &flags(&base, "r")[..], &["--extra-header", "api-key=env:TEAM_KEY"]].concat();
     let ran = Ran::from(&dir.command(&words).env("TEAM_KEY", SECRET).output().expect("it runs"));
     let hint = "check the value of the variable TEAM_KEY, which --extra-header api-key sends";
-    assert!(ran.code == Some(4) && (ran.stdout.clone() + &ran.stderr).contains(hint), "{}{}", ran.stdout, ran.stderr);
+    let text = unwrapped(&(ran.stdout.clone() + &ran.stderr));
+    assert!(ran.code == Some(4) && text.contains(hint), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]

@@ -112,7 +112,9 @@ fn fix_times(folder: &WorkDir, run: &str) {
 #[test]
 fn run() {
     let mut session = Session::new();
-    session.run("run --out results").run("run --out results --resume").assert_without_times("run");
+    session.run("run --out results").run("run --out results --resume");
+    session.run("run --method react,standard --limit 20 --out two");
+    session.run("run --method act,react,standard --out three").assert_without_times("run");
 }
 
 #[test]

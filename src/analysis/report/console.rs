@@ -6,6 +6,7 @@
 
 use crate::base::text::{is_control, visible_line};
 use std::io::{self, IsTerminal as _, Stderr, Stdout, Write};
+use unicode_width::UnicodeWidthStr as _;
 
 /// What our own pages are coloured with. Texts in them are escaped before.
 const STYLES: [&str; 7] =
@@ -135,10 +136,18 @@ impl View {
     /// Width and colours of standard output, by `COLUMNS`, the terminal and `NO_COLOR` (<https://no-color.org>).
     pub(crate) fn of_stdout() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let columns =
-            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-        Self { width: columns.unwrap_or_else(textwrap::termwidth), colour: wanted && stdout_is_terminal() }
+        Self { width: columns().unwrap_or_else(textwrap::termwidth), colour: wanted && stdout_is_terminal() }
     }
+
+    /// The same of standard error, without colours; nothing where its lines need not fit.
+    pub(crate) fn of_stderr() -> Option<Self> {
+        let width = columns().or_else(|| stderr_is_terminal().then(textwrap::termwidth))?;
+        Some(Self { width, colour: false })
+    }
+}
+
+fn columns() -> Option<usize> {
+    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0)
 }
 
 /// A line of a list: a label in a column of that width, and its text, wrapped beside it between words only.
@@ -168,6 +177,36 @@ pub(crate) fn wrapped(line: &str, width: usize, indent: &str) -> String {
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::wrap(&line, options).iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+}
+
+/// A command whose lines end in a backslash where it goes on, as a shell reads it.
+pub(super) fn wrapped_command(command: &str, width: usize, indent: &str) -> String {
+    let mut text = indent.to_owned();
+    let mut column = indent.width();
+    for (at, word) in shell_words(command).enumerate() {
+        let (word, room) = (word.trim_end(), width.saturating_sub(2));
+        if at > 0 && column + 1 + word.width() > room {
+            text = text + " \\\n" + indent + "  ";
+            column = indent.width() + 2;
+        } else if at > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += word.width();
+    }
+    text + "\n"
+}
+
+/// The words of a command as they are written. What stands in quotes is part of a word.
+fn shell_words(command: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    command.split_inclusive(move |c: char| {
+        let ends = c == ' ' && !quoted && !escaped;
+        quoted ^= c == '\'' && !escaped;
+        escaped = c == '\\' && !quoted && !escaped;
+        ends
+    })
 }
 
 /// A word that needs attention, for standard output.
@@ -212,7 +251,7 @@ pub(super) fn rate(per_second: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGINS_CONTROL, Escaped, duration, is_control, rate};
+    use super::{BEGINS_CONTROL, Escaped, duration, is_control, rate, wrapped_command};
     use std::io::Write as _;
 
     /// What is written of `bytes` that come in pieces of this size.
@@ -252,6 +291,20 @@ mod tests {
         let text = written(value.to_string().as_bytes(), 7, false);
         assert!(!text.contains(char::is_control) && !text.contains('\u{202e}'), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), value);
+    }
+
+    #[test]
+    fn long_commands_go_on_after_a_backslash_between_words() {
+        let command = "wikitrail run 'my data.csv' --model openai:'it'\\''s' --out results/first --resume";
+        let text = wrapped_command(command, 40, "  ");
+        let lines = [
+            "  wikitrail run 'my data.csv' --model \\",
+            "    openai:'it'\\''s' --out \\",
+            "    results/first --resume",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+        assert_eq!(text.replace(" \\\n   ", "").trim(), command);
+        assert_eq!(wrapped_command(command, 200, ""), format!("{command}\n"));
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub(crate) mod repair;
 pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
+pub(crate) mod verdict;
 
 pub(crate) use crate::base::text::{counted, thousands, visible};
 #[cfg(feature = "index")]

@@ -10,11 +10,8 @@ use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-/// Without a terminal, a line is written when this much time has passed since the last one…
+/// Without a terminal, a line is written when this much time has passed since the last one.
 const LINE_EVERY: Duration = Duration::from_secs(10);
-
-/// …or when another of these parts of the episodes is done.
-const TENTHS: usize = 10;
 
 /// Waits that end within this time of each other are told as one.
 const SAME_WAIT: Duration = Duration::from_secs(2);
@@ -36,7 +33,7 @@ pub(crate) struct Progress {
 enum Shown {
     Nothing,
     Bar(ProgressBar),
-    Lines { out: Box<dyn Write + Send>, last: Instant, tenths: usize },
+    Lines { out: Box<dyn Write + Send>, last: Instant },
 }
 
 impl Progress {
@@ -48,7 +45,7 @@ impl Progress {
         } else if stderr_is_terminal() {
             Shown::Bar(bar(total))
         } else {
-            Shown::Lines { out: Box::new(stderr()), last: started, tenths: 0 }
+            Shown::Lines { out: Box::new(stderr()), last: started }
         };
         Self { total, done: 0, tally: Tally::new(""), started, shown, waits_until: None }
     }
@@ -105,14 +102,11 @@ impl Progress {
     }
 
     fn show(&mut self, now: Instant) {
-        let reached = self.done * TENTHS / self.total.max(1);
         // Scores of many questions take a while, so they are computed only when they are shown.
         let text = match &self.shown {
             Shown::Bar(_) => self.score(),
             // `finish` writes the last line.
-            Shown::Lines { last, tenths, .. }
-                if self.done < self.total && (reached > *tenths || now.duration_since(*last) >= LINE_EVERY) =>
-            {
+            Shown::Lines { last, .. } if self.done < self.total && now.duration_since(*last) >= LINE_EVERY => {
                 self.line(now)
             }
             Shown::Nothing | Shown::Lines { .. } => return,
@@ -123,9 +117,9 @@ impl Progress {
                 bar.set_position(self.done as u64);
                 bar.set_message(text);
             }
-            Shown::Lines { out, last, tenths } => {
+            Shown::Lines { out, last } => {
                 write_line(&mut **out, &text);
-                (*last, *tenths) = (now, reached);
+                *last = now;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
 
-use super::console::{dash, duration, percent};
+use super::console::{dash, duration, percent, wrapped, wrapped_command};
 use super::sheet::{Heading, headings, table};
 use crate::analysis::results::Correction;
 use crate::base::stats::{Interval, Moments, Sums, wilson};
@@ -35,32 +35,84 @@ pub(crate) struct RunSummary<'a> {
 impl RunSummary<'_> {
     /// The summary as text. Episodes without a measurement count in no mean; a note gives the bounds they leave.
     pub(crate) fn render(&self, width: usize) -> String {
-        let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.name, NAME)).collect();
-        let mut text = format!(
-            "{}\n{}\n{}\n{}\n{}\n",
-            visible_line(&self.title, 200),
+        let mut text = self.head(width);
+        if self.is_measured() {
+            text += &self.tables(width);
+        }
+        text += &joined_table(self.joined, width).unwrap_or_default();
+        for note in self.rows.iter().flat_map(details_of) {
+            text = text + &note + "\n";
+        }
+        text.push_str(&self.below);
+        text + &self.commands("next", width)
+    }
+
+    /// The end of a run: what was not measured and why, one table, the verdict, and what to do next.
+    pub(crate) fn brief(&self, verdict: &[String], width: usize) -> String {
+        let mut text = self.head(width);
+        if self.is_measured() {
+            let took = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
+            let intervals = caption(self.rows.iter().map(|row| &row.score), true);
+            text = text + &self.overview(width) + "\n" + &wrapped(&format!("{intervals}{took}"), width, "");
+        }
+        verdict.iter().for_each(|sentence| text += &wrapped(sentence, width, ""));
+        let title = if self.is_measured() { "next (`score` has costs, retrieval and failure classes)" } else { "next" };
+        text + &self.commands(title, width)
+    }
+
+    fn is_measured(&self) -> bool {
+        self.rows.iter().any(|row| row.score.measured > 0)
+    }
+
+    /// The title, and what is missing from the figures: a reader should know it before them.
+    fn head(&self, width: usize) -> String {
+        let lines = std::iter::once(self.title.clone()).chain(self.remarks());
+        lines.map(|line| wrapped(&visible_line(&line, 500), width, "")).collect()
+    }
+
+    fn tables(&self, width: usize) -> String {
+        let names = self.names();
+        let text = format!(
+            "{}\n{}\n{}\n{}\n",
             self.scores(&names, width),
             caption(self.rows.iter().map(|row| &row.score), self.accuracy),
             self.costs(&names, width),
             self.times(),
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
-        text += &assessment_tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width);
-        text += &joined_table(self.joined, width).unwrap_or_default();
-        for note in self.rows.iter().flat_map(|row| [missing(row), details_of(row)].concat()) {
-            text = text + &note + "\n";
-        }
-        for note in &self.notes {
-            text = text + &visible_line(note, 500) + "\n";
-        }
-        text.push_str(&self.below);
-        if !self.next.is_empty() {
-            text.push_str("next:\n");
-        }
-        for command in &self.next {
-            text = text + "  " + &visible_line(command, 500) + "\n";
-        }
-        text
+        text + &assessment_tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width)
+    }
+
+    fn commands(&self, title: &str, width: usize) -> String {
+        let commands = self.next.iter().map(|command| wrapped_command(&visible_line(command, 500), width, "  "));
+        if self.next.is_empty() { String::new() } else { commands.fold(format!("{title}:\n"), |text, it| text + &it) }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.rows.iter().map(|row| visible_line(&row.name, NAME)).collect()
+    }
+
+    /// One row for each variant, with the columns that have a value.
+    fn overview(&self, width: usize) -> String {
+        let shows = |has: fn(&RunScore) -> bool| self.rows.iter().any(|row| has(&row.score));
+        let (priced, unmeasured) = (shows(|score| score.cost_usd.is_some()), shows(|score| score.not_measured > 0));
+        let wrong = self.rows.iter().any(|row| row.assessment.wrong > 0);
+        let mut header = headings("variant", &["n"]);
+        let figures: &[&str] = if self.accuracy { &["accuracy % [95 %]"] } else { &["EM % [95 %]", "F1 %"] };
+        header.extend(figures.iter().copied().chain(["steps"]).map(Heading::numbers));
+        header.extend(priced.then(|| Heading::numbers("USD")));
+        header.extend(unmeasured.then(|| Heading::numbers("not\nmeasured")));
+        header.extend(wrong.then(|| Heading::words("top failure")));
+        let row = |(name, VariantScore { score, assessment, .. }): (String, &VariantScore)| {
+            let mut cells = vec![name, thousands(score.scored), estimate(score.em, em_interval(score))];
+            cells.extend((!self.accuracy).then(|| score.f1.map_or_else(dash, percent)));
+            cells.push(score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")));
+            cells.extend(priced.then(|| score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}"))));
+            cells.extend(unmeasured.then(|| thousands(score.not_measured)));
+            cells.extend(wrong.then(|| commonest_failure(assessment)));
+            cells
+        };
+        table(&header, &self.names().into_iter().zip(self.rows).map(row).collect::<Vec<_>>(), width)
     }
 
     fn scores(&self, names: &[String], width: usize) -> String {
@@ -262,6 +314,18 @@ fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
         std::iter::once((*name).to_owned()).chain(shares.map(|share| share.map_or_else(dash, percent))).collect()
     };
     table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
+}
+
+/// Such as `search, 22 of 35`: of equals the first in the order of the classes.
+fn commonest_failure(of: &RunAssessment) -> String {
+    let most = of
+        .failures
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .reduce(|most, other| if other.1 > most.1 { other } else { most });
+    most.map_or_else(dash, |(class, count)| {
+        format!("{}, {} of {}", class.name(), thousands(count), thousands(of.wrong))
+    })
 }
 
 fn failures(variants: &[(&str, &RunAssessment)], width: usize) -> Option<String> {

@@ -10,6 +10,7 @@ pub(crate) mod shared;
 
 pub(crate) use files::{lines, read, repository, table_rows};
 pub(crate) use program::{
-    Ran, WorkDir, calls, command, killed, manifest, recorded, records, sha256_hex, shell, variant_names, wikitrail,
+    Ran, WorkDir, calls, command, killed, listed_commands, manifest, recorded, records, sha256_hex, shell, unwrapped,
+    variant_names, wikitrail,
 };
 pub(crate) use shared::folder as shared;

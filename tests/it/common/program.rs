@@ -189,3 +189,17 @@ pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
         hex
     })
 }
+
+/// The text on one line, as if it had not been wrapped for a terminal.
+pub(crate) fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The names of the commands that a help lists, under one heading or in groups.
+pub(crate) fn listed_commands(help: &str) -> Vec<&str> {
+    let end = help.find("\nOptions:").unwrap_or(help.len());
+    let sections = help[..end].split("\n\n").filter(|section| !section.starts_with("Arguments:"));
+    // A longer description goes on further to the right.
+    let lines = sections.flat_map(str::lines).filter_map(|line| line.strip_prefix("  "));
+    lines.filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()).collect()
+}

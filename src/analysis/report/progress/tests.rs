@@ -37,24 +37,21 @@ fn recorded(answer: &str) -> RunEvent {
 fn watched(total: usize) -> (Progress, Sink) {
     let sink = Sink::default();
     let mut progress = Progress::new(total, true);
-    progress.shown = Shown::Lines { out: Box::new(sink.clone()), last: progress.started, tenths: 0 };
+    progress.shown = Shown::Lines { out: Box::new(sink.clone()), last: progress.started };
     (progress, sink)
 }
 
 #[test]
-fn without_a_terminal_there_is_a_line_for_each_tenth() {
+fn a_short_run_writes_its_last_line_alone() {
     let (mut progress, sink) = watched(40);
-    // As if nothing took time, so that only tenths count.
     for i in 0..40 {
         progress.event(&recorded(if i % 4 == 0 { "yes" } else { "no" }));
     }
     progress.finish();
     let lines = sink.lines();
-    assert_eq!(lines.len(), 10, "{lines:?}");
-    assert!(lines[0].starts_with("4 of 40 episodes, "), "{}", lines[0]);
-    assert!(lines[0].contains(", EM 25.0 %, 2,040 tokens, 0.0400 USD, "), "{}", lines[0]);
-    assert!(lines[0].contains(", ETA "), "{}", lines[0]);
-    assert!(lines[9].starts_with("40 of 40 episodes, ") && lines[9].contains(", took "), "{}", lines[9]);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("40 of 40 episodes, ") && lines[0].contains(", took "), "{}", lines[0]);
+    assert!(lines[0].contains(", EM 25.0 %, 20,400 tokens, 0.4000 USD, "), "{}", lines[0]);
 }
 
 #[test]
@@ -67,6 +64,11 @@ fn a_slow_run_writes_a_line_every_ten_seconds() {
     progress.show(progress.started + Duration::from_mins(1));
     assert_eq!(sink.lines().len(), 1);
     assert!(sink.lines()[0].starts_with("3 of 1,000 episodes, 3.0/min, "), "{:?}", sink.lines());
+    assert!(sink.lines()[0].contains(", ETA "), "{:?}", sink.lines());
+    progress.show(progress.started + Duration::from_secs(69));
+    assert_eq!(sink.lines().len(), 1);
+    progress.show(progress.started + Duration::from_secs(70));
+    assert_eq!(sink.lines().len(), 2);
 }
 
 #[test]
