@@ -61,7 +61,7 @@ pub(crate) fn run_summary<'a>(
     RunSummary { title, accuracy, rows: &summary.variants, joined, wall_ms, notes, below, next }
 }
 
-/// Such as `results/first: 60 questions of sample, scored by metric `aliases``; first the episodes, if some are missing.
+/// Such as `results/first: 60 questions of sample`; before the questions the episodes, if some are missing.
 fn title(summary: &Summary, metric: &str) -> String {
     let dataset = &summary.manifest.dataset;
     let (run, shard) = (summary.run.display(), summary.shard.map(|shard| format!(", shard {shard}")));

@@ -16,7 +16,7 @@ impl BudgetKind {
         match self {
             Self::Calls => "model calls",
             Self::Tokens => "tokens",
-            Self::Usd => "US $",
+            Self::Usd => "USD",
         }
     }
 }

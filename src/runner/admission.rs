@@ -166,7 +166,7 @@ fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
     let dollars = || {
         let limit = limits.usd.filter(|limit| committed.usd + next.usd > *limit)?;
         let left = (limit - committed.usd).max(0.0);
-        Some(format!("{left:.4} of {limit:.4} US $ are left, and an episode takes about {:.4}", next.usd))
+        Some(format!("{left:.4} of {limit:.4} USD are left, and an episode takes about {:.4}", next.usd))
     };
     calls.or_else(tokens).or_else(dollars)
 }

@@ -150,7 +150,7 @@ impl Expense {
 
 impl std::fmt::Display for Expense {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let cost = self.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} US $"));
+        let cost = self.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} USD"));
         let usage = self.load.usage;
         let (calls, tokens) = (counted(self.load.calls, "model call"), counted(usage.total(), "token"));
         let (prompt, completion) = (thousands(usage.prompt_tokens), thousands(usage.completion_tokens));

@@ -264,8 +264,8 @@ fn about(manifest: &Manifest) -> Option<String> {
         first.method.clone()
     } else {
         let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
-        let named = if names.len() > MAX_LISTED { String::new() } else { format!(" ({})", names.join(", ")) };
-        format!("{}{named}", counted(names.len(), "variant"))
+        let list = if names.len() > MAX_LISTED { String::new() } else { format!(" ({})", names.join(", ")) };
+        format!("{}{list}", counted(names.len(), "variant"))
     };
     let each = |of: fn(&Variant) -> &str| {
         let all: BTreeSet<&str> = variants.iter().map(of).collect();
@@ -297,7 +297,7 @@ fn price_notes(job: &Job) -> Vec<String> {
             let kept = other(price.cached, "cache read") + &other(price.cache_write, "cache write");
             let of = if job.manifest.variants.len() > 1 { format!(" of {}", variant.model) } else { String::new() };
             lines
-                .push(format!("US$ per million tokens{of}: {prompt} prompt{kept}, {completion} completion ({origin})"));
+                .push(format!("USD per million tokens{of}: {prompt} prompt{kept}, {completion} completion ({origin})"));
         }
     }
     lines

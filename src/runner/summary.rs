@@ -428,7 +428,7 @@ impl std::fmt::Display for Expenditure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (calls, tokens) = (counted(self.calls, "model call"), counted(self.usage.total(), "token"));
         write!(f, "{calls}, {tokens}")?;
-        self.cost_usd.map_or(Ok(()), |usd| write!(f, ", {usd:.4} US $"))
+        self.cost_usd.map_or(Ok(()), |usd| write!(f, ", {usd:.4} USD"))
     }
 }
 

@@ -113,7 +113,7 @@ fn five_questions_show_nothing_in_any_format() {
     let args = ["--from-csv", &files[0], &files[1], "--metric", "tokens", "--mde"];
     let with = |more: &[&str]| wikitrail(&[&["compare"], &args[..], more].concat());
     let said = "q and p are not distinguishable: 5 questions cannot show any difference at p < 0.05, as at least 6 questions \
-                must differ; the difference is 0.90 tokens, 95 % interval unbounded, p = 0.0625";
+                must differ; observed: 0.90 tokens, 95 % interval unbounded, p = 0.0625";
     for (format, cell) in
         [("table", "+0.90 [unbounded]"), ("markdown", "+0.90 \\[unbounded\\]"), ("latex", "+0.90 {[}unbounded{]}")]
     {

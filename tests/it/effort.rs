@@ -43,7 +43,7 @@ fn questions_and_repeats_are_priced_by_the_variance_of_both() {
             assert!(close(&effort[design]["cost_usd"], questions * repeats * 0.04), "{effort}");
         }
         let sentence = effort["sentence"].as_str().expect("a sentence");
-        assert!(sentence.contains(" at 80 % power (b − a): ") && sentence.contains(" US $; dearer: "), "{sentence}");
+        assert!(sentence.contains(" at 80 % power (b − a): ") && sentence.contains(" USD; dearer: "), "{sentence}");
         assert!(effort["once"]["cost_usd"].as_f64() < effort["twice"]["cost_usd"].as_f64(), "{effort}");
     }
     assert!(found[0]["sentence"].as_str().is_some_and(|text| text.starts_with("to see 1 point EM ")), "{found:?}");

@@ -71,7 +71,7 @@ fn tokens_from_the_providers_cache_have_their_own_price_everywhere() {
         let ran = wikitrail(dir.path(), &server, &run);
         if name == "listed" {
             assert!(
-                ran.stderr.contains("US$ per million tokens: 10 prompt, 1 cache read, 12.5 cache write, 20 completion"),
+                ran.stderr.contains("USD per million tokens: 10 prompt, 1 cache read, 12.5 cache write, 20 completion"),
                 "{}",
                 ran.stderr
             );

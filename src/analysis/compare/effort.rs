@@ -122,7 +122,7 @@ impl<'c> Planning<'c> {
         Design { questions, repeats, expense }
     }
 
-    /// Such as `to see 3 points EM at 80 % power (b − a): 1,850 questions, 41.00 US $; …`.
+    /// Such as `to see 3 points EM at 80 % power (b − a): 1,850 questions, 41.00 USD; …`.
     fn sentence(
         &self,
         difference: f64,
@@ -161,7 +161,7 @@ impl std::fmt::Display for Design {
         let whole = |count: f64, noun: &str| counted(count.round() as u64, noun);
         let Expense { cost_usd, calls, tokens } = self.expense;
         match (cost_usd, calls, tokens) {
-            (Some(usd), ..) => write!(f, ", {usd:.2} US $"),
+            (Some(usd), ..) => write!(f, ", {usd:.2} USD"),
             (None, Some(calls), Some(tokens)) => {
                 write!(f, ", {} and {}", whole(calls, "model call"), whole(tokens, "token"))
             }

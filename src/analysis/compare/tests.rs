@@ -59,8 +59,8 @@ fn indistinguishable_variants_show_the_detectable_difference() {
     assert!((0.0508..0.0509).contains(&least), "{least}");
     assert_eq!(
         pair.verdict.sentence,
-        "b and a are not distinguishable: 500 questions show 5.1 points EM or more with 80 % power if 16 % \
-         of them differ; the difference is 1.2 points EM, 95 % interval -2.3 to 4.7, p = 0.5716"
+        "b and a are not distinguishable: with 500 questions the smallest detectable difference is 5.1 points EM (80 % power, if 16 % \
+         of them differ); observed: 1.2 points EM, 95 % interval -2.3 to 4.7, p = 0.5716"
     );
     let needed = pair.questions_needed.expect("a number");
     assert!((8000..9000).contains(&needed), "{needed}");
@@ -335,7 +335,7 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
     assert_eq!(
         pair.verdict.sentence,
         "b and a are not distinguishable: 1 question cannot show any difference at p < 0.05, as at least 6 questions must \
-         differ; the difference is 100.0 points EM, 95 % interval -58.7 to 100.0, p = 1"
+         differ; observed: 100.0 points EM, 95 % interval -58.7 to 100.0, p = 1"
     );
 }
 

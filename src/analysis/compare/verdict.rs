@@ -126,12 +126,12 @@ impl Words<'_> {
             return format!("{unlike}: they never differ in {} on {questions}", self.figure.label());
         }
         let shown =
-            mde.map_or_else(|| self.nothing_shown(), |mde| format!("{questions} show {}", self.detectable(mde)));
-        let found = format!("the difference is {}{}, {}", self.amount(difference), self.interval(false), self.p(p));
+            mde.map_or_else(|| self.nothing_shown(), |mde| format!("with {questions} {}", self.detectable(mde)));
+        let found = format!("observed: {}{}, {}", self.amount(difference), self.interval(false), self.p(p));
         format!("{unlike}: {shown}; {found}")
     }
 
-    /// Such as `42.0 points EM or more with 80 % power if 53 % of them differ`.
+    /// Such as `the smallest detectable difference is 42.0 points EM (80 % power, if 53 % of them differ)`.
     fn detectable(&self, least: f64) -> String {
         let Pair { n, units, differing, p, .. } = self.pair;
         let unit = if units == n { "of them" } else { "of the clusters" };
@@ -140,7 +140,8 @@ impl Words<'_> {
         // What McNemar's test sees of a question is whether it differs, others see by how much.
         let spread = if p.is_some_and(|p| p.test == "mcnemar exact") { "" } else { " with the same spread" };
         let power = percent(self.power);
-        format!("{} or more with {power} % power if {share} {unit} differ{spread}", self.amount(least))
+        let least = self.amount(least);
+        format!("the smallest detectable difference is {least} ({power} % power, if {share} {unit} differ{spread})")
     }
 
     /// Whether a test or an interval shows the difference whatever the distribution of the questions' differences.
@@ -263,12 +264,12 @@ pub(crate) fn p_value(p: f64) -> String {
     if p < SMALLEST_P { format!("<{SMALLEST_P}") } else { format!("{p:.4}") }
 }
 
-/// A probability in a sentence: `p = 0.008`, `p < 0.0001`.
+/// A probability in a sentence: `p = 0.0080`, `p < 0.0001`.
 pub(crate) fn p_equals(p: f64) -> String {
     if p < SMALLEST_P {
         return format!("p < {SMALLEST_P}");
     }
-    format!("p = {}", p_value(p).trim_end_matches('0').trim_end_matches('.'))
+    format!("p = {}", p_value(p))
 }
 
 fn amount(value: f64) -> String {

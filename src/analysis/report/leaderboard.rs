@@ -116,7 +116,7 @@ fn grid(title: String, entries: &[Entry]) -> Grid {
     let priced = entries.iter().any(|entry| entry.cost_usd.is_some());
     let tagged = entries.iter().any(|entry| !entry.tags.is_empty());
     let mut header = vec![Heading::words("run"), Heading::numbers("EM % [95 %]"), Heading::numbers("rank")];
-    header.extend(priced.then(|| Heading::numbers("US $")));
+    header.extend(priced.then(|| Heading::numbers("USD")));
     header.extend(["begun", "model", "episodes"].map(Heading::words));
     header.extend(tagged.then(|| Heading::words("tags")));
     let row = |entry: &Entry| {

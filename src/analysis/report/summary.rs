@@ -55,7 +55,9 @@ impl RunSummary<'_> {
             let intervals = caption(self.rows.iter().map(|row| &row.score), true);
             text = text + &self.overview(width) + "\n" + &wrapped(&format!("{intervals}{took}"), width, "");
         }
-        verdict.iter().for_each(|sentence| text += &wrapped(sentence, width, ""));
+        for sentence in verdict {
+            text += &wrapped(sentence, width, "");
+        }
         let title = if self.is_measured() { "next (`score` has costs, retrieval and failure classes)" } else { "next" };
         text + &self.commands(title, width)
     }

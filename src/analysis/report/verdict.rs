@@ -12,7 +12,7 @@ const MAX_NAMED: usize = 3;
 /// What the variants of a group show in the figure that is compared first: the verdict of each pair that was planned, if these
 /// are few, and else which variants nobody beats.
 pub(crate) fn headline(group: &Group) -> Vec<String> {
-    let figure = group.comparison.iter().flat_map(|comparison| comparison.figures.first()).next();
+    let figure = group.comparison.as_ref().ok().and_then(|comparison| comparison.figures.first());
     let pairs = figure.map_or(&[][..], |figure| &figure.pairs);
     match pairs {
         [] => Vec::new(),
