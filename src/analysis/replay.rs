@@ -55,7 +55,10 @@ pub(crate) fn imported(path: &Path) -> Result<Vec<Imported>, RunError> {
     for (number, line) in text.lines().enumerate() {
         let bad = |error: &dyn std::fmt::Display| {
             let message = format!("`{shown}`, line {}: not a recorded episode: {error}", number + 1);
-            RunError::input(message, "--import react-notebook takes one recorded episode per line")
+            RunError::input(
+                message,
+                "--import takes one episode per line, with the digests of its prompts; `wikitrail import react-notebook` reads what the notebooks write",
+            )
         };
         if line.trim().is_empty() {
             continue;

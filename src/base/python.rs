@@ -126,18 +126,9 @@ pub fn repr(text: &str) -> String {
 pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
     let (mut strings, mut rest) = (Vec::new(), shown);
     while !rest.is_empty() {
-        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-        let mut text = String::new();
-        let mut chars = rest[1..].char_indices();
-        let end = loop {
-            match chars.next()? {
-                (at, c) if c == quote => break at + 2,
-                (_, '\\') => text.push(unescaped(chars.next()?.1, &mut chars)?),
-                (_, c) => text.push(c),
-            }
-        };
+        let (text, behind) = unrepr(rest)?;
         strings.push(text);
-        rest = &rest[end..];
+        rest = behind;
         if !rest.is_empty() {
             rest = rest.strip_prefix(", ").filter(|rest| !rest.is_empty())?;
         }
@@ -145,8 +136,40 @@ pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
     Some(strings)
 }
 
+/// The string that [`repr`] wrote at the beginning of `shown`, and what is behind it.
+fn unrepr(shown: &str) -> Option<(String, &str)> {
+    let quote = shown.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let (mut text, mut chars) = (String::new(), shown[1..].char_indices());
+    loop {
+        match chars.next()? {
+            (_, c) if c == quote => return Some((text, chars.as_str())),
+            (_, '\\') => text.push(unescaped(chars.next()?.1, &mut chars)?),
+            (_, c) => text.push(c),
+        }
+    }
+}
+
+/// What Python prints of a dictionary of strings, numbers, lists and the like as JSON, which is not checked.
+pub(crate) fn printed_to_json(printed: &str) -> Option<String> {
+    let (mut json, mut rest) = (String::with_capacity(printed.len()), printed);
+    while let Some(c) = rest.chars().next() {
+        let words = [("True", "true"), ("False", "false"), ("None", "null")];
+        if matches!(c, '\'' | '"') {
+            let (text, behind) = unrepr(rest)?;
+            json.push_str(&serde_json::to_string(&text).ok()?);
+            rest = behind;
+        } else if let Some((word, name)) = words.into_iter().find(|(word, _)| rest.starts_with(word)) {
+            json.push_str(name);
+            rest = &rest[word.len()..];
+        } else {
+            json.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    Some(json)
+}
+
 /// The character that an escape means, by what follows the backslash.
-#[cfg(any(feature = "index", test))]
 fn unescaped(escape: char, rest: &mut std::str::CharIndices<'_>) -> Option<char> {
     let digits = match escape {
         'n' => return Some('\n'),
@@ -178,7 +201,7 @@ fn is_printable(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_newer_than_python, is_word, lower, repr};
+    use super::{is_newer_than_python, is_word, lower, printed_to_json, repr};
     use crate::tests::golden;
     use serde::Deserialize;
 
@@ -255,6 +278,16 @@ mod tests {
             ("\u{7}\u{e000}\u{1f600}", "'\\x07\\ue000😀'"),
         ] {
             assert_eq!(repr(text), shown);
+        }
+    }
+
+    #[test]
+    fn what_python_prints_of_a_dictionary_is_read_as_json() {
+        let printed = r#"{'steps': 2, "it's": 'a\n"b"\\\xe9', 'em': True, 'f1': 0.5, 'l': [None, False]}"#;
+        let json = r#"{"steps": 2, "it's": "a\n\"b\"\\é", "em": true, "f1": 0.5, "l": [null, false]}"#;
+        assert_eq!(printed_to_json(printed).as_deref(), Some(json));
+        for broken in ["{'a", "{'a\\q'}", "{'\\x1"] {
+            assert_eq!(printed_to_json(broken), None, "{broken}");
         }
     }
 }

@@ -376,16 +376,6 @@ impl<S> Trajectory<S> {
         self.steps_recorded && !(self.steps.is_empty() && self.measured())
     }
 
-    /// Tokens over all calls; absent where another program did not count them.
-    pub fn counted_usage(&self) -> Option<Usage> {
-        Some(self.usage).filter(|usage| self.has_steps() || usage.total() > 0)
-    }
-
-    /// How long it took, in milliseconds; absent where another program did not say it.
-    pub fn timed_ms(&self) -> Option<u64> {
-        Some(self.wall_ms).filter(|ms| self.has_steps() || *ms > 0)
-    }
-
     /// The steps of an agent, in order; samples of a vote are left out.
     pub fn agent_steps(&self) -> impl Iterator<Item = &Step<S>> {
         self.steps.iter().filter(|step| step.sample.is_none())
@@ -399,6 +389,28 @@ impl<S> Trajectory<S> {
     /// Number of model calls over all steps, copied ones left out.
     pub fn call_count(&self) -> usize {
         self.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.copied).count()
+    }
+}
+
+impl<S: Text> Trajectory<S> {
+    /// Whether we ran it: other programs' episodes do not say when they began, or have no steps.
+    fn is_own(&self) -> bool {
+        self.has_steps() && self.started_at.length() > 0
+    }
+
+    /// [`Self::call_count`]; absent where another program did not record its calls.
+    pub fn recorded_calls(&self) -> Option<usize> {
+        Some(self.call_count()).filter(|calls| self.is_own() || *calls > 0)
+    }
+
+    /// Tokens over all calls; absent where another program did not count them.
+    pub fn counted_usage(&self) -> Option<Usage> {
+        Some(self.usage).filter(|usage| self.is_own() || usage.total() > 0)
+    }
+
+    /// How long it took, in milliseconds; absent where another program did not say it.
+    pub fn timed_ms(&self) -> Option<u64> {
+        Some(self.wall_ms).filter(|ms| self.is_own() || *ms > 0)
     }
 }
 

@@ -5,7 +5,9 @@ use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::thousands;
 use crate::base::text::{counted, shell_word, visible_line};
-use crate::runner::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook, without_secrets};
+use crate::runner::{
+    AnswerFrom, InspectImport, NotebookImport, NotebookImported, import_inspect, import_notebook, without_secrets,
+};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -22,12 +24,17 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Files with one recorded episode per line.
+    /// Files that the notebooks wrote: `trajs/*.json`, a JSON dump of `infos`, printed traces, the notebook with its output; or
+    /// one recorded episode per line.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The new run folder.
     #[arg(long, value_name = "RUN")]
     out: PathBuf,
+    /// A run over the same questions. Episodes that match by the question's text get its ids, gold answers and metric, so that both
+    /// can be compared.
+    #[arg(long, value_name = "RUN")]
+    like: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -122,25 +129,55 @@ fn left_out(skipped: &[String], what: &str) {
     }
 }
 
-fn notebook(Args { files, out }: &Args) -> anyhow::Result<u8> {
+fn notebook(args: &Args) -> anyhow::Result<u8> {
+    let files = &args.files;
     let stems: Vec<_> = files.iter().map(|file| file.file_stem()).collect();
     if let Some(at) = (1..stems.len()).find(|at| stems[..*at].contains(&stems[*at])) {
         let message = format!("two files are named like `{}`", files[at].display());
         return Err(Failure::usage(message, "questions are named after their files: rename one of them"));
     }
-    let NotebookImported { folder, episodes, right, differing, skipped } =
-        import_notebook(files, out, without_secrets(std::env::args_os()))?;
-    left_out(&skipped, "line");
-    if !differing.is_empty() {
-        let ids: Vec<String> = differing.iter().take(NAMED).map(|id| visible_line(id, 80)).collect();
-        let more = if differing.len() > NAMED { ", …" } else { "" };
-        let count = counted(differing.len(), "episode");
-        let score = if differing.len() == 1 { "scores" } else { "score" };
+    let imported = import_notebook(&NotebookImport {
+        files,
+        out: &args.out,
+        like: args.like.as_deref(),
+        command_line: without_secrets(std::env::args_os()),
+    })?;
+    left_out(&imported.skipped, "record");
+    if !imported.differing.is_empty() {
+        let ids: Vec<String> = imported.differing.iter().take(NAMED).map(|id| visible_line(id, 80)).collect();
+        let more = if imported.differing.len() > NAMED { ", …" } else { "" };
+        let count = counted(imported.differing.len(), "episode");
+        let score = if imported.differing.len() == 1 { "scores" } else { "score" };
         say(format_args!("warning: {count} {score} otherwise than the file says: {}{more}", ids.join(", ")));
     }
-    let folder = shell_word(&folder.display().to_string());
+    if imported.without_gold > 0 {
+        let count = counted(imported.without_gold, "episode");
+        let has = if imported.without_gold == 1 { "has" } else { "have" };
+        say(format_args!(
+            "note: {count} {has} no gold answer in the files; --like RUN takes those of a run over the same questions"
+        ));
+    }
+    let folder = shell_word(&args.out.display().to_string());
     let mut out = stdout();
-    writeln!(out, "{folder}: {}, {} of them right by the file", counted(episodes, "episode"), thousands(right))?;
+    writeln!(out, "{folder}: {}{}", counted(imported.episodes, "episode"), by_the_file(&imported))?;
     writeln!(out, "next:\n  wikitrail score {folder}")?;
+    if let Some(like) = &args.like {
+        writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
+    }
     Ok(failure::OK)
+}
+
+/// How many episodes the files have as right, and how many broke off.
+fn by_the_file(imported: &NotebookImported) -> String {
+    let NotebookImported { episodes, not_measured, scored, right, .. } = imported;
+    let of = if scored == episodes { "of them".to_owned() } else { format!("of {}", thousands(*scored)) };
+    let right = match scored {
+        0 => String::new(),
+        _ => format!(", {} {of} right by the file", thousands(*right)),
+    };
+    let broken_off = match not_measured {
+        0 => String::new(),
+        count => format!(", {} not measured", thousands(*count)),
+    };
+    format!("{right}{broken_off}")
 }

@@ -71,7 +71,7 @@ pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
-pub(crate) use import::{AnswerFrom, InspectImport, NotebookImported, import_inspect, import_notebook};
+pub(crate) use import::{AnswerFrom, InspectImport, NotebookImport, NotebookImported, import_inspect, import_notebook};
 #[cfg(test)]
 pub(crate) use named_files::FLAGS_OF_FILES;
 pub(crate) use named_files::Known;

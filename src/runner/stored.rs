@@ -174,6 +174,10 @@ fn approaches(folder: &RunFolder, manifest: &Manifest) -> Result<HashMap<String,
 
 fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError> {
     let unknown = |what: &str, name: &str| {
+        if name == UNKNOWN {
+            let message = format!("another program recorded the run, which does not say its {what}");
+            return RunError::input(message, "name a run of wikitrail");
+        }
         let message = format!("the run was made with {what} `{name}`, which this program does not know");
         RunError::input(message, "use the version of wikitrail that made it")
     };

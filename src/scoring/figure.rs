@@ -144,14 +144,14 @@ figures! {
     RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
     STEPS "steps" Neither Count(|episode| count(with_steps(episode)?.agent_steps()))
         "number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them";
-    CALLS "calls" Neither Count(|episode| u64::try_from(with_steps(episode)?.call_count()).ok())
+    CALLS "calls" Neither Count(|episode| u64::try_from(with_steps(episode)?.recorded_calls()?).ok())
         "number of model calls";
     BAD_CALLS "bad_calls" Lower
         Count(|episode| count(repairs(episode)?.filter(|repair| repair.is_bad_call())))
         "replies without an action, mended by a further call (the paper's `n_badcalls`)";
-    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(with_steps(episode)?).cut()))
+    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(with_calls(episode)?).cut()))
         "calls that the limit of tokens cut, or that did not fit into the model's context";
-    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(with_steps(episode)?).declined()))
+    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(with_calls(episode)?).declined()))
         "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
     SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
     LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
@@ -214,8 +214,13 @@ fn with_steps(episode: &ScoredEpisode) -> Option<&Trajectory> {
     Some(&episode.trajectory).filter(|trajectory| trajectory.has_steps())
 }
 
+/// The episode, if its calls are known.
+fn with_calls(episode: &ScoredEpisode) -> Option<&Trajectory> {
+    with_steps(episode).filter(|trajectory| trajectory.recorded_calls().is_some())
+}
+
 fn repairs(episode: &ScoredEpisode) -> Option<impl Iterator<Item = &Repair>> {
-    Some(with_steps(episode)?.repairs.iter())
+    Some(with_calls(episode)?.repairs.iter())
 }
 
 fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {

@@ -25,7 +25,7 @@ pub(crate) fn episode(steps: Vec<Step>, answer: Option<&str>, golds: &[&str], ou
         failure: None,
         usage: Usage::default(),
         cost_usd: None,
-        started_at: String::new(),
+        started_at: "2026-01-01T00:00:00Z".to_owned(),
         wall_ms: 0,
         compat: Some(Compat::Fixed),
         repairs: Vec::new(),

@@ -153,11 +153,12 @@ impl Tally {
         if let Some(cost) = trajectory.cost_usd {
             total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
         }
-        let add =
-            |sum: &mut Option<u64>, n: usize| *sum = sum.filter(|_| trajectory.has_steps()).map(|sum| sum + count(n));
-        add(&mut total.steps, trajectory.agent_steps().count());
-        add(&mut total.calls, trajectory.call_count());
-        add(&mut total.bad_calls, trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count());
+        let add = |sum: &mut Option<u64>, n: Option<usize>| *sum = sum.zip(n).map(|(sum, n)| sum + count(n));
+        let (steps, calls) = (trajectory.agent_steps().count(), trajectory.recorded_calls());
+        let bad_calls = trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count();
+        add(&mut total.steps, trajectory.has_steps().then_some(steps));
+        add(&mut total.calls, calls);
+        add(&mut total.bad_calls, calls.map(|_| bad_calls));
         let Some(score) = score else {
             self.score.hidden += 1;
             return;

@@ -27,7 +27,7 @@ fn a_folder_of_recorded_episodes_is_a_run_like_any_other() {
     assert_eq!(ran.stdout, "r: 4 episodes, 1 of them right by the file\nnext:\n  wikitrail score r\n");
     for said in [
         "warning: paper.jsonl:3: not a recorded episode: not valid JSON at column 2; left out",
-        "warning: paper.jsonl:5: another episode has `order` 1; left out",
+        "warning: paper.jsonl:5: another episode has the position 1; left out",
         "warning: paper.jsonl:6: not a recorded episode: field",
         "warning: 1 episode scores otherwise than the file says: other/0",
     ] {
@@ -62,7 +62,7 @@ fn a_folder_of_recorded_episodes_is_a_run_like_any_other() {
 #[test]
 fn what_cannot_be_imported_is_refused_and_nothing_is_written() {
     let dir = imported();
-    dir.write("bad.jsonl", "[]\n");
+    dir.write("bad.jsonl", "7\n");
     dir.write("sub/paper.jsonl", "");
     let import = |args: &[&str]| dir.wikitrail(&[&["import", "react-notebook"], args].concat());
     import(&["bad.jsonl", "--out", "r"]).refused(3, &["bad.jsonl:1", "no recorded episode"]);

@@ -31,6 +31,7 @@ transcripts! {
     datasets
     experiments
     exports
+    imports
     inputs
     prompts
     scores

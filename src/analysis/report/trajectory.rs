@@ -165,10 +165,11 @@ pub(in crate::analysis::report) fn repairs(trajectory: &Trajectory) -> Option<St
 /// Steps, calls, tokens, cost and duration.
 pub(in crate::analysis::report) fn sum(trajectory: &Trajectory) -> String {
     let mut parts = if trajectory.has_steps() {
-        vec![counted(trajectory.agent_steps().count(), "step"), counted(trajectory.call_count(), "call")]
+        vec![counted(trajectory.agent_steps().count(), "step")]
     } else {
         vec!["steps not recorded".to_owned()]
     };
+    parts.extend(trajectory.recorded_calls().map(|calls| counted(calls, "call")));
     parts.extend(trajectory.counted_usage().map(tokens));
     parts.extend(trajectory.cost_usd.map(|cost| format!("{cost:.4} USD")));
     parts.extend(trajectory.timed_ms().map(duration));

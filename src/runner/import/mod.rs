@@ -2,17 +2,21 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `inspect` | a folder of the answers in logs of Inspect; the run whose questions they answer |
+//! | `inspect` | a folder of the answers in logs of Inspect |
 //! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
-//! | `notebook` | episodes that the paper's notebooks recorded, and a folder of them |
+//! | `notebook` | a folder of episodes that the paper's notebooks recorded; episodes with the digests of their prompts |
+//! | `notebook_output` | what the notebooks themselves write and print, as trajectories |
+//! | `reference` | the run whose questions imported episodes answer |
 
 mod inspect;
 mod inspect_file;
 pub(crate) mod notebook;
+pub(crate) mod notebook_output;
+mod reference;
 
 pub(crate) use inspect::{InspectImport, import_inspect};
 pub(crate) use inspect_file::AnswerFrom;
-pub(crate) use notebook::{NotebookImported, import_notebook};
+pub(crate) use notebook::{NotebookImport, NotebookImported, import_notebook};
 
 use super::store::{RunFolder, StoreError};
 use crate::base::manifest::UNKNOWN;

@@ -1,26 +1,30 @@
 //! Episodes that the paper's notebooks recorded: their lines as trajectories, and a run folder of them.
 
+use super::notebook_output::{self, RecordedEpisode, VARIANT};
+use super::reference::ReferenceQuestions;
 use super::{NEW_FOLDER, imported_dataset, imported_variant, write_run};
-use crate::base::bounded::lines;
+use crate::base::bounded::{lines, text_at_most};
+use crate::base::manifest::UNKNOWN;
 use crate::base::text::{printable, visible_line};
 use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{
-    AnswerKind, Call, Compat, Manifest, Method, Outcome, Question, Repair, Step, Tool, Trajectory, Usage, Variant,
-    json_error, sha256_hex,
+    AnswerKind, Call, Compat, DatasetRecord, Manifest, Method, Outcome, Question, Repair, Step, Trajectory, Usage,
+    Variant, json_error, sha256_hex,
 };
 use crate::prompting::protocol::react_paper::MAX_STEPS;
 use crate::runner::error::RunError;
 use crate::runner::folder::refuse_target;
 use crate::runner::job::new_manifest;
 use crate::runner::store::RunFolder;
+use crate::runner::stored::stored_question;
 use crate::scoring::{Metric, score_answers};
 use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead, BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
-
-pub const VARIANT: &str = "react-notebook";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
@@ -181,65 +185,111 @@ const MAX_FILE: u64 = 1 << 30;
 /// The most lines that are left out.
 const MAX_SKIPPED: usize = 10_000;
 
-const EPISODES: &str =
-    "name files with one recorded episode per line, in the form of the paper's notebooks (`wikitrail docs formats`)";
+/// Bytes that are read to see what form a file has.
+const BEGINNING: u64 = 64 << 10;
+
+/// The first byte of a file that Python has pickled.
+const PICKLED: u8 = 0x80;
+
+const EPISODES: &str = "name what the paper's notebooks write: `trajs/*.json`, a JSON dump of `infos`, printed traces, or the \
+                        notebook with its output (`wikitrail docs formats`)";
+
+#[derive(Debug)]
+pub(crate) struct NotebookImport<'a> {
+    pub(crate) files: &'a [PathBuf],
+    pub(crate) out: &'a Path,
+    /// The run whose questions were asked: its ids and golds are taken.
+    pub(crate) like: Option<&'a Path>,
+    pub(crate) command_line: Vec<String>,
+}
 
 #[derive(Debug)]
 pub(crate) struct NotebookImported {
-    pub(crate) folder: PathBuf,
     pub(crate) episodes: usize,
+    pub(crate) not_measured: usize,
+    /// Episodes of which the files say whether they are right.
+    pub(crate) scored: usize,
     /// Episodes that the files have as right.
     pub(crate) right: usize,
+    /// Episodes without a gold answer.
+    pub(crate) without_gold: usize,
     /// Episodes whose EM is not what the file says: their ids.
     pub(crate) differing: Vec<String>,
-    /// Lines that are no recorded episodes: file, line and why.
+    /// Records that are no recorded episodes: file, place and why.
     pub(crate) skipped: Vec<String>,
 }
 
 #[derive(Default)]
 struct Found {
-    episodes: Vec<Imported>,
+    episodes: Vec<RecordedEpisode>,
+    asked: Option<ReferenceQuestions>,
     models: BTreeSet<String>,
-    /// The lines that episodes were read from, for a digest of the dataset.
+    /// The digests of the records that episodes were read from, for one of the dataset.
     sha256: Vec<String>,
     ids: HashSet<String>,
     skipped: Vec<String>,
 }
 
 /// Writes the episodes of several files into a new folder. A question's id is the file's name without its ending, `/`, and
-/// the episode's position in the recorded run.
-pub(crate) fn import_notebook(
-    files: &[PathBuf],
-    out: &Path,
-    command_line: Vec<String>,
-) -> Result<NotebookImported, RunError> {
-    refuse_target(&RunFolder::at(out), NEW_FOLDER)?;
-    let mut found = Found::default();
-    for file in files {
+/// the question's position in the recorded run or its dataset; `r` and the number of the record where neither is known.
+pub(crate) fn import_notebook(wanted: &NotebookImport<'_>) -> Result<NotebookImported, RunError> {
+    refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
+    let mut found = Found { asked: wanted.like.map(ReferenceQuestions::read).transpose()?, ..Found::default() };
+    for file in wanted.files {
         found.read(file)?;
     }
     if found.episodes.is_empty() {
         let first = found.skipped.first().map_or_else(|| "they are empty".to_owned(), Clone::clone);
         return Err(RunError::input(format!("the files hold no recorded episode: {first}"), EPISODES));
     }
-    let dataset = found.dataset_name();
-    let manifest = found.manifest(files, dataset, command_line);
-    let questions = found.episodes.iter().map(|episode| question(episode, dataset));
-    write_run(out, &manifest, questions, found.episodes.iter().map(|episode| &episode.trajectory))?;
-    let is_right = |episode: &&Imported| episode.claims.em > 0.0;
-    let differs = |episode: &&Imported| {
+    let manifest = found.manifest(wanted);
+    let dataset = &manifest.dataset.name;
+    let questions = found.episodes.iter().map(|episode| found.question(episode, dataset));
+    write_run(wanted.out, &manifest, questions, found.episodes.iter().map(|episode| &episode.trajectory))?;
+    let differs = |episode: &&RecordedEpisode| {
         let trajectory = &episode.trajectory;
         let metric = Metric::for_answers(dataset, &trajectory.answers);
-        (score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers))
-            .is_some_and(|score| (score.em > 0.0) != is_right(episode))
+        let score = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+        score.zip(episode.em).is_some_and(|(score, em)| (score.em > 0.0) != (em > 0.0))
     };
+    let count = |is: &dyn Fn(&RecordedEpisode) -> bool| found.episodes.iter().filter(|episode| is(episode)).count();
     Ok(NotebookImported {
-        folder: out.to_owned(),
-        right: found.episodes.iter().filter(is_right).count(),
-        differing: found.episodes.iter().filter(differs).map(|episode| episode.trajectory.id.clone()).collect(),
         episodes: found.episodes.len(),
+        not_measured: count(&|episode| !episode.trajectory.measured()),
+        scored: count(&|episode| episode.em.is_some()),
+        right: count(&|episode| episode.em.is_some_and(|em| em > 0.0)),
+        without_gold: count(&|episode| episode.trajectory.answers.is_empty()),
+        differing: found.episodes.iter().filter(differs).map(|episode| episode.trajectory.id.clone()).collect(),
         skipped: found.skipped,
     })
+}
+
+/// The form of a file by its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// A JSON object a line.
+    Lines,
+    /// One JSON value.
+    Json,
+    Printed,
+}
+
+impl Form {
+    fn of(beginning: &[u8]) -> Self {
+        let mut lines = beginning.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+        let Some(first) = lines.next() else { return Self::Lines };
+        // Python prints a dictionary with quotes that JSON does not have.
+        let mut is_incomplete = || {
+            let line = serde_json::from_slice::<serde::de::IgnoredAny>(first);
+            line.is_err_and(|error| error.is_eof()) && lines.next().is_some()
+        };
+        match first.first() {
+            Some(b'[') => Self::Json,
+            Some(b'{') if is_incomplete() => Self::Json,
+            _ if String::from_utf8_lossy(beginning).lines().any(notebook_output::is_heading) => Self::Printed,
+            _ => Self::Lines,
+        }
+    }
 }
 
 impl Found {
@@ -247,32 +297,51 @@ impl Found {
         let shown = path.display().to_string();
         let cannot =
             |error: std::io::Error| RunError::input(format!("cannot read `{shown}`: {error}"), "check the path");
-        let mut file = BufReader::new(File::open(path).map_err(cannot)?);
-        // A device such as /dev/zero has no end.
-        if file.fill_buf().map_err(cannot)?.first() == Some(&0) {
-            return Err(RunError::input(format!("`{shown}` begins with a NUL byte"), "name a text file"));
+        let mut file = File::open(path).map_err(cannot)?;
+        let mut beginning = Vec::new();
+        file.by_ref().take(BEGINNING).read_to_end(&mut beginning).map_err(cannot)?;
+        match beginning.first() {
+            // A device such as /dev/zero has no end.
+            Some(0) => return Err(RunError::input(format!("`{shown}` begins with a NUL byte"), "name a text file")),
+            Some(&PICKLED) => {
+                let hint = "write it as JSON: `json.dump(infos, open(\"infos.json\", \"w\"))`";
+                return Err(RunError::input(format!("`{shown}` is pickled, and no text"), hint));
+            }
+            _ => {}
         }
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let mut source = file.take(MAX_FILE + 1);
-        for (number, line) in lines(&mut source).enumerate() {
+        let form = Form::of(beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&beginning));
+        let whole = BufReader::new(Cursor::new(beginning).chain(file));
+        if form == Form::Lines {
+            return self.read_lines(path, whole, &cannot);
+        }
+        let text = text_at_most(whole, MAX_FILE).map_err(cannot)?;
+        let text = text.trim_start_matches('\u{feff}');
+        match form {
+            Form::Json => self.read_json(path, text),
+            _ => self.read_printed(path, text),
+        }
+        Ok(())
+    }
+
+    fn read_lines(
+        &mut self,
+        path: &Path,
+        source: impl BufRead,
+        cannot: &dyn Fn(std::io::Error) -> RunError,
+    ) -> Result<(), RunError> {
+        let mut source = source.take(MAX_FILE + 1);
+        for (line, number) in lines(&mut source).zip(1..) {
             if self.skipped.len() > MAX_SKIPPED {
-                let message = format!("`{shown}`: more than {MAX_SKIPPED} lines are no recorded episodes");
+                let message = format!("`{}`: more than {MAX_SKIPPED} lines are no recorded episodes", path.display());
                 return Err(RunError::input(message, EPISODES));
             }
-            let line = match line {
-                Ok(line) => line,
-                Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-                    self.skipped.push(format!("{shown}:{}: {error}", number + 1));
-                    continue;
-                }
+            let added = match line {
+                Ok(line) if line.trim_ascii().is_empty() => Ok(()),
+                Ok(line) => self.add_line(path, &line, number),
+                Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => Err(error.to_string()),
                 Err(error) => return Err(cannot(error)),
             };
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            if let Err(why) = self.add(&stem, &line) {
-                self.skipped.push(format!("{shown}:{}: {}", number + 1, visible_line(&why, 300)));
-            }
+            self.leave_out(path, &format!(":{number}"), added);
         }
         if source.limit() == 0 {
             return Err(cannot(std::io::Error::other(format!("it is larger than {} GiB", MAX_FILE >> 30))));
@@ -280,30 +349,102 @@ impl Found {
         Ok(())
     }
 
-    /// Takes a line as an episode, or says why it is none.
-    fn add(&mut self, stem: &str, line: &[u8]) -> Result<(), String> {
+    fn leave_out(&mut self, path: &Path, place: &str, added: Result<(), String>) {
+        if let Err(why) = added {
+            self.skipped.push(format!("{}{place}: {}", path.display(), visible_line(&why, 300)));
+        }
+    }
+
+    fn add_line(&mut self, path: &Path, line: &[u8], number: usize) -> Result<(), String> {
         let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8 text".to_owned())?;
-        let mut episode =
-            import(text).map_err(|error| format!("not a recorded episode: {}", json_error::in_line(&error)))?;
+        let not_recorded =
+            |error: serde_json::Error| format!("not a recorded episode: {}", json_error::in_line(&error));
+        let object: Map<String, Value> = serde_json::from_str(text).map_err(not_recorded)?;
+        if ["observations", "actions", "traj"].iter().any(|field| object.contains_key(*field)) {
+            return self.add_object(path, &object, number);
+        }
+        let Imported { trajectory, claims } = import(text).map_err(not_recorded)?;
+        let Claims { claim, em, model, .. } = claims;
+        let (question_idx, method) = (Some(trajectory.index), Some(Method::React));
+        let episode = RecordedEpisode { trajectory, claim, question_idx, em: Some(em), method, model };
+        self.add(path, episode, number, sha256_hex([line]))
+    }
+
+    fn add_object(&mut self, path: &Path, object: &Map<String, Value>, number: usize) -> Result<(), String> {
+        let Some(episode) = RecordedEpisode::of_object(object)? else { return Ok(()) };
+        let sha256 = episode.sha256();
+        self.add(path, episode, number, sha256)
+    }
+
+    fn read_json(&mut self, path: &Path, text: &str) {
+        let not_read = |error: &serde_json::Error| Err(json_error::in_file(error));
+        if text.trim_start().starts_with('{') {
+            match serde_json::from_str::<Map<String, Value>>(text) {
+                Ok(object) => match notebook_output::of_cells(&object) {
+                    Some(printed) => self.read_printed(path, &printed),
+                    None => {
+                        let added = self.add_object(path, &object, 1);
+                        self.leave_out(path, "", added);
+                    }
+                },
+                Err(error) => self.leave_out(path, "", not_read(&error)),
+            }
+            return;
+        }
+        match serde_json::from_str::<Vec<&RawValue>>(text) {
+            Ok(records) => {
+                let episodes = self.episodes.len();
+                for (record, number) in records.iter().zip(1..) {
+                    let object = serde_json::from_str(record.get()).map_err(|error| json_error::in_line(&error));
+                    let added = object.and_then(|object| self.add_object(path, &object, number));
+                    self.leave_out(path, &format!(": record {number}"), added);
+                }
+                if self.episodes.len() == episodes && self.skipped.is_empty() {
+                    self.leave_out(path, "", Err("the list has no episode".to_owned()));
+                }
+            }
+            Err(error) => self.leave_out(path, "", not_read(&error)),
+        }
+    }
+
+    fn read_printed(&mut self, path: &Path, text: &str) {
+        let episodes = notebook_output::printed(text);
+        if episodes.is_empty() {
+            let why = "no line begins with `Question:` or `Claim:`, as the notebooks print it";
+            self.leave_out(path, "", Err(why.to_owned()));
+        }
+        for ((line, episode), number) in episodes.into_iter().zip(1..) {
+            let added = episode.and_then(|episode| {
+                let sha256 = episode.sha256();
+                self.add(path, episode, number, sha256)
+            });
+            self.leave_out(path, &format!(":{line}"), added);
+        }
+    }
+
+    /// Takes an episode with the digest of its record, or says why not.
+    fn add(&mut self, path: &Path, mut episode: RecordedEpisode, number: usize, sha256: String) -> Result<(), String> {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let (id, place) = match episode.question_idx {
+            Some(index) => (format!("{stem}/{index}"), format!("the position {index}")),
+            None => (format!("{stem}/r{number}"), "the same question".to_owned()),
+        };
         let trajectory = &mut episode.trajectory;
-        let id = format!("{stem}/{}", trajectory.index);
-        if !self.ids.insert(id.clone()) {
-            return Err(format!("another episode has `order` {}", trajectory.index));
+        (trajectory.id, trajectory.index) = (id, self.episodes.len());
+        if let Some(asked) = &self.asked {
+            let (question, _) = asked.find(&trajectory.id, &trajectory.question)?;
+            (trajectory.id, trajectory.index) = (question.id.clone(), question.index);
+            trajectory.question.clone_from(&question.question);
+            if !question.answers.is_empty() {
+                trajectory.answers.clone_from(&question.answers);
+            }
         }
-        let sha256 = sha256_hex([line]);
-        trajectory.key = sha256_hex([VARIANT.as_bytes(), b"\n", id.as_bytes(), b"\n", sha256.as_bytes()]);
-        trajectory.id = id;
-        trajectory.index = self.episodes.len();
-        for step in &mut trajectory.steps {
-            // The environment turns the first letter of an action into a small one.
-            let action = step.action_text.as_deref().unwrap_or_default();
-            let mut chars = action.chars();
-            let lowered: String =
-                chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default();
-            let (tool, input) = Tool::parse_action(&lowered);
-            (step.tool, step.input) = (Some(tool), Some(input.to_owned()));
+        if !self.ids.insert(trajectory.id.clone()) {
+            return Err(format!("another episode has {place}"));
         }
-        self.models.insert(episode.claims.model.clone().unwrap_or_else(|| "unknown".to_owned()));
+        trajectory.key = sha256_hex([VARIANT.as_bytes(), b"\n", trajectory.id.as_bytes(), b"\n", sha256.as_bytes()]);
+        trajectory.steps.iter_mut().for_each(notebook_output::name_tool);
+        self.models.insert(episode.model.clone().unwrap_or_else(|| UNKNOWN.to_owned()));
         self.sha256.push(sha256);
         self.episodes.push(episode);
         Ok(())
@@ -311,7 +452,7 @@ impl Found {
 
     /// The name that decides the metric.
     fn dataset_name(&self) -> &'static str {
-        let claims = self.episodes.iter().filter(|episode| episode.claims.claim).count();
+        let claims = self.episodes.iter().filter(|episode| episode.claim).count();
         match claims {
             0 => "hotpotqa",
             _ if claims == self.episodes.len() => "fever",
@@ -319,36 +460,50 @@ impl Found {
         }
     }
 
-    fn manifest(&self, files: &[PathBuf], dataset: &str, command_line: Vec<String>) -> Manifest {
-        let paths: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-        let sha256 = sha256_hex([self.sha256.join("\n").as_bytes()]);
-        let (name, count) = (dataset.to_owned(), self.episodes.len());
-        let dataset = imported_dataset(name, paths.join(", "), VARIANT, sha256, count);
-        new_manifest(vec![self.variant()], dataset, 1, command_line)
+    fn question(&self, episode: &RecordedEpisode, dataset: &str) -> Question {
+        let trajectory = &episode.trajectory;
+        let asked = self.asked.as_ref().and_then(|asked| asked.find(&trajectory.id, &trajectory.question).ok());
+        if let Some((question, _)) = asked {
+            return Question { dataset: dataset.to_owned(), ..stored_question(question) };
+        }
+        let kind = if episode.claim { AnswerKind::Label } else { AnswerKind::Span };
+        Question {
+            dataset: dataset.to_owned(),
+            index: trajectory.index,
+            answer_kind: kind,
+            ..Question::new(trajectory.id.clone(), trajectory.question.clone(), trajectory.answers.clone())
+        }
+    }
+
+    fn manifest(&self, wanted: &NotebookImport<'_>) -> Manifest {
+        let count = self.episodes.len();
+        let dataset = if let Some(asked) = &self.asked {
+            DatasetRecord { selected: count, ..asked.dataset.clone() }
+        } else {
+            let paths: Vec<String> = wanted.files.iter().map(|file| file.display().to_string()).collect();
+            let sha256 = sha256_hex([self.sha256.join("\n").as_bytes()]);
+            imported_dataset(self.dataset_name().to_owned(), paths.join(", "), VARIANT, sha256, count)
+        };
+        new_manifest(vec![self.variant()], dataset, 1, wanted.command_line.clone())
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
     fn variant(&self) -> Variant {
         let models: Vec<String> = self.models.iter().map(|model| printable(model, 200)).collect();
-        let claims = self.episodes.iter().any(|episode| episode.claims.claim);
+        let claims = self.episodes.iter().any(|episode| episode.claim);
         Variant {
             protocol: "react-paper".to_owned(),
-            method: Method::React.name().to_owned(),
+            method: self.method().map_or(UNKNOWN, Method::name).to_owned(),
             max_steps: Some(MAX_STEPS),
             compat: Some(Compat::Paper),
             question_label: if claims { "Claim" } else { "Question" }.to_owned(),
             ..imported_variant(VARIANT, models.join("; "))
         }
     }
-}
 
-fn question(episode: &Imported, dataset: &str) -> Question {
-    let trajectory = &episode.trajectory;
-    let kind = if episode.claims.claim { AnswerKind::Label } else { AnswerKind::Span };
-    Question {
-        dataset: dataset.to_owned(),
-        index: trajectory.index,
-        answer_kind: kind,
-        ..Question::new(trajectory.id.clone(), trajectory.question.clone(), trajectory.answers.clone())
+    /// The method of all episodes, if they have one.
+    fn method(&self) -> Option<Method> {
+        let first = self.episodes.first()?.method;
+        first.filter(|_| self.episodes.iter().all(|episode| episode.method == first))
     }
 }

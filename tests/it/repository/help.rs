@@ -142,6 +142,10 @@ fn every_example_of_every_help_works() {
         ("dev.json", r#"[{"question": "Who?", "context": [["Ada", ["She wrote."]]]}]"#),
         ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
         ("episodes.jsonl", &notebook::episode(0, "Finish[Rome]", 1)),
+        (
+            "4711.json",
+            r#"[{"observations": ["Question: Who?", "x"], "actions": ["finish[Ada]"], "answer": "Ada", "gt_answer": "Ada"}]"#,
+        ),
         ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),
     ] {
         dir.write(name, text);
