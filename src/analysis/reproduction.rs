@@ -5,10 +5,11 @@ use crate::analysis::report::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval};
 use crate::analysis::report::{counted, thousands};
 use crate::analysis::results::runs_at;
+use crate::analysis::scores;
 use crate::base::named;
 use crate::base::stats::Interval;
-use crate::base::text::shell_word;
-use crate::base::{DatasetRecord, Manifest, Variant};
+use crate::base::text::{excerpt, shell_word};
+use crate::base::{DatasetRecord, Manifest, Method, Variant};
 use crate::dataset::PUBLIC_SOURCES;
 use crate::runner::experiment::{
     Assignment, DatasetDraft, Effect, ExperimentFile, Overrides, Published, PublishedMetric, value_text,
@@ -16,7 +17,7 @@ use crate::runner::experiment::{
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Summary, VariantScore};
 use crate::scoring::RunScore;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Reproduction {
@@ -26,6 +27,16 @@ pub(crate) struct Reproduction {
     pub(crate) runs: Vec<(DatasetDraft, Summary)>,
     /// Datasets of which nothing is recorded.
     absent: Vec<String>,
+    /// Of a run that is no experiment's, the variant of the experiment that each of its variants stands for.
+    methods: BTreeMap<String, String>,
+}
+
+/// Whose published figures a run that is no experiment's stands beside, and what the run itself does not say.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures<'a> {
+    pub(crate) experiment: &'a Path,
+    pub(crate) dataset: Option<&'a str>,
+    pub(crate) method: Option<Method>,
 }
 
 /// Figures of one dataset by one metric.
@@ -48,7 +59,7 @@ impl Reproduction {
     }
 
     /// Reads what is recorded. The experiment is the one that is stored there.
-    pub(crate) fn open(folder: &Path) -> Result<Self, RunError> {
+    pub(crate) fn open(folder: &Path, figures: Figures<'_>) -> Result<Self, RunError> {
         let Some((run, manifest)) = Self::manifest(folder)? else {
             return Err(RunError::input(
                 format!("`{}` holds no run", folder.display()),
@@ -56,11 +67,13 @@ impl Reproduction {
             ));
         };
         let (Some(record), Some(text)) = (&manifest.experiment, run.experiment()?) else {
-            return Err(RunError::input(
-                format!("`{}` is not an experiment run, so it has no published figures", folder.display()),
-                format!("its own figures: wikitrail score {}", shell_word(&folder.display().to_string())),
-            ));
+            return Self::of_run(&run, &manifest, folder, figures);
         };
+        if figures.dataset.is_some() || figures.method.is_some() {
+            let message =
+                format!("`{}` is a run of an experiment, which says what its figures are of", folder.display());
+            return Err(RunError::usage(message, "leave --dataset and --method out"));
+        }
         let stored = run.path().join(RunFolder::EXPERIMENT);
         let names: Vec<&str> = manifest.variants.iter().map(|variant| variant.name.as_str()).collect();
         let text = text.trim_start_matches('\u{feff}');
@@ -81,7 +94,52 @@ impl Reproduction {
                 absent.push(dataset.name.clone());
             }
         }
-        Ok(Self { folder: around, experiment, runs, absent })
+        Ok(Self { folder: around, experiment, runs, absent, methods: BTreeMap::new() })
+    }
+
+    /// A run that is no experiment's, such as an imported one: each variant stands for the experiment's with its method.
+    fn of_run(run: &RunFolder, manifest: &Manifest, folder: &Path, figures: Figures<'_>) -> Result<Self, RunError> {
+        let (shown, typed) = (folder.display(), shell_word(&folder.display().to_string()));
+        if run.path() != folder {
+            let hint =
+                format!("name one of them: wikitrail reproduce {}", shell_word(&run.path().display().to_string()));
+            return Err(RunError::input(format!("`{shown}` holds runs that are no experiment's"), hint));
+        }
+        let experiment = ExperimentFile::load(figures.experiment)?;
+        let name = figures.dataset.unwrap_or(&manifest.dataset.name);
+        let Some(dataset) = experiment.datasets.iter().find(|dataset| dataset.name == name) else {
+            let names: Vec<&str> = experiment.datasets.iter().map(|dataset| dataset.name.as_str()).collect();
+            let names = names.join(" or ");
+            let of = figures.experiment.display();
+            return Err(RunError::input(
+                format!("`{shown}` is a run over `{}`, and `{of}` has figures of {names}", excerpt(name)),
+                format!("if its questions are of one of them: wikitrail reproduce {typed} --dataset NAME"),
+            ));
+        };
+        let mut methods = BTreeMap::new();
+        for variant in &manifest.variants {
+            let recorded = Method::parse(&variant.method);
+            let name = excerpt(&variant.name);
+            let method = match (recorded, figures.method) {
+                (Some(recorded), Some(typed)) if recorded != typed => {
+                    let message = format!("`{name}` of `{shown}` was run with method {}", recorded.name());
+                    return Err(RunError::usage(message, "leave --method out"));
+                }
+                (recorded, typed) => recorded.or(typed),
+            };
+            let Some(method) = method else {
+                let message = format!("`{name}` of `{shown}` does not say its method");
+                return Err(RunError::input(message, format!("name it: wikitrail reproduce {typed} --method react")));
+            };
+            methods.insert(variant.name.clone(), method.name().to_owned());
+        }
+        let runs = vec![(dataset.clone(), Summary::of(run.path(), None)?)];
+        Ok(Self { folder: folder.to_owned(), experiment, runs, absent: Vec::new(), methods })
+    }
+
+    /// The variant of the experiment that one of a run stands for.
+    fn stands_for<'a>(&'a self, variant: &'a str) -> &'a str {
+        self.methods.get(variant).map_or(variant, String::as_str)
     }
 
     /// One table a dataset and published metric; by EM where nothing is published.
@@ -119,7 +177,8 @@ impl Reproduction {
         let mut labels = false;
         let rows = summary.variants.iter().map(|VariantScore { name, metric: scored_by, score, .. }| {
             labels |= *scored_by == "fever";
-            let published = self.published(&dataset.name, metric).map(|published| figure(published, name));
+            let variant = self.stands_for(name);
+            let published = self.published(&dataset.name, metric).map(|published| figure(published, variant));
             Ours::of(name, score, f1, published.collect())
         });
         let rows = rows.collect();
@@ -171,43 +230,43 @@ impl Reproduction {
                     .to_owned(),
             );
         }
-        notes.extend(deviating_settings(&self.experiment, &self.runs));
+        notes.extend(self.methods.iter().map(|(variant, method)| format!("`{variant}` stands for `{method}`")));
+        notes.extend(self.deviating_settings());
         for (dataset, summary) in &self.runs {
             notes.extend(deviating_questions(dataset, &summary.manifest.dataset));
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
-                notes.push(format!(
-                    "{}: {} not recorded yet, {} not measured; go on: {}",
-                    dataset.name,
-                    counted(missing, "episode"),
-                    thousands(unmeasured),
-                    summary.resume_command(false)
-                ));
+                let go_on = match summary.manifest.is_import() {
+                    true => String::new(),
+                    false => format!("; go on: {}", summary.resume_command(false)),
+                };
+                let (missing, unmeasured) = (counted(missing, "episode"), thousands(unmeasured));
+                notes.push(format!("{}: {missing} not recorded yet, {unmeasured} not measured{go_on}", dataset.name));
+                notes.extend(scores::unmeasured(summary).iter().map(|line| format!("{}: {line}", dataset.name)));
             }
         }
         notes.extend(self.absent.iter().map(|name| format!("{name}: nothing is recorded")));
         notes
     }
-}
 
-/// Settings that were typed in place of the file's, in one sentence for all variants.
-pub(crate) fn deviating_settings(experiment: &ExperimentFile, runs: &[(DatasetDraft, Summary)]) -> Option<String> {
-    let mut found = BTreeSet::new();
-    for (dataset, summary) in runs {
-        for draft in experiment.variants_on(dataset, &Overrides::default()) {
-            let Some(variant) = summary.manifest.variants.iter().find(|variant| variant.name == draft.name) else {
-                continue;
-            };
-            for Assignment { setting, value, .. } in draft.settings {
-                // A prompt's file may have been found elsewhere; its digest is compared when a run is resumed.
-                let compared = setting.effect == Effect::Decides || setting.name.starts_with("exemplar");
-                let recorded = setting.of(variant).filter(|recorded| compared && *recorded != value_text(&value));
-                found.extend(recorded.map(|it| format!("{} {it} in place of {}", setting.name, value_text(&value))));
+    /// Settings that differ from the file's, in one sentence for all variants.
+    fn deviating_settings(&self) -> Option<String> {
+        let mut found = BTreeSet::new();
+        for (dataset, summary) in &self.runs {
+            for draft in self.experiment.variants_on(dataset, &Overrides::default()) {
+                let stands = |variant: &&Variant| self.stands_for(&variant.name) == draft.name;
+                let Some(variant) = summary.manifest.variants.iter().find(stands) else { continue };
+                for Assignment { setting, value, .. } in &draft.settings {
+                    // A prompt's file may have been found elsewhere; its digest is compared when a run is resumed.
+                    let compared = setting.effect == Effect::Decides || setting.name.starts_with("exemplar");
+                    let recorded = setting.of(variant).filter(|recorded| compared && *recorded != value_text(value));
+                    found.extend(recorded.map(|it| format!("{} {it} in place of {}", setting.name, value_text(value))));
+                }
             }
         }
+        let found: Vec<String> = found.into_iter().collect();
+        (!found.is_empty()).then(|| format!("settings that differ from the file's: {}", found.join("; ")))
     }
-    let found: Vec<String> = found.into_iter().collect();
-    (!found.is_empty()).then(|| format!("settings that differ from the file's: {}", found.join("; ")))
 }
 
 /// Says where other questions were asked than those of which figures are published.

@@ -127,6 +127,16 @@ fn notes(summary: &Summary, width: usize) -> Vec<String> {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));
     }
     lines.extend(unfinished(&summary.unfinished_shards));
+    lines.extend(unmeasured(summary));
+    lines.extend(summary.shortfalls());
+    lines.extend(spent(&summary.spending));
+    lines.extend(other_statuses(summary));
+    lines
+}
+
+/// Why episodes were not measured, and what to do about it.
+pub(crate) fn unmeasured(summary: &Summary) -> Vec<String> {
+    let mut lines = Vec::new();
     let mut reasons: Vec<(&String, &u64)> = summary.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let mut hints: Vec<&String> = Vec::new();
@@ -141,9 +151,6 @@ fn notes(summary: &Summary, width: usize) -> Vec<String> {
     if reasons.len() > 3 {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
-    lines.extend(summary.shortfalls());
-    lines.extend(spent(&summary.spending));
-    lines.extend(other_statuses(summary));
     lines
 }
 

@@ -122,6 +122,11 @@ fn is_none_yet(n: &usize) -> bool {
 }
 
 impl Manifest {
+    /// Whether the run was imported, so that it cannot be resumed.
+    pub fn is_import(&self) -> bool {
+        self.command_line.get(1).is_some_and(|word| word == "import")
+    }
+
     /// How often each question is run under a variant.
     pub fn repeats_of(&self, variant: &Variant) -> u32 {
         variant.repeats.unwrap_or(self.repeats)

@@ -9,7 +9,8 @@ use crate::analysis::report::View;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::sheet::to_terminal;
 use crate::analysis::report::summary::LEVEL;
-use crate::analysis::reproduction::{Ours, Place, Reproduction, Table, share};
+use crate::analysis::reproduction::{Figures, Ours, Place, Reproduction, Table, share};
+use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::runner::{Ask, ExplicitArgs, Origin, Question, RunError, check_files};
 use clap::Command;
@@ -39,9 +40,16 @@ const OTHER_DEFAULTS: [(&str, &str); 7] = [
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct Args {
-    /// Folder of a reproduction: print its table again, and run nothing.
+    /// Folder of a reproduction: print its table again, and run nothing. Of another run, also an imported one: its figures beside
+    /// those that are published for its method and dataset.
     #[arg(value_name = "DIR", conflicts_with_all = ["out", "resume", "dry_run", "limit", "hotpotqa", "fever", "model", "a_try"])]
     folder: Option<PathBuf>,
+    /// Method of DIR, where the run does not say it.
+    #[arg(long, value_name = "METHOD", requires = "folder", value_parser = method)]
+    method: Option<Method>,
+    /// Dataset of DIR in the experiment file, where the run has it under another name.
+    #[arg(long, value_name = "NAME", requires = "folder")]
+    dataset: Option<String>,
     /// Experiment file with published figures.
     #[arg(long, value_name = "FILE", default_value = TABLE_1)]
     experiment: PathBuf,
@@ -126,7 +134,7 @@ pub(super) fn command(command: Command) -> Command {
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     if let Some(folder) = &args.folder {
-        show(folder, args.json)?;
+        show(folder, &args)?;
         return Ok(failure::OK);
     }
     let (typed, person) = (args.explicit.clone(), config::person()?);
@@ -157,7 +165,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     args.given = (person.results(), given);
     if !args.a_try && !args.settings.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {
-            Some(out) if Reproduction::is_there(out)? => show(out, args.json)?,
+            Some(out) if Reproduction::is_there(out)? => show(out, &args)?,
             _ => return Err(no_model()),
         }
         return Ok(failure::OK);
@@ -166,7 +174,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let code =
         run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false, report: None }).await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
-        show(out, args.json)?;
+        show(out, &args)?;
     }
     Ok(code)
 }
@@ -240,9 +248,14 @@ impl Args {
     }
 }
 
-fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
-    let reproduction = Reproduction::open(folder)?;
-    let text = if as_json {
+fn method(name: &str) -> Result<Method, String> {
+    Method::parse(name).ok_or_else(|| format!("the methods are {}", Method::CLI_NAMES.join(", ")))
+}
+
+fn show(folder: &Path, args: &Args) -> anyhow::Result<()> {
+    let figures = Figures { experiment: &args.experiment, dataset: args.dataset.as_deref(), method: args.method };
+    let reproduction = Reproduction::open(folder, figures)?;
+    let text = if args.json {
         format!("{}\n", reproduction_json(&reproduction))
     } else {
         to_terminal(&reproduction.sheet(), View::of_stdout().width)

@@ -193,7 +193,12 @@ fn what_cannot_be_reproduced_is_refused_with_advice() {
     assert_eq!(bench.wikitrail(&["reproduce", "--try", "--samples", "many"]).code, Some(2));
     refused(&bench, &["reproduce", "nowhere"], 3, "holds no run");
     bench.run_json(&["--limit", "1", "--out", "plain"]);
-    refused(&bench, &["reproduce", "plain"], 3, "not an experiment run");
+    refused(
+        &bench,
+        &["reproduce", "plain"],
+        3,
+        "`plain` is a run over `sample`, and `experiments/table1.toml` has figures of hotpotqa or fever",
+    );
     let other = ["reproduce", "--try", "--experiment", "experiments/sample.toml"];
     refused(&bench, &other, 2, "has no dataset `hotpotqa`");
 }
