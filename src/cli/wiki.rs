@@ -6,7 +6,7 @@ use super::flags::{OfWiki, Typed};
 use super::output_file::json_line;
 use super::say::{InputLine, InputLines, say, typed_line};
 use crate::base::Tool;
-use crate::base::text::visible_line;
+use crate::base::text::{counted, visible_line};
 use crate::runner::one_agent;
 use crate::wikipedia::{Observation, Session, SessionError, SessionOptions, SessionState};
 use rustyline::DefaultEditor;
@@ -149,7 +149,7 @@ search[X]   open the page X, or see similar titles
 lookup[y]   the next sentence of the open page that contains y
 finish[z]   give an answer; then only `reset` continues
 reset       start over
-state       show the open page and the position of the lookup
+state       show the title of the open page and the position of the lookup
 help        this text
 quit        leave (also Ctrl-D)
 ";
@@ -206,11 +206,32 @@ async fn answer_line(
             *session = start();
             write!(out, "{}", session.observation())?;
         }
-        "state" => writeln!(out, "{}", serde_json::to_string(&session.state())?)?,
+        "state" => show_state(session, out)?,
         action => act(action, session, out).await?,
     }
     out.flush()?;
     Ok(Continue(()))
+}
+
+fn show_state(session: &Session, out: &mut impl Write) -> std::io::Result<()> {
+    let state = session.state();
+    match session.title().zip(state.page_chars) {
+        Some((title, chars)) => {
+            writeln!(out, "open page: {}, {}", visible_line(title, 200), counted(chars, "character"))?;
+        }
+        None => writeln!(out, "open page: none")?,
+    }
+    match (state.lookup_keyword, state.lookup_cnt, state.lookup_len) {
+        (Some(keyword), Some(shown), Some(found)) => {
+            let keyword = visible_line(&keyword, 200);
+            writeln!(out, "lookup: `{keyword}`, {shown} of {} shown", counted(found, "sentence"))?;
+        }
+        _ => writeln!(out, "lookup: none")?,
+    }
+    if let Some(answer) = state.answer {
+        writeln!(out, "answer: {}", visible_line(&answer, 200))?;
+    }
+    writeln!(out, "steps: {}", state.steps)
 }
 
 async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyhow::Result<()> {

@@ -54,7 +54,7 @@ impl Job {
         let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
         let earlier =
             if experiment.forks.is_empty() { EarlierQuestions::of(out.as_deref()) } else { EarlierQuestions::Branched };
-        let SelectedQuestions { mut questions, mut record, notes } =
+        let SelectedQuestions { mut questions, mut record, mut notes } =
             SelectedQuestions::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
         if !experiment.forks.is_empty() {
             questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
@@ -74,7 +74,9 @@ impl Job {
         }
         let (mut variants, mut prompts) = (Vec::new(), Vec::new());
         let (mut agents, mut watched, mut learned) = (HashMap::new(), HashMap::new(), HashMap::new());
-        for BuiltVariant { variant, agent, prompts: rendered, breaker, learned: of_it } in built {
+        for BuiltVariant { variant, agent, prompts: rendered, breaker, learned: of_it, notes: of_prompt } in built {
+            // Variants of a matrix share their prompt.
+            notes.extend(of_prompt.into_iter().filter(|note| !notes.contains(note)).collect::<Vec<_>>());
             learned.extend(of_it.map(|of_it| (variant.name.clone(), of_it)));
             watched.extend(breaker.map(|breaker| (variant.name.clone(), breaker)));
             agents.insert(variant.name.clone(), agent);

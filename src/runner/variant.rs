@@ -5,7 +5,7 @@ use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
-use crate::base::text::printable;
+use crate::base::text::{excerpt, printable};
 use crate::base::{Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, Variant, Voting, Wording};
 use crate::models::{BaselineSettings, Budgeted, LearnedOptions, Price};
 use crate::prompting::protocol::{self, Options, Protocol, Setup, native};
@@ -25,6 +25,8 @@ pub(super) struct BuiltVariant {
     pub(crate) prompts: Vec<StoredPrompt>,
     pub(super) breaker: Option<Arc<Breaker>>,
     pub(super) learned: Option<LearnedOptions>,
+    /// What a person may not expect of its prompt.
+    pub(super) notes: Vec<String>,
 }
 
 struct Builder<'a> {
@@ -132,7 +134,7 @@ impl<'a> Builder<'a> {
     ) -> Result<BuiltVariant, RunError> {
         let wording = WikiSettings(self.settings).wording().unwrap_or_else(|| self.wording());
         let oracle_context = is_on(self.settings.oracle_context);
-        let voting = self.voting();
+        let (voting, notes) = (self.voting(), self.notes());
         let approach = Approach::of(
             self.method,
             |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(method)? }),
@@ -162,7 +164,33 @@ impl<'a> Builder<'a> {
         let variant = self.record(name, wording, price.cloned(), &prompts, model, wiki)?;
         let (prompt, direct_prompt) = prompts;
         let prompts = std::iter::once(prompt).chain(direct_prompt).collect();
-        Ok(BuiltVariant { variant, agent, prompts, breaker, learned })
+        Ok(BuiltVariant { variant, agent, prompts, breaker, learned, notes })
+    }
+
+    /// What differs from the paper's notebook with a text of its prompt files, and whether the text is for this method.
+    fn notes(&self) -> Vec<String> {
+        let PromptSource::Text(text) = &self.prompt else { return Vec::new() };
+        let Some(method) = self.method.agent().filter(|_| !text.is_plain()) else { return Vec::new() };
+        let (name, mut notes) = (excerpt(&self.prompt_name), Vec::new());
+        let has = |label: &str| text.text.lines().any(|line| line.starts_with(label));
+        if self.protocol.id() != protocol::react_paper::ID || !has("Action 1:") {
+            return notes;
+        }
+        let thinks = has("Thought 1:");
+        if thinks != (method == Method::React) {
+            let (has, other) = if thinks { ("thoughts", Method::React) } else { ("no thoughts", Method::Act) };
+            let method = method.name();
+            notes.push(format!(
+                "note: the exemplars of `{name}` have {has}: it is a text for {}, and the method is {method}",
+                other.name()
+            ));
+        } else if method == Method::React && text.text.trim_start().starts_with(&format!("{}:", self.label)) {
+            notes.push(format!(
+                "note: `{name}` begins with its exemplars; the paper's notebook puts its instruction before them, without which the \
+                 prompts and answers differ from the notebook's\nhint: write the instruction into a file and name it with --instruction FILE"
+            ));
+        }
+        notes
     }
 
     fn record(

@@ -176,6 +176,11 @@ impl Session {
         self.page.as_ref().map(OpenPage::to_text)
     }
 
+    /// Title of the open page.
+    pub fn title(&self) -> Option<&str> {
+        self.page.as_ref().map(|_| self.title.as_str())
+    }
+
     /// The tool's state now.
     pub fn state(&self) -> SessionState {
         SessionState {

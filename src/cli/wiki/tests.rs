@@ -125,12 +125,17 @@ async fn without_a_terminal_the_session_is_plain_text() {
     let (_dir, flag) = corpus();
     let start = starter(&wiki_args(&flag, "fixed")).expect("a corpus");
     let mut out = Vec::new();
-    let input = b"Search[London]\nlookup[old]\nsearch[zzqx]\nquit\nsearch[London]\n".as_slice();
+    let input = b"state\nSearch[London]\nlookup[old]\nsearch[zzqx]\nstate\nfinish[yes]\nstate\nquit\nsearch[London]\n"
+        .as_slice();
     wiki::run_plain(input, &mut out, start).await.expect("memory does not fail");
     assert_eq!(
         String::from_utf8(out).expect("text"),
-        "London is the capital of England. It is old. It is large.\n(Result 1 / 1) It is old.\n\
-         Could not find zzqx. Similar: [].\n(no page was found; `London` stays open)\n"
+        "open page: none\nlookup: none\nsteps: 0\n\
+         London is the capital of England. It is old. It is large.\n(Result 1 / 1) It is old.\n\
+         Could not find zzqx. Similar: [].\n(no page was found; `London` stays open)\n\
+         open page: London, 58 characters\nlookup: `old`, 1 of 1 sentence shown\nsteps: 3\n\
+         Episode finished.\n\
+         open page: London, 58 characters\nlookup: `old`, 1 of 1 sentence shown\nanswer: yes\nsteps: 4\n"
     );
 }
 
