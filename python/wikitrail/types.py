@@ -242,6 +242,7 @@ class DatasetColumns(TypedDict):
     question: NotRequired[str]
     answer: NotRequired[str]
     id: NotRequired[str]
+    answer_separator: NotRequired[str]  # what stands between the answers in a cell
 
 
 class Selection(TypedDict):

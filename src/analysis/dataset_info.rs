@@ -3,13 +3,13 @@
 use super::report::labelled;
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{AnswerKind, Question};
-use crate::dataset::{Dataset, Problem};
+use crate::dataset::{Dataset, Format, Problem};
 use crate::prompting::{self, PromptSource, QUESTION_LABELS};
 use crate::runner::RunError;
 use crate::runner::experiment::shipped;
 use crate::scoring::overlap::overlap;
 use crate::scoring::{normalize, normalize_characters};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -22,7 +22,8 @@ const NONE: &str = "(none)";
 #[derive(Debug, Serialize)]
 pub(crate) struct DatasetInfo<'q> {
     file: String,
-    format: &'static str,
+    #[serde(serialize_with = "format_name")]
+    format: Format,
     dataset: String,
     sha256: String,
     questions: usize,
@@ -32,6 +33,7 @@ pub(crate) struct DatasetInfo<'q> {
     types: BTreeMap<&'q str, usize>,
     levels: BTreeMap<&'q str, usize>,
     answer_kinds: BTreeMap<&'q str, usize>,
+    /// Without a gold answer: of a published dataset, whose makers withhold it, or of one's own.
     hidden_answers: usize,
     /// Marked as not answerable from their own context.
     unanswerable: usize,
@@ -81,7 +83,7 @@ pub(crate) fn dataset_info<'q>(
     let leakage = prompts.iter().map(|spec| leakage_of(spec, questions, &keys)).collect::<Result<_, RunError>>()?;
     Ok(DatasetInfo {
         file,
-        format: dataset.format.name(),
+        format: dataset.format,
         dataset: dataset.name.clone(),
         sha256: dataset.sha256.clone(),
         questions: questions.len(),
@@ -106,6 +108,10 @@ pub(crate) fn dataset_info<'q>(
         duplicates: duplicates(questions, &keys),
         leakage,
     })
+}
+
+fn format_name<S: Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(format.name())
 }
 
 fn counts<'q>(questions: &'q [Question], of: impl Fn(&'q Question) -> &'q str) -> BTreeMap<&'q str, usize> {
@@ -184,14 +190,14 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
         info.file,
         counted(info.questions, "question"),
         visible_line(&info.dataset, 60),
-        info.format
+        info.format.name()
     )?;
     let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, LABELS, width).as_bytes());
     row("sha256", info.sha256.clone())?;
     row("types", count_list(&info.types))?;
     row("levels", count_list(&info.levels))?;
     row("answers", count_list(&info.answer_kinds))?;
-    row("hidden answers", info.hidden_answers.to_string())?;
+    row(if info.format.is_own() { "no gold answer" } else { "hidden answers" }, info.hidden_answers.to_string())?;
     for (name, count) in [
         ("unanswerable", info.unanswerable),
         ("several answers", info.several_answers),
@@ -216,7 +222,11 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
         (
             "answers with |",
             info.several_in_one,
-            "an answer or alias with it is one text; several are a JSON list, such as [\"Lviv\", \"Lwów\"]",
+            if info.format.is_table() {
+                "an answer or alias with it is one text; --answer-separator '|' makes several of it"
+            } else {
+                "an answer or alias with it is one text; several are a JSON list, such as [\"Lviv\", \"Lwów\"]"
+            },
         ),
         (
             "lists as text",

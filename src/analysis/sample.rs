@@ -100,7 +100,7 @@ impl Stratum {
     fn of(&self, graded: &ScoredEpisode, fields: &HashMap<(String, usize), String>, at: usize) -> String {
         let trajectory = &graded.trajectory;
         match self {
-            Self::Em => graded.is_right().map_or_else(|| "hidden".to_owned(), |right| right.to_string()),
+            Self::Em => graded.is_right().map_or_else(|| "no gold".to_owned(), |right| right.to_string()),
             Self::Variant => trajectory.variant.clone(),
             Self::Class => graded.class().map(|class| class.name().to_owned()).unwrap_or_default(),
             Self::Outcome => trajectory.outcome.name().to_owned(),

@@ -196,7 +196,8 @@ pub struct DatasetRecord {
     /// Format that was read, such as `hotpotqa`.
     #[serde(default)]
     pub format: String,
-    /// Columns or keys that were named instead of ours: `question`, `answer`, `id`.
+    /// Columns or keys that were named instead of ours: `question`, `answer`, `id`; and `answer_separator`, which stands between
+    /// the answers in a cell.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, String>,
     /// SHA-256 of the file's bytes as read.

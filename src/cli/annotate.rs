@@ -299,7 +299,7 @@ fn misplaced(judgement: &Judgement, trajectory: &Trajectory) -> Option<String> {
 
 fn rules(graded: &ScoredEpisode) -> String {
     match (graded.score, graded.failure()) {
-        (None, _) => "none, as the gold answer is hidden".to_owned(),
+        (None, _) => "none, as the question has no gold answer".to_owned(),
         (Some(_), Some(failure)) => {
             format!("wrong, {}: {}", failure.class.name(), visible_line(&failure.evidence, 300))
         }

@@ -115,7 +115,8 @@ impl Group for OfDatasetFile {
     const TABLE: &'static [Setting] = DATASET_SETTINGS;
 
     fn has(setting: &Setting) -> bool {
-        ["format", "skip_bad", "question_column", "answer_column", "id_column"].contains(&setting.name)
+        ["format", "skip_bad", "question_column", "answer_column", "answer_separator", "id_column"]
+            .contains(&setting.name)
     }
 }
 

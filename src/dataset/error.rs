@@ -63,6 +63,9 @@ pub enum Problem {
     /// A table has no column of the wanted name; with the columns there are.
     #[error("no column `{0}`; the columns are {names}{meant}", meant = suggestion(.0, .1), names = quoted(.1))]
     NoColumn(String, Vec<String>),
+    /// The answers of one cell are to be separated, and the file has none; with its format.
+    #[error("--answer-separator applies to the cells of a table, and this file is read as {0}")]
+    NoTable(&'static str),
     /// A record's field is missing or not what it should be; the value is in backticks.
     #[error("field `{0}`: {1}")]
     Field(String, String),
@@ -131,6 +134,7 @@ impl DatasetError {
             Problem::Quote(_) => "close it with a double quote; a double quote inside a quoted cell is written twice",
             Problem::RepeatedColumn(_) => "rename one of the two columns, or delete it",
             Problem::NoColumn(..) => "name the column with --question-column, --answer-column or --id-column",
+            Problem::NoTable(_) => "omit it, or name the format of a table with --format csv or tsv",
             Problem::Field(..) => "fix the record, or skip bad records with --skip-bad",
             Problem::Duplicate(..) => "give each question a unique id, or skip repeated ones with --skip-bad",
             Problem::Empty => "a dataset needs at least one question",

@@ -1,7 +1,7 @@
 //! What a format is: a name, what its first record looks like, and how a record becomes a question.
 
-use super::Columns;
 use super::fields::{Fault, First, Layout, Record};
+use super::{Columns, jsonl};
 use crate::base::Question;
 use std::fmt;
 use std::path::Path;
@@ -79,6 +79,16 @@ impl Format {
     /// Whether records are read under names that users may give.
     pub(super) fn is_general(self) -> bool {
         matches!(self.read, Read::General(..))
+    }
+
+    /// Whether people write it themselves, and not the makers of a dataset, who withhold the answers of a test.
+    pub fn is_own(self) -> bool {
+        [jsonl::FORMAT, jsonl::CSV, jsonl::TSV].contains(&self)
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(self) -> bool {
+        matches!(self.layout(), Some(Layout::Csv | Layout::Tsv))
     }
 
     pub(super) fn question(self, record: &Record, columns: &Columns) -> Result<Question, Fault> {

@@ -109,7 +109,7 @@ pub(super) fn has_ours(fields: &Map<String, Value>, columns: &Columns) -> bool {
 /// Which names get one of ours: those that differ from it in case only, and without a `question` what another dataset
 /// calls it, if there are answers too. A name that is not unique, or that the user gave, is left as it is.
 fn renamed(names: &[&str], columns: &Columns) -> Vec<(usize, &'static str)> {
-    let Columns { question, answer, id, kind, level } = columns;
+    let Columns { question, answer, id, kind, level, answer_separator: _ } = columns;
     let given = [question, answer, id, kind, level].map(Option::as_deref);
     let replaced = |ours: &str| match ours {
         "question" => question.is_some(),

@@ -61,8 +61,7 @@ pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, F
     Ok(question)
 }
 
-/// The field that holds the answers, and what it holds: the official one first.
-/// A row as a question. The answer's cell may be a JSON list of answers.
+/// A row as a question. The cell of the answer, and that of aliases, may be a JSON list, or have separated answers.
 fn row_question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     let name = |given: &Option<String>, usual: &str| given.as_deref().unwrap_or(usual).to_owned();
     let answer = name(&columns.answer, if record.get("answers").is_some() { "answers" } else { "answer" });
@@ -81,7 +80,10 @@ fn row_question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
         std::mem::take(&mut record.fields).into_iter().partition(|(field, _)| read.contains(field));
     record.fields = known;
     for field in [answer.as_str(), "aliases"] {
-        if let Some(list) = record.get(field).and_then(Value::as_str).and_then(json_list) {
+        // Beside a column of answers that was named, a column `aliases` is the table's own.
+        let separator = columns.answer_separator.as_deref().filter(|_| field == answer || columns.answer.is_none());
+        let separated = |cell| json_list(cell).or_else(|| separated_list(cell, separator?));
+        if let Some(list) = record.get(field).and_then(Value::as_str).and_then(separated) {
             record.fields.insert(field.to_owned(), list);
         }
     }
@@ -100,11 +102,18 @@ fn json_list(cell: &str) -> Option<Value> {
     list.as_array()?.iter().all(scalar).then_some(list)
 }
 
+/// The answers of a cell without the white space around them; empty ones are none.
+fn separated_list(cell: &str, separator: &str) -> Option<Value> {
+    let answers = cell.split(separator).map(str::trim).filter(|answer| !answer.is_empty());
+    Some(answers.map(Value::from).collect())
+}
+
+/// The field that holds the answers, and what it holds: the official one first.
 fn answers<'a>(record: &Record, columns: &'a Columns) -> Result<(&'a str, Vec<String>), Fault> {
     let field = columns.answer.as_deref().unwrap_or(if record.get("answers").is_some() { "answers" } else { "answer" });
     let list = match record.get(field) {
         None => Vec::new(),
-        // A gold that is not there is hidden; it is not the empty text.
+        // An empty cell has no gold answer; that is not the empty text.
         Some(Value::String(text)) if text.trim().is_empty() => Vec::new(),
         Some(Value::Array(items)) => items.iter().map(|item| answer(field, item)).collect::<Result<_, _>>()?,
         Some(one) => vec![answer(field, one)?],

@@ -87,6 +87,8 @@ pub struct Columns {
     /// Instead of `type`.
     pub kind: Option<String>,
     pub level: Option<String>,
+    /// What separates the answers in one cell of a table (csv, tsv).
+    pub answer_separator: Option<String>,
 }
 
 /// Reads a file; JSON Lines and tables are read record by record.
@@ -196,6 +198,9 @@ impl<'a> Reader<'a> {
         } else {
             let detect = || Format::detect(file, &record, self.layout, columns);
             let format = self.options.format.or(self.shown).map_or_else(detect, Ok)?;
+            if columns.answer_separator.is_some() && !format.is_table() {
+                return Err(DatasetError::of_file(file, Problem::NoTable(format.name())));
+            }
             self.name = format.dataset_name(file, &record);
             *self.format.insert(format)
         };

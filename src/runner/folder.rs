@@ -131,9 +131,10 @@ impl OutputPlan {
                     .to_owned(),
             );
         }
-        let hidden = job.plan.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count();
-        if hidden > 0 {
-            lines.push(format!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
+        let unscored = job.plan.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count();
+        if unscored > 0 {
+            let have = if unscored == 1 { "has" } else { "have" };
+            lines.push(format!("note: {} {have} no gold answer and cannot be scored", counted(unscored, "episode")));
         }
         lines
     }

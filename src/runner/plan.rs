@@ -222,6 +222,10 @@ fn changes(recorded: &Manifest, planned: &Manifest, grows: bool) -> Vec<String> 
         }
     };
     compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
+    for name in recorded.dataset.columns.keys().chain(planned.dataset.columns.keys()).collect::<BTreeSet<_>>() {
+        let of = |manifest: &Manifest| json!(manifest.dataset.columns.get(name));
+        compare(&format!("{name} of the dataset"), &of(recorded), &of(planned));
+    }
     compare("stop_when", &json!(recorded.stop_when), &json!(planned.stop_when));
     if !grows || planned.repeats < recorded.repeats || planned.stop_when.is_some() {
         compare("repeats", &json!(recorded.repeats), &json!(planned.repeats));

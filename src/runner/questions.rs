@@ -6,7 +6,7 @@ use super::stored;
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{DatasetRecord, Question, Selection};
-use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
+use crate::dataset::{self, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
 use crate::runner::experiment::{DatasetSettings, DatasetSpec, shipped};
 use crate::runner::store::RunFolder;
 use std::collections::BTreeMap;
@@ -38,12 +38,7 @@ pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunErro
         |name: &str| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names()));
     let format = settings.format.as_deref();
     let format = format.map(|name| Format::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let columns = Columns {
-        question: settings.question_column.clone(),
-        answer: settings.answer_column.clone(),
-        id: settings.id_column.clone(),
-        ..Columns::default()
-    };
+    let columns = stored::columns(&columns(settings));
     Ok(ReadOptions { format, skip_bad: is_on(settings.skip_bad), columns, ..ReadOptions::default() })
 }
 
@@ -89,8 +84,12 @@ pub(super) fn selection(settings: &DatasetSettings, known: impl Fn(&str) -> bool
 }
 
 pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
-    let named =
-        [("question", &settings.question_column), ("answer", &settings.answer_column), ("id", &settings.id_column)];
+    let named = [
+        ("question", &settings.question_column),
+        ("answer", &settings.answer_column),
+        ("id", &settings.id_column),
+        ("answer_separator", &settings.answer_separator),
+    ];
     named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
 }
 

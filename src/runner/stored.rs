@@ -11,7 +11,7 @@ use crate::dataset::{self, Columns, Format, ReadOptions};
 use crate::prompting::protocol::{self, Frame, Layout, Options, Setup};
 use crate::scoring::{GoldEvidence, is_same_page};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -119,10 +119,20 @@ fn bytes(record: &DatasetRecord) -> Result<Cow<'static, [u8]>, String> {
 
 /// How the run read its dataset; bad records do no harm here.
 fn options(record: &DatasetRecord) -> ReadOptions {
-    let column = |name: &str| record.columns.get(name).cloned();
-    let columns =
-        Columns { question: column("question"), answer: column("answer"), id: column("id"), ..Columns::default() };
+    let columns = columns(&record.columns);
     ReadOptions { format: Format::parse(&record.format), skip_bad: true, columns, ..ReadOptions::default() }
+}
+
+/// The columns of a table, as a run's manifest records them.
+pub(super) fn columns(recorded: &BTreeMap<String, String>) -> Columns {
+    let named = |name: &str| recorded.get(name).cloned();
+    Columns {
+        question: named("question"),
+        answer: named("answer"),
+        id: named("id"),
+        answer_separator: named("answer_separator"),
+        ..Columns::default()
+    }
 }
 
 /// The approaches of a run, and the questions where a record does not hold all of what was asked.

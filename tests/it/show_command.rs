@@ -118,10 +118,10 @@ fn a_saved_conversation_is_readable() {
         wikitrail(&["ask", question, "--model", "baseline", "--save", file]).ok();
     }
     let table = show(&[file]);
-    assert!(table.lines().count() == 5 && table.contains("hidden") && table.contains("Who composed Aida?"), "{table}");
+    assert!(table.lines().count() == 5 && table.contains("no gold") && table.contains("Who composed Aida?"), "{table}");
     let id = lines(&show(&[file, "--json"]))[0]["id"].as_str().expect("an id").to_owned();
     let page = show(&[file, &id]);
-    assert!(page.contains("verdict      none: the gold answer is hidden\n") && page.contains("Aida"), "{page}");
+    assert!(page.contains("verdict      none: the question has no gold answer\n") && page.contains("Aida"), "{page}");
     assert_eq!(show(&[&format!("{file}:{id}")]), page);
 }
 

@@ -51,7 +51,7 @@ fn gold(page: &mut Page, trajectory: &Trajectory) {
     match trajectory.answers.split_first() {
         Some((gold, [])) => page.field("gold", gold, PLAIN),
         Some((gold, aliases)) => page.field("gold", &format!("{gold} (or: {})", aliases.join("; ")), PLAIN),
-        None => page.field("gold", "hidden", DIM),
+        None => page.field("gold", "none", DIM),
     }
 }
 
@@ -182,7 +182,7 @@ pub(super) fn verdict_word(outcome: Outcome, score: Option<AnswerScore>) -> &'st
         Some(score) if score.em > 0.0 => "right",
         Some(_) => "wrong",
         None if matches!(outcome, Outcome::NotMeasured | Outcome::Budget) => "not measured",
-        None => "hidden",
+        None => "no gold",
     }
 }
 
@@ -194,7 +194,7 @@ fn show_verdict(page: &mut Page, episode: &ScoredEpisode) {
                 format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, episode.metric.name());
             page.field("verdict", &figures, style);
         }
-        ("hidden", None) => page.field("verdict", "none: the gold answer is hidden", DIM),
+        ("no gold", None) => page.field("verdict", "none: the question has no gold answer", DIM),
         (_, None) => page.field("verdict", "none: the episode was not measured", DIM),
     }
     let Some(assessment) = &episode.assessment else { return };

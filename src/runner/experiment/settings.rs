@@ -252,6 +252,8 @@ settings! {
     question_column: String = Text, "NAME", default: "question";
     /// Column or key that holds the answer (csv, tsv, jsonl).
     answer_column: String = Text, "NAME", default: "answer";
+    /// What stands between several answers in one cell, such as `|` (csv, tsv).
+    answer_separator: String = Text, "TEXT", default: "none: several answers are a JSON list";
     /// Run a file whose columns or keys name no answers, without scores.
     unscored: bool = Switch, "";
     /// Column or key that holds the id (csv, tsv, jsonl).
