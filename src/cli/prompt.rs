@@ -190,8 +190,8 @@ pub(in crate::cli) struct NewArgs {
     /// The file to write, which ends in .toml; the prompt is named after it. An existing file is not replaced.
     #[arg(value_name = "FILE")]
     file: String,
-    /// Prompt file (TOML) that it is made from, built in or your own.
-    #[arg(long, value_name = "FILE", default_value = "prompts/hotpotqa.toml")]
+    /// Prompt that it is made from: a prompt file (TOML), built in or your own, or a text whose exemplars have numbered steps.
+    #[arg(long, value_name = "FILE[#KEY]", default_value = "prompts/hotpotqa.toml")]
     from: String,
     /// Keep only the first N exemplars; 0 for a prompt without any [default: all].
     #[arg(long, value_name = "N")]

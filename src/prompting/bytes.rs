@@ -136,8 +136,6 @@ pub enum PromptError {
     NoInstruction(String, &'static str),
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewExemplars { file: String, wanted: usize, available: usize },
-    #[error("`{0}` is a finished text, without the parts that a prompt file has")]
-    NoParts(String),
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewToKeep { file: String, wanted: usize, available: usize },
     #[error("cannot make a prompt file from `{0}`: {1}")]
@@ -189,9 +187,6 @@ impl PromptError {
             Self::Plain { .. } => "a plain text may have the placeholders {question}, once, and {tools}".into(),
             Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
             Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
-            Self::NoParts(..) => {
-                "name a prompt file in TOML; `wikitrail prompt list` shows those that are built in".into()
-            }
             Self::TooFewToKeep { available, .. } => format!("request at most {available}"),
             Self::NotEditable(..) => "`wikitrail prompt check FILE` lists what is wrong with it".into(),
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),

@@ -3,12 +3,14 @@
 use super::bytes::{BuiltIn, PromptError, text_of};
 use super::file::PromptFile;
 use super::load::{PromptSource, load, source};
+use super::numbered;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Value};
 
 /// What stands behind an empty list of exemplars.
 const NONE: &str = " # none; for examples, put [[exemplar]] blocks below in place of this line";
 
-/// A sound prompt file that is called `name`, made from the file `from` with its first `exemplars`, or all of them.
+/// A sound prompt file that is called `name`, made from `from` with its first `exemplars`, or all of them: a copy of a
+/// prompt file, or a text with numbered steps, taken apart.
 pub fn new(
     file: &str,
     name: &str,
@@ -16,9 +18,15 @@ pub fn new(
     exemplars: Option<usize>,
     builtin: BuiltIn<'_>,
 ) -> Result<NewPrompt, PromptError> {
-    let PromptSource::File(_) = load(from, None, builtin)? else {
-        return Err(PromptError::NoParts(from.to_owned()));
+    let text = match load(from, None, builtin)? {
+        PromptSource::File(_) => edited(name, from, exemplars, builtin)?,
+        PromptSource::Text(text) => numbered::prompt_file(&text, name, exemplars)?,
     };
+    let prompt = PromptFile::parse(file, &text).map_err(PromptError::Invalid)?;
+    Ok(NewPrompt { text, prompt })
+}
+
+fn edited(name: &str, from: &str, exemplars: Option<usize>, builtin: BuiltIn<'_>) -> Result<String, PromptError> {
     let bytes = source(from, builtin)?;
     let text = text_of(from, &bytes)?.replace("\r\n", "\n");
     // It is what was just read as a prompt, by the same parser.
@@ -29,9 +37,7 @@ pub fn new(
     if let Some(wanted) = exemplars {
         shorten(&mut document, from, wanted)?;
     }
-    let text = document.to_string();
-    let prompt = PromptFile::parse(file, &text).map_err(PromptError::Invalid)?;
-    Ok(NewPrompt { text, prompt })
+    Ok(document.to_string())
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
