@@ -10,11 +10,11 @@ use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
     judgements_of, with_judges,
 };
-use crate::base::Trajectory;
 use crate::base::stats::{Interval, Mean};
 use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::base::{Outcome, Trajectory};
 use crate::runner::store::RunFolder;
-use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore};
+use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore, format_note};
 use crate::scoring::{AnswerScore, Figure, Metric, ScoredEpisode, Unit, figure};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -129,6 +129,7 @@ fn notes(summary: &Summary, width: usize) -> Vec<String> {
     lines.extend(unfinished(&summary.unfinished_shards));
     lines.extend(unmeasured(summary));
     lines.extend(summary.shortfalls());
+    lines.extend(format_failures(summary));
     lines.extend(spent(&summary.spending));
     lines.extend(other_statuses(summary));
     lines
@@ -152,6 +153,15 @@ pub(crate) fn unmeasured(summary: &Summary) -> Vec<String> {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
     lines
+}
+
+/// Variants whose score is that of the form.
+fn format_failures(summary: &Summary) -> impl Iterator<Item = String> {
+    summary.variants.iter().filter_map(|VariantScore { name, score, .. }| {
+        let variant = summary.manifest.known_variants().find(|variant| variant.name == *name)?;
+        let failures = score.outcomes.get(Outcome::FormatFailure.name()).copied().unwrap_or_default();
+        format_note(&visible_line(name, 40), &variant.protocol, failures, score.measured)
+    })
 }
 
 /// What was spent, where not all of it is in the figures.

@@ -11,8 +11,8 @@ use crate::base::{Decoding, Method, Prompt, Question, Request, sha256_hex};
 use crate::prompting::protocol::direct::Direct;
 use crate::prompting::protocol::{self, Dialogue, Layout, OptionError, Options, Protocol, Setup, Turn};
 use crate::prompting::{self, Checked, PromptError, PromptSource, RenderSettings, Rendered, texts};
-use crate::runner::experiment::shipped;
-use crate::runner::find_protocol;
+use crate::runner::experiment::{VariantSettings, shipped};
+use crate::runner::{find_protocol, usual_protocol};
 use anyhow::Context as _;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
@@ -248,9 +248,12 @@ pub(super) struct How {
     /// File with the instruction before the exemplars of a JSON prompt [default: none].
     #[arg(long, value_name = "FILE")]
     pub(super) instruction: Option<String>,
-    /// Protocol to render for; `wikitrail prompt protocols` lists them.
-    #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID, value_parser = protocol::IDS)]
-    pub(super) protocol: String,
+    /// Model to render for, such as openai:NAME: it decides the protocol unless --protocol does [default: baseline].
+    #[arg(long, value_name = "PROVIDER:NAME")]
+    pub(super) model: Option<String>,
+    /// Protocol to render for; `wikitrail prompt protocols` lists them [default: that of the model, react-paper for the baseline].
+    #[arg(long, value_name = "ID", value_parser = protocol::IDS)]
+    pub(super) protocol: Option<String>,
     /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]
     pub(super) option: Vec<String>,
@@ -273,6 +276,8 @@ pub(super) struct How {
 
 pub(super) struct Preview {
     pub(super) source: PromptSource,
+    /// What a chat model is sent, where that is another protocol and nothing was said of either.
+    chat: Option<&'static str>,
     protocol: Arc<dyn Protocol>,
     /// The method of the first part.
     method: Method,
@@ -283,14 +288,21 @@ pub(super) struct Preview {
 impl How {
     pub(super) fn preview(&self, prompt: &str) -> anyhow::Result<Preview> {
         let options = options(&self.option)?;
-        let protocol = find_protocol(&self.protocol, &options, None)?;
         let method = match self.method {
             Method::ReactThenCotSc => Method::React,
             Method::CotSc | Method::CotScThenReact => Method::Cot,
             method => method,
         };
         let source = prompting::load(prompt, self.instruction.as_deref(), &shipped::file)?;
-        let section = texts::section(&self.protocol, &options);
+        let usual = |model: &str| {
+            usual_protocol(&VariantSettings { model: Some(model.to_owned()), ..VariantSettings::default() }, &source)
+        };
+        let (of_model, of_chat) = (usual(self.model.as_deref().unwrap_or("baseline"))?, usual("openai:NAME")?);
+        let id = self.protocol.as_deref().unwrap_or(of_model);
+        let is_open = self.protocol.is_none() && self.model.is_none() && method.agent().is_some();
+        let chat = Some(of_chat).filter(|chat| *chat != id && is_open);
+        let protocol = find_protocol(id, &options, None)?;
+        let section = texts::section(id, &options);
         let texts = texts::load(self.texts.as_deref(), source.language(), &section, &shipped::file)?;
         let max_steps = self.max_steps.map_or(protocol.max_steps(), usize::from);
         let settings = RenderSettings {
@@ -301,7 +313,7 @@ impl How {
             ..RenderSettings::default()
         };
         let rendered = prompting::render(&source, &texts, &settings)?;
-        Ok(Preview { source, protocol, method, max_steps, rendered })
+        Ok(Preview { source, chat, protocol, method, max_steps, rendered })
     }
 
     pub(super) fn request(&self, shown: &Preview, question: &str) -> anyhow::Result<Request> {
@@ -341,7 +353,7 @@ pub(in crate::cli) struct ShowArgs {
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
     /// Print the prompt's source as it is: the file, also a built-in one, or the entry of a JSON file.
-    #[arg(long, conflicts_with_all = ["instruction", "protocol", "option", "texts", "method", "question", "question_label", "shots",
+    #[arg(long, conflicts_with_all = ["instruction", "model", "protocol", "option", "texts", "method", "question", "question_label", "shots",
         "max_steps", "json"])]
     source: bool,
     /// Print the text or messages, their digest and length as JSON.
@@ -381,7 +393,7 @@ fn print_request(args: &ShowArgs, shown: &Preview, request: &Request) -> anyhow:
     if args.json {
         let (key, content) = request.prompt.to_json();
         let mut line = json!({
-            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method.name(),
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": shown.protocol.id(), "method": args.how.method.name(),
             "question": args.question, "sha256": sha256, "chars": chars, "stop": request.stop, key: content,
         });
         if let Some(functions) = &request.functions {
@@ -392,8 +404,21 @@ fn print_request(args: &ShowArgs, shown: &Preview, request: &Request) -> anyhow:
     }
     write_prompt(&mut out, request)?;
     out.flush()?;
+    let ends = matches!(request.prompt, Prompt::Messages(_)) || request.prompt.to_text().ends_with('\n');
     let stop = json!(request.stop);
-    writeln!(stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
+    say_below(ends, shown, &format!("sha256 {sha256}, {chars} characters, stop {stop}"))
+}
+
+/// A line about the prompt that was printed, and what a chat model is sent instead.
+fn say_below(ends: bool, shown: &Preview, line: &str) -> anyhow::Result<()> {
+    let mut err = stderr();
+    // The text itself has no line break at its end.
+    let start = if !ends && stdout_is_terminal() { "\n" } else { "" };
+    writeln!(err, "{start}{line}").context("cannot write to stderr")?;
+    if let Some(chat) = shown.chat {
+        writeln!(err, "note: this is protocol {}; a chat model is sent --protocol {chat}", shown.protocol.id())?;
+    }
+    Ok(())
 }
 
 /// A prompt for reading: a text exactly as it is sent and digested, so that `sha256sum` agrees; messages under their roles,
@@ -423,7 +448,7 @@ fn print_frame(args: &ShowArgs, shown: &Preview) -> anyhow::Result<()> {
     let mut out = stdout();
     if args.json {
         let line = json!({
-            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.how.protocol, "method": args.how.method.name(),
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": shown.protocol.id(), "method": args.how.method.name(),
             "sha256": sha256, "chars": chars, "exemplars": exemplars, "text": text,
         });
         writeln!(out, "{line}")?;
@@ -433,7 +458,7 @@ fn print_frame(args: &ShowArgs, shown: &Preview) -> anyhow::Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     let exemplars = exemplars.map_or_else(|| "a finished text".to_owned(), |n| counted(n, "exemplar"));
-    writeln!(stderr(), "sha256 {sha256}, {chars} characters, {exemplars}").context("cannot write to stderr")
+    say_below(text.ends_with('\n'), shown, &format!("sha256 {sha256}, {chars} characters, {exemplars}"))
 }
 
 const AROUND: usize = 3;
@@ -454,7 +479,7 @@ pub(in crate::cli) struct DiffArgs {
     #[arg(long, value_name = "TEXT", default_value = "{question}")]
     question: String,
     /// Compare the files, not what the model sees.
-    #[arg(long, conflicts_with_all = ["instruction", "protocol", "option", "texts", "method", "question", "question_label", "shots",
+    #[arg(long, conflicts_with_all = ["instruction", "model", "protocol", "option", "texts", "method", "question", "question_label", "shots",
         "max_steps"])]
     source: bool,
     /// Print one JSON object: `a`, `b`, `equal`, `removed`, `added` and the `diff`.
@@ -464,6 +489,8 @@ pub(in crate::cli) struct DiffArgs {
 
 struct Side<'a> {
     prompt: &'a str,
+    /// That it was rendered for; none of a file.
+    protocol: &'static str,
     text: String,
     sha256: String,
 }
@@ -483,11 +510,8 @@ pub(super) fn diff_prompts(args: &DiffArgs) -> anyhow::Result<u8> {
             json!({ "a": of(&a), "b": of(&b), "equal": equal, "removed": removed, "added": added, "diff": plain });
         json_line(&mut stdout(), &line)?;
     } else if equal {
-        let how = if args.source {
-            String::new()
-        } else {
-            format!(" under {}, {}", args.how.protocol, args.how.method.typed())
-        };
+        let how =
+            if args.source { String::new() } else { format!(" under {}, {}", a.protocol, args.how.method.typed()) };
         say(format_args!("no difference{how}"));
     } else if View::of_stdout().colour {
         stdout().styled().write_all(coloured(&a, &b, &diff).as_bytes())?;
@@ -498,17 +522,17 @@ pub(super) fn diff_prompts(args: &DiffArgs) -> anyhow::Result<u8> {
 }
 
 fn side<'a>(args: &DiffArgs, prompt: &'a str) -> anyhow::Result<Side<'a>> {
-    let text = if args.source {
-        String::from_utf8_lossy(&prompting::source(prompt, &shipped::file)?).into_owned()
+    let (text, protocol) = if args.source {
+        (String::from_utf8_lossy(&prompting::source(prompt, &shipped::file)?).into_owned(), "")
     } else {
         seen_text(args, prompt)?
     };
     let sha256 = sha256_hex([text.as_bytes()]);
-    Ok(Side { prompt, text, sha256 })
+    Ok(Side { prompt, protocol, text, sha256 })
 }
 
-/// The first request, and what is said on later occasions, each below its name in brackets.
-fn seen_text(args: &DiffArgs, prompt: &str) -> anyhow::Result<String> {
+/// The first request, and what is said on later occasions, each below its name in brackets; and the protocol.
+fn seen_text(args: &DiffArgs, prompt: &str) -> anyhow::Result<(String, &'static str)> {
     let shown = args.how.preview(prompt)?;
     let mut text = Vec::new();
     write_prompt(&mut text, &args.how.request(&shown, &args.question)?)?;
@@ -520,7 +544,7 @@ fn seen_text(args: &DiffArgs, prompt: &str) -> anyhow::Result<String> {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok(text)
+    Ok((text, shown.protocol.id()))
 }
 
 fn plain<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
@@ -561,7 +585,8 @@ mod tests {
 
     #[test]
     fn changed_words_are_marked_and_nothing_else_is_a_style() {
-        let side = |text: &str| Side { prompt: "p\u{1b}[2J", text: text.to_owned(), sha256: String::new() };
+        let side =
+            |text: &str| Side { prompt: "p\u{1b}[2J", protocol: "", text: text.to_owned(), sha256: String::new() };
         let (a, b) = (side("One\nUse one action now.\n"), side("One\nUse \u{1b}[1mtwo actions now.\n"));
         let diff = TextDiff::from_lines(a.text.as_str(), b.text.as_str());
         let text = coloured(&a, &b, &diff);

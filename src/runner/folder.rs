@@ -2,6 +2,7 @@
 
 use super::costs::Estimate;
 use super::error::RunError;
+use super::forms::layout_notes;
 use super::job::Job;
 use super::plan::{Due, Plan, differences, differences_of_parts};
 use super::prices::price_origin;
@@ -122,6 +123,10 @@ impl OutputPlan {
         }
         lines.extend(self.watch.iter().flat_map(|watch| watch.notes(&job.manifest.dataset.selection)));
         lines.extend(price_notes(job));
+        let stored = |sha256: &str| job.prompts.iter().find(|prompt| prompt.sha256 == sha256);
+        let variants = job.manifest.variants.iter();
+        let prompts = variants.filter_map(|variant| Some((variant, stored(&variant.prompt_sha256)?.text.clone())));
+        lines.extend(layout_notes(prompts).into_iter().map(|note| format!("note: {note}")));
         // Questions in Chinese that an English agent is asked over an English encyclopedia say nothing about either.
         let english = job.manifest.variants.iter().any(|variant| variant.wording.is_english());
         if english && job.plan.episodes.first().is_some_and(|first| is_chinese(&first.question.question)) {

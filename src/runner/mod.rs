@@ -38,6 +38,7 @@ pub(crate) mod error;
 pub(crate) mod execute;
 pub mod experiment;
 pub(crate) mod folder;
+mod forms;
 #[cfg(feature = "index")]
 mod freeze;
 pub(crate) mod import;
@@ -69,6 +70,7 @@ pub(crate) use error::{chain, classify, shortfalls};
 pub(crate) use execute::End;
 pub use execute::{Interrupts, Listener};
 pub(crate) use folder::fresh;
+pub(crate) use forms::{format_note, layout_notes};
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use import::{AnswerFrom, InspectImport, NotebookImport, NotebookImported, import_inspect, import_notebook};
@@ -84,7 +86,7 @@ pub(crate) use provider::key_variable;
 pub use summary::Summary;
 pub(crate) use summary::{Spending, UnfinishedShard, VariantScore, left_out};
 pub(crate) use user_config::UserConfig;
-pub(crate) use variant::find_protocol;
+pub(crate) use variant::{find_protocol, usual_protocol};
 #[cfg(feature = "serve")]
 pub(crate) use wiki::open_corpus;
 

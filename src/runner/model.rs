@@ -205,7 +205,7 @@ impl<'a> ModelSettings<'a> {
         self.0.base_url.iter().flatten().flat_map(|urls| urls.split(',')).map(str::trim).collect()
     }
 
-    fn provider(self) -> Result<Provider<'a>, RunError> {
+    pub(super) fn provider(self) -> Result<Provider<'a>, RunError> {
         let unknown = || {
             let name = printable(self.name(), 80);
             let hint = elsewhere(&name).unwrap_or_else(|| {

@@ -75,6 +75,15 @@ pub(crate) fn find_protocol(
     found.map_err(|error| RunError::usage(&error, error.hint()))
 }
 
+/// The protocol of a model and a prompt, where none is named: chat models run ahead and answer in prose, which our own
+/// protocol is made for. A finished text of the paper's has the paper's form, so it goes with the paper's protocol.
+pub(crate) fn usual_protocol(settings: &VariantSettings, prompt: &PromptSource) -> Result<&'static str, RunError> {
+    ModelSettings(settings).provider()?;
+    let of_paper = matches!(prompt, PromptSource::Text(text) if !text.is_plain());
+    let ours = ModelSettings(settings).is_chat() && !of_paper;
+    Ok(if ours { protocol::robust::ID } else { protocol::react_paper::ID })
+}
+
 impl<'a> Builder<'a> {
     fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
         let settings = &spec.settings;
@@ -86,11 +95,7 @@ impl<'a> Builder<'a> {
             let known = format!("known methods: {}", Method::CLI_NAMES.join(", "));
             RunError::usage(format!("unknown method `{method}`"), known)
         })?;
-        // Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's
-        // has the paper's form, so it goes with the paper's protocol.
-        let of_paper = matches!(&prompt, PromptSource::Text(text) if !text.is_plain());
-        let ours = ModelSettings(settings).is_chat() && !of_paper;
-        let usual = if ours { protocol::robust::ID } else { protocol::react_paper::ID };
+        let usual = usual_protocol(settings, &prompt)?;
         let options = Options(settings.option.clone().unwrap_or_default());
         let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options, spec.began.as_ref())?;
         if is_on(settings.completions) && protocol.observation_role() == Role::Tool {

@@ -55,7 +55,8 @@ fn printed_texts_are_the_bytes_that_are_sent() {
     let plain = wikitrail(dir.path(), &[&["prompt", "show", PROMPTS[0]], &args[..]].concat());
     assert_eq!(json["text"], plain.stdout);
     let (sha256, chars) = (json["sha256"].as_str().expect("a digest"), &json["chars"]);
-    assert_eq!(plain.stderr, format!("sha256 {sha256}, {chars} characters, stop [\"\\nObservation 1:\"]\n"));
+    let note = "note: this is protocol react-paper; a chat model is sent --protocol robust\n";
+    assert_eq!(plain.stderr, format!("sha256 {sha256}, {chars} characters, stop [\"\\nObservation 1:\"]\n{note}"));
 
     let plain = wikitrail(dir.path(), &[&["prompt", "show", PROMPTS[0], "--protocol", "go-blog"], &args[..]].concat());
     let printed = plain.stdout;

@@ -3,8 +3,10 @@
 use super::{Origin, Source};
 use crate::analysis::compare::SettingValues;
 use crate::base::text::{counted, shell_word, visible_line};
-use crate::base::{DatasetRecord, Method, Variant};
+use crate::base::{DatasetRecord, Method, Outcome, Variant};
 use crate::runner::experiment::{Differing, FACTS, OfVariant};
+use crate::runner::store::RunFolder;
+use crate::runner::{format_note, layout_notes};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +86,14 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
     })
 }
 
+fn format_failures(source: &Source, name: &str) -> Option<String> {
+    let protocol = &source.origin.as_ref()?.variant.protocol;
+    let ends = || source.episodes.iter().filter_map(|episode| episode.outcome);
+    let failures = ends().filter(|outcome| *outcome == Outcome::FormatFailure).count() as u64;
+    let measured = ends().filter(|outcome| !matches!(outcome, Outcome::NotMeasured | Outcome::Budget)).count() as u64;
+    format_note(&format!("`{name}`"), protocol, failures, measured)
+}
+
 /// A hint for variants without a shared question, mostly of different datasets.
 pub(crate) fn nothing_shared(sources: &[Source]) -> String {
     let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
@@ -137,6 +147,11 @@ fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
 pub(crate) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> =
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
+    warnings.extend(sources.iter().zip(names).filter_map(|(source, name)| format_failures(source, name)));
+    warnings.extend(layout_notes(sources.iter().filter_map(|source| {
+        let variant = &source.origin.as_ref()?.variant;
+        Some((variant, RunFolder::at(&source.run.path).prompt(&variant.prompt_sha256).ok()?))
+    })));
     let Some((first, others)) = sources.split_first() else { return warnings };
     let known = golds(first);
     for (other, name) in others.iter().zip(&names[1..]) {
