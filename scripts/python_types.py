@@ -13,6 +13,26 @@ KINDS = {"text": "str", "int": "int", "real": "float", "bool": "bool"}
 
 # `score --json` has no schema; these are the figures that every variant has.
 SCORES = '''
+class ShareEstimate(TypedDict):
+    mean: float | None
+    interval: dict[str, float] | None  # `low` and `high`
+
+
+class PassScores(TypedDict):
+    k: int
+    questions: int  # with k scored repeats
+    left_out: int  # with fewer
+    pass_at: ShareEstimate
+    pass_hat: ShareEstimate
+
+
+class RepeatScores(TypedDict):
+    """What the repeats of each question say together (docs/metrics.md)."""
+
+    questions: int
+    passes: list[PassScores]
+
+
 class VariantScores(TypedDict):
     """The scores of one variant, as `wikitrail score --json` has them, with further fields; shares are 0 to 1."""
 
@@ -26,6 +46,7 @@ class VariantScores(TypedDict):
     f1: float | None
     f1_t: list[float] | None
     questions: int
+    repeats: RepeatScores | None  # null where each question was run once
     outcomes: dict[str, int]
     steps: int | None
     calls: int | None

@@ -335,6 +335,26 @@ class Manifest(TypedDict):
     paid: NotRequired[dict[str, Any]]  # what each variant has cost by the end of the last part that ended by itself, episodes that were cut short or run again included; by the variant's name
 
 
+class ShareEstimate(TypedDict):
+    mean: float | None
+    interval: dict[str, float] | None  # `low` and `high`
+
+
+class PassScores(TypedDict):
+    k: int
+    questions: int  # with k scored repeats
+    left_out: int  # with fewer
+    pass_at: ShareEstimate
+    pass_hat: ShareEstimate
+
+
+class RepeatScores(TypedDict):
+    """What the repeats of each question say together (docs/metrics.md)."""
+
+    questions: int
+    passes: list[PassScores]
+
+
 class VariantScores(TypedDict):
     """The scores of one variant, as `wikitrail score --json` has them, with further fields; shares are 0 to 1."""
 
@@ -348,6 +368,7 @@ class VariantScores(TypedDict):
     f1: float | None
     f1_t: list[float] | None
     questions: int
+    repeats: RepeatScores | None  # null where each question was run once
     outcomes: dict[str, int]
     steps: int | None
     calls: int | None

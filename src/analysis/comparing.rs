@@ -13,12 +13,13 @@ use crate::analysis::results::{
 };
 use crate::analysis::{Tell, flip_lists};
 use crate::base::stats::Interval;
-use crate::base::text::visible_line;
+use crate::base::text::{counted, visible_line};
 use crate::base::{ExperimentRecord, Pairs};
 use crate::runner::RunError;
-use crate::scoring::{Figure, figure};
+use crate::scoring::{Figure, Pass, figure};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,33 @@ impl CompareRequest {
             }
         }
         names
+    }
+
+    /// The figures of an episode that are read for them.
+    fn columns(&self) -> Vec<String> {
+        self.figures().into_iter().filter(|name| Pass::parse(name).is_none()).collect()
+    }
+
+    /// Refuses `pass@k` and `pass^k` of more repeats than any question of these variants has.
+    fn check_repeats(&self, sources: &[Source]) -> Result<(), RunError> {
+        let passes: Vec<Pass> = self.figures().iter().filter_map(|name| Pass::parse(name)).collect();
+        let Some(most) = passes.iter().map(|pass| pass.repeats()).max() else { return Ok(()) };
+        let mut repeats: HashMap<(usize, &str), u64> = HashMap::new();
+        for (at, source) in sources.iter().enumerate() {
+            for episode in &*source.episodes {
+                *repeats.entry((at, &episode.item.id)).or_default() += 1;
+            }
+        }
+        let found = repeats.into_values().max().unwrap_or_default();
+        if most <= found {
+            return Ok(());
+        }
+        let named: Vec<String> = passes.iter().map(Pass::to_string).collect();
+        let asked = counted(found, "time");
+        Err(RunError::usage(
+            format!("--metric {}: these questions were run at most {asked} under a variant", named.join(",")),
+            format!("use K up to {found}, or run more repeats: wikitrail run --repeats {most}"),
+        ))
     }
 
     pub(crate) fn pairs(&self) -> Result<Pairs, RunError> {
@@ -392,11 +420,12 @@ fn sources(request: &CompareRequest, tell: Tell<'_>) -> Result<(Vec<Source>, Vec
     let (found, figures) = if request.tables.is_empty() {
         loaded(request, &request.runs, tell)?
     } else {
-        results::table_sources(&request.tables, request.figures(), fields, cluster)?
+        results::table_sources(&request.tables, request.columns(), fields, cluster)?
     };
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.map(|f| ("--cluster", f))) {
         check_field(flag, field, fields, &found)?;
     }
+    request.check_repeats(&found)?;
     Ok((found, figures))
 }
 
@@ -406,7 +435,7 @@ type Loaded = (Vec<Source>, Vec<String>, Vec<String>);
 /// The variants of these runs, the figures that each has, and what a reader should know.
 fn read(request: &CompareRequest, runs: &[RunRef]) -> Result<Loaded, RunError> {
     let (fields, cluster) = (&request.by, request.cluster.as_ref());
-    let mut figures = request.figures();
+    let mut figures = request.columns();
     let joined = &request.joined;
     figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
     // EM decides whether an answer flipped.
@@ -458,7 +487,7 @@ fn known(name: &str) -> Result<&'static Figure, RunError> {
         let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
         RunError::usage(
             format!("--metric: unknown figure `{}`", visible_line(name, 60)),
-            format!("figures of a run are {}", known.join(", ")),
+            format!("figures of a run are {}; pass@K and pass^K of K repeats", known.join(", ")),
         )
     })
 }

@@ -5,7 +5,7 @@ use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
 use crate::analysis::report::verdict::headline;
-use crate::analysis::report::{JoinedRow, RunSummary, wrapped};
+use crate::analysis::report::{JoinedRow, RunSummary, repeats_json, repeats_table, wrapped};
 use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
     judgements_of, with_judges,
@@ -56,7 +56,10 @@ pub(crate) fn run_summary<'a>(
         .as_ref()
         .map(|judgements| judgement_tables(judgements, &|one| command(one, summary), width))
         .unwrap_or_default();
-    let below = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default() + &people;
+    let repeats = summary.variants.iter().map(|variant| (variant.name.as_str(), variant.repeats.as_ref()));
+    let repeats = repeats_table(repeats, width).unwrap_or_default();
+    let judges = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default();
+    let below = repeats + &judges + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
     RunSummary { title, accuracy, rows: &summary.variants, joined, wall_ms, notes, below, next }
 }
@@ -288,6 +291,7 @@ fn variant_json(variant: &VariantScore) -> Value {
         "f1_t": pair(f1_interval(score)),
         "intervals_over": if score.questions.is_none() { "episodes" } else { "questions" },
         "questions": score.questions.map_or(score.scored, |questions| questions.n),
+        "repeats": variant.repeats.as_ref().map(repeats_json),
         "outcomes": score.outcomes,
         "steps": score.steps,
         "calls": score.calls,

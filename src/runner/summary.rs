@@ -10,7 +10,7 @@ use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Shard, Stopping, Traj
 use crate::models::Price;
 use crate::runner::command_line::words_again;
 use crate::runner::store::{PaidByVariant, Records, RunFolder, Skipped};
-use crate::scoring::{Metric, PromptGrowth, RunAssessment, RunScore, ScoredEpisode, Shortfalls, Tally};
+use crate::scoring::{Metric, PromptGrowth, Repeats, RunAssessment, RunScore, ScoredEpisode, Shortfalls, Tally};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -73,6 +73,8 @@ pub struct VariantScore {
     pub prompts: PromptGrowth,
     /// Sum of the episodes' own times, in milliseconds; absent where another program did not say that of each.
     pub episode_ms: Option<u64>,
+    /// What the repeats of each question say together; absent where each was run once.
+    pub repeats: Option<Repeats>,
     paid: Paid,
 }
 
@@ -325,8 +327,14 @@ impl Summary {
 fn empty_scores(manifest: &Manifest, metric: Option<Metric>) -> Vec<(VariantScore, Tally)> {
     let empty = |variant: &Variant| {
         let tally = metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric);
-        let score = VariantScore { name: variant.name.clone(), episode_ms: Some(0), ..VariantScore::default() };
-        (score, tally.by_question(manifest.repeats_of(variant)))
+        let repeats = manifest.repeats_of(variant);
+        let score = VariantScore {
+            name: variant.name.clone(),
+            episode_ms: Some(0),
+            repeats: (repeats > 1).then(Repeats::default),
+            ..VariantScore::default()
+        };
+        (score, tally.by_question(repeats))
     };
     manifest.variants.iter().map(empty).collect()
 }
@@ -345,6 +353,9 @@ impl VariantScore {
         tally.add_scored(trajectory, episode.score);
         if let Some(assessment) = &episode.assessment {
             self.assessment.add(assessment);
+        }
+        if let Some(repeats) = &mut self.repeats {
+            repeats.add(episode);
         }
         // A hidden answer does not show which metric the others have.
         if self.metric.is_empty() || !trajectory.answers.is_empty() {

@@ -12,6 +12,7 @@
 //! | `retrieval`, `failure`, `assessment` | gold pages opened; why an answer is wrong; both of an episode, and over a run |
 //! | `figure` | the table of the figures of an episode |
 //! | `tally`, `shortfall` | the score of a run; calls that returned less than the whole answer |
+//! | `repeats` | what the repeats of a question say together |
 //! | `divergence` | the first step in which two episodes differ |
 //! | `files` | gold files and predictions of the official scripts |
 //!
@@ -29,6 +30,7 @@ pub mod metric;
 pub mod normalize;
 mod observed;
 pub mod overlap;
+mod repeats;
 pub mod retrieval;
 mod shortfall;
 pub mod tally;
@@ -48,6 +50,7 @@ pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::AnswerScore;
 pub(crate) use overlap::float;
+pub use repeats::{Pass, Repeats};
 pub use retrieval::{GoldRetrieval, Grounding, Share};
 pub use shortfall::{PromptGrowth, Shortfall, Shortfalls};
 pub use tally::{RunScore, Tally};

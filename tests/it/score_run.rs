@@ -49,6 +49,55 @@ fn with_repeats_the_interval_is_over_questions() {
     assert_eq!(sum["em_wilson"], Value::Null);
 }
 
+/// Answers the repeats of each question anew: of four repeats, those of the question at `at` have `at % 5` right answers, and
+/// the last repeat of the first question is not measured.
+fn answer_anew(folder: &Path) {
+    let path = folder.join("r/trajectories.jsonl");
+    let text = std::fs::read_to_string(&path).expect("records");
+    let changed = text.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).expect("JSON");
+        let number = |name: &str| record[name].as_u64().expect("a number");
+        let (at, repeat) = (number("index"), number("repeat"));
+        let right = repeat < at % 5;
+        record["answer"] = if right { record["answers"][0].clone() } else { json!("something else") };
+        if (at, repeat) == (0, 3) {
+            (record["outcome"], record["answer"]) = (json!("not_measured"), Value::Null);
+        }
+        format!("{record}\n")
+    });
+    std::fs::write(path, changed.collect::<String>()).expect("written");
+}
+
+#[test]
+fn repeats_have_the_chance_that_one_of_them_is_right_and_that_all_are() {
+    let dir = tempfile::tempdir().expect("a folder");
+    wikitrail(dir.path(), &["run", "--limit", "10", "--repeats", "4", "--out", "r", "--quiet"]);
+    answer_anew(dir.path());
+    let (sum, _) = variant(&wikitrail(dir.path(), &["score", "r", "--json"]));
+    let repeats = &sum["repeats"];
+    let passes = repeats["passes"].as_array().expect("passes");
+    assert_eq!((&repeats["questions"], passes.len()), (&10.into(), 4));
+    // Two questions each with 0, 1, 2, 3 and 4 right answers; one without any has three repeats.
+    let close = |value: &Value, expected: f64| (value.as_f64().expect("a mean") - expected).abs() < 1e-12;
+    for (k, any, all, questions) in [
+        (1, (0.25 + 0.5 + 0.75 + 1.0) / 5.0, (0.25 + 0.5 + 0.75 + 1.0) / 5.0, 10),
+        (2, (0.5 + 5.0 / 6.0 + 1.0 + 1.0) / 5.0, (1.0 / 6.0 + 0.5 + 1.0) / 5.0, 10),
+        (3, (0.75 + 1.0 + 1.0 + 1.0) / 5.0, (0.25 + 1.0) / 5.0, 10),
+        (4, 8.0 / 9.0, 2.0 / 9.0, 9),
+    ] {
+        let row = &passes[k - 1];
+        assert_eq!([&row["k"], &row["questions"], &row["left_out"]], [k, questions, 10 - questions], "{row}");
+        assert!(close(&row["pass_at"]["mean"], any) && close(&row["pass_hat"]["mean"], all), "{row}");
+        for pass in ["pass_at", "pass_hat"] {
+            let Value::Object(interval) = &row[pass]["interval"] else { panic!("{row}") };
+            assert!(interval["low"].as_f64() < row[pass]["mean"].as_f64(), "{row}");
+        }
+    }
+    assert_eq!(passes[0]["pass_at"]["mean"], sum["em"]);
+    let table = wikitrail(dir.path(), &["score", "r"]);
+    assert!(table.contains(" main      4   88.9 ["), "{table}");
+}
+
 #[test]
 fn a_run_without_repeats_keeps_its_intervals_and_items_are_lines() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -192,6 +192,13 @@ fn notes(
              neither right nor wrong, so McNemar's test and Cochran's Q are left out"
         ));
     }
+    if figures.iter().any(|figure| figure.figure.pass().is_some()) {
+        notes.push(
+            "pass@k is the chance that one of k repeats of a question is right, pass^k that all are; a question with fewer \
+             than k measured repeats has no value"
+                .to_owned(),
+        );
+    }
     if let Some(figure) = figures.iter().find(|figure| figure.clusters.is_some()) {
         let (questions, clusters) =
             (counted(figure.n, "question"), counted(figure.clusters.unwrap_or_default(), "cluster"));

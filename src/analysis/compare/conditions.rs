@@ -237,7 +237,9 @@ impl Parser<'_> {
 
     fn call(&mut self) -> Result<Option<f64>, ConditionError> {
         let at = self.at;
-        let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(self.rest().len());
+        // `pass@3` and `pass^3` are names too.
+        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '^');
+        let length = self.rest().find(|c: char| !goes_on(c)).unwrap_or(self.rest().len());
         let name = self.rest()[..length].to_owned();
         self.at += length;
         self.skip_space();

@@ -49,7 +49,9 @@ pub(crate) struct Expense {
 
 /// What it takes to see 1, 3 and 5 points in each share and pair; `dataset` is its number of questions, if known.
 pub(crate) fn efforts(variants: &[Variant], comparison: &Comparison, dataset: Option<usize>) -> Vec<Effort> {
-    let shares = comparison.figures.iter().filter(|figure| figure.figure.unit == Unit::Share);
+    // What sets of repeats say does not become surer with repeats as a mean does.
+    let is_planned = |figure: &NamedFigure| figure.unit == Unit::Share && figure.pass().is_none();
+    let shares = comparison.figures.iter().filter(|figure| is_planned(&figure.figure));
     let pairs = shares.flat_map(|figure| figure.pairs.iter().map(move |pair| (figure, pair)));
     let of_pair = |(figure, pair)| Planning::of(variants, comparison, figure, pair, dataset);
     pairs.filter_map(of_pair).flat_map(|planning| POINTS.map(|points| planning.effort(points))).flatten().collect()

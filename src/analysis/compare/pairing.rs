@@ -3,7 +3,7 @@
 use super::comparison::{Bounds, Ids, VariantSummary};
 use super::{CompareError, NamedFigure, Unit};
 use crate::base::stats::Interval;
-use crate::scoring::float;
+use crate::scoring::{Pass, float};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -99,6 +99,8 @@ pub(super) struct FigureValues<'p, 'a> {
     pairing: &'p Pairing<'a>,
     /// Whether values are shares: only these are right or wrong.
     share: bool,
+    /// How the repeats of a question make a value, if not by their mean.
+    pass: Option<Pass>,
     /// What a row that was not measured could have had: known of shares, and of figures that the program does not know.
     range: Option<Interval>,
     /// Blocks of a question: 1 unless variants were merged.
@@ -111,6 +113,8 @@ pub(super) struct FigureValues<'p, 'a> {
 #[derive(Clone, Copy, Default)]
 struct Cell {
     sum: f64,
+    /// Rows with a value above 0.
+    right: u32,
     measured: u32,
     /// Rows that were not measured in this figure.
     missing: u32,
@@ -218,10 +222,10 @@ impl<'a> Pairing<'a> {
             }
             cells
         };
-        let cells = self.positions(&figure.name)?.into_iter().enumerate().map(cells).collect();
+        let cells = self.positions(figure.column())?.into_iter().enumerate().map(cells).collect();
         let share = figure.unit == Unit::Share;
         let range = figure.range.filter(|_| share || figure.is_own());
-        Ok(FigureValues { pairing: self, share, range, blocks, cells })
+        Ok(FigureValues { pairing: self, share, pass: figure.pass(), range, blocks, cells })
     }
 
     /// Value of a field for a question: that of the first row that has one.
@@ -278,7 +282,7 @@ impl Question<'_> {
 
 impl FigureValues<'_, '_> {
     pub(super) fn common(&self) -> Values {
-        self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.mean())
+        self.of(&(0..self.cells.len()).collect::<Vec<_>>(), |_, cell| cell.value(self.pass))
     }
 
     pub(super) fn id(&self, question: usize) -> &str {
@@ -287,13 +291,13 @@ impl FigureValues<'_, '_> {
 
     /// The values on the questions that these two measured, `a` first.
     pub(super) fn pair(&self, (a, b): (usize, usize)) -> Values {
-        self.of(&[a, b], |_, cell| cell.mean())
+        self.of(&[a, b], |_, cell| cell.value(self.pass))
     }
 
     /// The values on the questions that these two tried, with all that was not measured against the one that leads.
     pub(super) fn against(&self, (a, b): (usize, usize), b_leads: bool) -> Values {
-        let end = |at: usize, cell: Cell| Some(cell.ends(self.range?)[usize::from((at == 0) == b_leads)]);
-        self.of(&[a, b], |at, cell| end(at, cell).filter(|_| cell.is_tried()))
+        let end = |at: usize, cell: Cell| Some(cell.ends(self.pass, self.range?)?[usize::from((at == 0) == b_leads)]);
+        self.of(&[a, b], end)
     }
 
     /// The values on the questions for which these variants have one in a common block, by the place among them and the cell. A
@@ -338,7 +342,7 @@ impl FigureValues<'_, '_> {
 
     /// Questions that all variants have, and that one has no value for.
     pub(super) fn excluded(&self) -> Ids {
-        let in_all = |block: usize| self.cells.iter().all(|cells| cells[block].measured > 0);
+        let in_all = |block: usize| self.cells.iter().all(|cells| cells[block].value(self.pass).is_some());
         let lacks = |question: usize| !self.blocks_of(question).any(in_all);
         let shared = self.pairing.questions.iter().enumerate().filter(|(_, question)| question.is_shared());
         ids(shared.filter(|(at, _)| lacks(*at)).map(|(_, question)| question))
@@ -351,25 +355,30 @@ impl FigureValues<'_, '_> {
     /// The least and the greatest mean of each variant over the questions that all of them tried.
     pub(super) fn bounds(&self) -> Vec<Option<Bounds>> {
         let all: Vec<usize> = (0..self.cells.len()).collect();
-        all.iter().map(|variant| self.bounded(&all, |range, block| self.cells[*variant][block].ends(range))).collect()
+        all.iter()
+            .map(|variant| self.bounded(&all, |range, block| self.cells[*variant][block].ends(self.pass, range)))
+            .collect()
     }
 
     /// The least and the greatest difference over the questions that both tried, with missing rows all right or all wrong.
     pub(super) fn bounds_of_pair(&self, (a, b): (usize, usize)) -> Option<Bounds> {
         self.bounded(&[a, b], |range, block| {
-            let [[a_low, a_high], [b_low, b_high]] = [a, b].map(|at| self.cells[at][block].ends(range));
-            [b_low - a_high, b_high - a_low]
+            let ends = |at: usize| self.cells[at][block].ends(self.pass, range);
+            let ([a_low, a_high], [b_low, b_high]) = (ends(a)?, ends(b)?);
+            Some([b_low - a_high, b_high - a_low])
         })
     }
 
     /// The mean of the lowest and that of the highest values over the questions that these variants tried in a common block.
-    fn bounded(&self, variants: &[usize], ends: impl Fn(Interval, usize) -> [f64; 2]) -> Option<Bounds> {
+    fn bounded(&self, variants: &[usize], ends: impl Fn(Interval, usize) -> Option<[f64; 2]>) -> Option<Bounds> {
         let range = self.range?;
         let (mut sums, mut n, mut unmeasured) = ([0.0, 0.0], 0, 0);
         for question in 0..self.pairing.questions.len() {
-            let is_tried = |block: &usize| variants.iter().all(|variant| self.cells[*variant][*block].is_tried());
+            let are_tried = |block: &usize| {
+                variants.iter().all(|variant| self.cells[*variant][*block].ends(self.pass, range).is_some())
+            };
             let blocks: Vec<[f64; 2]> =
-                self.blocks_of(question).filter(is_tried).map(|block| ends(range, block)).collect();
+                self.blocks_of(question).filter(are_tried).filter_map(|block| ends(range, block)).collect();
             if blocks.is_empty() {
                 continue;
             }
@@ -386,24 +395,32 @@ impl FigureValues<'_, '_> {
 impl Cell {
     fn add(&mut self, item: &Item, figure: usize) {
         match item.value(figure) {
-            Some(value) => (self.sum, self.measured) = (self.sum + value, self.measured + 1),
+            Some(value) => {
+                (self.sum, self.measured) = (self.sum + value, self.measured + 1);
+                self.right += u32::from(value > 0.0);
+            }
             None => self.missing += u32::from(item.is_missing(figure)),
         }
     }
 
-    fn mean(self) -> Option<f64> {
-        (self.measured > 0).then(|| self.sum / f64::from(self.measured))
+    /// The value of the question: the mean of its rows, or what these rows say of a set of repeats.
+    fn value(self, pass: Option<Pass>) -> Option<f64> {
+        match pass {
+            None => (self.measured > 0).then(|| self.sum / f64::from(self.measured)),
+            Some(pass) => pass.of(self.right.into(), self.measured.into()),
+        }
     }
 
-    /// Whether it has a value, or would have one had it been measured.
-    fn is_tried(self) -> bool {
-        self.measured + self.missing > 0
-    }
-
-    /// Its mean if all rows that were not measured had the lowest value, or the highest.
-    fn ends(self, range: Interval) -> [f64; 2] {
-        let (rows, missing) = (f64::from(self.measured + self.missing), f64::from(self.missing));
-        [range.low, range.high].map(|end| (self.sum + missing * end) / rows)
+    /// Its value if all rows that were not measured had the lowest value, or the highest. Absent where it would have none even
+    /// had they been measured.
+    fn ends(self, pass: Option<Pass>, range: Interval) -> Option<[f64; 2]> {
+        let rows = self.measured + self.missing;
+        if let Some(pass) = pass {
+            let end = |right: u32| pass.of(right.into(), rows.into());
+            return Some([end(self.right)?, end(self.right + self.missing)?]);
+        }
+        let missing = f64::from(self.missing);
+        (rows > 0).then(|| [range.low, range.high].map(|end| (self.sum + missing * end) / f64::from(rows)))
     }
 }
 

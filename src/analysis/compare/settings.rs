@@ -2,7 +2,7 @@
 
 use crate::base::stats::Interval;
 use crate::base::{Pairs, StopRule, Stopping};
-use crate::scoring::{Better, Figure, Unit, figure};
+use crate::scoring::{Better, Figure, Pass, Unit, figure};
 use serde::Serialize;
 
 /// Resamples of every bootstrap and permutation.
@@ -90,8 +90,11 @@ impl NamedFigure {
     /// The figure of that name. An unknown name (a column of a table) is an amount without a direction.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
-        let known = Figure::named(&name);
-        let (unit, better) = known.map_or((Unit::Amount, Better::Neither), |figure| (figure.unit(), figure.better));
+        let (unit, better) = match (Figure::named(&name), Pass::parse(&name)) {
+            (Some(figure), _) => (figure.unit(), figure.better),
+            (None, Some(_)) => (Unit::Share, Better::Higher),
+            (None, None) => (Unit::Amount, Better::Neither),
+        };
         Self { name, unit, better, range: range(unit) }
     }
 
@@ -103,7 +106,17 @@ impl NamedFigure {
 
     /// Whether the program does not know the figure: a column of a table, or a metric from a file.
     pub(super) fn is_own(&self) -> bool {
-        Figure::named(&self.name).is_none()
+        Figure::named(&self.name).is_none() && self.pass().is_none()
+    }
+
+    /// What it says of sets of repeats; absent for figures that are the mean over the repeats of a question.
+    pub(super) fn pass(&self) -> Option<Pass> {
+        Pass::parse(&self.name)
+    }
+
+    /// The figure of an episode from which it is computed.
+    pub(super) fn column(&self) -> &str {
+        if self.pass().is_some() { figure::EM.name } else { &self.name }
     }
 
     /// That of shares, for differences of these values of a figure that the program does not know, where all lie between 0 and 1. A

@@ -5,6 +5,7 @@
 //! | `console, sheet` | the terminal; tables and their layouts (terminal, Markdown, LaTeX) |
 //! | `plan, progress, summary` | a run before, while and after it runs |
 //! | `episodes, trajectory` | lists of episodes; one episode, two side by side, or one as it runs |
+//! | `repeats` | what the repeats of questions say together |
 //! | `comparison, repair, leaderboard` | variants compared, branches, lists of runs |
 //! | `corpus` | a corpus, and how two differ |
 //! | `agreement` | judgements of people and models |
@@ -21,6 +22,7 @@ pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod repair;
+mod repeats;
 pub(crate) mod sheet;
 pub(crate) mod summary;
 pub(crate) mod trajectory;
@@ -32,5 +34,6 @@ pub(crate) use console::duration;
 pub(crate) use console::{View, labelled, wrapped};
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
+pub(crate) use repeats::{repeats_json, repeats_table};
 pub(crate) use summary::{JoinedRow, RunSummary};
 pub(crate) use trajectory::Live;

@@ -6,7 +6,7 @@ use crate::base::bounded::{lines, read_at_most};
 use crate::base::text::{counted, visible_line};
 use crate::dataset::{DatasetError, Problem, ValueRow, ValueTable, read_values};
 use crate::runner::RunError;
-use crate::scoring::{Figure, Unit};
+use crate::scoring::{Figure, Pass, Unit};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, BufWriter, Write as _};
@@ -57,7 +57,11 @@ impl JoinedMetric {
                 format!("name the metric otherwise: --metric-file my_{}={file}", figure.name),
             ));
         }
-        if name.trim().is_empty() || name.chars().count() > 60 || name.contains([',', '\n']) {
+        if name.trim().is_empty()
+            || Pass::parse(&name.to_ascii_lowercase()).is_some()
+            || name.chars().count() > 60
+            || name.contains([',', '\n'])
+        {
             return Err(RunError::input(
                 format!("`{file}`: `{shown}` cannot be the name of a metric"),
                 format!("name it with at most 60 characters and no comma: --metric-file judge={file}"),
