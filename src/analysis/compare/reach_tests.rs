@@ -41,7 +41,7 @@ fn few_questions_are_said_to_show_nothing_however_large_the_difference() {
     assert_eq!(
         sentence(&graded(&pages, Some(100)), "f1"),
         "b and a are not distinguishable: 400 questions in 4 clusters cannot show any difference at p < 0.05, as at least 6 \
-         clusters must differ; observed: 49.0 points F1, 95 % interval -43.2 to 100.0, p = 0.125"
+         clusters must differ; observed: 49.0 points F1, 95 % interval -43.2 to 100.0, p = 0.1250"
     );
     // Nor six of thirty: as many as can show a difference, if all differ one way, but seldom in such questions.
     let thirty = [variant("a", (0..30).map(|i| i == 0)), variant("b", (0..30).map(|i| (1..6).contains(&i)))];

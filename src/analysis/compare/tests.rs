@@ -242,7 +242,7 @@ fn amounts_are_shown_in_their_own_units() {
         (verdict.word, verdict.sentence.as_str()),
         (
             Word::IsAheadOf,
-            "b lies above a by 1.50 steps, 95 % interval 1.20 to 1.68, p = 0.002; a kind of question that makes up 7.2 % could \
+            "b lies above a by 1.50 steps, 95 % interval 1.20 to 1.68, p = 0.0020; a kind of question that makes up 7.2 % could \
              be missing from these 40"
         )
     );
@@ -335,7 +335,7 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
     assert_eq!(
         pair.verdict.sentence,
         "b and a are not distinguishable: 1 question cannot show any difference at p < 0.05, as at least 6 questions must \
-         differ; observed: 100.0 points EM, 95 % interval -58.7 to 100.0, p = 1"
+         differ; observed: 100.0 points EM, 95 % interval -58.7 to 100.0, p = 1.0000"
     );
 }
 

@@ -352,12 +352,12 @@ mod tests {
         assert_eq!(
             of_labels(&named),
             [
-                "a: no sign that labels were not drawn at random (p = 1 for answers wrong by exact match, p = 1 for answers \
+                "a: no sign that labels were not drawn at random (p = 1.0000 for answers wrong by exact match, p = 1.0000 for answers \
                  right by exact match after Holm); whether they were, only you know",
                 "a: if right answers were labelled twice as often as wrong ones, the share is 55.0 %; if half as often, 65.0 %",
                 "b: labels of answers wrong by exact match do not look drawn at random: the judge called 0 of 40 labelled and \
                  45.0 % of all correct (p < 0.0001 after Holm); the corrected share can be off",
-                "c: no sign that labels were not drawn at random (p = 1 for answers wrong by exact match after Holm); whether \
+                "c: no sign that labels were not drawn at random (p = 1.0000 for answers wrong by exact match after Holm); whether \
                  they were, only you know",
                 "c: if right answers were labelled twice as often as wrong ones, the share is 50.0 %; if half as often, 70.0 %",
                 "d: not corrected: 3 labels of answers right by exact match, 5 are needed",
