@@ -284,9 +284,10 @@ fn write_duplicates(duplicates: &Duplicates, width: usize, out: &mut dyn Write) 
 fn write_leakage(leakage: &Leakage, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let Leakage { prompt, exemplars, equal, near } = leakage;
     let text = format!(
-        "{prompt}: of {} {} in the dataset, {} nearly",
-        counted(*exemplars, "exemplar"),
+        "{prompt}: {} of {} {} in the dataset, {} almost",
         equal.len(),
+        counted(*exemplars, "exemplar"),
+        if equal.len() == 1 { "is" } else { "are" },
         near.len()
     );
     out.write_all(labelled("leakage", &text, LABELS, width).as_bytes())?;

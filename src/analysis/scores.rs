@@ -145,7 +145,9 @@ pub(crate) fn unmeasured(summary: &Summary) -> Vec<String> {
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let mut hints: Vec<&String> = Vec::new();
     for (reason, count) in reasons.iter().take(3) {
-        lines.push(format!("not measured ({count}): {reason}"));
+        // The reason's own words name the model; those of Wikipedia keep their label.
+        let words = reason.strip_prefix("model: ").unwrap_or(reason);
+        lines.push(format!("not measured ({count}): {words}"));
         // Several reasons may have one remedy.
         if let Some(hint) = summary.hints.get(*reason).filter(|hint| !hints.contains(hint)) {
             lines.push(format!("hint: {hint}"));

@@ -70,7 +70,7 @@ fn text(check: &Check) -> String {
         ("server", format!("{} answers", check.url)),
         ("model", format!("{} (answered by: {})", check.asked, crate::base::text::printable(answered, 80))),
         ("latency", format!("{} ms", check.latency_ms)),
-        ("stop", format!("{} (applied on this side in any case)", check.stop.name())),
+        ("stop", format!("{} (applied by wikitrail anyway)", check.stop.name())),
         (check.max_tokens_name, check.max_tokens.name().to_owned()),
         ("usage", if check.usage { "counted" } else { "not counted" }.to_owned()),
         ("finish reason", crate::base::text::printable(finish, 80)),
@@ -121,7 +121,7 @@ mod tests {
             "server         http://127.0.0.1/v1/chat/completions answers\n\
              model          tiny (answered by: tiny-1\\u{1b})\n\
              latency        7 ms\n\
-             stop           ignored (applied on this side in any case)\n\
+             stop           ignored (applied by wikitrail anyway)\n\
              max_tokens     honoured\n\
              usage          counted\n\
              finish reason  none given\n\

@@ -155,8 +155,8 @@ pub(super) async fn view_runs(mut args: ViewArgs) -> anyhow::Result<u8> {
     let mut out = stdout();
     writeln!(out, "{url}")?;
     out.flush()?;
-    let writes = if args.annotate { "judgements are written to their runs" } else { "nothing is written" };
-    say(format_args!("{} for this machine alone; {writes}; Ctrl-C ends it", counted(found, "run")));
+    let writes = if args.annotate { "judgements are written to the runs" } else { "read-only" };
+    say(format_args!("serving {} on 127.0.0.1 only ({writes}); Ctrl-C ends it", counted(found, "run")));
     let stop = async || {
         interrupts.next().await;
         // Nobody is left to hear it if this fails.

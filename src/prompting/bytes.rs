@@ -90,7 +90,7 @@ pub enum PromptError {
     NotJson { file: String, line: usize, reason: String },
     #[error("`{0}` must contain an object of strings, but contains {1}")]
     NotAnObject(String, &'static str),
-    #[error("`{file}` has no key `{key}`; it has: {available}")]
+    #[error("{}", no_such_key(file, key, available))]
     NoSuchKey {
         file: String,
         /// The requested key; empty when none was named.
@@ -192,6 +192,13 @@ impl PromptError {
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),
             Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
         }
+    }
+}
+
+fn no_such_key(file: &str, key: &str, available: &str) -> String {
+    match key {
+        "" => format!("`{file}` is named without a key; name a key: {available}"),
+        key => format!("`{file}` has no key `{key}`; it has: {available}"),
     }
 }
 

@@ -272,7 +272,15 @@ impl Question<'_> {
             experiment.unconfirmed_servers = true;
             return Ok(());
         }
-        let message = format!("{by} names what this command does not:\n  {}", listed(&refused, "\n  "));
+        let words =
+            [(Sort::Server, "a server"), (Sort::Place, "a setting"), (Sort::File, "a file"), (Sort::Price, "a price")];
+        let what = words.into_iter().filter(|(kind, _)| refused.iter().any(|one| one.kind == *kind));
+        let what = what.map(|(_, word)| word).collect::<Vec<_>>().join(" and ");
+        let names = match self.stored {
+            Some(_) => format!("{by} was recorded with {what} that you did not name again"),
+            None => format!("{by} names {what} that you did not name"),
+        };
+        let message = format!("{names}:\n  {}", listed(&refused, "\n  "));
         Err(RunError::usage(message, self.hint(experiment, &refused)))
     }
 
@@ -281,13 +289,13 @@ impl Question<'_> {
         let mut hints: Vec<String> = Vec::new();
         if has(Sort::Server) || has(Sort::Place) {
             hints.push(
-                "requests, keys or answers would go there: add --confirm if you know all of it, or name your own with these flags"
+                "requests, keys or answers would go there: add --confirm if you trust it, or name your own with these flags"
                     .to_owned(),
             );
         }
         if has(Sort::File) {
             hints.push(
-                "files would be read and sent to servers: add --confirm if you know all of them, or list their folder in `file_dirs` \
+                "files would be read and sent to servers: add --confirm if you trust them, or list their folder in `file_dirs` \
                  of your own settings file, which `wikitrail config` names"
                     .to_owned(),
             );

@@ -136,10 +136,11 @@ impl OutputPlan {
                     .to_owned(),
             );
         }
-        let unscored = job.plan.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count();
-        if unscored > 0 {
-            let have = if unscored == 1 { "has" } else { "have" };
-            lines.push(format!("note: {} {have} no gold answer and cannot be scored", counted(unscored, "episode")));
+        let hidden = job.plan.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count();
+        if hidden > 0 {
+            let all = counted(job.plan.episodes.len(), "episode");
+            let has = if hidden == 1 { "has" } else { "have" };
+            lines.push(format!("note: {hidden} of {all} {has} no gold answer and cannot be scored"));
         }
         lines
     }

@@ -276,7 +276,7 @@ impl Case<'_> {
         if let Some(page) = group.pages.iter().find(|page| !page_opened(group, page, self.seen)) {
             let missing = gold.pages - gold.pages_opened;
             let evidence =
-                format!("{} was never opened; {missing} of {} gold pages were not", quoted(page), gold.pages);
+                format!("{} was never opened; {missing} of {} gold pages were not opened", quoted(page), gold.pages);
             return (FailureClass::Search, evidence);
         }
         let unseen = |fact: &&GoldFact| fact_known(fact, self.seen) && !fact_seen(fact, self.seen);

@@ -81,7 +81,7 @@ impl SitePolicyError {
             }
             Self::Contact { .. } => {
                 "give your own mail address or page as `--contact`; the site counts requests by it, \
-                 and blocks clients that hide"
+                 and blocks anonymous clients"
             }
             Self::BadContact { .. } => "a contact is one line, such as you@example.org, without brackets",
             Self::Html { .. } => "use `--wiki api`, or give `--allow-html` (and `--contact`) to do it all the same",

@@ -62,7 +62,7 @@ fn nothing_that_a_stored_command_names_is_used_before_it_is_confirmed() {
         for command in [command.clone(), format!("{command} --confirm")] {
             started_with(&bench, "theirs", &command);
             let ran = with_key(&bench, &["run", "--resume", "--out", "theirs"]);
-            ran.refused(2, &["`theirs` names what this command does not:", &format!("\n  {place}\n"), "--confirm"]);
+            ran.refused(2, &["`theirs` was recorded with ", &format!("\n  {place}\n"), "--confirm"]);
         }
         let ran = with_key(&bench, &["run", "--resume", "--out", "theirs", "--confirm", "--dry-run"]);
         assert!(ran.stderr.contains(&format!("confirmed: {place}\n")), "{command}: {}", ran.stderr);
@@ -126,12 +126,12 @@ fn a_reproduction_does_not_trust_the_folder_that_it_stands_in() {
     let theirs = server();
     bench.write("experiments/table1.toml", experiment(&theirs.url));
     with_key(&bench, &["reproduce", "--model", "openai:m"])
-        .refused(2, &["`experiments/table1.toml` names what this command does not", &theirs.url]);
+        .refused(2, &["`experiments/table1.toml` names ", &theirs.url]);
     let named = ["reproduce", "--model", "openai:m", "--experiment", "experiments/table1.toml", "--out", "o"];
     with_key(&bench, &named).ok();
     assert!(!theirs.requests().is_empty() && !got(&theirs, KEY));
     let resumed = with_key(&bench, &["reproduce", "--resume", "--out", "o"]);
-    resumed.refused(2, &["`o` names what this command does not", &theirs.url]);
+    resumed.refused(2, &["`o` was recorded with a server that you did not name again", &theirs.url]);
     with_key(&bench, &["reproduce", "--resume", "--out", "o", "--confirm"]).ok();
 }
 

@@ -66,7 +66,7 @@ fn a_file_that_chooses_a_server_names_files_of_its_own_folder_only() {
             ELSEWHERE,
             text.replace("method = \"cot\"\n", if settings.contains("wiki") { "" } else { "method = \"cot\"\n" }),
         );
-        run(&["--out", "o"], &[]).refused(2, &["`theirs/x.toml` names what this command does not", named, &url, &line]);
+        run(&["--out", "o"], &[]).refused(2, &["`theirs/x.toml` names ", named, &url, &line]);
         // A dry run reads nothing either.
         run(&["--out", "o", "--dry-run"], &[]).refused(2, &[named]);
     }
@@ -239,7 +239,7 @@ fn a_run_goes_on_with_the_files_that_its_manifest_knows() {
     // What has changed is asked about, and so is everything of a run from before digests were recorded.
     bench.write("elsewhere/q.csv", format!("{QUESTIONS}4,More?,m\n"));
     run(&["--resume", "--out", "plain"])
-        .refused(2, &["`plain` names what this command does not", "dataset", "outside of"]);
+        .refused(2, &["`plain` was recorded with a file that you did not name again", "dataset", "outside of"]);
     run(&["--resume", "--out", "lab"]).refused(2, &["[[dataset]] path"]);
     bench.write("elsewhere/q.csv", QUESTIONS);
     let mut old = bench.manifest("project/plain");
@@ -297,7 +297,7 @@ fn a_stored_command_names_files_below_its_root_only() {
         (&[&file], "dataset "),
         (&[".hidden/q.csv"], "dataset "),
     ] {
-        stored(words).refused(2, &["`theirs/run` names what this command does not:", named, "--confirm"]);
+        stored(words).refused(2, &["`theirs/run` was recorded with ", named, "--confirm"]);
     }
     assert_eq!(bench.records("project/theirs/run").len(), 1);
     stored(&["data/q.csv", "--limit", "1", "--method", "cot"]);
@@ -331,7 +331,7 @@ fn a_stored_reproduction_names_files_below_its_root_only() {
         bench.write(&path, manifest.to_string());
     }
     let resumed = ["reproduce", "--resume", "--out", "theirs/r", "--base-url", &url];
-    ran_in(&bench, "project", &resumed, &[]).refused(2, &["`theirs/r` names what this command does not", &data]);
+    ran_in(&bench, "project", &resumed, &[]).refused(2, &["`theirs/r` was recorded with ", &data]);
     assert_eq!(ours.requests(), Vec::<String>::new());
 }
 

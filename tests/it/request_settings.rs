@@ -271,7 +271,7 @@ fn a_variable_goes_to_no_server_and_into_no_header_that_a_file_names() {
     let resumed = run(&["--resume"]);
     resumed.refused(3, &["extra_header: was x-team=env:TEAM_KEY, x-title=one, now x-title=one"]);
     let foreign = dir.wikitrail(&["run", "--resume", "--out", "r"]);
-    foreign.refused(2, &["names what this command does not", "--extra-header x-team=env:TEAM_KEY"]);
+    foreign.refused(2, &["that you did not name", "--extra-header x-team=env:TEAM_KEY"]);
     assert_eq!(server.requests().len(), 1);
     nowhere(dir.root(), &[resumed.stdout, resumed.stderr, foreign.stderr]);
 }

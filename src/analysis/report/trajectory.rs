@@ -89,8 +89,15 @@ pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
         // The titles of a search, or that there are none: no page was read.
         Some(corpus) if !corpus.contains('#') => url.clone(),
         Some(_) => format!("{title}{revision}{status}, {url}"),
-        None => format!("{title}{revision}{status}, {source} {url}"),
+        // The title is that of the page, or the query; the whole address is in the record.
+        None => format!("{title}{revision}{status}, {source} {}", host_of(url)),
     }
+}
+
+/// The host of an address; the whole text where it is none.
+fn host_of(url: &str) -> &str {
+    let Some((_, behind)) = url.split_once("://") else { return url };
+    behind.split(['/', '?', '#']).next().unwrap_or(behind)
 }
 
 /// Duration, tokens and end of each model call of a step. `is_written` says whether an edit wrote the copied replies.
@@ -140,14 +147,14 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     page.optional("votes", votes(trajectory).as_deref(), PLAIN);
     page.optional("repairs", repairs(trajectory).as_deref(), YELLOW);
     // Imported episodes do not say when they began.
-    let from =
-        if trajectory.started_at.is_empty() { String::new() } else { format!(" from {}", trajectory.started_at) };
-    page.field("sum", &format!("{}{from}", sum(trajectory)), DIM);
+    let time = trajectory.started_at.split_once('T').map(|(_, time)| time.split(['.', 'Z']).next().unwrap_or(time));
+    let started = time.map(|time| format!(", started {time}")).unwrap_or_default();
+    page.field("total", &format!("{}{started}", sum(trajectory)), DIM);
 }
 
 /// The semantics of the tool behind a comma, where they are known.
 fn semantics(compat: Option<Compat>) -> String {
-    compat.map(|compat| format!(", {}", compat.name())).unwrap_or_default()
+    compat.map(|compat| format!(", compat {}", compat.name())).unwrap_or_default()
 }
 
 pub(in crate::analysis::report) fn votes(trajectory: &Trajectory) -> Option<String> {
@@ -170,7 +177,7 @@ pub(in crate::analysis::report) fn sum(trajectory: &Trajectory) -> String {
         vec!["steps not recorded".to_owned()]
     };
     parts.extend(trajectory.recorded_calls().map(|calls| counted(calls, "call")));
-    parts.extend(trajectory.counted_usage().map(tokens));
+    parts.extend(trajectory.counted_usage().map(|usage| format!("{} (in + out)", tokens(usage))));
     parts.extend(trajectory.cost_usd.map(|cost| format!("{cost:.4} USD")));
     parts.extend(trajectory.timed_ms().map(duration));
     parts.join(", ")

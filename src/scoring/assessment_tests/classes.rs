@@ -7,13 +7,13 @@ use crate::scoring::{Assessment, FailureClass, GoldEvidence, GoldRetrieval, Grou
 #[test]
 fn a_page_that_was_never_opened_is_a_search_failure() {
     let one = assess(&finished(&[bridge(), missed("Otto Pell")], "1901"));
-    assert_class(&one, FailureClass::Search, "`Otto Pell` was never opened; 1 of 2 gold pages were not");
+    assert_class(&one, FailureClass::Search, "`Otto Pell` was never opened; 1 of 2 gold pages were not opened");
     assert_eq!(one.grounding, Some(Grounding::Grounded));
     let gold = one.retrieval.gold.expect("gold");
     assert!(gold.first_hop() && !gold.all_hops());
     // The answer of another page: something supports it, but it is not the right page.
     let none = assess(&finished(&[other()], "Ada Quint"));
-    assert_class(&none, FailureClass::Search, "`Long Bridge` was never opened; 2 of 2 gold pages were not");
+    assert_class(&none, FailureClass::Search, "`Long Bridge` was never opened; 2 of 2 gold pages were not opened");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn text_that_cannot_be_followed_is_a_format_failure() {
     let all = again(&[unreadable, unreadable, empty], &[]);
     assert_class(&all, FailureClass::Format, "no answer; 3 of 3 replies named no tool");
     let one = again(&[unreadable], &[missed("a"), bridge()]);
-    assert_class(&one, FailureClass::Search, "`Otto Pell` was never opened; 1 of 2 gold pages were not");
+    assert_class(&one, FailureClass::Search, "`Otto Pell` was never opened; 1 of 2 gold pages were not opened");
     let paper = again(&[Repair::MISSING_ACTION; 2], &[missed("a"), bridge()]);
     assert_eq!(paper.failure.expect("wrong").class, FailureClass::Search, "the thought of such a reply is used");
     assert_class(
@@ -210,7 +210,7 @@ fn a_claim_needs_one_of_its_evidence_sets() {
         assess_by(&trajectory, evidence.as_ref())
     };
     let half = judge(&[bridge()], "REFUTES");
-    assert_class(&half, FailureClass::Search, "`Porto` was never opened; 1 of 2 gold pages were not");
+    assert_class(&half, FailureClass::Search, "`Porto` was never opened; 1 of 2 gold pages were not opened");
     assert_eq!(half.grounding, Some(Grounding::Verdict));
     let whole = judge(&[bridge(), pell()], "REFUTES");
     let gold = GoldRetrieval {

@@ -92,7 +92,11 @@ fn sentences_that_a_step_names_are_counted_by_their_numbers() {
     assert_eq!(counts(&[naming(bridge(), &[]), pell.clone()]), (1, 0, 2), "the other page gives no sentences");
     assert_eq!(counts(&[naming(bridge(), &[[0, 2, 3]]), naming(pell, &[[0, 0, 1]])]), (2, 2, 1));
     let unseen = assess_by(&finished(&[naming(bridge(), &[])], "REFUTES"), Some(&evidence));
-    assert_class(&unseen, FailureClass::Search, "`Pell_-LRB-man-RRB-` was never opened; 1 of 2 gold pages were not");
+    assert_class(
+        &unseen,
+        FailureClass::Search,
+        "`Pell_-LRB-man-RRB-` was never opened; 1 of 2 gold pages were not opened",
+    );
 }
 
 #[test]

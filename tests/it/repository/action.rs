@@ -105,10 +105,7 @@ fn the_summary_says_why_episodes_were_not_measured() {
     let inputs = [("ACTION_RUN", "--limit=4\n--method=react,act\n--quiet"), ("ACTION_REPLAY", "tape")];
     assert_eq!(action(&dir, "run", &inputs).code, Some(4));
     let summary = dir.read("summary");
-    assert!(
-        summary.contains("    not measured (4): model: the recording `tape` has no such model request"),
-        "{summary}"
-    );
+    assert!(summary.contains("    not measured (4): the recording `tape` has no such model request"), "{summary}");
 }
 
 /// Nothing is run, and so nothing is paid, where the comparison could only be refused at the end.

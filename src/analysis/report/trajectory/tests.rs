@@ -31,7 +31,7 @@ const PLAIN: View = View { width: 80, colour: false };
 #[test]
 fn a_trajectory_reads_from_top_to_bottom() {
     let expected = "\
-id           q-1 (variant main, repeat 0, fixed)
+id           q-1 (variant main, repeat 0, compat fixed)
 question     Who named the island?
 gold         Willem de Vlamingh (or: de Vlamingh)
 answer       x
@@ -50,8 +50,8 @@ action       Finish[x]
 
 outcome      finished
 repairs      step 1: missing_action
-sum          2 steps, 1 call, 5 + 2 tokens, 0.2500 USD, 99 ms from
-             2026-01-02T03:04:05Z
+total        2 steps, 1 call, 5 + 2 tokens (in + out), 0.2500 USD, 99 ms,
+             started 03:04:05
 ";
     assert_eq!(render(&trajectory(), None, &PLAIN), expected);
 }
@@ -66,7 +66,7 @@ fn slow_episodes_have_times_for_people_and_short_calls_say_what_they_lack() {
     slow.steps[1].calls.push(unfit);
     let text = render(&slow, None, &PLAIN);
     for part in
-        ["1 min 32 s, 5 + 2 tokens, stop, reasoning only", "did not fit into the model's context", "4 min 11 s from"]
+        ["1 min 32 s, 5 + 2 tokens, stop, reasoning only", "did not fit into the model's context", "4 min 11 s,"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
