@@ -236,9 +236,10 @@ impl Reproduction {
             notes.extend(deviating_questions(dataset, &summary.manifest.dataset));
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
-                let go_on = match summary.manifest.is_import() {
-                    true => String::new(),
-                    false => format!("; go on: {}", summary.resume_command(false)),
+                let go_on = if summary.manifest.is_import() {
+                    String::new()
+                } else {
+                    format!("; go on: {}", summary.resume_command(false))
                 };
                 let (missing, unmeasured) = (counted(missing, "episode"), thousands(unmeasured));
                 notes.push(format!("{}: {missing} not recorded yet, {unmeasured} not measured{go_on}", dataset.name));

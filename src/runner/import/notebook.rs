@@ -380,13 +380,14 @@ impl Found {
         let not_read = |error: &serde_json::Error| Err(json_error::in_file(error));
         if text.trim_start().starts_with('{') {
             match serde_json::from_str::<Map<String, Value>>(text) {
-                Ok(object) => match notebook_output::of_cells(&object) {
-                    Some(printed) => self.read_printed(path, &printed),
-                    None => {
+                Ok(object) => {
+                    if let Some(printed) = notebook_output::of_cells(&object) {
+                        self.read_printed(path, &printed);
+                    } else {
                         let added = self.add_object(path, &object, 1);
                         self.leave_out(path, "", added);
                     }
-                },
+                }
                 Err(error) => self.leave_out(path, "", not_read(&error)),
             }
             return;
