@@ -53,19 +53,36 @@ const PAGES: &[(&str, &str)] = &[
     ("cluster", include_str!("../../docs/cluster.md")),
     ("performance", include_str!("../../docs/performance.md")),
     ("security", include_str!("../../docs/security.md")),
+    ("experiments/sample.toml", include_str!("../../experiments/sample.toml")),
+    ("experiments/demo.toml", include_str!("../../experiments/demo.toml")),
+    ("experiments/interface.toml", include_str!("../../experiments/interface.toml")),
+    ("experiments/table1.toml", include_str!("../../experiments/table1.toml")),
     ("architecture", include_str!("../../docs/architecture.md")),
     ("glossary", include_str!("../../docs/glossary.md")),
 ];
 
 #[derive(Debug, clap::Args)]
 pub(super) struct DocsArgs {
-    /// The page, or a section of it as PAGE#SECTION; without one, the pages are listed.
+    /// The page, a section of it as PAGE#SECTION, or a shipped experiment file; without one, the pages are listed.
     #[arg(value_name = "PAGE[#SECTION]", value_parser = pages(), hide_possible_values = true)]
     page: Option<String>,
+    /// List the sections that hold this word or text, in any case of its letters, each with its first line that does.
+    #[arg(long, value_name = "TEXT", conflicts_with = "page")]
+    search: Option<String>,
 }
 
 pub(super) fn print_docs(args: &DocsArgs) -> anyhow::Result<u8> {
     let mut out = stdout();
+    if let Some(wanted) = &args.search {
+        let found: String = PAGES.iter().flat_map(|(name, text)| search(name, text, wanted)).collect();
+        if found.is_empty() {
+            let what = format!("no page holds `{}`", excerpt(wanted));
+            return Err(Failure::usage(what, "try a shorter word; `wikitrail docs` lists the pages"));
+        }
+        out.write_all(found.as_bytes())?;
+        say("next:\n  wikitrail docs PAGE#SECTION");
+        return Ok(failure::OK);
+    }
     match &args.page {
         Some(page) => out.write_all(page_text(page)?.as_bytes())?,
         None => out.write_all(page_list().as_bytes())?,
@@ -107,6 +124,23 @@ fn page_text(wanted: &str) -> anyhow::Result<&'static str> {
         let hint = format!("its sections are {}", visible_line(&slugs.join(", "), 2000));
         Failure::usage(format!("`{name}` has no section `{}`", excerpt(section)), hint)
     })
+}
+
+/// A line for each section of a page that holds the text: what `docs` prints it by, and its first line that does.
+fn search(name: &str, text: &str, wanted: &str) -> Vec<String> {
+    let wanted = wanted.to_lowercase();
+    // Before its first heading a page has no section.
+    let begin = Heading { at: 0, level: 0, slug: String::new() };
+    let all: Vec<Heading> = std::iter::once(begin).chain(headings(text)).collect();
+    let ends = all.iter().skip(1).map(|heading| heading.at).chain([text.len()]);
+    let sections = all.iter().zip(ends).filter_map(|(heading, end)| Some((heading, text.get(heading.at..end)?)));
+    let found = |(heading, text): (&Heading, &str)| {
+        let line = text.lines().find(|line| line.to_lowercase().contains(&wanted))?;
+        // The first heading is the page's title.
+        let section = if heading.level > 1 { format!("#{}", heading.slug) } else { String::new() };
+        Some(format!("{name}{section}\n    {}\n", visible_line(line.trim(), 120)))
+    };
+    sections.filter_map(found).collect()
 }
 
 struct Heading {
@@ -295,7 +329,7 @@ fn long_help(arg: Arg) -> Arg {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMON, GROUPS, PAGES, headings, page_list, page_text, section_of};
+    use super::{COMMON, GROUPS, PAGES, headings, page_list, page_text, search, section_of};
     use clap::Command;
     use std::path::Path;
 
@@ -362,6 +396,19 @@ mod tests {
         let refused = |name: &str| format!("{:#}", page_text(name).expect_err(name));
         assert_eq!(refused("promts"), "there is no page `promts`");
         assert_eq!(refused("models#nothing"), "`models` has no section `nothing`");
+    }
+
+    #[test]
+    fn sections_that_hold_a_word_are_found() {
+        let text = "# A\nOne tape.\n## B c\nno\n### Tape heads\nA TAPE and\na tape\n";
+        assert_eq!(search("p", text, "tape"), ["p\n    One tape.\n", "p#tape-heads\n    ### Tape heads\n"]);
+        assert_eq!(search("p", text, "a TAPE"), ["p#tape-heads\n    A TAPE and\n"]);
+        assert_eq!(search("p", text, "reel"), [""; 0]);
+        for name in ["sample", "demo", "interface", "table1"] {
+            let path = format!("experiments/{name}.toml");
+            let file = crate::runner::experiment::shipped::file(&path).expect("shipped");
+            assert_eq!(page_text(&path).expect("a page").as_bytes(), file);
+        }
     }
 
     /// Every page that a hint, an error or a help names can be printed, and none names a file of the repository.
