@@ -1,6 +1,6 @@
 //! Why a request got no complete answer.
 
-use super::redact;
+use super::{is_private, redact};
 use crate::base::Cause;
 use crate::base::text::printable;
 use secrecy::SecretString;
@@ -64,7 +64,9 @@ impl NetError {
         Some(match self.last() {
             Self::Connect { refused: true, .. } => "nothing listens there: is the server up, and is the port right?",
             Self::Connect { .. } => "check the host's name and the network",
-            Self::Tls { .. } => "check the URL (https or http?) and the system's certificates",
+            Self::Tls { .. } => {
+                "write http:// in the URL if the server speaks plain HTTP; else check the system's certificates"
+            }
             Self::Timeout { .. } => "the server is slow or does not answer: allow more time, or fewer requests at once",
             Self::BadUrl { .. } => "a URL looks like http://127.0.0.1:8000/v1",
             Self::BadHeader { .. } => "a key is one line of ASCII characters",
@@ -130,11 +132,17 @@ impl NetError {
 
     pub(crate) fn from_send(error: &reqwest::Error, host: String, connect_timeout: Duration) -> Self {
         let causes = Causes::of(error);
+        // Nearby, a connection that is taken and then silent or closed is one to a server that speaks no TLS.
+        let is_https = |url: &reqwest::Url| url.scheme() == "https" && url.host_str().is_some_and(is_private);
+        let is_plain = error.is_connect() && !causes.refused && !causes.unknown && error.url().is_some_and(is_https);
         if error.is_timeout() {
             let reason = format!("no connection within {} s", connect_timeout.as_secs_f64());
+            if is_plain {
+                return Self::Tls { host, reason };
+            }
             return Self::Connect { host, reason, refused: false, unknown: false };
         }
-        if causes.tls {
+        if causes.tls || is_plain {
             return Self::Tls { host, reason: causes.reason };
         }
         if error.is_connect() {

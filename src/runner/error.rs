@@ -247,7 +247,10 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
         Cause::UnknownModel => format!("{server} does not have a model `{name}`: check the name after --model"),
         Cause::ConnectionRefused => format!("is the server running at {server}, and is the port of --base-url right?"),
         Cause::UnknownHost => format!("check the host's name in --base-url ({server}), and the network"),
-        Cause::Tls => format!("check --base-url ({server}): https or http? and the system's certificates"),
+        Cause::Tls => {
+            let plain = server.replacen("https://", "http://", 1);
+            format!("write --base-url {plain} if the server speaks plain HTTP; else check the system's certificates")
+        }
         Cause::BadRequest if detail.contains("prefill") => "leave out --prefill".to_owned(),
         Cause::BadRequest => refused_setting(detail).to_owned(),
         Cause::RateLimit => {

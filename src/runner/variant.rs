@@ -380,7 +380,10 @@ pub(super) fn unsent_notes(variant: &Variant, learned: &LearnedOptions) -> Vec<S
         };
         format!("note: {model} does not take {name}: requests are sent without it, and {means}")
     };
-    unsent_options(variant, learned).iter().map(note).collect()
+    let other = learned.other_model().map(|other| {
+        format!("warning: {model} was asked, and the server's answers name `{}`: check --model", printable(other, 80))
+    });
+    other.into_iter().chain(unsent_options(variant, learned).iter().map(note)).collect()
 }
 
 #[cfg(test)]

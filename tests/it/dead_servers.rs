@@ -70,6 +70,40 @@ fn a_dead_key_costs_ten_requests_whatever_is_in_flight() {
 }
 
 #[test]
+fn another_model_than_the_one_that_was_asked_is_told() {
+    let server = Server::start(|_, _, stream| {
+        let text = "Thought 1: so\nAction 1: Finish[yes]";
+        let choices = json!([{"message": {"content": text}, "finish_reason": "stop"}]);
+        server::json(stream, &json!({"model": "smollm2", "choices": choices}));
+    });
+    let dir = WorkDir::new();
+    dir.write("d.csv", "question,answer\nIs it?,yes\nWas it?,yes\n");
+    let base = format!("{}/v1", server.url);
+    for (asked, is_told) in [("openai:smolllm3", true), ("openai:SmolLM2", false)] {
+        let ran = dir.run(&["d.csv", "--base-url", &base, "--model", asked, "--quiet"]).ok();
+        let told = format!("warning: {asked} was asked, and the server's answers name `smollm2`: check --model");
+        assert_eq!(ran.stderr.matches(&told).count(), usize::from(is_told), "{}", ran.stderr);
+        let checked = dir.wikitrail(&["models", "check", "--base-url", &base, "--model", asked]).ok().stdout;
+        assert_eq!(checked.contains("`smolllm3` was asked and `smollm2` answers"), is_told, "{checked}");
+    }
+}
+
+/// A server of plain HTTP gets one request for each thing that is asked, and the hint is the address that works.
+#[test]
+fn https_to_a_plain_server_is_tried_once() {
+    let server = Server::start(|_, _, stream| completion(stream, "yes", "stop"));
+    let dir = WorkDir::new();
+    let base = format!("{}/v1", server.url.replace("http://", "https://"));
+    let checked = dir.wikitrail(&["models", "check", "--base-url", &base, "--model", "openai:m"]);
+    checked.refused(4, &["write http:// in the URL if the server speaks plain HTTP"]);
+    assert!(!checked.stderr.contains("attempts"), "{}", checked.stderr);
+    dir.write("d.csv", "question,answer\nIs it?,yes\n");
+    let ran = dir.run(&["d.csv", "--base-url", &base, "--model", "openai:m"]);
+    let hint = format!("write --base-url {}/v1 if the server speaks plain HTTP", server.url);
+    assert!(ran.stdout.contains(&hint) || ran.stderr.contains(&hint), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn several_dead_models_count_together_and_who_wants_may_go_on() {
     let server = Server::start(|_, _, stream| refuse(stream, 401, &json!({"message": "no"})));
     let dir = bench();

@@ -104,9 +104,18 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            warning: warning(&first),
+            warning: warning(&first).into_iter().chain(self.other_model()).reduce(|one, more| format!("{one}; {more}")),
             sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden.all()), 80),
         })
+    }
+
+    /// A warning if another model answers than the one that was asked.
+    fn other_model(&self) -> Option<String> {
+        let other = printable(self.learned.other_model()?, 80);
+        Some(format!(
+            "`{}` was asked and `{other}` answers: the server may have one model for every name",
+            printable(&self.model, 80)
+        ))
     }
 
     fn judge_stop(&self, first: &Raw, second: &Raw, word: &str) -> Verdict {

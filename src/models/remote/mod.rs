@@ -223,6 +223,7 @@ impl Remote {
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
                         *text = self.secrets.hidden.out_of(text);
                     }
+                    self.learned.answered_by(&self.model, decoded.model.as_deref());
                     let limit = interface.limit(&request.decoding, refused);
                     let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
                     return Ok(Raw { decoded, attempts, elapsed, at_limit });

@@ -3,7 +3,7 @@
 use crate::base::finish::TOOL_USE_FAILED;
 use crate::base::{Cause, RequestOption, RequestOptions};
 use serde_json::Value;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// How much of a call that a provider cannot read is kept, in bytes.
 pub(in crate::models) const MAX_MALFORMED: usize = 64 << 10;
@@ -278,17 +278,29 @@ fn title(html: &str) -> Option<&str> {
 // What is refused once is not sent again, in no request to this model. An option whose value a person has set is not left
 // out: the refusal is an error then.
 
-/// What a server has refused so far, or is known to refuse. Clones share it.
+/// What a server has refused so far, or is known to refuse, and which model answers. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct LearnedOptions(Arc<Mutex<RequestOptions>>);
+pub struct LearnedOptions(Arc<Mutex<RequestOptions>>, Arc<OnceLock<String>>);
 
 impl LearnedOptions {
     pub(super) fn new(known: RequestOptions) -> Self {
-        Self(Arc::new(Mutex::new(known)))
+        Self(Arc::new(Mutex::new(known)), Arc::default())
     }
 
     pub fn refused(&self) -> RequestOptions {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The model that answered in place of the one that was asked, as the server calls it.
+    pub fn other_model(&self) -> Option<&str> {
+        self.1.get().map(String::as_str)
+    }
+
+    /// Notes which model answered, if it is another one than was asked.
+    pub(super) fn answered_by(&self, asked: &str, answered: Option<&str>) {
+        if let Some(other) = answered.filter(|answered| is_other_model(asked, answered)) {
+            self.1.get_or_init(|| other.to_owned());
+        }
     }
 
     pub(super) fn know(&self, refused: RequestOptions) {
@@ -310,6 +322,13 @@ impl LearnedOptions {
             Some(_) | None => false,
         }
     }
+}
+
+/// Whether an answer's name of its model is not one of the model that was asked: servers add a date, an owner or a path.
+pub(super) fn is_other_model(asked: &str, answered: &str) -> bool {
+    let words = |name: &str| name.trim().trim_end_matches("-latest").to_ascii_lowercase();
+    let [asked, answered] = [words(asked), words(answered)];
+    !answered.is_empty() && !asked.contains(&answered) && !answered.contains(&asked)
 }
 
 /// The sent option that the server refuses, if leaving it out may help.
@@ -383,7 +402,7 @@ fn unknown(refusal: &Refusal, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LearnedOptions, Refusal, option};
+    use super::{LearnedOptions, Refusal, is_other_model, option};
     use crate::base::RequestOption::{
         self, CacheControl, Include, MaxTokens, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP, Whole,
     };
@@ -730,5 +749,19 @@ mod tests {
         assert!(!learned.learn(temperature, temperature, 400, &refusal));
         assert!(learned.learn(temperature, RequestOptions::default(), 400, &refusal));
         assert_eq!(learned.refused(), temperature);
+    }
+
+    #[test]
+    fn dates_owners_and_paths_are_no_other_model() {
+        for (asked, answered) in [
+            ("gpt-4o", "gpt-4o-2024-08-06"),
+            ("claude-sonnet-latest", "claude-sonnet-20250514"),
+            ("Qwen/Qwen3-8B", "qwen3-8b"),
+            ("smollm2", "/models/SmolLM2.gguf"),
+            ("m", ""),
+        ] {
+            assert!(!is_other_model(asked, answered), "{asked} {answered}");
+        }
+        assert!(is_other_model("smolllm3", "smollm2") && is_other_model("gpt-5", "gpt-4o"));
     }
 }
