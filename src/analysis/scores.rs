@@ -129,6 +129,9 @@ fn notes(summary: &Summary, width: usize) -> Vec<String> {
     if missing > 0 {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));
     }
+    if !summary.manifest.is_imported() && summary.shard.is_none() && summary.holds_no_answer() {
+        lines.push("nothing was measured: --resume takes other settings too, such as another --model".to_owned());
+    }
     lines.extend(unfinished(&summary.unfinished_shards));
     lines.extend(unmeasured(summary));
     lines.extend(summary.shortfalls());

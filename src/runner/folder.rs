@@ -1,6 +1,7 @@
 //! The run's folder: which one, what of it is kept, and what it holds at the end.
 
 use super::costs::Estimate;
+use super::edited;
 use super::error::RunError;
 use super::forms::layout_notes;
 use super::job::Job;
@@ -83,9 +84,10 @@ impl OutputPlan {
         }
         let folder = RunFolder::at(&path);
         let recorded = recorded(&folder)?;
-        refuse_other_run(&path, recorded.as_ref(), &job.manifest, output.resume, output.shard.is_some())?;
-        let records = if recorded.is_some() { Some(folder.records_of(output.shard)?) } else { None };
-        let known = recorded.as_ref().unwrap_or(&job.manifest);
+        let is_renewed = refuse_other_run(&folder, recorded.as_ref(), job, output.resume, output.shard)?;
+        let goes_on = recorded.is_some() && !is_renewed;
+        let records = if goes_on { Some(folder.records_of(output.shard)?) } else { None };
+        let known = recorded.as_ref().filter(|_| goes_on).unwrap_or(&job.manifest);
         let (due, watch) = due(&job.plan, known, records.as_ref())?;
         if due.foreign > 0 {
             return Err(RunError::input(
@@ -100,7 +102,10 @@ impl OutputPlan {
         let skipped = |line: &crate::runner::store::Skipped| {
             format!("warning: {}:{}: {}; its episode is run again", line.path.display(), line.line, line.reason)
         };
-        let notes = records.iter().flat_map(Records::skipped).map(skipped).collect();
+        let mut notes: Vec<String> = records.iter().flat_map(Records::skipped).map(skipped).collect();
+        notes.extend(is_renewed.then(|| {
+            format!("note: nothing was measured in `{}` before, so it takes the new settings", path.display())
+        }));
         let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| output.dry_run))?;
         let Output { resume, shard, .. } = *output;
         Ok(Self { folder, recorded, records, due, estimate, resume, shard, notes, watch })
@@ -148,7 +153,7 @@ impl OutputPlan {
     /// Writes down what is about to run, and opens what it is recorded in.
     pub(super) fn open(self, lock: Lock, job: &mut Job) -> Result<OpenRun, RunError> {
         match lock.shard {
-            None => self.begin(job)?,
+            None => self.begin(job, &lock)?,
             Some(shard) => self.join(shard, job)?,
         }
         for prompt in &job.prompts {
@@ -179,10 +184,14 @@ impl OutputPlan {
         Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
     }
 
-    fn begin(&self, job: &mut Job) -> Result<(), RunError> {
+    fn begin(&self, job: &mut Job, lock: &Lock) -> Result<(), RunError> {
         // Another process may have started or ended a run here between the look and the lock.
         let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
-        refuse_other_run(self.folder.path(), recorded.as_ref(), &job.manifest, self.resume, false)?;
+        let is_renewed = refuse_other_run(&self.folder, recorded.as_ref(), job, self.resume, None)?;
+        if is_renewed {
+            self.folder.clear(lock)?;
+        }
+        let recorded = recorded.filter(|_| !is_renewed);
         let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
         if let Some(recorded) = recorded {
             // The first start stays on record, but for its command: the selection may have grown.
@@ -217,7 +226,7 @@ impl OutputPlan {
     /// Joins a run as one of its shards. The first of them writes the manifest and what belongs to it, for all.
     fn join(&self, shard: Shard, job: &mut Job) -> Result<(), RunError> {
         let is_first = !self.folder.exists() && self.folder.create_manifest(&job.manifest)?;
-        refuse_differences(self.folder.path(), &differences_of_parts(&self.folder.manifest()?, &job.manifest))?;
+        refuse_other_run(&self.folder, Some(&self.folder.manifest()?), job, false, Some(shard))?;
         if let Some(text) = job.experiment.as_ref().filter(|_| is_first) {
             self.folder.write_experiment(text)?;
         }
@@ -314,30 +323,34 @@ pub(super) fn holds_a_run(path: &Path, hint: &str) -> RunError {
     RunError::input(format!("`{}` holds a run already", path.display()), hint)
 }
 
-/// A run that is there must be this one, and be continued on purpose. A shard continues without saying so.
+/// A run that is there must be this one, and be continued on purpose. A shard continues without saying so. Says whether the
+/// run takes other settings, because nothing was measured with its own.
 fn refuse_other_run(
-    path: &Path,
+    folder: &RunFolder,
     recorded: Option<&Manifest>,
-    planned: &Manifest,
+    job: &Job,
     resume: bool,
-    is_shard: bool,
-) -> Result<(), RunError> {
-    match recorded {
-        None => Ok(()),
-        Some(recorded) if is_shard => refuse_differences(path, &differences_of_parts(recorded, planned)),
-        Some(recorded) if resume => refuse_differences(path, &differences(recorded, planned)),
-        Some(_) => Err(holds_a_run(path, RESUME)),
+    shard: Option<Shard>,
+) -> Result<bool, RunError> {
+    let differing = match recorded {
+        None => return Ok(false),
+        Some(recorded) if shard.is_some() => differences_of_parts(recorded, &job.manifest),
+        Some(recorded) if resume => differences(recorded, &job.manifest),
+        Some(_) => return Err(holds_a_run(folder.path(), RESUME)),
+    };
+    match recorded.filter(|_| !differing.is_empty()) {
+        None => Ok(false),
+        Some(_) if shard.is_none() && holds_no_answer(folder)? => Ok(true),
+        Some(recorded) => Err(edited::refusal(folder, recorded, job, &differing)),
     }
 }
 
-fn refuse_differences(path: &Path, differing: &[String]) -> Result<(), RunError> {
-    if differing.is_empty() {
-        return Ok(());
-    }
-    Err(RunError::input(
-        format!("`{}` holds a run with other settings:\n  {}", path.display(), differing.join("\n  ")),
-        "use the settings that the run was started with, or another --out",
-    ))
+/// Whether a folder has no measured episode and no answer of a model that an episode could go on with.
+fn holds_no_answer(folder: &RunFolder) -> Result<bool, StoreError> {
+    let records = folder.records()?;
+    Ok(folder.shards()?.is_empty()
+        && records.keys().all(|(_, _, measured)| !measured)
+        && folder.paid(&records, None)?.values().all(|paid| paid.calls == 0))
 }
 
 /// The manifest of the run in the folder, if there is one. A folder that is not ours is left alone, unless it is empty.

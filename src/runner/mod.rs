@@ -34,6 +34,7 @@ mod confirm;
 #[cfg(feature = "index")]
 pub(crate) mod corpus_inputs;
 mod costs;
+mod edited;
 pub(crate) mod error;
 pub(crate) mod execute;
 pub mod experiment;

@@ -1,7 +1,8 @@
 //! The plan: every question under every variant, as often as asked, and what of it is still to do.
 
 use super::branch::PLACEBO;
-use crate::base::{Fork, Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
+use crate::base::text::visible_line;
+use crate::base::{DatasetRecord, Fork, Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
 use crate::runner::agent::Episode;
 use crate::runner::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::runner::store::Records;
@@ -215,13 +216,12 @@ pub(crate) fn differences_of_parts(recorded: &Manifest, planned: &Manifest) -> V
 }
 
 fn changes(recorded: &Manifest, planned: &Manifest, grows: bool) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut found: Vec<String> = dataset_change(&recorded.dataset, &planned.dataset).into_iter().collect();
     let mut compare = |name: &str, was: &Value, now: &Value| {
         if was != now {
             found.push(format!("{name}: was {was}, now {now}"));
         }
     };
-    compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
     for name in recorded.dataset.columns.keys().chain(planned.dataset.columns.keys()).collect::<BTreeSet<_>>() {
         let of = |manifest: &Manifest| json!(manifest.dataset.columns.get(name));
         compare(&format!("{name} of the dataset"), &of(recorded), &of(planned));
@@ -260,6 +260,21 @@ fn changes(recorded: &Manifest, planned: &Manifest, grows: bool) -> Vec<String> 
         if variants.len() == planned.variants.len() { text } else { format!("{text} ({})", variants.join(", ")) }
     }));
     found
+}
+
+/// How the dataset's file differs: it was edited, or is another one.
+fn dataset_change(was: &DatasetRecord, now: &DatasetRecord) -> Option<String> {
+    let digest = |record: &DatasetRecord| record.sha256.chars().take(12).collect::<String>();
+    let file = |record: &DatasetRecord| format!("{} (SHA-256 {}…)", visible_line(&record.path, 200), digest(record));
+    let is_edited = was.path == now.path && now.path != "-";
+    (was.sha256 != now.sha256).then(|| {
+        if is_edited {
+            let path = visible_line(&now.path, 200);
+            format!("dataset: {path} was edited: SHA-256 was {}…, now {}…", digest(was), digest(now))
+        } else {
+            format!("dataset: was {}, now {}", file(was), file(now))
+        }
+    })
 }
 
 /// How a variant differs from what it was: by its settings, and by what was found when they were read.

@@ -248,6 +248,12 @@ impl Summary {
         self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
     }
 
+    /// Whether episodes ended and not one was measured, or had an answer that it could go on with.
+    pub fn holds_no_answer(&self) -> bool {
+        let ended: u64 = self.variants.iter().map(|variant| variant.score.episodes).sum();
+        ended > 0 && self.unmeasured() == ended && self.spending.total.calls == 0
+    }
+
     /// Episodes that the run, or the shard, is to have.
     pub fn planned(&self) -> u64 {
         self.planned

@@ -69,6 +69,41 @@ fn a_dead_key_costs_ten_requests_whatever_is_in_flight() {
     }
 }
 
+/// A wrong name is no reason for another folder, as long as nothing was measured or paid for.
+#[test]
+fn a_folder_without_an_answer_takes_other_settings() {
+    let server = Server::start(|_, request, stream| {
+        if request.contains("\"right\"") {
+            return completion(stream, "Thought 1: so\nAction 1: Finish[yes]", "stop");
+        }
+        refuse(stream, 404, &json!({"message": "no such model", "code": "model_not_found"}));
+    });
+    let dir = WorkDir::new();
+    dir.write("d.csv", "question,answer\nIs it?,yes\nWas it?,yes\n");
+    let base = format!("{}/v1", server.url);
+    let run = |model: &str, more: &[&str]| {
+        dir.run(&[&["d.csv", "--base-url", &base, "--out", "r", "--model", model], more].concat())
+    };
+    let ran = run("openai:wrong", &[]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert!(ran.stdout.contains("nothing was measured: --resume takes other settings too"), "{}", ran.stdout);
+    let ran = run("openai:right", &["--resume", "--max-steps", "3"]).ok();
+    assert!(
+        ran.stderr.contains("note: nothing was measured in `r` before, so it takes the new settings"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("plan: keep 0, redo 0, new 2"), "{}", ran.stderr);
+    let records = dir.records("r");
+    assert_eq!(records.len(), 2, "{records:?}");
+    assert!(records.iter().all(|record| record["answer"] == "yes"), "{records:?}");
+    let manifest: Value = serde_json::from_str(&dir.read("r/manifest.json")).expect("JSON");
+    assert_eq!(manifest["variants"][0]["model"], "openai:right");
+    assert_eq!(manifest.get("retired"), None);
+    // Now that there are answers, other settings are another run.
+    run("openai:wrong", &["--resume"]).refused(3, &["`r` holds a run with other settings", "model: was openai:right"]);
+}
+
 #[test]
 fn another_model_than_the_one_that_was_asked_is_told() {
     let server = Server::start(|_, _, stream| {

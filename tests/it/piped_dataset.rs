@@ -38,7 +38,7 @@ fn a_run_of_piped_questions_is_resumed_without_the_pipe() {
     let more = ["run", "--resume", "--out", "r", "--limit", "3", "--max-calls", "100"];
     piped(&dir, &more, b"").refused(3, &["other questions are selected than `r` holds", "hint: pipe the same dataset"]);
     piped(&dir, &more, b"question,answer\nWho?,x\n")
-        .refused(3, &["`r` holds a run with other settings", "dataset: was"]);
+        .refused(3, &["`r` holds a run with other settings", "dataset: was -"]);
     piped(&dir, &more, CSV.as_bytes()).ok();
     assert_eq!(dir.records("r").len(), 6);
 }

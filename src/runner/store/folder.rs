@@ -316,6 +316,21 @@ impl RunFolder {
         compact(&path, records)
     }
 
+    /// Removes all records, of a run that begins anew.
+    pub(crate) fn clear(&self, _lock: &Lock) -> Result<(), StoreError> {
+        for part in self.parts(None)? {
+            for path in [TRAJECTORIES, JOURNAL].map(|stem| self.lines(stem, &part)) {
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(StoreError::io("remove", &path)(error));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn records(&self) -> Result<Records, StoreError> {
         self.records_of(None)
     }
