@@ -12,10 +12,10 @@ use crate::analysis::results::{
 };
 use crate::base::stats::{Interval, Mean};
 use crate::base::text::{counted, shell_word, thousands, visible_line};
-use crate::base::{Outcome, Trajectory};
+use crate::base::Trajectory;
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore, format_note};
-use crate::scoring::{AnswerScore, Figure, Metric, ScoredEpisode, Unit, figure};
+use crate::scoring::{AnswerScore, FailureClass, Figure, Metric, ScoredEpisode, Unit, figure};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -137,6 +137,7 @@ fn notes(summary: &Summary, width: usize) -> Vec<String> {
     lines.extend(summary.shortfalls());
     lines.extend(format_failures(summary));
     lines.extend(spent(&summary.spending));
+    lines.extend(from_cache(summary));
     lines.extend(other_statuses(summary));
     lines
 }
@@ -165,9 +166,9 @@ pub(crate) fn unmeasured(summary: &Summary) -> Vec<String> {
 
 /// Variants whose score is that of the form.
 fn format_failures(summary: &Summary) -> impl Iterator<Item = String> {
-    summary.variants.iter().filter_map(|VariantScore { name, score, .. }| {
+    summary.variants.iter().filter_map(|VariantScore { name, score, assessment, .. }| {
         let variant = summary.manifest.known_variants().find(|variant| variant.name == *name)?;
-        let failures = score.outcomes.get(Outcome::FormatFailure.name()).copied().unwrap_or_default();
+        let failures = assessment.failures.of(FailureClass::Format);
         format_note(&visible_line(name, 40), &variant.protocol, failures, score.measured)
     })
 }
@@ -180,6 +181,17 @@ fn spent(spending: &Spending) -> Option<String> {
     let discarded = (discarded.calls > 0).then(|| format!("{discarded} on episodes that were run again"));
     let parts: Vec<String> = unfinished.into_iter().chain(discarded).collect();
     (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
+}
+
+/// What was paid of the cost in the table, where answers came from the cache.
+fn from_cache(summary: &Summary) -> Option<String> {
+    let cost: f64 = summary.variants.iter().filter_map(|variant| variant.score.cost_usd).sum();
+    let paid = summary.spending.measured.cost_usd?;
+    // Less than what is printed is a difference of rounding.
+    (cost - paid >= 0.00005).then(|| {
+        let cached = cost - paid;
+        format!("paid: {paid:.4} USD of the {cost:.4} USD above; the cache's answers would have cost {cached:.4} USD")
+    })
 }
 
 fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {

@@ -103,3 +103,26 @@ fn tokens_from_the_providers_cache_have_their_own_price_everywhere() {
     let compared = of(&["compare", "full", "typed", "--metric", "cached_tokens,reasoning_tokens"]);
     assert!(compared.contains("cached_tokens") && compared.contains("900"), "{compared}");
 }
+
+#[test]
+fn what_the_cache_answers_is_not_told_as_paid() {
+    let server = crate::common::server::Server::start(|_, _, stream| {
+        let text = "Thought 1: so\nAction 1: Finish[yes]";
+        let choices = serde_json::json!([{"message": {"content": text}, "finish_reason": "stop"}]);
+        let usage = serde_json::json!({"prompt_tokens": 1000, "completion_tokens": 500});
+        crate::common::server::json(stream, &serde_json::json!({"choices": choices, "usage": usage}));
+    });
+    let dir = crate::common::WorkDir::new();
+    dir.write("one.csv", "question,answer\nIs it?,yes\n");
+    dir.write("three.csv", "question,answer\nIs it?,yes\nWas it?,yes\nWill it?,yes\n");
+    let base = format!("{}/v1", server.url);
+    let run = |file: &str| {
+        let flags = ["--base-url", &base, "--model", "openai:m", "--price", "1/2", "--cache", "c"];
+        dir.run(&[&[file], &flags[..]].concat()).ok().stdout
+    };
+    let first = run("one.csv");
+    assert!(first.contains("0.0020") && !first.contains("paid: "), "{first}");
+    let second = run("three.csv");
+    let told = "paid: 0.0040 USD of the 0.0060 USD above; the cache's answers would have cost 0.0020 USD";
+    assert!(second.contains(told), "{second}");
+}
