@@ -5,6 +5,7 @@ use super::flags::{method, options};
 use super::output_file::json_line;
 use super::say::say;
 use crate::analysis::report::console::{binary_stdout, stderr, stdout, stdout_is_terminal};
+use crate::analysis::report::line_diff::{AROUND, LineDiff, line_diff};
 use crate::analysis::report::{View, counted};
 use crate::base::text::{shell_word, visible, visible_line};
 use crate::base::{Decoding, Method, Prompt, Question, Request, sha256_hex};
@@ -15,13 +16,12 @@ use crate::runner::experiment::{VariantSettings, shipped};
 use crate::runner::{find_protocol, usual_protocol};
 use anyhow::Context as _;
 use serde_json::json;
-use similar::{ChangeTag, TextDiff};
+use similar::ChangeTag;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -461,10 +461,6 @@ fn print_frame(args: &ShowArgs, shown: &Preview) -> anyhow::Result<()> {
     say_below(text.ends_with('\n'), shown, &format!("sha256 {sha256}, {chars} characters, {exemplars}"))
 }
 
-const AROUND: usize = 3;
-/// A longer search for the smallest difference ends with a larger one.
-const LONGEST: Duration = Duration::from_secs(2);
-
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct DiffArgs {
     /// The older prompt: a file (TOML or plain text), or a key of the paper's JSON.
@@ -495,11 +491,9 @@ struct Side<'a> {
     sha256: String,
 }
 
-type Lines<'t> = TextDiff<'t, 't, 't, str>;
-
 pub(super) fn diff_prompts(args: &DiffArgs) -> anyhow::Result<u8> {
     let [a, b] = [side(args, &args.a)?, side(args, &args.b)?];
-    let diff = TextDiff::configure().timeout(LONGEST).diff_lines(a.text.as_str(), b.text.as_str());
+    let diff = line_diff(&a.text, &b.text);
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     let (removed, added) = (count(ChangeTag::Delete), count(ChangeTag::Insert));
     let equal = removed + added == 0;
@@ -547,13 +541,13 @@ fn seen_text(args: &DiffArgs, prompt: &str) -> anyhow::Result<(String, &'static 
     Ok((text, shown.protocol.id()))
 }
 
-fn plain<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
+fn plain<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d LineDiff<'d>) -> String {
     let [a, b] = [a, b].map(|side| visible_line(side.prompt, 200));
     diff.unified_diff().context_radius(AROUND).header(&a, &b).to_string()
 }
 
 /// The same in colours, with the words that changed in bold.
-fn coloured<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
+fn coloured<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d LineDiff<'d>) -> String {
     let [red, green, cyan, bold, reset] = ["\u{1b}[31m", "\u{1b}[32m", "\u{1b}[36m", "\u{1b}[1m", "\u{1b}[0m"];
     let mut text = String::new();
     for (mark, style, side) in [("---", red, a), ("+++", green, b)] {
@@ -581,14 +575,14 @@ fn coloured<'d>(a: &Side<'_>, b: &Side<'_>, diff: &'d Lines<'d>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Side, TextDiff, coloured};
+    use super::{Side, coloured, line_diff};
 
     #[test]
     fn changed_words_are_marked_and_nothing_else_is_a_style() {
         let side =
             |text: &str| Side { prompt: "p\u{1b}[2J", protocol: "", text: text.to_owned(), sha256: String::new() };
         let (a, b) = (side("One\nUse one action now.\n"), side("One\nUse \u{1b}[1mtwo actions now.\n"));
-        let diff = TextDiff::from_lines(a.text.as_str(), b.text.as_str());
+        let diff = line_diff(&a.text, &b.text);
         let text = coloured(&a, &b, &diff);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "\u{1b}[31m--- p\\u{1b}[2J\u{1b}[0m");

@@ -50,7 +50,7 @@ fn the_page_has_the_figures_of_compare_and_the_steps_of_show() {
     let (dir, page) = two(&[]);
     let compared = dir.wikitrail(&["compare", "two", "--json"]).ok().json();
     let pair = &compared["metrics"][0]["pairs"][0];
-    let sentence = pair["verdict"]["sentence"].as_str().expect("a sentence").replace('<', "&lt;");
+    let sentence = pair["verdict"]["sentence"].as_str().expect("a sentence").replace('<', "&lt;").replace(" -", " −");
     assert!(page.contains(&sentence), "{sentence}");
     let table = table(&page);
     assert_eq!(table["id"].as_array().expect("ids").len(), 10);
@@ -85,6 +85,58 @@ fn the_page_has_the_figures_of_compare_and_the_steps_of_show() {
         .map(|piece| piece[0].as_str().expect("text"))
         .collect();
     assert_eq!(observation, record["steps"][0]["observation"].as_str().expect("text").trim_end());
+}
+
+/// The text of the elements between two marks, without tags.
+fn words(html: &str) -> String {
+    let texts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    texts.collect::<String>().replace("&lt;", "<")
+}
+
+#[test]
+fn the_first_screen_has_the_figures_of_compare_and_what_differs() {
+    let dir = WorkDir::new();
+    let source = repository("prompts/hotpotqa.toml").replacen("react = \"\"\"\n", "react = \"\"\"\nNever guess.\n", 1);
+    dir.write("mine.toml", source);
+    dir.run(&["--method", "react,cot", "--out", "methods"]).ok();
+    dir.run(&["--prompt", "prompts/hotpotqa.toml,mine.toml", "--limit", "6", "--out", "prompts2"]).ok();
+    dir.wikitrail(&["report", "methods", "--out", "methods.html"]).ok();
+    let page = dir.read("methods.html");
+    let pair = dir.wikitrail(&["compare", "methods", "--json"]).ok().json()["metrics"][0]["pairs"][0].clone();
+    let number = |name: &str| pair[name].as_f64().unwrap_or_else(|| panic!("{name}"));
+    let points = |share: f64| format!("{:.1}", 100.0 * share).replace('-', "−");
+    assert_eq!(between(&page, "<h1>", "</h1>"), "react beats cot");
+    assert_eq!(between(&page, "class=\"big\">", "<"), format!("+{} points EM", points(-number("difference"))));
+    let [low, high] = ["low", "high"].map(|end| pair["interval"][end].as_f64().expect("an end"));
+    let facts = words(between(&page, "class=\"big\">", "<svg"));
+    assert!(facts.contains(&format!("95 % interval {} to {}", points(-high), points(-low))), "{facts}");
+    let trust = words(between(&page, "class=\"trust\">", "</ul>"));
+    let counts = ["only_a", "only_b"].map(|name| pair["tests"]["mcnemar"][name].as_u64().expect("a count"));
+    assert!(trust.starts_with(&format!("{} questions won by react, {} lost", counts[0], counts[1])), "{trust}");
+    assert!(trust.contains(&format!("60 questions: {} points EM", points(number("mde")))), "{trust}");
+    dir.wikitrail(&["report", "prompts2", "--out", "prompts2.html"]).ok();
+    let page = dir.read("prompts2.html");
+    assert!(between(&page, "<h1>", "</h1>").starts_with("No best variant: hotpotqa and mine are tied"));
+    assert!(between(&page, "class=\"diff\"", "</pre>").contains("<ins>+ Never guess.</ins>"));
+    let digest = dir.manifest("prompts2")["variants"][1]["prompt_sha256"].as_str().expect("a digest").to_owned();
+    let whole = between(&page, &format!("<details id=\"prompt-{}\">", &digest[..12]), "</details>");
+    assert!(whole.contains("Never guess.") && page.contains(&format!("href=\"#prompt-{}\"", &digest[..12])));
+}
+
+#[test]
+fn what_was_not_measured_is_said_above_the_verdict() {
+    let dir = WorkDir::new();
+    let dead = ["--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1", "--model-attempts", "1"];
+    dir.run(&[&dead[..], &["--give-up-after", "off", "--limit", "3", "--quiet", "--out", "dead"]].concat());
+    dir.wikitrail(&["report", "dead", "--out", "dead.html"]).ok();
+    let page = dir.read("dead.html");
+    let (above, below) = page.split_once("<h1>").expect("a heading");
+    assert!(above.contains("3 of 3 questions of main") && above.contains("data-show=\"unmeasured\""), "a warning");
+    assert!(below.starts_with("Nothing was measured: "), "{}", &below[..200]);
+    let overview = between(&page, "id=\"overview\"", "id=\"question\"");
+    assert!(!overview.contains("<svg"), "no empty chart");
+    let own = &table(&page)["variants"][0];
+    assert_eq!((own["unmeasured"].to_string(), own["cut"].to_string()), ("[1,1,1]".to_owned(), "[0,0,0]".to_owned()));
 }
 
 #[test]

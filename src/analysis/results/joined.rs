@@ -1,8 +1,8 @@
 //! Several runs together: the variants that answered the same questions, compared.
 
 use super::{
-    CorrectedFigure, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences, load, names,
-    planned, stopped,
+    CorrectedFigure, Episode, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences, load,
+    names, planned, stopped,
 };
 use crate::analysis::compare::{Comparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs};
 use crate::base::stats::holm;
@@ -12,7 +12,7 @@ use crate::scoring::{Figure, figure};
 use std::collections::HashSet;
 
 /// Figures that are compared, and after them those of which only the means are shown.
-const FIGURES: [&Figure; 8] = [
+const FIGURES: [&Figure; 9] = [
     &figure::EM,
     &figure::F1,
     &figure::STEPS,
@@ -21,6 +21,7 @@ const FIGURES: [&Figure; 8] = [
     &figure::COST_USD,
     &figure::WALL_MS,
     &figure::ALL_HOPS,
+    &figure::CUT_CALLS,
 ];
 
 /// How many of these are compared.
@@ -198,11 +199,23 @@ impl Group {
     }
 }
 
+impl Episode {
+    /// The value of a figure, if it was read.
+    pub(crate) fn value(&self, figure: &Figure) -> Option<f64> {
+        self.value_of(figure.name)
+    }
+
+    fn value_of(&self, name: &str) -> Option<f64> {
+        let at = FIGURES.iter().position(|known| known.name == name)?;
+        self.item.values.get(at).copied().flatten()
+    }
+}
+
 impl Source {
     /// The values of a figure in the episodes that have one; none if it was not read.
     pub(crate) fn values(&self, figure: &Figure) -> impl Iterator<Item = f64> + Clone {
-        let at = FIGURES.iter().position(|known| known.name == figure.name);
-        self.episodes.iter().filter_map(move |episode| episode.item.values.get(at?).copied().flatten())
+        let name = figure.name;
+        self.episodes.iter().filter_map(move |episode| episode.value_of(name))
     }
 
     pub(crate) fn mean(&self, figure: &Figure) -> Option<f64> {

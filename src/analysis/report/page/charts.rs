@@ -4,7 +4,7 @@ use super::html::{Attributes, Html};
 use crate::analysis::compare::verdict::{percent, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::results::Source;
-use crate::base::text::counted;
+use crate::base::text::{counted, cut};
 use crate::scoring::{figure, float};
 use std::fmt::Write as _;
 
@@ -37,6 +37,42 @@ pub(super) fn score(html: &mut Html, mean: &VariantMean) {
         if let Some(estimate) = estimate(mean) {
             interval_mark(html, &scale, CELL.1 / 2.0, estimate);
         }
+    });
+}
+
+/// The means of two variants on one axis that fits their intervals.
+pub(super) fn pair_of_means(html: &mut Html, means: &[&VariantMean], label_: &str) {
+    const ROW: f64 = 28.0;
+    let (width, base) = (560.0, 8.0 + ROW * float(means.len()));
+    let x = Scale::new(range(means.iter().copied()), (170.0, width - 16.0));
+    let about = means.iter().map(|mean| sentence(mean)).collect::<Vec<_>>().join("; ");
+    picture(html, (width, base + 22.0), &about, |html| {
+        for tick in x.ticks(5.0) {
+            line(html, "axis", (x.of(tick), 4.0), (x.of(tick), base));
+            label(html, "axis", (x.of(tick), base + 16.0), "middle", &short(100.0 * tick));
+        }
+        label(html, "axis", (160.0, base + 16.0), "end", &format!("{label_} %"));
+        for (at, mean) in means.iter().enumerate() {
+            let y = 8.0 + ROW * (float(at) + 0.5);
+            label(html, "label", (160.0, y + 4.0), "end", &cut(&mean.variant, 22));
+            if let Some(estimate) = estimate(mean) {
+                interval_mark(html, &x, y, estimate);
+            }
+        }
+    });
+}
+
+/// What an axis of shares has to reach to hold these means with their intervals, in steps of five points.
+fn range<'a>(means: impl Iterator<Item = &'a VariantMean>) -> (f64, f64) {
+    let ends = means.filter_map(estimate).map(|one| one.ends.unwrap_or((one.at, one.at)));
+    let (low, high) = ends.fold((1.0_f64, 0.0_f64), |(low, high), (l, h)| (low.min(l), high.max(h)));
+    if low > high { (0.0, 1.0) } else { ((low * 20.0).floor().max(0.0) / 20.0, (high * 20.0).ceil().min(20.0) / 20.0) }
+}
+
+/// A count as a bar, as a share of the greatest one.
+pub(super) fn count_bar(html: &mut Html, share: f64) {
+    html.element("svg", &[("aria-hidden", "true"), ("class", "share"), ("width", "64"), ("height", "10")], |html| {
+        bar(html, "bar", (64.0 - 64.0 * share, 0.0), (64.0 * share, 10.0));
     });
 }
 

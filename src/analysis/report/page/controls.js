@@ -20,14 +20,24 @@ function same(names) {
 }
 
 /**
+ * @param {Table} table
  * @param {Meta} meta
  * @returns {[string, string][]}
  */
-function showOptions(meta) {
+function showOptions(table, meta) {
+    /** @type {[string, string][]} */
+    const seldom = [];
+    if (table.variants.some((v) => v.unmeasured.includes(1))) {
+        seldom.push(["unmeasured", "not measured"]);
+    }
+    if (table.variants.some((v) => v.cut.includes(1))) {
+        seldom.push(["cut", "calls cut by a limit"]);
+    }
     if (meta.variants.length < 2) {
         return [
             ["all", "all"],
             ["wrong", "wrong"],
+            ...seldom,
         ];
     }
     return [
@@ -35,6 +45,7 @@ function showOptions(meta) {
         ["differ", "variants differ"],
         ["wrong", "all wrong"],
         ["flip", "one right, another wrong"],
+        ...seldom,
     ];
 }
 
@@ -80,7 +91,7 @@ function showing(meta, show) {
  */
 export function controlsFor(table, meta, filter, change) {
     const controls = [
-        choice("show", showOptions(meta), filter.show, (show) => change(showing(meta, show))),
+        choice("show", showOptions(table, meta), filter.show, (show) => change(showing(meta, show))),
         ...variantControls(meta, filter, change),
         choice("failure class", [["", "any"], ...same(meta.classes)], filter.class, (own) => change({ class: own })),
     ];

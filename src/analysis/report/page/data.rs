@@ -11,7 +11,9 @@ use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{counted, cut, shell_word, thousands, visible};
 use crate::base::{Branch, Outcome, Step, Trajectory, sha256_hex};
 use crate::runner::RunError;
-use crate::scoring::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, is_same_page, marks, search_missed};
+use crate::scoring::{
+    Divergence, FailureClass, GoldEvidence, ScoredEpisode, figure, is_same_page, marks, search_missed,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
@@ -95,6 +97,8 @@ pub(super) fn question_table(
             "em": column(&|row| json!(row.em(at))),
             "steps": column(&|row| json!(row.mean(at, 2))),
             "class": column(&|row| json!(row.class(at).and_then(place_of))),
+            "unmeasured": column(&|row| json!(u8::from(row.is_unmeasured(at)))),
+            "cut": column(&|row| json!(u8::from(row.is_cut(at)))),
             "outcome": first(&|episode| json!(episode.outcome.map(crate::base::Outcome::name))),
             "answer": first(&|episode| json!(episode.answer.as_deref().map(safe))),
         })
@@ -219,6 +223,16 @@ impl<'a> QuestionRow<'a> {
         let episodes = &self.episodes[variant];
         let right = self.right(variant);
         episodes.iter().find(|episode| episode.right == right).or(episodes.first()).copied()
+    }
+
+    /// Whether an episode was not measured.
+    pub(super) fn is_unmeasured(&self, variant: usize) -> bool {
+        self.episodes[variant].iter().any(|episode| !episode.item.measured)
+    }
+
+    /// Whether a limit cut a call.
+    fn is_cut(&self, variant: usize) -> bool {
+        self.episodes[variant].iter().any(|episode| episode.value(&figure::CUT_CALLS) > Some(0.0))
     }
 
     pub(super) fn class(&self, variant: usize) -> Option<FailureClass> {

@@ -1,8 +1,10 @@
 //! The document of the page: its head and data, what the runs are, and their settings and notes.
 
 use super::data::{Chunks, QuestionRow};
-use super::html::{Attributes, Html};
+use super::html::{Attributes, Html, minus};
+use super::prompts;
 use super::sections::{self, Part, failures_section, flips_section};
+use super::verdict;
 use super::{Episodes, Limits, parts};
 use crate::analysis::report::sheet::Heading;
 use crate::analysis::results::{Group, Origin, Results, Setting};
@@ -110,7 +112,17 @@ impl Content<'_> {
     fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {
         runs_table(html, self.results, self.rows.len());
         for part in parts {
-            sections::verdict_section(html, part);
+            verdict::warnings(html, part);
+        }
+        if let [part] = parts {
+            html.leaf("h1", &[], &minus(&verdict::headline(part)));
+            verdict::verdict_section(html, part);
+        } else {
+            html.leaf("h1", &[], &page_title(self.results));
+            for part in parts {
+                html.leaf("h2", &[], &minus(&format!("{}: {}", part.group.dataset(), verdict::headline(part))));
+                verdict::verdict_section(html, part);
+            }
         }
         for part in parts {
             sections::scores_section(html, part);
@@ -188,7 +200,8 @@ fn bar(html: &mut Html, parts: &[Part<'_>]) {
                 ("questions", "Questions"),
                 ("settings", "Settings"),
             ] {
-                if several || !["differences", "flips"].contains(&id) {
+                let measured = parts.iter().any(Part::is_measured);
+                if (several || !["differences", "flips"].contains(&id)) && (measured || id != "why") {
                     html.leaf("a", &[("href", &format!("#{id}"))], name);
                 }
             }
@@ -228,7 +241,6 @@ pub(super) fn page_title(results: &Results) -> String {
 fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     let variants = results.variants().count();
     let what = format!("{}, {}", counted(variants, "variant"), counted(questions, "question"));
-    html.leaf("h1", &[], &format!("{}: {what}", page_title(results)));
     let each = |of: &dyn Fn(&Origin) -> String| {
         let values: BTreeSet<String> = origins(results).map(of).collect();
         values.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
@@ -245,7 +257,8 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
         ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
         ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
     ];
-    let facts: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let facts = facts.iter().map(|(name, value)| format!("{name} {value}"));
+    let facts: Vec<String> = [page_title(results), what].into_iter().chain(facts).collect();
     html.leaf("p", &[("class", "facts")], &facts.join(" · "));
     for (path, manifest) in manifests(results) {
         let recorded: usize = results
@@ -334,6 +347,7 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
                 html.leaf("pre", &[("tabindex", "0")], &text);
             }
         });
+        prompts::whole_texts(html, results);
         for (path, manifest) in manifests(results) {
             html.element("p", &[("class", "facts")], |html| {
                 let words: Vec<String> = manifest.command_line.iter().map(|word| shell_word(word)).collect();

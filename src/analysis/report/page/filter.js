@@ -45,6 +45,12 @@ function shows(table, meta, filter) {
         const b = table.variants[variantOf(meta, filter.b)];
         return (i) => a?.right[i] === 1 && b?.right[i] === 0;
     }
+    if (filter.show === "unmeasured") {
+        return (i) => columns.some((v) => v.unmeasured[i] === 1);
+    }
+    if (filter.show === "cut") {
+        return (i) => columns.some((v) => v.cut[i] === 1);
+    }
     if (filter.show === "differ") {
         return (i) => table.variants.some((v) => v.right[i] === 1) && table.variants.some((v) => v.right[i] === 0);
     }
@@ -73,7 +79,8 @@ export function matching(table, meta, filter) {
     const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean);
     const text = words.length > 0 ? texts(table) : [];
     const shown = shows(table, meta, filter);
-    const named = variantOf(meta, filter.variant);
+    // The class of a flip is that of the variant that is wrong.
+    const named = variantOf(meta, filter.show === "flip" ? filter.b : filter.variant);
     const columns = named < 0 ? table.variants : table.variants.filter((_, v) => v === named);
     const classed = meta.classes.indexOf(filter.class);
     const indices = [];

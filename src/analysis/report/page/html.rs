@@ -86,9 +86,33 @@ impl Html {
         self.text.push('\n');
     }
 
+    /// A text that lists its questions; `about` is said to those who hear the page.
+    pub(super) fn filter(&mut self, text: &str, data: Attributes<'_>, about: &str) {
+        let attributes = [&[("type", "button"), ("class", "cell")], data].concat();
+        self.element("button", &attributes, |html| {
+            html.text(text);
+            if !about.is_empty() {
+                html.leaf("span", &[("class", "unseen")], about);
+            }
+        });
+    }
+
     pub(super) fn number(&mut self, text: &str) {
         self.leaf("td", NUMBER, text);
     }
+}
+
+/// The text with true minus signs before numbers; hyphens in names stay.
+pub(super) fn minus(text: &str) -> String {
+    let mut before = ' ';
+    let mut letters = text.chars().peekable();
+    let mut shown = String::with_capacity(text.len());
+    while let Some(c) = letters.next() {
+        let is_sign = c == '-' && " ([".contains(before) && letters.peek().is_some_and(char::is_ascii_digit);
+        shown.push(if is_sign { '−' } else { c });
+        before = c;
+    }
+    shown
 }
 
 fn escape(text: &str, out: &mut String) {
@@ -106,7 +130,12 @@ fn escape(text: &str, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::Html;
+    use super::{Html, minus};
+
+    #[test]
+    fn minus_signs_are_those_of_numbers() {
+        assert_eq!(minus("-1.7 (-2 to +3), gpt-4 [-1]"), "−1.7 (−2 to +3), gpt-4 [−1]");
+    }
 
     #[test]
     fn texts_and_attributes_cannot_end() {

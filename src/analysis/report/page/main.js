@@ -162,7 +162,11 @@ class Page {
         document.title = this.title;
         this.list.refresh();
         if (place.view === "section") {
-            (place.id ? document.getElementById(place.id) : document.body)?.scrollIntoView(AT_ONCE);
+            const section = place.id ? document.getElementById(place.id) : document.body;
+            if (section instanceof HTMLDetailsElement) {
+                section.open = true;
+            }
+            section?.scrollIntoView(AT_ONCE);
         } else {
             byId("questions").scrollIntoView(AT_ONCE);
             if (left >= 0) {

@@ -8,7 +8,9 @@ mod document;
 mod html;
 #[cfg(feature = "serve")]
 mod index;
+mod prompts;
 mod sections;
+mod verdict;
 
 use crate::analysis::compare::Comparison;
 use crate::analysis::report::progress::Bar;

@@ -1,4 +1,4 @@
-//! The sections of a group of variants: verdict, scores, differences, flipped answers, and why answers are wrong.
+//! The sections of a group of variants: scores, differences, flipped answers, and why answers are wrong.
 
 use super::charts;
 use super::data::{QuestionRow, alike};
@@ -39,42 +39,31 @@ impl Part<'_> {
         self.group.comparison.as_ref().ok()?.figure("em")
     }
 
-    fn own_rows(&self) -> impl Iterator<Item = &QuestionRow<'_>> {
+    /// The places of the variants, those with the highest mean first.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let Group { names, standings, .. } = self.group;
+        let common = self.em().filter(|em| em.n > 0);
+        let mean = |at: usize| {
+            let mean = common.and_then(|em| em.mean(&names[at])).or(standings[at].own.as_ref());
+            mean.and_then(|mean| mean.mean).unwrap_or(-1.0)
+        };
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        order.sort_by(|a, b| mean(*b).total_cmp(&mean(*a)));
+        order
+    }
+
+    /// Whether any episode was measured.
+    pub(super) fn is_measured(&self) -> bool {
+        self.group.sources.iter().any(|source| source.episodes.iter().any(|episode| episode.item.measured))
+    }
+
+    pub(super) fn own_rows(&self) -> impl Iterator<Item = &QuestionRow<'_>> {
         self.rows.iter().filter(|row| row.group == self.at)
     }
 }
 
-/// Sentences of the verdict at most; the others are read from the differences.
-const SENTENCES: usize = 5;
-
-/// What the comparison says, one sentence for each pair that is not like another one.
-pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
-    let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
-    let names = &part.group.names;
-    let (mut pairs, _) = distinct(em, part);
-    // What is surest comes first.
-    pairs.sort_by_key(|pair| pair.verdict.word);
-    html.element("div", &[("class", "verdict")], |html| {
-        if part.named {
-            html.leaf("p", &[("class", "facts")], part.group.dataset());
-        }
-        for members in alike(&part.group.sources).iter().filter(|members| members.len() > 1) {
-            let questions = counted(part.own_rows().count(), "question");
-            let listed = joined_with_and(members.iter().map(|at| names[*at].as_str()));
-            html.leaf("p", &[], &format!("{listed} answered alike on all {questions}."));
-        }
-        for pair in pairs.iter().take(SENTENCES) {
-            html.leaf("p", &[], &format!("{}.", pair.verdict.sentence));
-        }
-        if pairs.len() > SENTENCES {
-            let more = counted(pairs.len() - SENTENCES, "more pair");
-            html.leaf("p", &[("class", "facts")], &format!("{more} below."));
-        }
-    });
-}
-
 /// The pairs without those that another one speaks for, as their variants answered alike, and how many these are.
-fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>, usize) {
+pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>, usize) {
     let same = alike(&part.group.sources);
     let class = |name: &str| {
         let at = part.group.names.iter().position(|known| known == name);
@@ -91,7 +80,7 @@ fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>
 }
 
 /// `a, b and c`
-fn joined_with_and<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn joined_with_and<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.collect();
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
@@ -162,7 +151,7 @@ fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
 
 fn scores_caption(common: Option<&FigureComparison>, stopped: bool) -> String {
     let Some(em) = common else {
-        return "Exact match of each variant's own questions, as they have none in common; bars are 95 % intervals, from 0 to 100 %".to_owned();
+        return "Exact match of each variant's own questions, as no question was measured in all; bars are 95 % intervals, from 0 to 100 %".to_owned();
     };
     let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
     let questions = counted(em.n, "question");
@@ -373,6 +362,10 @@ fn heat_cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], 
 }
 
 pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
+    // Of a run that failed as a whole there is nothing to draw.
+    if !part.is_measured() {
+        return;
+    }
     html.section(&part.id("why"), &part.heading("Why wrong, and at what cost"), |html| {
         let names = &part.group.names;
         let of = |at: usize, class: FailureClass| {
@@ -399,7 +392,7 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
             }
         });
         html.element("div", &[("class", "side-by-side")], |html| {
-            if let Some(em) = part.em() {
+            if let Some(em) = part.em().filter(|em| em.n > 0) {
                 html.element("figure", &[], |html| {
                     html.leaf("figcaption", &[], "Accuracy against cost");
                     charts::cost(html, em, &part.group.sources);

@@ -33,6 +33,10 @@ interface VariantColumns {
     right: (0 | 1 | null)[];
     class: (number | null)[];
     outcome: (string | null)[];
+    /** 1 where an episode was not measured. */
+    unmeasured: (0 | 1)[];
+    /** 1 where a limit cut a call. */
+    cut: (0 | 1)[];
     answer: (string | null)[];
     steps: (number | null)[];
     em: (number | null)[];

@@ -1,0 +1,472 @@
+//! The first screen of a group: which variant is best, by how much, whether that can be trusted, and why.
+
+use super::charts;
+use super::data::{QuestionRow, alike};
+use super::html::Html;
+use super::prompts;
+use super::sections::{Part, distinct, joined_with_and};
+use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
+use crate::analysis::compare::{FigureComparison, Pair, Unit, Word};
+use crate::analysis::report::sheet::headings;
+use crate::analysis::results::Source;
+use crate::base::text::{counted, cut, thousands};
+use crate::scoring::{FailureClass, figure, float};
+use std::collections::BTreeMap;
+
+/// Names in a sentence at most.
+const NAMES: usize = 5;
+/// Verdicts that are listed; the others are read from the differences.
+const SENTENCES: usize = 5;
+/// Unmeasured episodes of which the reason is read.
+const REASONS: usize = 20;
+
+/// Two variants as the first screen compares them: the one with more comes first.
+struct Lead<'a> {
+    pair: &'a Pair,
+    /// Their places in the group.
+    first: usize,
+    second: usize,
+    /// `first − second`.
+    difference: Option<f64>,
+    ends: Option<(f64, f64)>,
+}
+
+/// The headline of a group in one sentence: the best variant, or those that are tied.
+pub(super) fn headline(part: &Part<'_>) -> String {
+    let names = &part.group.names;
+    if !part.is_measured() {
+        return format!(
+            "Nothing was measured: {}",
+            reason(&part.group.sources).unwrap_or_else(|| "no reason".to_owned())
+        );
+    }
+    let said = match part.em() {
+        Some(em) if !em.pairs.is_empty() => compared(em, names),
+        Some(em) => alone(em),
+        None => joined_with_and(names.iter().map(String::as_str)),
+    };
+    let planned: usize = part
+        .group
+        .sources
+        .iter()
+        .filter_map(|source| source.origin.as_ref().map(|origin| origin.manifest.planned(&origin.variant)))
+        .sum();
+    let recorded: usize = part.group.sources.iter().map(|source| source.episodes.len()).sum();
+    let interim = recorded < planned && part.group.stopped.is_empty();
+    if interim { format!("Interim, {} of {} episodes: {said}", thousands(recorded), thousands(planned)) } else { said }
+}
+
+/// The score of a variant that has no other beside it.
+fn alone(em: &FigureComparison) -> String {
+    let Some(mean) = em.means.first() else { return String::new() };
+    let shown = |share| value(Unit::Share, share);
+    let at = mean.mean.map_or_else(|| "not measured".to_owned(), shown);
+    let ends = mean.interval.map(|of| format!(", 95 % interval {} to {}", shown(of.low), shown(of.high)));
+    format!("{}: {} {at} %{}", mean.variant, em.figure.label(), ends.unwrap_or_default())
+}
+
+/// The first few of these names.
+fn some(names: &[&str]) -> String {
+    match names.len() {
+        n if n > NAMES => format!("{} and {} more", names[..NAMES].join(", "), n - NAMES),
+        _ => joined_with_and(names.iter().copied()),
+    }
+}
+
+fn loser<'p>(pair: &'p Pair, winner: &str) -> &'p str {
+    if pair.a == winner { &pair.b } else { &pair.a }
+}
+
+fn compared(em: &FigureComparison, names: &[String]) -> String {
+    if let [pair] = &em.pairs[..] {
+        return of_two(em, pair);
+    }
+    let n = names.len();
+    let won: Vec<&Pair> = em.pairs.iter().filter(|pair| pair.verdict.winner.is_some()).collect();
+    if em.pairs.len() < n * (n - 1) / 2 {
+        return of_planned(em, &won);
+    }
+    let top = unbeaten(em, names);
+    let (wins, all) = (won.iter().filter(|pair| pair.verdict.winner.as_deref() == top.first().copied()).count(), n - 1);
+    match top[..] {
+        [] => "No best variant: the results are not transitive".to_owned(),
+        [best] if wins == all => format!("{best} is the best of {n} variants"),
+        [best] => format!("{best} leads; no variant beats it, and it beats {wins} of {all}"),
+        _ if top.len() == n => format!("No best variant: all {n} are tied"),
+        _ => format!("No best variant: {} are tied", some(&top)),
+    }
+}
+
+/// The variants that no other one beats, those with the highest mean first.
+fn unbeaten<'n>(em: &FigureComparison, names: &'n [String]) -> Vec<&'n str> {
+    let is_beaten = |name: &str| {
+        em.pairs.iter().any(|pair| {
+            pair.verdict.winner.as_ref().is_some_and(|winner| winner != name)
+                && [&pair.a, &pair.b].iter().any(|own| *own == name)
+        })
+    };
+    let has_value =
+        |name: &str| em.pairs.iter().any(|pair| pair.difference.is_some() && (pair.a == name || pair.b == name));
+    let mut top: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| has_value(name) && !is_beaten(name)).collect();
+    let mean = |name: &str| em.mean(name).and_then(|mean| mean.mean).unwrap_or(-1.0);
+    top.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    top
+}
+
+fn of_two(em: &FigureComparison, pair: &Pair) -> String {
+    let Pair { a, b, difference, verdict, .. } = pair;
+    match (&verdict.winner, difference) {
+        (Some(winner), _) => format!("{winner} {} {}", verdict.word.name(), loser(pair, winner)),
+        (None, None) => {
+            format!("{a} and {b} cannot be compared: no question has a value for {} in both", em.figure.label())
+        }
+        (None, Some(difference)) if verdict.word == Word::Undecided => {
+            let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
+            format!("Undecided: {first} leads {second}, and unmeasured questions could undo it")
+        }
+        (None, Some(_)) => format!("No best variant: {a} and {b} are tied"),
+    }
+}
+
+/// Where an experiment plans its pairs, no variant need be compared with all others.
+fn of_planned(em: &FigureComparison, won: &[&Pair]) -> String {
+    let says = |pair: &&Pair| {
+        let winner = pair.verdict.winner.as_deref().unwrap_or_default();
+        format!("{winner} {} {}", pair.verdict.word.name(), loser(pair, winner))
+    };
+    let all = em.pairs.len();
+    match won {
+        [] => format!("None of the {all} planned pairs is distinguishable"),
+        [one] => format!(
+            "{}; the other {} not distinguishable",
+            says(one),
+            if all == 2 { "planned pair is" } else { "planned pairs are" }
+        ),
+        [first, ..] => format!("{} of {all} planned pairs are distinguishable: {}, …", won.len(), says(first)),
+    }
+}
+
+/// The pair that the first screen shows: the best variant and the next one that it was compared with.
+fn lead<'a>(part: &'a Part<'_>, em: &'a FigureComparison) -> Option<Lead<'a>> {
+    let names = &part.group.names;
+    let top = unbeaten(em, names);
+    let mut order: Vec<&str> = part.order().into_iter().map(|at| names[at].as_str()).collect();
+    if let [best] = top[..] {
+        order.retain(|name| *name != best);
+        order.insert(0, best);
+    }
+    let (pairs, _) = distinct(em, part);
+    let of = |a: &str, b: &str| {
+        pairs.iter().copied().find(|pair| (pair.a == a && pair.b == b) || (pair.a == b && pair.b == a))
+    };
+    let places = || (0..order.len()).flat_map(|a| (a + 1..order.len()).map(move |b| (a, b)));
+    let pair = places().find_map(|(a, b)| of(order[a], order[b])).or(em.pairs.first())?;
+    let b_first = pair.difference.is_none_or(|difference| difference >= 0.0);
+    let [a, b] = [&pair.a, &pair.b].map(|name| names.iter().position(|own| own == name));
+    let ((first, second), sign) = if b_first { ((b?, a?), 1.0) } else { ((a?, b?), -1.0) };
+    let ends = pair.interval.map(|of| if b_first { (of.low, of.high) } else { (-of.high, -of.low) });
+    Some(Lead { pair, first, second, difference: pair.difference.map(|own| sign * own), ends })
+}
+
+/// What a reader has to know before the verdict: what was not measured and why, and what was cut.
+pub(super) fn warnings(html: &mut Html, part: &Part<'_>) {
+    let names = &part.group.names;
+    let all = part.own_rows().count();
+    let missing = unmeasured(part);
+    let told = missing
+        .iter()
+        .take(NAMES)
+        .map(|(at, n)| (*at, format!("{} of {} of {}", thousands(*n), counted(all, "question"), names[*at])));
+    notice(
+        html,
+        part,
+        "Not measured: ",
+        told.collect(),
+        missing.len(),
+        "unmeasured",
+        reason(&part.group.sources).map(|reason| format!(": {reason}")),
+    );
+    let sums = |source: &Source| [&figure::CUT_CALLS, &figure::CALLS].map(|figure| source.values(figure).sum::<f64>());
+    let cut: Vec<(usize, [f64; 2])> =
+        part.group.sources.iter().map(sums).enumerate().filter(|(_, sums)| sums[0] > 0.0).collect();
+    let told = cut
+        .iter()
+        .take(NAMES)
+        .map(|(at, [cut, calls])| (*at, format!("{cut:.0} of {calls:.0} calls of {}", names[*at])));
+    notice(html, part, "Cut by the limit of tokens or the context: ", told.collect(), cut.len(), "cut", None);
+}
+
+/// The variants with unmeasured questions, and how many each has.
+fn unmeasured(part: &Part<'_>) -> Vec<(usize, usize)> {
+    let count = |at: usize| part.own_rows().filter(|row| row.is_unmeasured(part.first + at)).count();
+    (0..part.group.names.len()).map(|at| (at, count(at))).filter(|(_, n)| *n > 0).collect()
+}
+
+fn notice(
+    html: &mut Html,
+    part: &Part<'_>,
+    what: &str,
+    told: Vec<(usize, String)>,
+    all: usize,
+    show: &str,
+    why: Option<String>,
+) {
+    if told.is_empty() {
+        return;
+    }
+    let more = all - told.len();
+    html.element("p", &[("class", "notice")], |html| {
+        html.text(what);
+        for (place, (at, text)) in told.into_iter().enumerate() {
+            html.text(if place > 0 { ", " } else { "" });
+            html.filter(&text, &[("data-show", show), ("data-variant", &part.group.names[at])], "");
+        }
+        if more > 0 {
+            html.text(&format!(" and {}", counted(more, "more variant")));
+        }
+        html.text(&why.unwrap_or_default());
+        html.text(".");
+    });
+}
+
+/// The commonest reason of the first episodes that were not measured.
+fn reason(sources: &[Source]) -> Option<String> {
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    let unmeasured = sources
+        .iter()
+        .flat_map(|source| source.episodes.iter().filter(|one| !one.item.measured).map(move |one| (source, one)));
+    for (source, episode) in unmeasured.take(REASONS) {
+        let read = source.origin.as_ref().and_then(|origin| origin.graded.episode(episode.at).ok());
+        if let Some(detail) = read.and_then(|scored| scored.trajectory.detail) {
+            let detail = detail.trim().strip_prefix("model: ").unwrap_or(detail.trim()).to_owned();
+            *reasons.entry(detail).or_default() += 1;
+        }
+    }
+    let most = reasons.into_iter().max_by_key(|(_, n)| *n)?.0;
+    Some(cut(most.trim_end_matches('.'), 200).into_owned())
+}
+
+/// The cards below the headline.
+pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
+    let Some(em) = part.em().filter(|em| !em.pairs.is_empty()) else { return };
+    let Some(lead) = lead(part, em) else { return };
+    html.element("div", &[("class", "hero")], |html| {
+        html.element("div", &[("class", "card verdict")], |html| {
+            difference(html, part, em, &lead);
+            html.leaf("h2", &[], "Can I trust it?");
+            trust(html, part, em, &lead);
+        });
+        html.element("div", &[("class", "card")], |html| {
+            why(html, part, &lead);
+            prompts::what_differs(html, part, [lead.second, lead.first]);
+        });
+    });
+    sentences(html, part, em);
+}
+
+/// The difference, large, with its interval and p, above both means.
+fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_>) {
+    let (pair, names) = (lead.pair, &part.group.names);
+    let label = em.figure.label();
+    let size = lead
+        .difference
+        .map_or_else(|| "no difference".to_owned(), |at| format!("{} points {label}", signed(Unit::Share, at)));
+    html.element("p", &[("class", "big")], |html| html.text(&super::html::minus(&size)));
+    let end = |at: f64| value(Unit::Share, shown_end(Unit::Share, at));
+    let level = charts::own_level(pair).unwrap_or_else(|| "95".to_owned());
+    let ends = lead.ends.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let interval = ends.map(|(low, high)| format!("{level} % interval {} to {}", end(low), end(high)));
+    let holm = if em.pairs.len() > 1 { format!(" after Holm over {} pairs", em.pairs.len()) } else { String::new() };
+    let p = match &pair.stopping {
+        Some(found) => Some(format!("e = {:.3}", found.e_value)),
+        None => pair.p_holm.map(|p| p_equals(p) + &holm),
+    };
+    let parts = [Some(format!("{} − {}", names[lead.first], names[lead.second])), interval, p];
+    let line = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    html.leaf("p", &[("class", "facts")], &super::html::minus(&line));
+    let means: Vec<_> = [lead.first, lead.second].into_iter().filter_map(|at| em.mean(&names[at])).collect();
+    if em.n > 0 {
+        charts::pair_of_means(html, &means, label);
+    }
+}
+
+fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_>) {
+    let names = &part.group.names;
+    let pair = lead.pair;
+    let [first, second] = [lead.first, lead.second].map(|at| names[at].as_str());
+    let (won, lost) = (flips(part, lead.first, lead.second), flips(part, lead.second, lead.first));
+    html.element("ul", &[("class", "trust")], |html| {
+        html.element("li", &[("class", "ok")], |html| {
+            html.filter(&thousands(won.len()), &[("data-show", "flip"), ("data-a", first), ("data-b", second)], "");
+            html.text(&format!(" {} won by {first}, ", noun(won.len())));
+            html.filter(&thousands(lost.len()), &[("data-show", "flip"), ("data-a", second), ("data-b", first)], "");
+            html.text(&format!(" lost, on {} that both measured", counted(pair.n, "shared question")));
+        });
+        item(html, &detectable(em, pair), pair.mde.is_some());
+        if let Some(bounds) = pair.bounds {
+            let ends = if pair.b == first { [bounds.low, bounds.high] } else { [-bounds.high, -bounds.low] };
+            let [low, high] = ends.map(|end| super::html::minus(&signed(Unit::Share, end)));
+            let text = format!(
+                "{} without a measurement in one of the two: the difference could be between {low} and {high}",
+                counted(bounds.unmeasured, "question")
+            );
+            item(html, &text, false);
+        }
+        for at in [lead.first, lead.second] {
+            let source = &part.group.sources[at];
+            let [cut, calls] = [&figure::CUT_CALLS, &figure::CALLS].map(|figure| source.values(figure).sum::<f64>());
+            if cut > 0.0 {
+                html.element("li", &[("class", "no")], |html| {
+                    html.filter(
+                        &format!("{cut:.0} of {calls:.0} calls"),
+                        &[("data-show", "cut"), ("data-variant", &names[at])],
+                        "",
+                    );
+                    html.text(&format!(" of {} were cut by the limit of tokens or the context", names[at]));
+                });
+            }
+        }
+        wording(html, &won, &lost, (first, second));
+        let alone =
+            pair.p_holm.is_some_and(|p| p >= 0.05) && lead.ends.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        if alone {
+            item(html, "the interval is that of this pair alone; p is corrected for the number of pairs", false);
+        }
+    });
+}
+
+fn noun(n: usize) -> &'static str {
+    if n == 1 { "question" } else { "questions" }
+}
+
+fn item(html: &mut Html, text: &str, fine: bool) {
+    html.leaf("li", &[("class", if fine { "ok" } else { "no" })], text);
+}
+
+/// The smallest difference that so many questions show.
+fn detectable(em: &FigureComparison, pair: &Pair) -> String {
+    let label = em.figure.label();
+    match pair.mde {
+        Some(least) => format!(
+            "smallest detectable difference with {}: {} points {label}",
+            counted(pair.n, "question"),
+            value(Unit::Share, least)
+        ),
+        None if pair.stopping.is_some() => "the rule of the run decided when to stop".to_owned(),
+        None => format!(
+            "{} differ: too few to show any difference, at least {} must",
+            counted(pair.differing, "question"),
+            pair.least_differing
+        ),
+    }
+}
+
+/// Flips that are a matter of the answer's wording.
+fn wording(
+    html: &mut Html,
+    won: &[Option<FailureClass>],
+    lost: &[Option<FailureClass>],
+    (first, second): (&str, &str),
+) {
+    let label = Some(FailureClass::Label);
+    let [of_won, of_lost] = [won, lost].map(|list| list.iter().filter(|class| **class == label).count());
+    if of_won + of_lost == 0 {
+        return;
+    }
+    html.element("li", &[("class", "no")], |html| {
+        html.text(&format!(
+            "{} of {} flips differ in the answer's wording only (label): ",
+            of_won + of_lost,
+            won.len() + lost.len()
+        ));
+        let mut written = false;
+        for (n, right, wrong) in [(of_won, first, second), (of_lost, second, first)] {
+            if n > 0 {
+                html.text(if written { ", " } else { "" });
+                let data = [("data-show", "flip"), ("data-a", right), ("data-b", wrong), ("data-class", "label")];
+                html.filter(&format!("{n} of {wrong}"), &data, "");
+                written = true;
+            }
+        }
+    });
+}
+
+/// The failure classes of the questions that `right` has right and `wrong` wrong.
+fn flips(part: &Part<'_>, right: usize, wrong: usize) -> Vec<Option<FailureClass>> {
+    let [right, wrong] = [right, wrong].map(|at| part.first + at);
+    let is = |row: &&QuestionRow<'_>| row.right(right) == Some(true) && row.right(wrong) == Some(false);
+    part.own_rows().filter(is).map(|row| row.class(wrong)).collect()
+}
+
+/// Why the two differ: the failure classes of the flips, both ways.
+fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
+    let names = &part.group.names;
+    let [first, second] = [lead.first, lead.second].map(|at| names[at].as_str());
+    let (won, lost) = (flips(part, lead.first, lead.second), flips(part, lead.second, lead.first));
+    if won.is_empty() && lost.is_empty() {
+        return;
+    }
+    let count = |list: &[Option<FailureClass>], class| list.iter().filter(|own| **own == Some(class)).count();
+    let mut classes = FailureClass::ALL.map(|class| (class, count(&won, class), count(&lost, class))).to_vec();
+    classes.retain(|(_, won, lost)| won + lost > 0);
+    classes.sort_by_key(|(_, won, lost)| std::cmp::Reverse((*won, *lost)));
+    let most = classes.iter().map(|(_, won, lost)| won.max(lost)).max().copied().unwrap_or(1).max(1);
+    html.leaf("h2", &[], "Why");
+    let headings = headings("failed by", &[&format!("{second} wrong"), &format!("{first} wrong")]);
+    html.table("Failure classes of the flipped answers; a number lists them", &headings, |html| {
+        for (class, won, lost) in classes {
+            html.row(&format!("{}: {}", class.name(), about(class)), |html| {
+                for (n, right, wrong) in [(won, first, second), (lost, second, first)] {
+                    let data =
+                        [("data-show", "flip"), ("data-a", right), ("data-b", wrong), ("data-class", class.name())];
+                    html.element("td", super::html::NUMBER, |html| {
+                        charts::count_bar(html, float(n) / float(most));
+                        if n == 0 {
+                            html.text("–");
+                        } else {
+                            html.filter(&thousands(n), &data, &format!(" {}", class.name()));
+                        }
+                    });
+                }
+            });
+        }
+    });
+}
+
+/// A failure class in words.
+pub(super) fn about(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::Search => "a gold page was never opened",
+        FailureClass::Lookup => "a gold sentence was never seen",
+        FailureClass::Reasoning => "what was needed was seen, and the answer is wrong",
+        FailureClass::Label => "the wording differs from the gold answer",
+        FailureClass::Hallucination => "nothing that was read supports the answer",
+        FailureClass::Loop => "the steps ran out in repeated actions",
+        FailureClass::Format => "the replies did not keep to the protocol",
+        FailureClass::Cut => "the limit of tokens or the context cut the replies",
+        FailureClass::Declined => "the model or a filter withheld the answer",
+        FailureClass::Limit => "no answer, and nothing was searched",
+    }
+}
+
+/// What the comparison says of each pair that is not like another one; winners come first.
+fn sentences(html: &mut Html, part: &Part<'_>, em: &FigureComparison) {
+    let names = &part.group.names;
+    let (mut pairs, _) = distinct(em, part);
+    pairs.sort_by_key(|pair| pair.verdict.word);
+    html.element("div", &[("class", "verdict")], |html| {
+        for pair in pairs.iter().take(SENTENCES) {
+            html.leaf("p", &[], &super::html::minus(&format!("{}.", pair.verdict.sentence)));
+        }
+        if pairs.len() > SENTENCES {
+            let more = counted(pairs.len() - SENTENCES, "more pair");
+            html.leaf("p", &[("class", "facts")], &format!("{more} below."));
+        }
+        for members in alike(&part.group.sources).iter().filter(|members| members.len() > 1) {
+            let questions = counted(part.own_rows().count(), "question");
+            let listed: Vec<&str> = members.iter().map(|at| names[*at].as_str()).collect();
+            html.leaf("p", &[], &format!("{} have identical results on all {questions}.", some(&listed)));
+        }
+    });
+}
