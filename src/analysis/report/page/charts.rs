@@ -27,11 +27,16 @@ fn estimate(mean: &VariantMean) -> Option<Estimate> {
     Some(Estimate { at: mean.mean?, ends, hollow: false })
 }
 
-/// A mean with its interval on an axis from 0 to 1.
-pub(super) fn score(html: &mut Html, mean: &VariantMean) {
-    let scale = Scale::new((0.0, 1.0), (EDGE, CELL.0 - EDGE));
+/// `40 to 85 %`
+pub(super) fn ends_of((low, high): (f64, f64)) -> String {
+    format!("{:.0} to {:.0} %", 100.0 * low, 100.0 * high)
+}
+
+/// A mean with its interval on that axis.
+pub(super) fn score(html: &mut Html, mean: &VariantMean, ends: (f64, f64)) {
+    let scale = Scale::new(ends, (EDGE, CELL.0 - EDGE));
     picture(html, CELL, &sentence(mean), |html| {
-        for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        for tick in scale.ticks(4.0) {
             line(html, "axis", (scale.of(tick), 2.0), (scale.of(tick), CELL.1 - 2.0));
         }
         if let Some(estimate) = estimate(mean) {
@@ -44,7 +49,7 @@ pub(super) fn score(html: &mut Html, mean: &VariantMean) {
 pub(super) fn pair_of_means(html: &mut Html, means: &[&VariantMean], label_: &str) {
     const ROW: f64 = 28.0;
     let (width, base) = (560.0, 8.0 + ROW * float(means.len()));
-    let x = Scale::new(range(means.iter().copied()), (170.0, width - 16.0));
+    let x = Scale::new(score_scale(means.iter().copied()), (170.0, width - 16.0));
     let about = means.iter().map(|mean| sentence(mean)).collect::<Vec<_>>().join("; ");
     picture(html, (width, base + 22.0), &about, |html| {
         for tick in x.ticks(5.0) {
@@ -63,7 +68,7 @@ pub(super) fn pair_of_means(html: &mut Html, means: &[&VariantMean], label_: &st
 }
 
 /// What an axis of shares has to reach to hold these means with their intervals, in steps of five points.
-fn range<'a>(means: impl Iterator<Item = &'a VariantMean>) -> (f64, f64) {
+pub(super) fn score_scale<'a>(means: impl Iterator<Item = &'a VariantMean>) -> (f64, f64) {
     let ends = means.filter_map(estimate).map(|one| one.ends.unwrap_or((one.at, one.at)));
     let (low, high) = ends.fold((1.0_f64, 0.0_f64), |(low, high), (l, h)| (low.min(l), high.max(h)));
     if low > high { (0.0, 1.0) } else { ((low * 20.0).floor().max(0.0) / 20.0, (high * 20.0).ceil().min(20.0) / 20.0) }
@@ -136,10 +141,10 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
         em.means.iter().zip(&costs).filter_map(|(mean, cost)| Some((mean, (*cost)?))).collect();
     let highest = points.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
     let x = Scale::new((0.0, if highest > 0.0 { highest * 1.08 } else { 1.0 }), (FRAME.0, FRAME.2));
-    let y = Scale::new((0.0, 1.0), (FRAME.3, FRAME.1));
+    let y = Scale::new(score_scale(em.means.iter()), (FRAME.3, FRAME.1));
     let about = format!("exact match against {unit} of {}", counted(points.len(), "variant"));
     picture(html, SIZE, &about, |html| {
-        for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        for tick in y.ticks(5.0) {
             line(html, "axis", (FRAME.0, y.of(tick)), (FRAME.2, y.of(tick)));
             label(html, "axis", (FRAME.0 - 6.0, y.of(tick) + 4.0), "end", &format!("{:.0}", 100.0 * tick));
         }

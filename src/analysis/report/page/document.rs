@@ -7,7 +7,7 @@ use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
 use super::{Episodes, Limits, parts};
 use crate::analysis::report::sheet::Heading;
-use crate::analysis::results::{Group, Origin, Results, Setting};
+use crate::analysis::results::{Group, Origin, Results, Setting, folder_name};
 use crate::base::Manifest;
 use crate::base::text::{counted, cut, shell_word, thousands};
 use base64::Engine as _;
@@ -15,6 +15,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::rc::Rc;
 
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -212,6 +213,8 @@ fn bar(html: &mut Html, parts: &[Part<'_>]) {
 }
 
 const DIGEST: usize = 12;
+/// Models, datasets and the like that are named at the top.
+const VALUES: usize = 3;
 
 fn origins(results: &Results) -> impl Iterator<Item = &Origin> {
     results.variants().filter_map(|(source, _)| source.origin.as_ref())
@@ -232,7 +235,7 @@ fn manifests(results: &Results) -> Vec<(String, &Rc<Manifest>)> {
 pub(super) fn page_title(results: &Results) -> String {
     let runs = manifests(results);
     match &runs[..] {
-        [(path, _)] => path.clone(),
+        [(path, _)] => folder_name(Path::new(path)),
         _ => counted(runs.len(), "run"),
     }
 }
@@ -243,7 +246,9 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     let what = format!("{}, {}", counted(variants, "variant"), counted(questions, "question"));
     let each = |of: &dyn Fn(&Origin) -> String| {
         let values: BTreeSet<String> = origins(results).map(of).collect();
-        values.into_iter().filter(|value| !value.is_empty()).collect::<Vec<_>>().join(", ")
+        let values: Vec<String> = values.into_iter().filter(|value| !value.is_empty()).collect();
+        let more = if values.len() > VALUES { format!(" and {} more", values.len() - VALUES) } else { String::new() };
+        values[..values.len().min(VALUES)].join(", ") + &more
     };
     let dataset = |origin: &Origin| {
         let dataset = &origin.manifest.dataset;
@@ -268,7 +273,8 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
             .sum();
         let planned = manifest.planned_in_all();
         if recorded < planned && !is_decided(results, &path) {
-            let said = format!("{path}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
+            let name = folder_name(Path::new(&path));
+            let said = format!("{name}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
             html.leaf("p", &[("class", "notice")], &said);
         }
     }

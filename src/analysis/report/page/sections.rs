@@ -2,7 +2,7 @@
 
 use super::charts;
 use super::data::{QuestionRow, alike};
-use super::html::Html;
+use super::html::{Html, minus};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
 use crate::analysis::report::comparison::{Compared, explained, sheet};
@@ -97,20 +97,29 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     let ranked = sources.len() > 2;
     let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
     let figures = figures(sources);
-    let mut headings = ["variant", "0 to 100 %"].map(Heading::words).to_vec();
+    let scale = charts::score_scale(
+        standings
+            .iter()
+            .zip(names)
+            .filter_map(|(standing, name)| common.and_then(|em| em.mean(name)).or(standing.own.as_ref())),
+    );
+    let hops = sources.iter().any(|source| source.mean(&figure::ALL_HOPS).is_some());
+    let mut headings = vec![Heading::words("variant"), Heading::words(charts::ends_of(scale))];
     headings.extend(["EM %", "95 %", "F1 %"].map(Heading::numbers));
     headings.extend(own.then(|| Heading::numbers("own EM %")));
     headings.extend(ranked.then(|| Heading::numbers("rank")));
     headings.extend(figures.iter().map(|figure| Heading::numbers(figure.name)));
     headings.extend(priced.then(|| Heading::numbers("US $")));
-    headings.extend(["all hops %", "not measured"].map(Heading::numbers));
+    headings.extend(hops.then(|| Heading::numbers("all hops %")));
+    headings.push(Heading::numbers("not measured"));
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
         html.table(&scores_caption(common, !part.group.stopped.is_empty()), &headings, |html| {
-            for ((source, name), standing) in sources.iter().zip(names).zip(standings) {
+            for at in part.order() {
+                let (source, name, standing) = (&sources[at], &names[at], &standings[at]);
                 let mean = common.and_then(|em| em.mean(name)).or(standing.own.as_ref());
                 let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")?.mean(name)?.mean);
                 html.row(name, |html| {
-                    html.element("td", &[], |html| mean.iter().for_each(|mean| charts::score(html, mean)));
+                    html.element("td", &[], |html| mean.iter().for_each(|mean| charts::score(html, mean, scale)));
                     html.number(&share(mean.and_then(|mean| mean.mean)));
                     html.number(&interval(mean.and_then(|mean| mean.interval)));
                     html.number(&share(f1));
@@ -128,19 +137,26 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
                     if priced {
                         html.number(&total_cost(source));
                     }
-                    html.number(&share(source.mean(&figure::ALL_HOPS)));
+                    if hops {
+                        html.number(&share(source.mean(&figure::ALL_HOPS)));
+                    }
                     let unmeasured = source.episodes.iter().filter(|episode| !episode.item.measured).count();
                     html.number(&thousands(unmeasured));
                 });
             }
         });
-        let cost = if priced { "; US $ is the whole cost" } else { "" };
-        html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
-        if ranked {
-            html.leaf("p", &[("class", "facts")], RANK);
-        }
+        explained_scores(html, priced, ranked);
         copies(html, part);
     });
+}
+
+/// What the columns of the scores are.
+fn explained_scores(html: &mut Html, priced: bool, ranked: bool) {
+    let cost = if priced { "; US $ is the whole cost" } else { "" };
+    html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
+    if ranked {
+        html.leaf("p", &[("class", "facts")], RANK);
+    }
 }
 
 /// Figures of which the scores have the mean: tokens only where a server counted them.
@@ -151,13 +167,13 @@ fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
 
 fn scores_caption(common: Option<&FigureComparison>, stopped: bool) -> String {
     let Some(em) = common else {
-        return "Exact match of each variant's own questions, as no question was measured in all; bars are 95 % intervals, from 0 to 100 %".to_owned();
+        return "Exact match of each variant's own questions, as no question was measured in all; bars are 95 % intervals, the best first".to_owned();
     };
     let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
     let questions = counted(em.n, "question");
     let stopped = if stopped { " (stopped)" } else { "" };
     format!(
-        "Exact match on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, from 0 to 100 %"
+        "Exact match on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, the best first"
     )
 }
 
@@ -252,8 +268,8 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
         for pair in pairs {
             html.row(&format!("{} − {}", pair.b, pair.a), |html| {
                 html.element("td", &[], |html| charts::pair(html, pair, &scale));
-                html.number(&pair.difference.map_or_else(dash, |found| signed(Unit::Share, found)));
-                html.number(&ends(pair));
+                html.number(&minus(&pair.difference.map_or_else(dash, |found| signed(Unit::Share, found))));
+                html.number(&minus(&ends(pair)));
                 html.number(&thousands(pair.n));
                 let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
                 let stopped = if pair.stopped_by.is_some() { " (stopped)" } else { "" };
@@ -266,9 +282,9 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                 }
                 if bounded {
                     let shown = |at| signed(Unit::Share, at);
-                    html.number(
+                    html.number(&minus(
                         &pair.bounds.map_or_else(dash, |of| format!("{} to {}", shown(of.low), shown(of.high))),
-                    );
+                    ));
                 }
                 let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is better"));
                 html.leaf("td", &[], &winner.unwrap_or_else(|| pair.verdict.word.name().to_owned()));
@@ -376,15 +392,19 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
             .map(|at| FailureClass::ALL.iter().map(|class| of(part.first + at, *class)).collect())
             .collect();
         let most = counts.iter().flatten().copied().max().unwrap_or_default();
-        let mut headings = headings("variant", &FailureClass::ALL.map(FailureClass::name));
+        // A class that no variant has is no column.
+        let has = |at: usize| counts.iter().any(|counts| counts[at] > 0);
+        let classes: Vec<usize> = (0..FailureClass::ALL.len()).filter(|at| has(*at)).collect();
+        let names_of: Vec<&str> = classes.iter().map(|at| FailureClass::ALL[*at].name()).collect();
+        let mut headings = headings("variant", &names_of);
         headings.extend(["wrong", "ended at the step limit"].map(Heading::numbers));
         html.table("Wrong questions by failure class; a number lists them", &headings, |html| {
             for ((name, counts), at) in names.iter().zip(&counts).zip(part.first..) {
                 html.row(name, |html| {
-                    for (class, count) in FailureClass::ALL.iter().zip(counts) {
+                    for (class, count) in classes.iter().map(|at| (FailureClass::ALL[*at], counts[*at])) {
                         let data =
                             [("data-show", "wrong"), ("data-variant", name.as_str()), ("data-class", class.name())];
-                        heat_cell(html, *count, most, &data, &format!(" wrong answers of {name}: {}", class.name()));
+                        heat_cell(html, count, most, &data, &format!(" wrong answers of {name}: {}", class.name()));
                     }
                     html.number(&thousands(counts.iter().sum::<usize>()));
                     html.number(&thousands(part.own_rows().filter(|row| row.ended_wrong_at_limit(at)).count()));
