@@ -197,7 +197,7 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
     row("types", count_list(&info.types))?;
     row("levels", count_list(&info.levels))?;
     row("answers", count_list(&info.answer_kinds))?;
-    row(if info.format.is_own() { "no gold answer" } else { "hidden answers" }, info.hidden_answers.to_string())?;
+    row(if info.format.is_general() { "no gold answer" } else { "hidden answers" }, info.hidden_answers.to_string())?;
     for (name, count) in [
         ("unanswerable", info.unanswerable),
         ("several answers", info.several_answers),
@@ -218,7 +218,18 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
             format!("{}; `run` refuses the file unless --skip-bad leaves them out", info.repeated_ids),
         )?;
     }
-    for (name, count, what) in [
+    for (name, count, what) in doubts(info) {
+        if count > 0 {
+            row(name, format!("{}: {what}", counted(count, "question")))?;
+        }
+    }
+    write_duplicates(&info.duplicates, width, out)?;
+    info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, width, out))
+}
+
+/// What may not mean what the file's author thinks: the questions concerned, and how such an answer is read.
+fn doubts(info: &DatasetInfo<'_>) -> [(&'static str, usize, &'static str); 3] {
+    [
         (
             "answers with |",
             info.several_in_one,
@@ -238,13 +249,7 @@ pub(crate) fn write_info(info: &DatasetInfo<'_>, width: usize, out: &mut dyn Wri
             info.truth_as_text,
             "the answer is that word, which `yes` or `no` does not match; write yes and no if models answer so",
         ),
-    ] {
-        if count > 0 {
-            row(name, format!("{}: {what}", counted(count, "question")))?;
-        }
-    }
-    write_duplicates(&info.duplicates, width, out)?;
-    info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, width, out))
+    ]
 }
 
 fn facts_line(facts: &Facts) -> String {

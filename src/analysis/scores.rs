@@ -10,9 +10,9 @@ use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
     judgements_of, with_judges,
 };
+use crate::base::Trajectory;
 use crate::base::stats::{Interval, Mean};
 use crate::base::text::{counted, shell_word, thousands, visible_line};
-use crate::base::Trajectory;
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore, format_note};
 use crate::scoring::{AnswerScore, FailureClass, Figure, Metric, ScoredEpisode, Unit, figure};

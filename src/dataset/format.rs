@@ -1,7 +1,7 @@
 //! What a format is: a name, what its first record looks like, and how a record becomes a question.
 
+use super::Columns;
 use super::fields::{Fault, First, Layout, Record};
-use super::{Columns, jsonl};
 use crate::base::Question;
 use std::fmt;
 use std::path::Path;
@@ -76,14 +76,10 @@ impl Format {
         named.map_or_else(|| stem(file), str::to_owned)
     }
 
-    /// Whether records are read under names that users may give.
-    pub(super) fn is_general(self) -> bool {
+    /// Whether records are read under names that users may give. People write such files themselves; the makers of other datasets
+    /// withhold the answers of a test.
+    pub fn is_general(self) -> bool {
         matches!(self.read, Read::General(..))
-    }
-
-    /// Whether people write it themselves, and not the makers of a dataset, who withhold the answers of a test.
-    pub fn is_own(self) -> bool {
-        [jsonl::FORMAT, jsonl::CSV, jsonl::TSV].contains(&self)
     }
 
     /// Whether it is a table.

@@ -1,97 +1,116 @@
-//! Which variant is best, in a sentence or a few.
+//! Which variant is best, in a sentence: for the page, and for the end of a run.
 
-use crate::analysis::results::{Group, Standing};
-use crate::base::text::{counted, visible_line};
+use crate::analysis::compare::{FigureComparison, Pair, Word};
+use crate::analysis::results::Group;
 
-/// Pairs of which each has its sentence.
+/// Names in a sentence at most.
+const NAMES: usize = 5;
+
+/// Pairs of which each has its sentence at the end of a run.
 const MAX_SENTENCES: usize = 2;
 
-/// Variants that are named in one sentence.
-const MAX_NAMED: usize = 3;
-
-/// What the variants of a group show in the figure that is compared first: the verdict of each pair that was planned, if these
-/// are few, and else which variants nobody beats.
+/// What the variants of a group show in the figure that is compared first: the verdict of each pair, if these are few, and else
+/// which variant is best.
 pub(crate) fn headline(group: &Group) -> Vec<String> {
-    let figure = group.comparison.as_ref().ok().and_then(|comparison| comparison.figures.first());
-    let pairs = figure.map_or(&[][..], |figure| &figure.pairs);
-    match pairs {
-        [] => Vec::new(),
-        few if few.len() <= MAX_SENTENCES => few.iter().map(|pair| pair.verdict.sentence.clone()).collect(),
-        _ => vec![best(&group.names, &group.standings)],
-    }
-}
-
-/// The variants that no other is distinguishably better than. Of two such variants neither beats the other, so that they are tied.
-fn best(names: &[String], standings: &[Standing]) -> String {
-    let first: Vec<(&str, &Standing)> = names
-        .iter()
-        .zip(standings)
-        .filter(|(_, standing)| standing.rank == Some(1))
-        .map(|(name, standing)| (name.as_str(), standing))
-        .collect();
-    let behind = names.len() - first.len();
-    let tests = format!("p < 0.05 after Holm over {}", counted(names.len() * (names.len() - 1) / 2, "pair"));
-    match first.as_slice() {
-        [] => "no two variants can be compared".to_owned(),
-        _ if behind == 0 => format!("no two of the {} variants are distinguishable in EM ({tests})", names.len()),
-        [(best, standing)] => match (visible_line(best, 60), standing.tied_with.len()) {
-            (best, 0) => format!("best in EM: {best}, distinguishably better than {} ({tests})", others(behind)),
-            (best, tied) => {
-                format!("best in EM: {best}; not distinguishable from it: {tied} of {} ({tests})", others(behind))
-            }
-        },
-        tied => {
-            let is = if behind == 1 { "is" } else { "are" };
-            let tied = listed(&tied.iter().map(|(name, _)| visible_line(name, 60)).collect::<Vec<_>>());
-            let others = others(behind);
-            format!(
-                "no single best variant in EM: {tied} are tied; {others} {is} behind at least one of them ({tests})"
-            )
+    match group.comparison.as_ref().ok().and_then(|comparison| comparison.figures.first()) {
+        None => Vec::new(),
+        Some(figure) if figure.pairs.is_empty() => Vec::new(),
+        Some(figure) if figure.pairs.len() <= MAX_SENTENCES => {
+            figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect()
         }
+        Some(figure) => vec![best_variant(figure, &group.names)],
     }
 }
 
-fn others(count: usize) -> String {
-    if count == 1 { "the other one".to_owned() } else { format!("the {count} others") }
-}
-
-/// `a, b and c`, or `a, b and 7 more`
-fn listed(names: &[String]) -> String {
-    let shown = if names.len() > MAX_NAMED { MAX_NAMED - 1 } else { names.len() - 1 };
-    let more = format!("{} more", names.len() - shown);
-    let last = if names.len() > MAX_NAMED { &more } else { &names[shown] };
-    format!("{} and {last}", names[..shown].join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Standing, best};
-
-    /// The sentence for variants a, b, … of these ranks and numbers of ties.
-    fn sentence(variants: &[(usize, usize)]) -> String {
-        let names: Vec<String> = ('a'..).take(variants.len()).map(String::from).collect();
-        let standing = |(rank, tied): &(usize, usize)| Standing {
-            rank: Some(*rank),
-            tied_with: names[..*tied].to_vec(),
-            ..Standing::default()
-        };
-        let standings: Vec<Standing> = variants.iter().map(standing).collect();
-        best(&names, &standings)
+/// Which variant is best in the compared figure, or which are tied.
+pub(super) fn best_variant(em: &FigureComparison, names: &[String]) -> String {
+    if let [pair] = &em.pairs[..] {
+        return of_two(em, pair);
     }
+    let n = names.len();
+    let won: Vec<&Pair> = em.pairs.iter().filter(|pair| pair.verdict.winner.is_some()).collect();
+    if em.pairs.len() < n * (n - 1) / 2 {
+        return of_planned(em, &won);
+    }
+    let top = unbeaten(em, names);
+    let (wins, all) = (won.iter().filter(|pair| pair.verdict.winner.as_deref() == top.first().copied()).count(), n - 1);
+    match top[..] {
+        [] => "No best variant: the results are not transitive".to_owned(),
+        [best] if wins == all => format!("{best} is the best of {n} variants"),
+        [best] => format!("{best} leads; no variant beats it, and it beats {wins} of {all}"),
+        _ if top.len() == n => format!("No best variant: all {n} are tied"),
+        _ => format!("No best variant: {} are tied", some(&top)),
+    }
+}
 
-    #[test]
-    fn the_sentence_names_the_best_variant_or_those_that_are_tied() {
-        for (variants, expected) in [
-            (&[(1, 0), (2, 1), (2, 1)][..], "best in EM: a, distinguishably better than the 2 others ("),
-            (&[(1, 1), (2, 1), (2, 1)], "best in EM: a; not distinguishable from it: 1 of the 2 others ("),
-            (&[(1, 1), (1, 1), (3, 0)], "no single best variant in EM: a and b are tied; the other one is behind "),
-            (&[(2, 1), (1, 1), (1, 1), (3, 0)], "EM: b and c are tied; the 2 others are behind at least one of them ("),
-            (&[(1, 2), (1, 2), (1, 2)], "no two of the 3 variants are distinguishable in EM ("),
-            (&[(1, 3), (1, 3), (1, 3), (1, 3), (5, 0)], "a, b and 2 more are tied; "),
-        ] {
-            let found = sentence(variants);
-            assert!(found.contains(expected), "{found}");
+/// The variants that no other one beats, those with the highest mean first.
+pub(super) fn unbeaten<'n>(em: &FigureComparison, names: &'n [String]) -> Vec<&'n str> {
+    let is_beaten = |name: &str| {
+        em.pairs.iter().any(|pair| {
+            pair.verdict.winner.as_ref().is_some_and(|winner| winner != name)
+                && [&pair.a, &pair.b].iter().any(|own| *own == name)
+        })
+    };
+    let has_value =
+        |name: &str| em.pairs.iter().any(|pair| pair.difference.is_some() && (pair.a == name || pair.b == name));
+    let mut top: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| has_value(name) && !is_beaten(name)).collect();
+    let mean = |name: &str| em.mean(name).and_then(|mean| mean.mean).unwrap_or(-1.0);
+    top.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    top
+}
+
+fn of_two(em: &FigureComparison, pair: &Pair) -> String {
+    let Pair { a, b, difference, verdict, .. } = pair;
+    match (&verdict.winner, difference) {
+        (Some(winner), _) => format!("{winner} {} {}", verdict.word.name(), loser(pair, winner)),
+        (None, None) => {
+            format!("{a} and {b} cannot be compared: no question has a value for {} in both", em.figure.label())
         }
-        assert!(sentence(&[(1, 0), (2, 0), (2, 0)]).ends_with(" (p < 0.05 after Holm over 3 pairs)"));
+        (None, Some(difference)) if verdict.word == Word::Undecided => {
+            let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
+            format!("Undecided: {first} leads {second}, and unmeasured questions could undo it")
+        }
+        (None, Some(_)) => format!("No best variant: {a} and {b} are tied"),
+    }
+}
+
+/// Where an experiment plans its pairs, no variant need be compared with all others.
+fn of_planned(em: &FigureComparison, won: &[&Pair]) -> String {
+    let says = |pair: &&Pair| {
+        let winner = pair.verdict.winner.as_deref().unwrap_or_default();
+        format!("{winner} {} {}", pair.verdict.word.name(), loser(pair, winner))
+    };
+    let all = em.pairs.len();
+    match won {
+        [] => format!("None of the {all} planned pairs is distinguishable"),
+        [one] => format!(
+            "{}; the other {} not distinguishable",
+            says(one),
+            if all == 2 { "planned pair is" } else { "planned pairs are" }
+        ),
+        [first, ..] => format!("{} of {all} planned pairs are distinguishable: {}, …", won.len(), says(first)),
+    }
+}
+
+fn loser<'p>(pair: &'p Pair, winner: &str) -> &'p str {
+    if pair.a == winner { &pair.b } else { &pair.a }
+}
+
+/// The first few of these names.
+pub(super) fn some(names: &[&str]) -> String {
+    match names.len() {
+        n if n > NAMES => format!("{} and {} more", names[..NAMES].join(", "), n - NAMES),
+        _ => joined_with_and(names.iter().copied()),
+    }
+}
+
+/// `a, b and c`
+pub(super) fn joined_with_and<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
 }

@@ -79,16 +79,6 @@ pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Ve
     (pairs, others)
 }
 
-/// `a, b and c`
-pub(super) fn joined_with_and<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = names.collect();
-    match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
 pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     let Group { sources, names, standings, comparison, .. } = part.group;
     let common = part.em().filter(|em| em.n > 0);

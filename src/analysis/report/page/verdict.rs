@@ -4,10 +4,11 @@ use super::charts;
 use super::data::{QuestionRow, alike};
 use super::html::Html;
 use super::prompts;
-use super::sections::{Part, distinct, joined_with_and};
+use super::sections::{Part, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
-use crate::analysis::compare::{FigureComparison, Pair, Unit, Word};
+use crate::analysis::compare::{FigureComparison, Pair, Unit};
 use crate::analysis::report::sheet::headings;
+use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
 use crate::analysis::results::Source;
 use crate::base::text::{counted, cut, thousands};
 use crate::scoring::{FailureClass, figure, float};
@@ -41,7 +42,7 @@ pub(super) fn headline(part: &Part<'_>) -> String {
         );
     }
     let said = match part.em() {
-        Some(em) if !em.pairs.is_empty() => compared(em, names),
+        Some(em) if !em.pairs.is_empty() => best_variant(em, names),
         Some(em) => alone(em),
         None => joined_with_and(names.iter().map(String::as_str)),
     };
@@ -63,88 +64,6 @@ fn alone(em: &FigureComparison) -> String {
     let at = mean.mean.map_or_else(|| "not measured".to_owned(), shown);
     let ends = mean.interval.map(|of| format!(", 95 % interval {} to {}", shown(of.low), shown(of.high)));
     format!("{}: {} {at} %{}", mean.variant, em.figure.label(), ends.unwrap_or_default())
-}
-
-/// The first few of these names.
-fn some(names: &[&str]) -> String {
-    match names.len() {
-        n if n > NAMES => format!("{} and {} more", names[..NAMES].join(", "), n - NAMES),
-        _ => joined_with_and(names.iter().copied()),
-    }
-}
-
-fn loser<'p>(pair: &'p Pair, winner: &str) -> &'p str {
-    if pair.a == winner { &pair.b } else { &pair.a }
-}
-
-fn compared(em: &FigureComparison, names: &[String]) -> String {
-    if let [pair] = &em.pairs[..] {
-        return of_two(em, pair);
-    }
-    let n = names.len();
-    let won: Vec<&Pair> = em.pairs.iter().filter(|pair| pair.verdict.winner.is_some()).collect();
-    if em.pairs.len() < n * (n - 1) / 2 {
-        return of_planned(em, &won);
-    }
-    let top = unbeaten(em, names);
-    let (wins, all) = (won.iter().filter(|pair| pair.verdict.winner.as_deref() == top.first().copied()).count(), n - 1);
-    match top[..] {
-        [] => "No best variant: the results are not transitive".to_owned(),
-        [best] if wins == all => format!("{best} is the best of {n} variants"),
-        [best] => format!("{best} leads; no variant beats it, and it beats {wins} of {all}"),
-        _ if top.len() == n => format!("No best variant: all {n} are tied"),
-        _ => format!("No best variant: {} are tied", some(&top)),
-    }
-}
-
-/// The variants that no other one beats, those with the highest mean first.
-fn unbeaten<'n>(em: &FigureComparison, names: &'n [String]) -> Vec<&'n str> {
-    let is_beaten = |name: &str| {
-        em.pairs.iter().any(|pair| {
-            pair.verdict.winner.as_ref().is_some_and(|winner| winner != name)
-                && [&pair.a, &pair.b].iter().any(|own| *own == name)
-        })
-    };
-    let has_value =
-        |name: &str| em.pairs.iter().any(|pair| pair.difference.is_some() && (pair.a == name || pair.b == name));
-    let mut top: Vec<&str> =
-        names.iter().map(String::as_str).filter(|name| has_value(name) && !is_beaten(name)).collect();
-    let mean = |name: &str| em.mean(name).and_then(|mean| mean.mean).unwrap_or(-1.0);
-    top.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
-    top
-}
-
-fn of_two(em: &FigureComparison, pair: &Pair) -> String {
-    let Pair { a, b, difference, verdict, .. } = pair;
-    match (&verdict.winner, difference) {
-        (Some(winner), _) => format!("{winner} {} {}", verdict.word.name(), loser(pair, winner)),
-        (None, None) => {
-            format!("{a} and {b} cannot be compared: no question has a value for {} in both", em.figure.label())
-        }
-        (None, Some(difference)) if verdict.word == Word::Undecided => {
-            let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
-            format!("Undecided: {first} leads {second}, and unmeasured questions could undo it")
-        }
-        (None, Some(_)) => format!("No best variant: {a} and {b} are tied"),
-    }
-}
-
-/// Where an experiment plans its pairs, no variant need be compared with all others.
-fn of_planned(em: &FigureComparison, won: &[&Pair]) -> String {
-    let says = |pair: &&Pair| {
-        let winner = pair.verdict.winner.as_deref().unwrap_or_default();
-        format!("{winner} {} {}", pair.verdict.word.name(), loser(pair, winner))
-    };
-    let all = em.pairs.len();
-    match won {
-        [] => format!("None of the {all} planned pairs is distinguishable"),
-        [one] => format!(
-            "{}; the other {} not distinguishable",
-            says(one),
-            if all == 2 { "planned pair is" } else { "planned pairs are" }
-        ),
-        [first, ..] => format!("{} of {all} planned pairs are distinguishable: {}, …", won.len(), says(first)),
-    }
 }
 
 /// The pair that the first screen shows: the best variant and the next one that it was compared with.
