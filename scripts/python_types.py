@@ -26,10 +26,25 @@ class PassScores(TypedDict):
     pass_hat: ShareEstimate
 
 
+class RightRepeats(TypedDict):
+    count: int
+    of: int
+    share: float | None
+
+
+class UnstableQuestion(TypedDict):
+    id: str
+    right: RightRepeats
+
+
 class RepeatScores(TypedDict):
     """What the repeats of each question say together (docs/metrics.md)."""
 
     questions: int
+    unstable: list[UnstableQuestion]  # some repeats right, some wrong
+    agreement: ShareEstimate  # share of pairs of repeats with the same answer
+    steps_sd: float | None  # between repeats of one question
+    cost_sd_usd: float | None
     passes: list[PassScores]
 
 

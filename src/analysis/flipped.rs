@@ -6,7 +6,7 @@ use crate::analysis::results::{Episode, Source};
 use crate::base::Trajectory;
 use crate::base::text::{is_date, shell_word, visible_line};
 use crate::runner::RunError;
-use crate::scoring::Divergence;
+use crate::scoring::{Divergence, Share};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -38,6 +38,7 @@ pub(crate) fn flip_lists(
                 question: wrong.map(|episode| episode.question.clone()).unwrap_or_default(),
                 class: wrong.and_then(|episode| episode.class),
                 parted: first.zip(second).and_then(|(first, second)| Divergence::of(&first, &second)),
+                repeats: finder.repeats(a, id).zip(finder.repeats(b, id)).map(<[Share; 2]>::from),
                 command: show_command(&sources[a], &sources[b], id),
             })
         };
@@ -57,20 +58,30 @@ pub(crate) fn flip_lists(
 /// Finds an episode that represents its variant: of several repeats the first that is as right as most of them.
 struct Finder<'a> {
     first: HashMap<(usize, &'a str, bool), &'a Episode>,
+    /// The right answers among the scored repeats of each variant and question.
+    right: HashMap<(usize, &'a str), Share>,
     sources: &'a [Source],
 }
 
 impl<'a> Finder<'a> {
     fn new(sources: &'a [Source]) -> Self {
-        let mut first = HashMap::new();
+        let (mut first, mut shares) = (HashMap::new(), HashMap::new());
         for (at, source) in sources.iter().enumerate() {
             for episode in &*source.episodes {
                 if let Some(right) = episode.right {
                     first.entry((at, episode.item.id.as_str(), right)).or_insert(episode);
+                    let share: &mut Share = shares.entry((at, episode.item.id.as_str())).or_default();
+                    share.count += u64::from(right);
+                    share.of += 1;
                 }
             }
         }
-        Self { first, sources }
+        Self { first, right: shares, sources }
+    }
+
+    /// The right answers among the repeats of a question, where no variant was run only once.
+    fn repeats(&self, column: usize, id: &'a str) -> Option<Share> {
+        self.right.get(&(column, id)).copied().filter(|_| self.right.values().any(|share| share.of > 1))
     }
 
     fn episode(&self, column: usize, id: &'a str, right: bool) -> Option<&'a Episode> {

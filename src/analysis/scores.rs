@@ -5,7 +5,7 @@ use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
 use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
 use crate::analysis::report::verdict::headline;
-use crate::analysis::report::{JoinedRow, RunSummary, repeats_json, repeats_table, wrapped};
+use crate::analysis::report::{JoinedRow, RunSummary, repeats_json, repeats_tables, wrapped};
 use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
     judgements_of, with_judges,
@@ -57,7 +57,7 @@ pub(crate) fn run_summary<'a>(
         .map(|judgements| judgement_tables(judgements, &|one| command(one, summary), width))
         .unwrap_or_default();
     let repeats = summary.variants.iter().map(|variant| (variant.name.as_str(), variant.repeats.as_ref()));
-    let repeats = repeats_table(repeats, width).unwrap_or_default();
+    let repeats = repeats_tables(repeats, width).unwrap_or_default();
     let judges = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default();
     let below = repeats + &judges + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
@@ -242,6 +242,11 @@ fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
     }
     if summary.shard.is_some() {
         return next;
+    }
+    let is_unstable =
+        |variant: &VariantScore| variant.repeats.as_ref().is_some_and(|of| of.unstable().next().is_some());
+    if summary.variants.iter().any(is_unstable) {
+        next.push(format!("wikitrail show {run} --unstable"));
     }
     if let Some(id) = &summary.show_id {
         // An id such as -1 would be read as a flag.

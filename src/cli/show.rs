@@ -11,10 +11,11 @@ use crate::analysis::report::trajectory::{Side, heading, render, render_pair};
 use crate::analysis::report::{EpisodeRow, View, episodes, wrapped};
 use crate::analysis::results::{Field, GradedRun, RunRef, check_one};
 use crate::base::text::{shell_word, visible_line};
-use crate::base::{Outcome, RebuiltPrompt, Trajectory};
+use crate::base::{Manifest, Outcome, RebuiltPrompt, Trajectory};
+use crate::runner::RunError;
 use crate::runner::store::{Records, RunFolder, StoreError};
 use crate::runner::stored::Stored;
-use crate::scoring::{Divergence, FailureClass, ScoredEpisode};
+use crate::scoring::{Divergence, FailureClass, Repeats, ScoredEpisode, Share};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
@@ -64,6 +65,9 @@ struct Filter {
     /// Only episodes with a wrong answer.
     #[arg(long)]
     wrong: bool,
+    /// Only episodes of questions that some repeats of the variant answer rightly and some wrongly.
+    #[arg(long)]
+    unstable: bool,
     /// Only episodes with this text in question, gold answers or answer, in upper or lower case.
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
@@ -225,6 +229,13 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<ScoredEpisod
 
 /// The matching episodes of a question, at least one, and their run.
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<(GradedRun, Vec<ScoredEpisode>)> {
+    if args.filter.unstable {
+        let run = shell_word(&run.typed());
+        return Err(Failure::usage(
+            "--unstable lists questions",
+            format!("use it without an id: wikitrail show {run} --unstable"),
+        ));
+    }
     let source = noted(GradedRun::open_question(&run.path, id)?);
     source.check_variant(run)?;
     let mut found = Vec::new();
@@ -327,14 +338,23 @@ fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
         }
     })?);
     source.check_variant(run)?;
+    let repeats = repeats_of(&source)?;
     let mut found: Vec<Listed> = Vec::new();
     for graded in source.episodes() {
         let graded = graded?;
-        if !args.filter.wants(run, &graded) {
+        let Trajectory { id, variant, .. } = &graded.trajectory;
+        let right = repeats.get(variant).and_then(|repeats| repeats.right(id));
+        if !args.filter.wants(run, &graded) || (args.filter.unstable && !right.is_some_and(Share::is_mixed)) {
             continue;
         }
-        let item = args.json.then(|| item_json(&graded, fields.get(&graded.trajectory.id)));
-        found.push(Listed::of(run, graded, item));
+        let item = args.json.then(|| {
+            let mut item = item_json(&graded, fields.get(id));
+            if let Some(right) = right {
+                item["repeats_right"] = json!(right);
+            }
+            item
+        });
+        found.push(Listed::of(run, graded, right, item));
     }
     found.sort_by(|a, b| args.sort.order(a, b));
     let matched = found.len();
@@ -358,8 +378,22 @@ fn list_episodes(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
+/// The repeats of each variant's questions; none where no question was run twice under one variant.
+fn repeats_of(source: &GradedRun) -> Result<HashMap<String, Repeats>, RunError> {
+    let is_repeated = |manifest: &Manifest| manifest.variants.iter().any(|variant| manifest.repeats_of(variant) > 1);
+    let mut repeats: HashMap<String, Repeats> = HashMap::new();
+    if source.manifest.as_ref().is_none_or(is_repeated) {
+        for graded in source.scores() {
+            let graded = graded?;
+            repeats.entry(graded.trajectory.variant.clone()).or_default().add(&graded);
+        }
+    }
+    repeats.retain(|_, repeats| repeats.most() > 1);
+    Ok(repeats)
+}
+
 impl Listed {
-    fn of(run: &RunRef, graded: ScoredEpisode, item: Option<Value>) -> Self {
+    fn of(run: &RunRef, graded: ScoredEpisode, right: Option<Share>, item: Option<Value>) -> Self {
         let typed = name(run, &graded);
         let class = graded.class();
         let trajectory = graded.trajectory;
@@ -370,6 +404,7 @@ impl Listed {
             repeat: trajectory.repeat,
             outcome: trajectory.outcome,
             score: graded.score,
+            right,
             class,
             answer: trajectory.answer,
             gold: trajectory.answers.into_iter().next(),

@@ -1,6 +1,6 @@
 //! The answer scores of the official scripts, bit for bit, the reward of the paper's harness, and by which a question is scored.
 
-use super::characters::{characters, is_unspaced};
+use super::characters::{characters, is_unspaced, normalize_characters};
 use super::normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 use super::overlap::{AnswerScore, overlap, rouge_l};
 use crate::base::named;
@@ -37,6 +37,16 @@ impl Metric {
     /// The metric of that name, in any case of letters.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name().eq_ignore_ascii_case(name.trim()))
+    }
+
+    /// An answer in the form in which this metric takes two for the same.
+    pub fn normal(self, answer: &str) -> String {
+        match self {
+            Self::Fever => answer.to_uppercase(),
+            Self::Characters => normalize_characters(answer),
+            Self::StrategyQa => verdict(answer),
+            Self::Hotpot | Self::Aliases | Self::Paper | Self::RougeL => normalize(answer),
+        }
     }
 
     /// The dataset's own metric for a question: label accuracy for labels, the official gold alone for `HotpotQA`,

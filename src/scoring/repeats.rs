@@ -1,12 +1,13 @@
-//! What the repeats of a question say together: pass@k and pass^k.
+//! What the repeats of a question say together: pass@k and pass^k, and how far repeats agree.
 //!
 //! Of a question with `c` right answers in `n` scored repeats, `pass@k` is the share of the sets of `k` of these repeats with at
 //! least one right answer, `1 − C(n−c, k) / C(n, k)` (Chen et al. 2021, arXiv 2107.03374), and `pass^k` that of the sets whose
 //! answers are all right, `C(c, k) / C(n, k)` (Yao et al. 2024, arXiv 2406.12045). Both estimate without bias what `k` fresh
 //! repeats would do. A question with fewer than `k` scored repeats has no value.
 
-use super::figure::ScoredEpisode;
+use super::figure::{self, ScoredEpisode};
 use super::overlap::float;
+use super::retrieval::Share;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -63,24 +64,37 @@ fn sets_within(k: u64, part: u64, n: u64) -> Option<f64> {
 #[derive(Debug, Clone, Default)]
 pub struct Repeats(BTreeMap<String, QuestionRepeats>);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 struct QuestionRepeats {
     right: u64,
     scored: u64,
+    /// How many measured repeats gave each answer, in its normal form; no answer is one too.
+    answers: BTreeMap<Option<String>, u64>,
+    steps: Variation,
+    cost: Variation,
 }
 
 impl Repeats {
-    /// Adds an episode. One without a score, such as one that was not measured, adds nothing.
+    /// Adds an episode. One that was not measured adds nothing, and one whose gold is hidden no right answer.
     pub fn add(&mut self, episode: &ScoredEpisode) {
-        let Some(right) = episode.is_right() else { return };
-        let question = self.0.entry(episode.trajectory.id.clone()).or_default();
-        question.scored += 1;
-        question.right += u64::from(right);
+        let trajectory = &episode.trajectory;
+        if !trajectory.measured() {
+            return;
+        }
+        let question = self.0.entry(trajectory.id.clone()).or_default();
+        let answer = trajectory.answer.as_deref().map(|answer| episode.metric.normal(answer));
+        *question.answers.entry(answer).or_default() += 1;
+        question.steps.add(figure::STEPS.value(episode));
+        question.cost.add(figure::COST_USD.value(episode));
+        if let Some(right) = episode.is_right() {
+            question.scored += 1;
+            question.right += u64::from(right);
+        }
     }
 
     /// Questions with a scored repeat.
     pub fn questions(&self) -> usize {
-        self.0.len()
+        self.0.values().filter(|question| question.scored > 0).count()
     }
 
     /// The scored repeats of the question that has most of them.
@@ -91,6 +105,70 @@ impl Repeats {
     /// The value of each question that has `k` scored repeats, in the order of their ids.
     pub fn values(&self, pass: Pass) -> Vec<f64> {
         self.0.values().filter_map(|question| pass.of(question.right, question.scored)).collect()
+    }
+
+    /// The right answers among the scored repeats of a question.
+    pub fn right(&self, id: &str) -> Option<Share> {
+        self.0.get(id).filter(|question| question.scored > 0).map(QuestionRepeats::share)
+    }
+
+    /// The questions that some repeats answer rightly and some wrongly, in the order of their ids.
+    pub fn unstable(&self) -> impl Iterator<Item = (&str, Share)> {
+        let all = self.0.iter().map(|(id, question)| (id.as_str(), question.share()));
+        all.filter(|(_, right)| right.is_mixed())
+    }
+
+    /// The share of the pairs of repeats that gave the same answer, of each question with two measured repeats.
+    pub fn agreement(&self) -> Vec<f64> {
+        let pairs = |n: u64| float(n * n.saturating_sub(1) / 2);
+        let of_question = |question: &QuestionRepeats| {
+            let all = pairs(question.answers.values().sum());
+            (all > 0.0).then(|| question.answers.values().map(|same| pairs(*same)).sum::<f64>() / all)
+        };
+        self.0.values().filter_map(of_question).collect()
+    }
+
+    /// The standard deviation of the steps between repeats of one question, over all questions.
+    pub fn steps_deviation(&self) -> Option<f64> {
+        Variation::within(self.0.values().map(|question| &question.steps))
+    }
+
+    /// The same of the cost in US dollars.
+    pub fn cost_deviation(&self) -> Option<f64> {
+        Variation::within(self.0.values().map(|question| &question.cost))
+    }
+}
+
+impl QuestionRepeats {
+    fn share(&self) -> Share {
+        Share { count: self.right, of: self.scored }
+    }
+}
+
+/// The spread of the values of one question (Welford's recurrence).
+#[derive(Debug, Clone, Copy, Default)]
+struct Variation {
+    n: u64,
+    mean: f64,
+    /// Sum of squared distances from the mean.
+    squares: f64,
+}
+
+impl Variation {
+    fn add(&mut self, value: Option<f64>) {
+        let Some(value) = value else { return };
+        self.n += 1;
+        let distance = value - self.mean;
+        self.mean += distance / float(self.n);
+        self.squares += distance * (value - self.mean);
+    }
+
+    /// The pooled standard deviation within questions: `√(Σ squares / Σ (n − 1))`; absent where none has two values.
+    fn within<'a>(questions: impl Iterator<Item = &'a Self>) -> Option<f64> {
+        let pooled =
+            |(squares, freedom): (f64, u64), of: &Self| (squares + of.squares, freedom + of.n.saturating_sub(1));
+        let (squares, freedom) = questions.fold((0.0, 0), pooled);
+        (freedom > 0).then(|| (squares / float(freedom)).sqrt())
     }
 }
 

@@ -30,9 +30,21 @@ impl Share {
         (self.of > 0).then(|| float(self.count) / float(self.of))
     }
 
+    /// Whether it is neither none nor all.
+    pub fn is_mixed(self) -> bool {
+        self.count > 0 && self.count < self.of
+    }
+
     pub(super) fn add(&mut self, count: u64, of: u64) {
         self.count += count;
         self.of += of;
+    }
+}
+
+/// `3/5`.
+impl std::fmt::Display for Share {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.count, self.of)
     }
 }
 

@@ -94,8 +94,20 @@ fn repeats_have_the_chance_that_one_of_them_is_right_and_that_all_are() {
         }
     }
     assert_eq!(passes[0]["pass_at"]["mean"], sum["em"]);
+    let unstable = repeats["unstable"].as_array().expect("questions");
+    let shares: Vec<u64> = unstable.iter().filter_map(|question| question["right"]["count"].as_u64()).collect();
+    assert_eq!(shares, [1, 2, 3, 1, 2, 3]);
+    // Wrong answers are all the same: of six pairs 3, 2 and 3 agree where one, two and three are right.
+    assert!(close(&repeats["agreement"]["mean"], (4.0 * 1.0 + 4.0 * 0.5 + 2.0 / 3.0) / 10.0), "{repeats}");
     let table = wikitrail(dir.path(), &["score", "r"]);
-    assert!(table.contains(" main      4   88.9 ["), "{table}");
+    for found in [" main      4   88.9 [", " main             10          6   ", "  wikitrail show r --unstable\n"] {
+        assert!(table.contains(found), "{found}\n{table}");
+    }
+    let listed = wikitrail(dir.path(), &["show", "r", "--unstable"]);
+    assert_eq!(listed.lines().filter(|line| line.contains("/4 ")).count(), 24, "{listed}");
+    assert!(listed.lines().next().is_some_and(|header| header.contains("  right  ")), "{listed}");
+    let refused = common::wikitrail(dir.path(), &["show", "r", "sample-001", "--unstable"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::analysis::compare::{
 use crate::analysis::results::{CorrectedFigure, Correction, Setting};
 use crate::base::stats::{Interval, Needed};
 use crate::base::text::{counted, cut, thousands, visible_line};
-use crate::scoring::{Divergence, FailureClass, float};
+use crate::scoring::{Divergence, FailureClass, Share, float};
 use serde::Serialize;
 
 /// Ids that are named when questions are left out; JSON lists more.
@@ -514,6 +514,9 @@ pub(crate) struct FlippedQuestion {
     pub class: Option<FailureClass>,
     /// Where the two episodes diverge; absent for tables of figures.
     pub parted: Option<Divergence>,
+    /// The right answers among the repeats of both variants, the first's before the second's; absent where none was repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<[Share; 2]>,
     pub command: Option<String>,
     /// Whether the gold pages of both corpora have the gold answer, if that was looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -528,16 +531,23 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
         lines.extend(flips.editions.as_ref().map(|_| "stale gold: no flipped answers to check".to_owned()));
         return vec![Block::Lines { title, lines }];
     }
-    let header = ["id", "right in", "failure class", "divergence", "question"].map(Heading::words).to_vec();
+    let is_repeated = flips.gained.iter().chain(&flips.lost).any(|flip| flip.repeats.is_some());
+    let repeats = is_repeated.then(|| format!("right: {}, {}", flips.a, flips.b));
+    let mut header = vec![Heading::words("id"), Heading::words("right in")];
+    header.extend(repeats.as_deref().map(Heading::words));
+    header.extend(["failure class", "divergence", "question"].map(Heading::words));
+    let of_repeats = |flip: &FlippedQuestion| flip.repeats.map_or_else(|| "–".to_owned(), |[a, b]| format!("{a}, {b}"));
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {
         key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
-        cells: vec![
-            Cell::text(&flip.id),
-            Cell::text(right),
-            Cell::text(flip.class.map_or("–", FailureClass::name)),
-            divergence(flip.parted),
-            Cell::text(cut(&flip.question, QUESTION)),
-        ],
+        cells: [Cell::text(&flip.id), Cell::text(right)]
+            .into_iter()
+            .chain(is_repeated.then(|| Cell::text(of_repeats(flip))))
+            .chain([
+                Cell::text(flip.class.map_or("–", FailureClass::name)),
+                divergence(flip.parted),
+                Cell::text(cut(&flip.question, QUESTION)),
+            ])
+            .collect(),
     };
     let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
     let lost = flips.lost.iter().map(|flip| (&flips.a, flip));

@@ -4,7 +4,7 @@ use super::console::View;
 use super::trajectory::verdict_word;
 use crate::base::Outcome;
 use crate::base::text::visible_line;
-use crate::scoring::{AnswerScore, FailureClass};
+use crate::scoring::{AnswerScore, FailureClass, Share};
 use anstyle::{AnsiColor, Style};
 use comfy_table::ColumnConstraint::{Absolute, ContentWidth, LowerBoundary};
 use comfy_table::{ContentArrangement, Row, Table, Width, presets};
@@ -33,6 +33,8 @@ pub(crate) struct EpisodeRow {
     pub outcome: Outcome,
     /// The score of its answer; absent if it was not measured or the gold answer is hidden.
     pub score: Option<AnswerScore>,
+    /// The right answers among the repeats of its question; absent where no question was repeated.
+    pub right: Option<Share>,
     pub class: Option<FailureClass>,
     pub steps: Option<usize>,
     pub answer: Option<String>,
@@ -41,11 +43,12 @@ pub(crate) struct EpisodeRow {
 }
 
 /// The columns, in order, and which go first where a terminal is narrow: those with the highest number.
-const COLUMNS: [(&str, u8); 10] = [
+const COLUMNS: [(&str, u8); 11] = [
     ("id", 0),
     ("variant", 0),
     ("repeat", 0),
     ("verdict", 0),
+    ("right", 0),
     ("class", 2),
     ("outcome", 5),
     ("steps", 4),
@@ -63,6 +66,7 @@ pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
         "variant" => !one_variant,
         "repeat" => rows.iter().any(|row| row.repeat > 0),
         "outcome" => !one_outcome,
+        "right" => rows.iter().any(|row| row.right.is_some()),
         "class" => rows.iter().any(|row| row.class.is_some()),
         "gold" => rows.iter().any(|row| row.gold.is_some()),
         _ => true,
@@ -146,6 +150,7 @@ fn cell(row: &EpisodeRow, column: &str) -> String {
         "variant" => text(Some(&row.variant)),
         "repeat" => row.repeat.to_string(),
         "verdict" => verdict_word(row.outcome, row.score).to_owned(),
+        "right" => row.right.map_or_else(|| "–".to_owned(), |right| right.to_string()),
         "class" => row.class.map_or("–", FailureClass::name).to_owned(),
         "outcome" => row.outcome.name().to_owned(),
         "steps" => row.steps.map_or_else(|| "–".to_owned(), |steps| steps.to_string()),
@@ -170,6 +175,7 @@ mod tests {
             repeat: 0,
             outcome: Outcome::Finished,
             score,
+            right: None,
             class: score.filter(|score| score.em < 1.0).map(|_| FailureClass::Hallucination),
             steps: Some(7),
             answer: Some("the 东京 bridge".into()),

@@ -36,6 +36,6 @@ pub(crate) use console::duration;
 pub(crate) use console::{View, labelled, wrapped};
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
-pub(crate) use repeats::{repeats_json, repeats_table};
+pub(crate) use repeats::{repeats_json, repeats_tables};
 pub(crate) use summary::{JoinedRow, RunSummary};
 pub(crate) use trajectory::Live;

@@ -1,4 +1,4 @@
-//! The table of what the repeats of questions say together, for people and for programs.
+//! The tables of what the repeats of questions say together, for people and for programs.
 
 use super::console::{dash, percent};
 use super::sheet::{headings, table};
@@ -54,14 +54,36 @@ fn pass_rows(repeats: &Repeats) -> impl Iterator<Item = PassRow> {
     })
 }
 
-/// The table of these variants, ending in a line break; nothing where no question was repeated. `pass@1` is EM.
-pub(crate) fn repeats_table<'a>(
+/// The tables of these variants, each ending in a line break; nothing where no question was repeated.
+pub(crate) fn repeats_tables<'a>(
     variants: impl Iterator<Item = (&'a str, Option<&'a Repeats>)>,
     width: usize,
 ) -> Option<String> {
+    let repeated: Vec<(&str, &Repeats)> = variants.filter_map(|(name, repeats)| Some((name, repeats?))).collect();
+    (!repeated.is_empty()).then(|| stability(&repeated, width) + &passes(&repeated, width).unwrap_or_default())
+}
+
+/// How far the repeats of a question agree.
+fn stability(variants: &[(&str, &Repeats)], width: usize) -> String {
+    let header = headings("repeats", &["questions", "unstable", "same answer\n% [95 %]", "SD of\nsteps", "SD of\nUSD"]);
+    let row = |(name, repeats): &(&str, &Repeats)| {
+        vec![
+            visible_line(name, 80),
+            thousands(repeats.questions()),
+            thousands(repeats.unstable().count()),
+            Estimate::of(&repeats.agreement()).cell(),
+            repeats.steps_deviation().map_or_else(dash, |steps| format!("{steps:.2}")),
+            repeats.cost_deviation().map_or_else(dash, |cost| format!("{cost:.4}")),
+        ]
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width) + "\n"
+}
+
+/// A row for each variant and `k`. `pass@1` is EM.
+fn passes(variants: &[(&str, &Repeats)], width: usize) -> Option<String> {
     let mut rows = Vec::new();
     for (name, repeats) in variants {
-        for row in repeats.into_iter().flat_map(pass_rows).filter(|row| row.k > 1) {
+        for row in pass_rows(repeats).filter(|row| row.k > 1) {
             rows.push(vec![
                 visible_line(name, 80),
                 row.k.to_string(),
@@ -72,11 +94,19 @@ pub(crate) fn repeats_table<'a>(
             ]);
         }
     }
-    let header = headings("repeats", &["k", "pass@k % [95 %]", "pass^k % [95 %]", "questions", "fewer\nthan k"]);
+    let header = headings("variant", &["k", "pass@k % [95 %]", "pass^k % [95 %]", "questions", "fewer\nthan k"]);
     (!rows.is_empty()).then(|| table(&header, &rows, width) + "\n")
 }
 
 /// The same in full precision.
 pub(crate) fn repeats_json(repeats: &Repeats) -> Value {
-    json!({ "questions": repeats.questions(), "passes": pass_rows(repeats).collect::<Vec<_>>() })
+    let unstable = repeats.unstable().map(|(id, right)| json!({ "id": id, "right": right }));
+    json!({
+        "questions": repeats.questions(),
+        "unstable": unstable.collect::<Vec<_>>(),
+        "agreement": Estimate::of(&repeats.agreement()),
+        "steps_sd": repeats.steps_deviation(),
+        "cost_sd_usd": repeats.cost_deviation(),
+        "passes": pass_rows(repeats).collect::<Vec<_>>(),
+    })
 }

@@ -82,3 +82,30 @@ fn too_few_repeats_have_no_value() {
     assert_eq!([Pass::Any(3).of(2, 2), Pass::All(3).of(2, 2), Pass::All(1).of(0, 0)], [None; 3]);
     assert_eq!([Pass::Any(2).of(1, 2), Pass::All(2).of(1, 2)], [Some(1.0), Some(0.0)]);
 }
+
+#[test]
+fn answers_that_normalise_alike_agree_and_repeats_vary_within_their_question() {
+    let mut repeats = Repeats::default();
+    let mut add = |id: &str, answer: Option<&str>, outcome, steps: usize, cost| {
+        let mut episode = episode(id, answer, outcome);
+        episode.trajectory.steps = vec![Step { tool: Some(crate::base::Tool::Search), ..Step::default() }; steps];
+        episode.trajectory.cost_usd = cost;
+        repeats.add(&episode);
+    };
+    // Of three pairs one agrees; two episodes without an answer agree; one that was not measured says nothing.
+    add("a", Some("The X."), Outcome::Finished, 1, Some(0.1));
+    add("a", Some("x"), Outcome::Finished, 3, Some(0.3));
+    add("a", Some("y"), Outcome::Finished, 2, None);
+    add("b", None, Outcome::StepLimit, 7, Some(9.0));
+    add("b", None, Outcome::StepLimit, 7, Some(9.0));
+    add("b", Some("x"), Outcome::NotMeasured, 1, Some(5.0));
+    add("c", Some("x"), Outcome::Finished, 50, None);
+    assert_eq!(repeats.agreement(), [1.0 / 3.0, 1.0]);
+    let unstable: Vec<(&str, String)> = repeats.unstable().map(|(id, right)| (id, right.to_string())).collect();
+    assert_eq!(unstable, [("a", "2/3".to_owned())]);
+    // Squares 2 and 0 on 2 and 1 degrees of freedom; 0.02 and 0 on 1 and 1.
+    let close = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-12);
+    assert!(close(repeats.steps_deviation(), (2.0_f64 / 3.0).sqrt()), "{:?}", repeats.steps_deviation());
+    assert!(close(repeats.cost_deviation(), 0.1), "{:?}", repeats.cost_deviation());
+    assert_eq!((Repeats::default().steps_deviation(), Repeats::default().agreement()), (None, Vec::new()));
+}
