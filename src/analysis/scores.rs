@@ -190,7 +190,7 @@ fn from_cache(summary: &Summary) -> Option<String> {
     // Less than what is printed is a difference of rounding.
     (cost - paid >= 0.00005).then(|| {
         let cached = cost - paid;
-        format!("paid: {paid:.4} USD of the {cost:.4} USD above; the cache's answers would have cost {cached:.4} USD")
+        format!("paid: {paid:.4} USD of the {cost:.4} USD; the cache's answers would have cost {cached:.4} USD")
     })
 }
 

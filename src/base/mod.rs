@@ -27,6 +27,7 @@ pub mod digest;
 pub mod event;
 pub mod finish;
 pub(crate) mod json_error;
+pub(crate) mod line_diff;
 pub mod manifest;
 pub mod method;
 mod named;

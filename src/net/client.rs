@@ -5,13 +5,13 @@ use super::NetError;
 use super::balance::Balance;
 use super::events::Events;
 use super::limit::{HeldOff, Limiter, Outcome, Permit, Settings};
+use super::near::is_loopback;
 use super::redact::{self, SecretSet, mask};
 use super::retry::{self, Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
 use crate::base::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
-use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -242,30 +242,6 @@ impl Client {
 
     pub(super) fn http(&self, url: &Url) -> &reqwest::Client {
         if is_loopback(url) { &self.near } else { &self.far }
-    }
-}
-
-/// Whether a URL is on this machine: `localhost`, `127.0.0.0/8` or `::1`.
-fn is_loopback(url: &Url) -> bool {
-    url.host_str().is_some_and(|host| {
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-    })
-}
-
-/// Whether a host is this machine or on a private network.
-pub(crate) fn is_private(host: &str) -> bool {
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    match bare.parse::<IpAddr>() {
-        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified()
-        }
-        Err(_) => {
-            let name = bare.trim_end_matches('.').to_ascii_lowercase();
-            // A name without a dot is one of the local network.
-            !name.contains('.') || [".localhost", ".local", ".internal", ".lan"].iter().any(|end| name.ends_with(end))
-        }
     }
 }
 

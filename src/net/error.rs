@@ -1,6 +1,7 @@
 //! Why a request got no complete answer.
 
-use super::{is_private, redact};
+use super::near::is_private;
+use super::redact;
 use crate::base::Cause;
 use crate::base::text::printable;
 use secrecy::SecretString;

@@ -3,16 +3,13 @@
 use super::error::RunError;
 use super::job::Job;
 use super::store::RunFolder;
+use crate::base::line_diff::line_diff;
 use crate::base::text::{shell_word, visible_line};
 use crate::base::{Manifest, Variant};
-use similar::TextDiff;
 use std::path::Path;
-use std::time::Duration;
 
 /// Lines of a prompt's difference that are shown.
 const MAX_LINES: usize = 40;
-/// A longer search for the smallest difference ends with a larger one.
-const LONGEST: Duration = Duration::from_secs(2);
 
 /// A prompt that a resumed run would send otherwise, although all its settings are the same.
 struct Edited<'a> {
@@ -28,11 +25,11 @@ pub(super) fn refusal(folder: &RunFolder, recorded: &Manifest, job: &Job, differ
     let path = folder.path().display();
     let is_of_prompts =
         |line: &String| line.starts_with("prompt_sha256: ") || line.starts_with("direct_prompt_sha256: ");
-    let edited = if differing.iter().all(is_of_prompts) { edited(recorded, &job.manifest) } else { Vec::new() };
-    let shown: Vec<String> = edited.iter().filter_map(|edited| shown(folder, job, edited)).collect();
+    let edited = if differing.iter().all(is_of_prompts) { edited_prompts(recorded, &job.manifest) } else { Vec::new() };
+    let diffs: Vec<String> = edited.iter().filter_map(|edited| prompt_diff(folder, job, edited)).collect();
     let cache = "start another folder with --out; requests that both have are paid once if both name one --cache DIR";
     let dataset = &job.manifest.dataset;
-    if let Some(first) = edited.first().filter(|_| shown.len() == edited.len()) {
+    if let Some(first) = edited.first().filter(|_| diffs.len() == edited.len()) {
         let typed = Path::new(first.prompt);
         let copy = typed.with_file_name(format!(
             "{}-2.{}",
@@ -42,7 +39,7 @@ pub(super) fn refusal(folder: &RunFolder, recorded: &Manifest, job: &Job, differ
         let copy = shell_word(&visible_line(&copy.display().to_string(), 200));
         let prompt = shell_word(&visible_line(first.prompt, 200));
         return RunError::input(
-            format!("a prompt of `{path}` was edited since the run was started:\n{}", shown.concat().trim_end()),
+            format!("a prompt of `{path}` was edited since the run was started:\n{}", diffs.concat().trim_end()),
             format!(
                 "to measure both, keep the new text as {copy}, restore {prompt}, and name both as prompts of an experiment file; or {cache}"
             ),
@@ -57,7 +54,7 @@ pub(super) fn refusal(folder: &RunFolder, recorded: &Manifest, job: &Job, differ
     RunError::input(format!("`{path}` holds a run with other settings:\n  {}", differing.join("\n  ")), hint)
 }
 
-fn edited<'a>(recorded: &'a Manifest, planned: &'a Manifest) -> Vec<Edited<'a>> {
+fn edited_prompts<'a>(recorded: &'a Manifest, planned: &'a Manifest) -> Vec<Edited<'a>> {
     let mut found: Vec<Edited<'a>> = Vec::new();
     for now in &planned.variants {
         let Some(was) = recorded.known_variants().find(|was| was.name == now.name) else { continue };
@@ -76,13 +73,12 @@ fn edited<'a>(recorded: &'a Manifest, planned: &'a Manifest) -> Vec<Edited<'a>> 
 }
 
 /// The prompt with the lines that differ; nothing if the folder does not hold the old text.
-fn shown(folder: &RunFolder, job: &Job, edited: &Edited<'_>) -> Option<String> {
+fn prompt_diff(folder: &RunFolder, job: &Job, edited: &Edited<'_>) -> Option<String> {
     let was = folder.prompt(edited.was).ok()?;
     let now = &job.prompts.iter().find(|prompt| prompt.sha256 == edited.now)?.text;
-    let diff = TextDiff::configure().timeout(LONGEST).diff_lines(was.as_str(), now.as_str());
     let (prompt, variants) = (visible_line(edited.prompt, 200), visible_line(&edited.variants.join(", "), 300));
     let header = [format!("{prompt} as it was sent"), format!("{prompt} now")];
-    let text = diff.unified_diff().context_radius(1).header(&header[0], &header[1]).to_string();
+    let text = line_diff(&was, now).unified_diff().context_radius(1).header(&header[0], &header[1]).to_string();
     let lines: Vec<&str> = text.lines().collect();
     let mut out = format!("  {prompt} ({variants})\n");
     for line in lines.iter().take(MAX_LINES) {

@@ -71,7 +71,7 @@ fn transcripts_of_a_chinese_question_have_chinese_labels() {
     let asked = dir.wikitrail(&[&asked[..], &["--save", "one.jsonl"]].concat()).ok().stdout;
     let last = asked.lines().last().expect("a line");
     assert!(last.starts_with("最终答案     "), "{asked}");
-    for label in ["\n观察         ", "\noutcome      ", "\nsum          "] {
+    for label in ["\n观察         ", "\noutcome      ", "\ntotal        "] {
         assert!(asked.contains(label), "{asked}");
     }
     let record: Value = serde_json::from_str(&dir.read("one.jsonl")).expect("a record");

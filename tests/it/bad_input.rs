@@ -47,8 +47,9 @@ fn an_unreachable_model() {
     assert_eq!(output.code, Some(4), "{}", output.stderr);
     let text = bench.read(RECORDS);
     assert_eq!(text.lines().filter(|line| line.contains("\"not_measured\"")).count(), 2);
-    // The same run with a model that works does exactly these again.
-    run(&bench, "q.jsonl", &["--out", "r", "--resume"]).refused(3, &["model", "openai:x", "baseline"]);
+    // Where nothing was measured, another model may take its place.
+    run(&bench, "q.jsonl", &["--out", "r", "--resume"]).ok();
+    assert!(!bench.read(RECORDS).contains("\"not_measured\""));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Servers that fail for a reason that lasts: a run notices at once, says what to do, and can be gone on with.
 
 use crate::common::server::{self, Server};
-use crate::common::{Ran, WorkDir};
+use crate::common::{Ran, WorkDir, unwrapped};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -135,7 +135,7 @@ fn https_to_a_plain_server_is_tried_once() {
     dir.write("d.csv", "question,answer\nIs it?,yes\n");
     let ran = dir.run(&["d.csv", "--base-url", &base, "--model", "openai:m"]);
     let hint = format!("write --base-url {}/v1 if the server speaks plain HTTP", server.url);
-    assert!(ran.stdout.contains(&hint) || ran.stderr.contains(&hint), "{}{}", ran.stdout, ran.stderr);
+    assert!(unwrapped(&ran.stdout).contains(&hint) || ran.stderr.contains(&hint), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]

@@ -7,7 +7,6 @@
 //! | `episodes, trajectory` | lists of episodes; one episode, two side by side, or one as it runs |
 //! | `repeats` | what the repeats of questions say together |
 //! | `comparison, repair, leaderboard` | variants compared, branches, lists of runs |
-//! | `line_diff` | how two texts differ |
 //! | `corpus` | a corpus, and how two differ |
 //! | `agreement` | judgements of people and models |
 //! | `page` | the page in HTML: its data, sections and charts |
@@ -19,7 +18,6 @@ pub(crate) mod console;
 pub(crate) mod corpus;
 pub(crate) mod episodes;
 pub(crate) mod leaderboard;
-pub(crate) mod line_diff;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;

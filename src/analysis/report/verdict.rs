@@ -2,6 +2,7 @@
 
 use crate::analysis::compare::{FigureComparison, Pair, Word};
 use crate::analysis::results::Group;
+use crate::base::text::counted;
 
 /// Names in a sentence at most.
 const NAMES: usize = 5;
@@ -70,6 +71,9 @@ fn of_two(em: &FigureComparison, pair: &Pair) -> String {
         (None, Some(difference)) if verdict.word == Word::Undecided => {
             let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
             format!("Undecided: {first} leads {second}, and unmeasured questions could undo it")
+        }
+        (None, Some(_)) if pair.bounds.is_some_and(|bounds| bounds.unmeasured > 0) => {
+            format!("Undecided: {a} and {b} are tied on the {} that both measured", counted(pair.n, "question"))
         }
         (None, Some(_)) => format!("No best variant: {a} and {b} are tied"),
     }

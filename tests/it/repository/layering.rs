@@ -37,7 +37,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("ego_tree", &["wikipedia/html/tree"]),
     ("html5ever", &["wikipedia/html/"]),
     ("scraper", &["wikipedia/html/"]),
-    ("similar", &["analysis/report/line_diff", "analysis/report/page/", "cli/"]),
+    ("similar", &["base/line_diff", "analysis/report/page/", "cli/"]),
     ("secrecy", &["models/", "net/", "runner/"]),
     ("sha2", &["base/", "dataset/", "net/recording/", "analysis/report/page/"]),
     ("statrs", &["base/stats/"]),

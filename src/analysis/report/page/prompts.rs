@@ -3,8 +3,8 @@
 use super::data::safe;
 use super::html::Html;
 use super::sections::Part;
-use crate::analysis::report::line_diff::{AROUND, line_diff};
 use crate::analysis::results::{Results, Source};
+use crate::base::line_diff::{AROUND, line_diff};
 use crate::base::text::{counted, cut};
 use crate::runner::store::RunFolder;
 use serde_json::Value;

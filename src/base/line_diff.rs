@@ -1,4 +1,4 @@
-//! The difference between two texts, line by line: what `prompt diff` prints and the page shows.
+//! The difference between two texts, line by line: for `prompt diff`, the page, and a resumed run.
 
 use similar::TextDiff;
 use std::time::Duration;
