@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     pub(crate) em: Option<f64>,
     /// The ends of its 95 % interval.
     pub(crate) em_interval: Option<[f64; 2]>,
-    /// 1 + the number of variants that are distinguishably better, each compared on the questions that both have.
+    /// 1 + the number of variants that are distinguishably better, each pair compared on its shared questions.
     pub(crate) rank: Option<usize>,
     pub(crate) tied_with: Vec<String>,
     /// What all its measured episodes cost, in US dollars.

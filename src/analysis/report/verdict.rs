@@ -40,8 +40,21 @@ pub(super) fn best_variant(em: &FigureComparison, names: &[String]) -> String {
         [best] if wins == all => format!("{best} is the best of {n} variants"),
         [best] => format!("{best} leads; no variant beats it, and it beats {wins} of {all}"),
         _ if top.len() == n => format!("No best variant: all {n} are tied"),
+        _ if beat_all_others(em, &top, names) => {
+            let others: Vec<&str> = names.iter().map(String::as_str).filter(|name| !top.contains(name)).collect();
+            format!("No best variant: {} are tied, ahead of {}", some(&top), some(&others))
+        }
         _ => format!("No best variant: {} are tied", some(&top)),
     }
+}
+
+/// Whether each of the variants at the top beats each of those below.
+fn beat_all_others(em: &FigureComparison, top: &[&str], names: &[String]) -> bool {
+    let wins = em.pairs.iter().filter(|pair| {
+        let winner = pair.verdict.winner.as_deref();
+        winner.is_some_and(|winner| top.contains(&winner) && !top.contains(&loser(pair, winner)))
+    });
+    wins.count() == top.len() * (names.len() - top.len())
 }
 
 /// The variants that no other one beats, those with the highest mean first.

@@ -62,7 +62,7 @@ impl Part<'_> {
     }
 }
 
-/// The pairs without those that another one speaks for, as their variants answered alike, and how many these are.
+/// The pairs without those whose variants have the same results as another pair's, and how many these are.
 pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>, usize) {
     let same = alike(&part.group.sources);
     let class = |name: &str| {
@@ -167,7 +167,8 @@ fn scores_caption(common: Option<&FigureComparison>, stopped: bool) -> String {
     )
 }
 
-const RANK: &str = "Rank: 1 + the number of variants that are distinguishably better, each two compared on the questions that both have.";
+const RANK: &str =
+    "Rank: 1 + the number of variants that are distinguishably better, each pair is compared on its shared questions.";
 
 fn kind(method: &str) -> &'static str {
     match method {
@@ -207,19 +208,23 @@ pub(super) fn differences_section(html: &mut Html, part: &Part<'_>) {
             pairs.retain(|pair| best.is_some_and(|best| [&pair.a, &pair.b].contains(&&best.variant)));
         }
         if alike > 0 {
-            html.leaf("p", &[("class", "facts")], "Of variants that answered alike, the first speaks for all.");
+            html.leaf("p", &[("class", "facts")], "Variants with identical results are shown once.");
         }
         if !pairs.is_empty() {
             forest(html, em, &pairs);
         }
         let all: Vec<&Pair> = em.pairs.iter().collect();
         if pairs.len() < all.len() {
-            folded(html, &format!("All {}", counted(all.len(), "pair")), |html| forest(html, em, &all));
+            let summary = match all.len() {
+                1 => "The pair".to_owned(),
+                n => format!("All {}", counted(n, "pair")),
+            };
+            folded(html, &summary, |html| forest(html, em, &all));
         }
         let others = part.group.comparison.iter().flat_map(|comparison| &comparison.figures);
         for figure in others.filter(|figure| figure.figure.name != em.figure.name) {
             let pairs: Vec<&Pair> = figure.pairs.iter().collect();
-            folded(html, &format!("The same in {}", figure.figure.label()), |html| forest(html, figure, &pairs));
+            folded(html, &format!("Differences in {}", figure.figure.label()), |html| forest(html, figure, &pairs));
         }
     });
 }
@@ -314,7 +319,7 @@ fn ends(pair: &Pair) -> String {
 }
 
 pub(super) fn flips_section(html: &mut Html, part: &Part<'_>) {
-    // Of variants that answered alike, the first speaks for all.
+    // Variants with identical results are shown once.
     let same = alike(&part.group.sources);
     if same.len() < 2 {
         return;
@@ -382,7 +387,7 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
             .map(|at| FailureClass::ALL.iter().map(|class| of(part.first + at, *class)).collect())
             .collect();
         let most = counts.iter().flatten().copied().max().unwrap_or_default();
-        // A class that no variant has is no column.
+        // A class that no variant has gets no column.
         let has = |at: usize| counts.iter().any(|counts| counts[at] > 0);
         let classes: Vec<usize> = (0..FailureClass::ALL.len()).filter(|at| has(*at)).collect();
         let names_of: Vec<&str> = classes.iter().map(|at| FailureClass::ALL[*at].name()).collect();
