@@ -27,11 +27,11 @@ pub(crate) struct Reproduction {
     pub(crate) runs: Vec<(DatasetDraft, Summary)>,
     /// Datasets of which nothing is recorded.
     absent: Vec<String>,
-    /// Of a run that is no experiment's, the variant of the experiment that each of its variants stands for.
+    /// For a run without an experiment file: the experiment's variant that each of its variants is compared with.
     methods: BTreeMap<String, String>,
 }
 
-/// Whose published figures a run that is no experiment's stands beside, and what the run itself does not say.
+/// The published figures for a run without an experiment file, and what the run itself does not say.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figures<'a> {
     pub(crate) experiment: &'a Path,
@@ -97,7 +97,7 @@ impl Reproduction {
         Ok(Self { folder: around, experiment, runs, absent, methods: BTreeMap::new() })
     }
 
-    /// A run that is no experiment's, such as an imported one: each variant stands for the experiment's with its method.
+    /// A run without an experiment file, such as an imported one: each variant is compared with the experiment's of its method.
     fn of_run(run: &RunFolder, manifest: &Manifest, folder: &Path, figures: Figures<'_>) -> Result<Self, RunError> {
         let (shown, typed) = (folder.display(), shell_word(&folder.display().to_string()));
         if run.path() != folder {

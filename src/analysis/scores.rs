@@ -10,9 +10,10 @@ use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
     judgements_of, with_judges,
 };
-use crate::base::Trajectory;
 use crate::base::stats::{Interval, Mean};
 use crate::base::text::{counted, shell_word, thousands, visible_line};
+use crate::base::{Trajectory, Variant};
+use crate::runner::experiment::Differing;
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore, format_note};
 use crate::scoring::{AnswerScore, FailureClass, Figure, Metric, ScoredEpisode, Unit, figure};
@@ -235,6 +236,8 @@ fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
     // A variant without a score cannot be compared.
     let comparable = summary.variants.len() > 1 && summary.variants.iter().all(|variant| variant.score.scored > 0);
     if comparable && summary.shard.is_none() {
+        let setting = setting_to_compare(&summary.manifest.variants);
+        next.extend(setting.map(|setting| format!("wikitrail compare {run} --within {setting}")));
         next.push(format!("wikitrail compare {run}"));
     }
     if ended || summary.shard.is_some() {
@@ -259,6 +262,24 @@ fn next_steps(summary: &Summary, ended: bool) -> Vec<String> {
         format!("wikitrail export {run} --format csv --rows questions --out questions.csv")
     });
     next
+}
+
+/// Settings whose values people compare, the likeliest first.
+const COMPARED_SETTINGS: [&str; 4] = ["prompt", "method", "protocol", "model"];
+
+/// The setting to compare with all others held equal, where variants differ in several and some of them in this one alone.
+fn setting_to_compare(variants: &[Variant]) -> Option<&'static str> {
+    let differing = Differing::of(variants);
+    // The limit of tokens follows the protocol.
+    let is_free = |at: usize| differing.settings[at] != "max_tokens";
+    let places: Vec<usize> = (0..differing.settings.len()).filter(|at| is_free(*at)).collect();
+    let alone = |place: usize, a: &[Option<String>], b: &[Option<String>]| {
+        places.iter().all(|at| (a[*at] == b[*at]) != (*at == place))
+    };
+    let rows = || differing.rows.iter().map(|(_, row)| row.as_slice());
+    let is_matched = |place: usize| rows().any(|a| rows().any(|b| alone(place, a, b)));
+    let place = |name: &&str| differing.settings.iter().position(|setting| setting == name);
+    COMPARED_SETTINGS.into_iter().find(|name| places.len() > 1 && place(name).is_some_and(is_matched))
 }
 
 /// Time that the run's parts took, if one has ended by itself.

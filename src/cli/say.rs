@@ -14,10 +14,12 @@ pub(super) fn say(message: impl Display) {
     let _ = stderr().write_all(format!("{message}\n").as_bytes());
 }
 
-/// Writes one message in lines of the terminal's width, where there is a terminal or a width that somebody set.
+/// Writes one message in lines of the terminal's width, where there is a terminal or a width that somebody set. A message with a
+/// command stays on one line, so that the command can be copied.
 pub(super) fn say_wrapped(message: impl Display) {
-    match View::of_stderr() {
-        Some(View { width, .. }) => say(wrapped(&message.to_string(), width, "").trim_end()),
+    let message = message.to_string();
+    match View::of_stderr().filter(|_| !message.contains("wikitrail ")) {
+        Some(View { width, .. }) => say(wrapped(&message, width, "").trim_end()),
         None => say(message),
     }
 }

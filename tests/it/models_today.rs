@@ -211,7 +211,7 @@ fn a_method_without_a_protocol_names_none_and_slow_variants_have_their_own_times
         row.split("  ").last().map(str::trim).map(str::to_owned)
     };
     assert_ne!(time("standard"), time("react"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("time: the mean of an episode; the run took "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("time: mean per episode; the run took "), "{}", ran.stdout);
     let compared = dir.wikitrail(&["compare", "b"]).ok().stdout;
     let differing = compared.split("EM of").next().expect("a head");
     assert!(differing.contains("method") && !differing.contains("protocol"), "{compared}");

@@ -114,7 +114,10 @@ fn run() {
     let mut session = Session::new();
     session.run("run --out results").run("run --out results --resume");
     session.run("run --method react,standard --limit 20 --out two");
-    session.run("run --method act,react,standard --out three").assert_without_times("run");
+    session.run("run --method act,react,standard --out three");
+    session
+        .run("run --method act,react --protocol robust,react-paper --limit 5 --out four")
+        .assert_without_times("run");
 }
 
 #[test]

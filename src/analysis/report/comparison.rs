@@ -12,6 +12,7 @@ use crate::base::stats::{Interval, Needed};
 use crate::base::text::{counted, cut, thousands, visible_line};
 use crate::scoring::{Divergence, FailureClass, Share, float};
 use serde::Serialize;
+use std::cmp::Reverse;
 
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
@@ -549,20 +550,21 @@ fn flip_blocks(flips: &FlipList) -> Vec<Block> {
             ])
             .collect(),
     };
-    let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
-    let lost = flips.lost.iter().map(|flip| (&flips.a, flip));
-    let rows = gained.chain(lost).take(flips.most).map(row).collect();
+    // What the loser lost comes first: it is what somebody can mend.
+    let mut sides = [(&flips.a, &flips.lost, &flips.b), (&flips.b, &flips.gained, &flips.a)];
+    sides.sort_by_key(|(_, flips, _)| Reverse(flips.len()));
+    let listed = || sides.iter().flat_map(|(right, flips, _)| flips.iter().map(move |flip| (*right, flip)));
+    let rows = listed().take(flips.most).map(row).collect();
     let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
-    let mut lines = vec![
-        format!("right in {} only: {}", flips.b, by_class(&flips.gained, &flips.a)),
-        format!("right in {} only: {}", flips.a, by_class(&flips.lost, &flips.b)),
-    ];
+    let mut lines: Vec<String> = sides
+        .iter()
+        .map(|(right, flips, wrong)| format!("right in {right} only: {}", by_class(flips, wrong)))
+        .collect();
     let all = flips.gained.len() + flips.lost.len();
     if all > flips.most {
         lines.push(format!("{} of {} are listed; --flips=all lists all", flips.most, counted(all, "flipped answer")));
     }
-    let listed = flips.gained.iter().chain(&flips.lost).take(flips.most);
-    lines.extend(listed.filter_map(|flip| flip.command.clone()));
+    lines.extend(listed().take(flips.most).filter_map(|(_, flip)| flip.command.clone()));
     blocks.push(Block::Lines {
         title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
         lines,

@@ -154,13 +154,15 @@ impl RunSummary<'_> {
     /// What a reader of [`Self::lines`] should know.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         let notes = self.notes.iter().map(|note| visible_line(note, 500));
-        self.rows.iter().flat_map(missing).chain(notes)
+        // Where nothing was measured, the reasons say it all.
+        let measured = self.rows.iter().filter(|_| self.is_measured());
+        measured.flat_map(missing).chain(notes)
     }
 
     /// What the column of times is: variants run side by side, so that the time of the run does not belong to any of them.
     fn times(&self) -> String {
         let whole = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
-        format!("time: the mean of an episode{whole}")
+        format!("time: mean per episode{whole}")
     }
 
     fn costs(&self, names: &[String], width: usize) -> String {

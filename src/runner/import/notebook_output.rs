@@ -143,7 +143,10 @@ fn logged(object: &Map<String, Value>) -> Result<Option<RecordedEpisode>, String
         ));
     }
     let Some((claim, question)) = labelled(question) else {
-        return Err(format!("field `observations[0]` is no `Question: …` or `Claim: …`: `{}`", excerpt(question)));
+        return Err(format!(
+            "field `observations[0]` does not begin with `Question: ` or `Claim: `: `{}`",
+            excerpt(question)
+        ));
     };
     let steps: Vec<Step> = actions
         .iter()
@@ -285,7 +288,7 @@ enum Part {
     Thought,
     Action,
     Observation,
-    /// Something that is no part of the episode.
+    /// Text around the episode.
     Other,
 }
 

@@ -90,7 +90,7 @@ fn the_table_has_figures_and_intervals() {
         "98,765",
         "1.5000",
         "3 min 5 s",
-        "the mean of an episode; the run took 2 h 7 min",
+        "time: mean per episode; the run took 2 h 7 min",
         "480 finished",
     ] {
         assert!(said.contains(part), "`{part}` is missing:\n{text}");
