@@ -1,6 +1,6 @@
 //! `import`: run folders of episodes that other programs recorded.
 
-use super::failure::{self, Failure};
+use super::failure;
 use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::thousands;
@@ -24,8 +24,8 @@ pub(super) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Files that the notebooks wrote: `trajs/*.json`, a JSON dump of `infos`, printed traces, the notebook with its output; or
-    /// one recorded episode per line.
+    /// Files that the notebooks wrote: `trajs/*.json` or the folder `trajs`, a JSON dump of `infos`, printed traces, the notebook
+    /// with its output; or one recorded episode per line.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The new run folder.
@@ -130,14 +130,8 @@ fn left_out(skipped: &[String], what: &str) {
 }
 
 fn notebook(args: &Args) -> anyhow::Result<u8> {
-    let files = &args.files;
-    let stems: Vec<_> = files.iter().map(|file| file.file_stem()).collect();
-    if let Some(at) = (1..stems.len()).find(|at| stems[..*at].contains(&stems[*at])) {
-        let message = format!("two files are named like `{}`", files[at].display());
-        return Err(Failure::usage(message, "questions are named after their files: rename one of them"));
-    }
     let imported = import_notebook(&NotebookImport {
-        files,
+        files: &args.files,
         out: &args.out,
         like: args.like.as_deref(),
         command_line: without_secrets(std::env::args_os()),

@@ -68,6 +68,8 @@ fn what_cannot_be_imported_is_refused_and_nothing_is_written() {
     import(&["bad.jsonl", "--out", "r"]).refused(3, &["bad.jsonl:1", "no recorded episode"]);
     import(&["none.jsonl", "--out", "r"]).refused(3, &["cannot read `none.jsonl`"]);
     import(&["paper.jsonl", "sub/paper.jsonl", "--out", "r"]).refused(2, &["sub/paper.jsonl", "rename"]);
+    dir.write("empty/notes.md", "");
+    import(&["empty", "--out", "r"]).refused(3, &["`empty` has no file that ends in .json or .jsonl"]);
     assert!(!dir.path("r").exists());
     import(&["paper.jsonl", "--out", "r"]).ok();
     import(&["paper.jsonl", "--out", "r"]).refused(3, &["`r`"]);

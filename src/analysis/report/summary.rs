@@ -188,7 +188,8 @@ fn missing(row: &VariantScore) -> Vec<String> {
     let (variant, score) = (visible_line(&row.name, 40), &row.score);
     let mut notes = Vec::new();
     if score.not_measured > 0 {
-        let bounds = score.em_bounds.map_or_else(String::new, |[low, high]| {
+        // An unmeasured episode without a gold answer leaves the mean as it is.
+        let bounds = score.em_bounds.filter(|[low, high]| low < high).map_or_else(String::new, |[low, high]| {
             format!("; counting them, EM is between {} and {} %", percent(low), percent(high))
         });
         notes.push(format!(

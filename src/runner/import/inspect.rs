@@ -1,8 +1,8 @@
 //! A run folder of the answers in logs of Inspect (`inspect_ai`).
 
-use super::inspect_file::{AnswerFrom, Head, LogSettings, Sample, Take, displayed, find_logs, read_log};
+use super::inspect_file::{AnswerFrom, Head, LogSettings, Sample, Take, read_log};
 use super::reference::{Match, ReferenceQuestions};
-use super::{NEW_FOLDER, imported_dataset, write_run};
+use super::{NEW_FOLDER, displayed, files_of, imported_dataset, write_run};
 use crate::base::text::{printable, thousands, visible_line};
 use crate::base::{DatasetRecord, LogRecord, Manifest, Question, Trajectory, Variant, json_error, sha256_hex};
 use crate::runner::error::RunError;
@@ -43,7 +43,7 @@ pub(crate) struct InspectImported {
 
 pub(crate) fn import_inspect(wanted: &InspectImport<'_>) -> Result<InspectImported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
-    let (logs, left_out) = find_logs(wanted.logs)?;
+    let (logs, left_out) = files_of(wanted.logs, &["eval", "json"])?;
     if let Some(name) = wanted.variant.filter(|_| logs.len() > 1) {
         return Err(RunError::usage(
             format!("--variant {name} names one variant, and there are {} logs", logs.len()),

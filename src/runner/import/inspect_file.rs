@@ -1,6 +1,6 @@
 //! The file of an Inspect log, as JSON or packed: its run, its samples as trajectories, its settings as a variant.
 
-use super::imported_variant;
+use super::{displayed, imported_variant, unreadable};
 use crate::base::bounded::{fill_at_most, read_at_most};
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::{is_secret_name, printable, visible_line};
@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
@@ -28,9 +28,6 @@ pub(super) const MAX_SAMPLE: u64 = 64 << 20;
 
 /// The most samples of one log.
 pub(super) const MAX_SAMPLES: usize = 1_000_000;
-
-/// The most logs of one import.
-const MAX_LOGS: usize = 1000;
 
 /// Bytes that are read to see what a file is.
 const BEGINNING: u64 = 1 << 10;
@@ -102,51 +99,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Samples<'a> {
 
         deserializer.deserialize_seq(Each)
     }
-}
-
-/// The logs that paths name, `.eval` and `.json` files in folders by name; and what is left out, and why.
-pub(super) fn find_logs(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), RunError> {
-    let (mut logs, mut left_out) = (Vec::new(), Vec::new());
-    for path in paths {
-        if !path.is_dir() {
-            logs.push(path.clone());
-            continue;
-        }
-        let cannot = |error| unreadable(path, &error);
-        let mut inside = Vec::new();
-        for entry in path.read_dir().map_err(cannot)? {
-            let entry = entry.map_err(cannot)?;
-            let file = entry.path();
-            if !file.extension().is_some_and(|ending| ending == "eval" || ending == "json") {
-                continue;
-            }
-            match entry.file_type().map_err(cannot)? {
-                kind if kind.is_file() => inside.push(file),
-                kind if kind.is_symlink() => left_out.push(format!("{}: it is a symbolic link", displayed(&file))),
-                _ => {}
-            }
-            if inside.len() > MAX_LOGS {
-                let message = format!("`{}` has more than {MAX_LOGS} logs", displayed(path));
-                return Err(RunError::input(message, "name the logs that you need"));
-            }
-        }
-        inside.sort();
-        logs.extend(inside);
-    }
-    match logs.len() {
-        0 => {
-            Err(RunError::input("there is no log in the folder", "name a folder with files that end in .eval or .json"))
-        }
-        _ => Ok((logs, left_out)),
-    }
-}
-
-pub(super) fn displayed(path: &Path) -> String {
-    visible_line(&path.display().to_string(), 300)
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> RunError {
-    RunError::input(format!("cannot read `{}`: {error}", displayed(path)), "check the path")
 }
 
 pub(super) fn not_a_log(path: &Path, why: &str) -> RunError {

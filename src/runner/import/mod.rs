@@ -18,12 +18,64 @@ pub(crate) use inspect::{InspectImport, import_inspect};
 pub(crate) use inspect_file::AnswerFrom;
 pub(crate) use notebook::{NotebookImport, NotebookImported, import_notebook};
 
+use super::error::RunError;
 use super::store::{RunFolder, StoreError};
 use crate::base::manifest::UNKNOWN;
+use crate::base::text::visible_line;
 use crate::base::{DatasetRecord, Manifest, Question, Trajectory, Variant};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 const NEW_FOLDER: &str = "name a new folder with --out";
+
+/// The most files of one folder.
+const MAX_FILES: usize = 100_000;
+
+/// The files that paths name: those of a folder that have one of the endings, by name. The second list says which
+/// files are left out, and why.
+fn files_of(paths: &[PathBuf], endings: &[&str]) -> Result<(Vec<PathBuf>, Vec<String>), RunError> {
+    let (mut files, mut left_out) = (Vec::new(), Vec::new());
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let cannot = |error| unreadable(path, &error);
+        let mut inside = Vec::new();
+        for entry in path.read_dir().map_err(cannot)? {
+            let entry = entry.map_err(cannot)?;
+            let file = entry.path();
+            if !file.extension().is_some_and(|own| endings.iter().any(|ending| own == *ending)) {
+                continue;
+            }
+            match entry.file_type().map_err(cannot)? {
+                kind if kind.is_file() => inside.push(file),
+                kind if kind.is_symlink() => left_out.push(format!("{}: it is a symbolic link", displayed(&file))),
+                _ => {}
+            }
+            if inside.len() > MAX_FILES {
+                let message = format!("`{}` has more than {MAX_FILES} files", displayed(path));
+                return Err(RunError::input(message, "name the files that you need"));
+            }
+        }
+        if inside.is_empty() {
+            let endings: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
+            let message = format!("the folder `{}` has no file that ends in {}", displayed(path), endings.join(" or "));
+            return Err(RunError::input(message, "name another folder, or files"));
+        }
+        inside.sort();
+        files.extend(inside);
+    }
+    Ok((files, left_out))
+}
+
+fn displayed(path: &Path) -> String {
+    visible_line(&path.display().to_string(), 300)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> RunError {
+    RunError::input(format!("cannot read `{}`: {error}", displayed(path)), "check the path")
+}
 
 /// Writes imported episodes into a new folder.
 fn write_run<'t>(

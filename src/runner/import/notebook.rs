@@ -2,7 +2,7 @@
 
 use super::notebook_output::{self, RecordedEpisode, VARIANT};
 use super::reference::ReferenceQuestions;
-use super::{NEW_FOLDER, imported_dataset, imported_variant, write_run};
+use super::{NEW_FOLDER, displayed, files_of, imported_dataset, imported_variant, write_run};
 use crate::base::bounded::{lines, text_at_most};
 use crate::base::manifest::UNKNOWN;
 use crate::base::text::{printable, visible_line};
@@ -234,8 +234,11 @@ struct Found {
 /// the question's position in the recorded run or its dataset; `r` and the number of the record where neither is known.
 pub(crate) fn import_notebook(wanted: &NotebookImport<'_>) -> Result<NotebookImported, RunError> {
     refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
-    let mut found = Found { asked: wanted.like.map(ReferenceQuestions::read).transpose()?, ..Found::default() };
-    for file in wanted.files {
+    let (files, left_out) = files_of(wanted.files, &["json", "jsonl"])?;
+    refuse_equal_names(&files)?;
+    let asked = wanted.like.map(ReferenceQuestions::read).transpose()?;
+    let mut found = Found { asked, skipped: left_out, ..Found::default() };
+    for file in &files {
         found.read(file)?;
     }
     if found.episodes.is_empty() {
@@ -261,6 +264,16 @@ pub(crate) fn import_notebook(wanted: &NotebookImport<'_>) -> Result<NotebookImp
         without_gold: count(&|episode| episode.trajectory.answers.is_empty()),
         differing: found.episodes.iter().filter(differs).map(|episode| episode.trajectory.id.clone()).collect(),
         skipped: found.skipped,
+    })
+}
+
+/// Questions are named after their files.
+fn refuse_equal_names(files: &[PathBuf]) -> Result<(), RunError> {
+    let mut names = HashSet::new();
+    let same = files.iter().find(|file| !names.insert(file.file_stem()));
+    same.map_or(Ok(()), |file| {
+        let message = format!("two files are named like `{}`", displayed(file));
+        Err(RunError::usage(message, "questions are named after their files: rename one of them"))
     })
 }
 
