@@ -1,6 +1,34 @@
 #!/usr/bin/env bash
 # Measures the runner against the benchmark kit in ../shared/tools/bench: a mock of a model and one of Wikipedia on this
-# machine. Prints one row a scenario. docs/performance.md says what the figures mean.
+# machine. Prints one row a scenario. docs/performance.md has the figures.
+#
+# Each episode has the paper's prompt over a HotpotQA question: four model calls (two searches, a lookup, the answer) and two pages
+# of 150 KB in `fixed` mode. The kit's mock answers every search with one of eight pages, which the program reads once. The
+# processors are shared with the mocks, so the rows say how much work an episode is. The dist profile is that of shipped binaries.
+#
+#   scenario     what bounds it
+#   fast         the processors: 256 slots of 50 ms could serve 1,280 episodes a second
+#   scrape       the processors, which read every page
+#   slow         the model: 32 episodes a second at most; the usual case with a real one
+#   cached       the processors; each of the 100 pages is fetched and read once
+#   large        as fast
+#   faults       waiting between attempts
+#   resume       reading and checking 320 MB of records
+#   readers      the bytes of the records; needs neither the mocks nor the kit
+#   corpus       five minutes and 4 GB of disk for a million articles, half an hour and 15 GB for five; needs no kit either
+#
+#   column       what it means
+#   episodes/s   over the whole time of the program, start and final table included
+#   in flight    model calls, averaged from the first call to the last, as the mock counts them
+#   slots used   the same as a share of --concurrency
+#   CPU ms/ep.   user and system time of the program
+#   peak MB      largest resident memory of the program
+#   EM, F1       must be 0.3245 and 0.4488 over the first 2,000 questions, 0.3380 and 0.4568 over the first 500, faults or not
+#   measured     the fewest episodes that any of the runs measured; must be all, faults or not
+#
+# Memory is bounded, apart from the plan: 256 read pages or 64 MB, 512 findings or 32 MB, for pages on their way --wiki-concurrency
+# and 16 more of up to 1 MiB each and 64 MiB for all longer ones, a tree of ten to twenty times its page for each processor, up to
+# 400 KB of buffers for each of --wiki-concurrency, 256 records that wait for the disk.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
