@@ -35,7 +35,7 @@ pub(crate) fn of_earlier_version(variant: &Variant) -> Option<String> {
     (protocol == robust::ID && *recorded < today).then(|| {
         format!(
             "note: `{name}` was recorded with version {recorded} of `{protocol}`, and its replies are read by version \
-             {today}: the differences may be between the versions\nhint: `wikitrail docs robust` lists what each version changed"
+             {today}: the differences may be between the versions\nhint: `wikitrail docs protocols#versions` lists what each version changed"
         )
     })
 }

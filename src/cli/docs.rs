@@ -32,7 +32,6 @@ const PAGES: &[(&str, &str)] = &[
     ("wikipedia", include_str!("../../docs/wikipedia.md")),
     ("corpora", include_str!("../../docs/corpora.md")),
     ("protocols", include_str!("../../docs/protocols.md")),
-    ("robust", include_str!("../../docs/robust.md")),
     ("methods", include_str!("../../docs/methods.md")),
     ("experiments", include_str!("../../docs/experiments.md")),
     ("compare", include_str!("../../docs/compare.md")),

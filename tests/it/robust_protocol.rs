@@ -1,4 +1,4 @@
-//! The figures of `docs/robust.md` are those of `replay --as robust`.
+//! The figures of `docs/fidelity.md` are those of `replay --as robust`.
 
 use crate::common;
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn replay(args: &[&str]) -> common::Ran {
 
 /// The rows of the table whose header begins with these cells.
 fn table(header: &[&str]) -> Vec<Vec<String>> {
-    common::table_rows(&common::repository("docs/robust.md"), header).into_iter().map(|(_, row)| row).collect()
+    common::table_rows(&common::repository("docs/fidelity.md"), header).into_iter().map(|(_, row)| row).collect()
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::path::Path;
 const PAGES: &[(&str, usize)] = &[
     ("../README.md", 3),
     ("commands.md", 45),
-    ("protocols.md", 10),
+    ("protocols.md", 7),
     ("methods.md", 10),
     ("experiments.md", 4),
     ("compare.md", 8),

@@ -1,4 +1,4 @@
-//! How replies are read. `docs/robust.md` has one example of each repair and of each refusal; these are the others.
+//! How replies are read. `docs/protocols.md` has one example of each repair and of each refusal; these are the others.
 
 use super::super::Fault;
 use super::super::line::Placeholders;
