@@ -18,7 +18,7 @@ const PAGES: &[(&str, usize)] = &[
     ("../README.md", 3),
     ("commands.md", 45),
     ("protocols.md", 7),
-    ("methods.md", 10),
+    ("methods.md", 7),
     ("experiments.md", 4),
     ("compare.md", 8),
     ("ci.md", 4),
