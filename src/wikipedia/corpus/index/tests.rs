@@ -101,7 +101,7 @@ fn compare(name: &str, articles: &Articles, questions: &[(String, HashSet<String
     assert!(found[1][1] >= found[0][1], "gold titles in 20: {found:?}");
 }
 
-/// The table of `docs/corpora.md`, and that the rule loses no gold titles. `LEADS` may name a file of `scripts/synthetic_leads.py`.
+/// Prints the figures of `docs/corpora.md`, and holds that the rule loses no gold titles. `LEADS` may name a file of `scripts/synthetic_leads.py`.
 #[test]
 #[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn what_the_rule_changes() {
