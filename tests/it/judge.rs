@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A server whose judge replies by this rule from the number of the question and the answer; other requests are questions,
 /// and are answered by `answer`.
-fn server(
+pub(crate) fn server(
     answer: impl Fn(usize) -> String + Send + 'static,
     judge: impl Fn(usize, &str) -> String + Send + 'static,
 ) -> Server {
@@ -30,7 +30,7 @@ fn server(
 }
 
 /// A run over so many questions, whose golds are `gold N`, by direct answers.
-fn run(dir: &WorkDir, server: &Server, questions: usize, out: &str) {
+pub(crate) fn run(dir: &WorkDir, server: &Server, questions: usize, out: &str) {
     let rows = (0..questions).map(|n| format!("Is it {n}?,gold {n}\n")).collect::<Vec<_>>().concat();
     dir.write("d.csv", format!("question,answer\n{rows}"));
     let base = format!("{}/v1", server.url);
@@ -54,7 +54,7 @@ fn judge_requests(server: &Server) -> usize {
 }
 
 /// Right answers say so in other words, wrong ones do not; every third one is right by exact match.
-fn in_words(n: usize) -> String {
+pub(crate) fn in_words(n: usize) -> String {
     match n % 3 {
         0 => format!("Answer: gold {n}"),
         1 => format!("Answer: it must be gold {n}"),
@@ -62,7 +62,7 @@ fn in_words(n: usize) -> String {
     }
 }
 
-fn fair(n: usize, answer: &str) -> String {
+pub(crate) fn fair(n: usize, answer: &str) -> String {
     let right = answer.contains(&format!("gold {n}"));
     format!("It says {answer}.\nVERDICT: correct\nVERDICT: {}", if right { "correct" } else { "incorrect" })
 }

@@ -68,6 +68,7 @@ mod prices;
 mod prompt_command;
 mod replay;
 mod report_command;
+mod report_figures;
 #[cfg(unix)]
 mod report_page;
 mod repository;
