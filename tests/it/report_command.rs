@@ -121,9 +121,13 @@ fn the_first_screen_has_the_figures_of_compare_and_what_differs() {
     let counts = ["only_a", "only_b"].map(|name| pair["tests"]["mcnemar"][name].as_u64().expect("a count"));
     assert!(trust.starts_with(&format!("{} questions won by react, {} lost", counts[1], counts[0])), "{trust}");
     assert!(trust.contains(&format!("60 questions: {} points EM", points(number("mde")))), "{trust}");
+    assert!(page.contains("<li class=\"ok\">smallest detectable difference"), "the difference was found");
     dir.wikitrail(&["report", "prompts2", "--out", "prompts2.html"]).ok();
     let page = dir.read("prompts2.html");
     assert!(between(&page, "<h1>", "</h1>").starts_with("No best variant: hotpotqa and mine are tied"));
+    assert!(
+        !page.contains("<li class=\"ok\">smallest detectable") && !page.contains("<li class=\"ok\">0 questions differ")
+    );
     assert!(between(&page, "class=\"diff\"", "</pre>").contains("<ins>+ Never guess.</ins>"));
     let digest = dir.manifest("prompts2")["variants"][1]["prompt_sha256"].as_str().expect("a digest").to_owned();
     let whole = between(&page, &format!("<details id=\"prompt-{}\">", &digest[..12]), "</details>");

@@ -222,7 +222,8 @@ fn trust(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Lead<'_
             html.filter(&thousands(lost.len()), &[("data-show", "flip"), ("data-a", second), ("data-b", first)], "");
             html.text(&format!(" lost, on {} that both measured", counted(pair.n, "shared question")));
         });
-        item(html, &detectable(em, pair), pair.mde.is_some());
+        let is_within_reach = pair.mde.zip(pair.difference).is_some_and(|(least, found)| found.abs() >= least);
+        item(html, &detectable(em, pair), pair.verdict.distinguishable || is_within_reach);
         if let Some(bounds) = pair.bounds {
             let ends = if pair.b == first { [bounds.low, bounds.high] } else { [-bounds.high, -bounds.low] };
             let [low, high] = ends.map(|end| super::html::minus(&signed(Unit::Share, end)));
