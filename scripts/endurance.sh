@@ -1,7 +1,21 @@
 #!/usr/bin/env bash
-# What nobody may do to us, done to us: kills, caps on memory and disk, hostile replies, pages and servers. Prints what was
-# counted; exits with 1 when an episode is lost or doubled, a recorded answer is paid for again, something panics, or a failure
-# counts as an answer. docs/security.md says what is checked.
+# Does to the program what folders, pages, servers and machines can do: kills, caps on memory and disk, hostile replies, pages and
+# servers. Prints what it counted; exits with 1 when an episode is lost or doubled, a recorded answer is paid for again,
+# something panics, or a failure counts as an answer. It needs Python, and nothing but this machine.
+#
+#   replies, pages and files  texts, damaged at random from a seed, for the parser of each protocol, the readers of each provider's
+#                             answers and streams, of pages, datasets, prompts, experiments and recorded episodes: each is read
+#                             or refused, within its limits; only a page is ever read as a page
+#   kills                     kill -9, SIGTERM, SIGHUP, SIGINT and SIGINT twice, while some answers fail: each episode is there once,
+#                             as the model answered; only the request in flight is paid for again, and none after SIGTERM, SIGHUP and
+#                             one SIGINT; calls, tokens and EM are what the model counted
+#   ulimit -v                 starts with too little memory: an error with a hint, or the end; what was recorded stays, and the run
+#                             can be resumed
+#   ulimit -f, full disk      files that may not grow, a full file system where one can be mounted: an error with a hint; every
+#                             answer is in the folder or in the file that the error names
+#   hostile model and wiki    a behaviour for each question (hangs, drips, endless headers and bodies, gzip bombs, redirects in
+#                             circles and to files, portals, broken encodings, early ends): not_measured with a cause, bounded memory
+#   large pages               64 pages of 15 MiB at once: bounded memory, and the same answers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
