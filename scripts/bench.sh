@@ -29,6 +29,20 @@
 # Memory is bounded, apart from the plan: 256 read pages or 64 MB, 512 findings or 32 MB, for pages on their way --wiki-concurrency
 # and 16 more of up to 1 MiB each and 64 MiB for all longer ones, a tree of ten to twenty times its page for each processor, up to
 # 400 KB of buffers for each of --wiki-concurrency, 256 records that wait for the disk.
+#
+# What keeps an episode cheap, and is lost first when a row gets worse:
+#   prompt       its long prefix is escaped, digested and counted once a run; requests go on from there
+#   open page    the text that its source holds; a copy only where the paper's `clean_str` changes it
+#   lookup       only paragraphs that may hold the keyword (its rarest letter) are cut into sentences
+#   search       its answer is kept by the words of the query; one that is on its way is waited for
+#   pages        read on threads of their own, at most as many as processors; short ones wait behind long ones
+#   waiting      one thread for two processors waits for models; the baseline and replays have all processors
+#   records      written at most every 10 ms, all that have ended by then, each batch synced before it is counted
+# And of the readers:
+#   records      every line is parsed before it is believed, in as many parts of the file as processors, but its texts are not kept
+#   scores       trajectories are read in the order of the dataset, one at a time; two variants of one run together
+#   show         lines that begin with the id of another question are not parsed
+#   resume       records are read again under the lock only if they have changed since
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
