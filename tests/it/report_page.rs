@@ -170,7 +170,7 @@ fn a_question_has_the_steps_of_show_from_the_first_that_differs() {
     assert_eq!(browser.eval("document.querySelector('.step .observation').textContent"), observation);
     assert!(browser.count(".observation mark.sentence") > 0 && browser.count(".observation mark.answer") > 0);
     assert!(browser.count(".step .badge") > 0, "a gold page");
-    let odd = "/false|null|undefined|object|NaN/.exec(document.querySelector('.heads').innerText)?.[0] ?? ''";
+    let odd = "/false|null|undefined|object|NaN/.exec(document.querySelector('#question').innerText)?.[0] ?? ''";
     assert_eq!(browser.eval(odd), "", "values that are no texts");
     // The command prints the same two.
     let command = browser.text(".command code");
@@ -183,9 +183,83 @@ fn a_question_has_the_steps_of_show_from_the_first_that_differs() {
     let mut names: Vec<&str> = names.as_str().expect("names").split(", ").collect();
     names.sort_unstable();
     assert_eq!(names, ["go-blog", "lagent", "llama-index", "qwen-agent", "react-zh", "robust"]);
-    browser.choose("right", "react-zh");
+    // The shown ones come first and are marked; a click on another row shows it on the right, a button on the left.
+    let shown = "[...document.querySelectorAll('.answers tr.shown th')].map((own) => own.innerText).join()";
+    assert_eq!(browser.eval(shown), "robust,lagent");
+    browser.eval("[...document.querySelectorAll('.answers th')].find((own) => own.innerText === 'react-zh').click()");
     browser.until("location.hash.includes('right=react-zh')");
+    browser.until(&format!("({shown}) === 'robust,react-zh'"));
+    let left = "document.querySelector('.answers tr:nth-child(2) input[name=left]')";
+    browser.eval(&format!("{left}.focus(); {left}.click()"));
+    browser.until(&format!("({shown}) === 'react-zh,robust'"));
+    browser.until("document.activeElement.name === 'left'");
     browser.is_clean();
+}
+
+#[test]
+fn the_first_step_that_differs_is_on_the_first_screen_and_keys_walk_the_steps() {
+    let Some(mut browser) = Browser::open() else { return };
+    for flags in [TWO, SIX] {
+        let (_dir, page) = page_of(flags);
+        for (width, height) in [(1280, 720), (390, 844)] {
+            browser.size(width, height);
+            for id in ["sample-003", "sample-004"] {
+                browser.page(&page, &format!("#/q/{id}"));
+                let top = browser.eval("document.querySelector('.step.divergent').getBoundingClientRect().top");
+                assert!(top.as_f64().is_some_and(|top| top < f64::from(height) - 100.0), "{id} at {width}: {top}");
+                let lines = browser.eval("document.querySelector('.question-head').offsetHeight");
+                assert!(lines.as_u64().is_some_and(|lines| lines < 80), "two lines: {lines}");
+                let broken =
+                    "[...document.querySelectorAll('.answers .wrong')].some((own) => own.getClientRects().length > 1)";
+                assert_eq!(browser.eval(broken), false, "a broken word");
+            }
+        }
+        browser.size(1280, 720);
+        browser.page(&page, "#/q/sample-004");
+        let step =
+            "[document.activeElement.className, document.activeElement.querySelector('h3')?.firstChild.textContent]";
+        browser.keys("d");
+        let first = browser.eval(step);
+        assert_eq!(first[0], "step divergent");
+        browser.keys("n");
+        assert_ne!(browser.eval(step), first);
+        browser.keys("np");
+        let top = "document.querySelector('.question-head').getBoundingClientRect().top";
+        assert_eq!(browser.eval(top), 0, "the head stays");
+        browser.keys("p");
+        assert_eq!(browser.eval(step), first);
+        browser.click(".question-head .all");
+        let whole = "(() => { const own = document.querySelector('#question h1'); return own.scrollWidth <= own.clientWidth; })()";
+        assert_eq!(browser.eval(whole), true, "the whole question");
+        browser.is_clean();
+        browser.is_accessible();
+    }
+}
+
+#[test]
+fn the_answers_of_all_repeats_are_there_and_a_click_chooses_one() {
+    let Some(mut browser) = Browser::open() else { return };
+    let (dir, page) = page_of(&["--method", "react,cot", "--repeats", "3"]);
+    browser.page(&page, "#/q/sample-004");
+    let rows = "[...document.querySelectorAll('[aria-label=\"Answers of all repeats\"] tbody tr')]";
+    assert_eq!(browser.eval(&format!("{rows}.length")), 3);
+    let records = dir.records("run");
+    for record in records.iter().filter(|record| record["id"] == "sample-004") {
+        let (repeat, answer) = (&record["repeat"], record["answer"].as_str().expect("an answer"));
+        let column = if record["variant"] == "react" { 1 } else { 2 };
+        let cell = browser.eval(&format!("{rows}[{repeat}].cells[{column}].innerText"));
+        let steps = record["steps"].as_array().map_or(0, Vec::len);
+        let cell = cell.as_str().expect("a text");
+        assert!(cell.contains(answer) && cell.contains(&format!("{steps} step")), "{cell}");
+    }
+    assert_eq!(browser.eval(&format!("{rows}.findIndex((own) => own.ariaCurrent)")), 0);
+    browser.eval(&format!("{rows}[2].querySelector('button').focus()"));
+    browser.key("Enter", "\r");
+    browser.until("location.hash.includes('repeat=2')");
+    browser.until(&format!("{rows}.findIndex((own) => own.ariaCurrent) === 2"));
+    browser.until("document.activeElement.dataset.choice === 'repeat 2'");
+    browser.is_clean();
+    browser.is_accessible();
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn hostile_texts_are_only_texts() {
         }
     }
     browser.page(&dir.path("page.html"), "#/q/a%2Fb%3Fc%23d%2520%3Ci%3E");
-    assert!(browser.text("#question .facts").contains(id), "an id with marks of addresses");
+    assert!(browser.text("#question .gold").contains(id), "an id with marks of addresses");
     assert_eq!(
         browser.text(".command code"),
         "wikitrail show 'run@react:a/b?c#d%20<i>' 'run@cot:a/b?c#d%20<i>'"
@@ -132,7 +132,7 @@ fn one_variant_repeats_several_datasets_and_left_out_steps_have_a_page() {
     browser.page(&page, "#/q/sample-003");
     assert_eq!(browser.count("#question .side"), 1);
     assert_eq!(browser.text(".command code"), "wikitrail show run sample-003");
-    browser.choose("repeat", "1");
+    browser.click("[data-choice='repeat 1']");
     browser.until("location.hash.includes('repeat=1')");
     browser.is_clean();
     browser.is_accessible();

@@ -9,7 +9,7 @@ use crate::analysis::report::trajectory::{
 };
 use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{counted, cut, shell_word, thousands, visible};
-use crate::base::{Branch, Outcome, Step, Trajectory, sha256_hex};
+use crate::base::{Branch, Outcome, Step, Tool, Trajectory, sha256_hex};
 use crate::runner::RunError;
 use crate::scoring::{
     Divergence, FailureClass, GoldEvidence, ScoredEpisode, figure, is_same_page, marks, search_missed,
@@ -384,6 +384,8 @@ fn step_json(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&
         "discarded": optional(step.discarded.as_ref()),
         "calls": Some(calls(step, is_written(trajectory, at))).filter(|text| !text.is_empty()),
         "reasoning": Some(safe(&reasoning.join("\n\n"))).filter(|text| !text.is_empty()),
+        // The paper's environment answers it with the reward, which a blind judge does not read.
+        "ends": step.tool == Some(Tool::Finish),
     })
 }
 

@@ -39,6 +39,8 @@ const SCRIPTS: &[&str] = &[
     include_str!("rows.js"),
     include_str!("table.js"),
     include_str!("trail.js"),
+    include_str!("episodes.js"),
+    include_str!("answers.js"),
     include_str!("question.js"),
     include_str!("live.js"),
     include_str!("print.js"),

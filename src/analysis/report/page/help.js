@@ -6,6 +6,9 @@ const KEYS = [
     ["j", "next question of the list"],
     ["k", "previous question of the list"],
     ["u", "back to the list"],
+    ["d", "first step that differs"],
+    ["n", "next step"],
+    ["p", "previous step"],
     ["/", "search"],
     ["?", "this help"],
 ];

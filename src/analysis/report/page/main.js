@@ -12,6 +12,7 @@ import { preparePrint } from "./print.js";
 import { questionView } from "./question.js";
 import { QuestionList } from "./table.js";
 import { startTheme } from "./theme.js";
+import { moveToDifference, moveToStep } from "./trail.js";
 
 /** For scrolling that follows an address. @type {{behavior: ScrollBehavior}} */
 const AT_ONCE = { behavior: "instant" };
@@ -214,6 +215,7 @@ class Page {
         }
         const { heading, parts } = questionView({ ...this.subject(index), question });
         holder.replaceChildren(...parts);
+        holder.querySelector('[data-choice^="repeat"][aria-pressed="true"]')?.scrollIntoView({ block: "nearest", ...AT_ONCE });
         document.title = `${heading.textContent} – ${this.title}`;
         scrollTo({ top: 0, ...AT_ONCE });
         heading.focus({ preventScroll: true });
@@ -242,11 +244,13 @@ class Page {
      * @param {Partial<Filter>} change
      */
     async choose(change) {
-        const focused = document.activeElement?.closest("label")?.firstElementChild?.textContent;
+        const focused = document.activeElement?.getAttribute("data-choice");
+        const top = scrollY;
         this.change(change);
         await this.showQuestion(placeOf(location.hash));
-        const again = [...byId("question").querySelectorAll("label")].find((label) => label.firstElementChild?.textContent === focused);
-        again?.querySelector("select")?.focus();
+        scrollTo({ top, ...AT_ONCE });
+        const choices = /** @type {HTMLElement[]} */ ([...byId("question").querySelectorAll("[data-choice]")]);
+        choices.find((own) => own.dataset["choice"] === focused)?.focus({ preventScroll: true });
     }
 
     /**
@@ -350,6 +354,9 @@ async function start() {
         j: () => page.go("next"),
         k: () => page.go("prev"),
         u: () => page.up(),
+        d: () => moveToDifference(byId("question")),
+        n: () => moveToStep(byId("question"), 1),
+        p: () => moveToStep(byId("question"), -1),
         "/": () => page.find(),
         "?": () => openHelp(dialog),
     });

@@ -1,114 +1,32 @@
 // One question: what was asked, what the variants answered, and their steps side by side.
 import { addressOf } from "./address.js";
-import { choice, copyText, counted, el, listed, shellWord } from "./dom.js";
-import { pairIndex, shownPair, variantsOf } from "./filter.js";
+import { answers, repeats, verdictOf } from "./answers.js";
+import { copyText, counted, el, listed, shellWord, unseen } from "./dom.js";
+import { distance, divergence, episodeOf, nameOf, ownVariants, repeatOf } from "./episodes.js";
+import { shownPair } from "./filter.js";
 import { judgeForm } from "./judge_form.js";
-import { mark, markOf } from "./rows.js";
 import { forkOf, partInWords, trail } from "./trail.js";
 
-/**
- * @typedef {object} Subject
- * @property {Meta} meta
- * @property {Table} table
- * @property {Filter} filter
- * @property {number} index
- * @property {ChunkQuestion | null} question `null` where its episodes are not in the file
- * @property {number[]} shown the questions of the list
- * @property {(i: number) => string} of
- * @property {(v: number, repeat: number) => Judgement | null} made
- * @property {(v: number, repeat: number) => boolean} hides
- * @property {(change: Partial<Filter>) => void} change
- * @property {(judgements: Judgement[], side: string) => void} save
- */
-
-/** @param {Subject} subject */
-function repeatOf({ meta, filter }) {
-    const repeat = Number(filter.repeat);
-    return Number.isInteger(repeat) && repeat >= 0 && repeat < meta.repeats ? repeat : 0;
-}
-
-/**
- * Where two variants begin to differ; variants that were not asked differ from nothing.
- * @param {Subject} subject
- * @param {number} left
- * @param {number} right
- * @returns {Divergence}
- */
-function divergence(subject, left, right) {
-    const pairs = subject.question?.parted[repeatOf(subject)];
-    return pairs?.[pairIndex(left, right, subject.meta.variants.length)] ?? null;
-}
-
-/**
- * @param {Subject} subject
- * @param {number} v
- */
-function episodeOf(subject, v) {
-    return subject.question?.episodes[v]?.[repeatOf(subject)] ?? null;
-}
-
-/** @param {Subject} subject */
-function ownVariants({ meta, table, index }) {
-    return variantsOf(meta, table.dataset[index] ?? 0);
-}
-
-/**
- * How much there is to see in a pair: most where one is right and the other wrong, then where they
- * differ early, least in what a tool answered.
- * @param {Subject} subject
- * @param {number} left
- * @param {number} right
- */
-function distance(subject, left, right) {
-    const [one, two] = [episodeOf(subject, left), episodeOf(subject, right)];
-    if (!one || !two) {
-        return -1;
-    }
-    const where = divergence(subject, left, right);
-    return (one.right === !two.right ? 1 : 0) + (where ? (where[1] === "observation" ? 0.3 : 1) / where[0] : 0);
-}
-
-/**
- * @param {Subject} subject
- * @returns {number[][]} variants that did the same, together
- */
-function groups(subject) {
-    /** @type {number[][]} */
-    const found = [];
-    for (const v of ownVariants(subject)) {
-        const episode = episodeOf(subject, v);
-        const own = found.find(([first]) => {
-            const other = first === undefined ? null : episodeOf(subject, first);
-            return episode === null || other === null ? episode === other && subject.question : divergence(subject, first ?? 0, v) === null;
-        });
-        if (own) {
-            own.push(v);
-        } else {
-            found.push([v]);
-        }
-    }
-    return found;
-}
+/** @typedef {import("./episodes.js").Subject} Subject */
 
 /**
  * Previous, next, and where this question is in the list.
  * @param {Subject} subject
- * @param {string} label
  */
-export function walk(subject, label) {
-    const { table, filter, index, shown, of } = subject;
+function walk({ table, filter, index, shown, of }) {
     const place = shown.indexOf(index);
-    const link = (/** @type {number | undefined} */ to, /** @type {string} */ text, /** @type {string} */ rel) =>
+    const wide = (/** @type {string} */ text) => el("span", { class: "wide" }, text);
+    const link = (/** @type {number | undefined} */ to, /** @type {(Node | string)[]} */ text, /** @type {string} */ rel) =>
         to === undefined
-            ? el("span", { class: "off" }, text)
-            : el("a", { href: addressOf(filter, table.id[to] ?? "", of(to)), rel, class: rel }, text);
+            ? el("span", { class: "off" }, ...text)
+            : el("a", { href: addressOf(filter, table.id[to] ?? "", of(to)), rel, class: rel }, ...text);
     const where = place < 0 ? `not among the ${counted(shown.length, "question")} of the list` : `${place + 1} of ${shown.length}`;
     return el(
         "nav",
-        { class: "walk", "aria-label": label },
-        el("a", { href: addressOf(filter), class: "up" }, "All questions"),
-        link(place > 0 ? shown[place - 1] : undefined, "← Previous", "prev"),
-        link(place < 0 ? shown[0] : shown[place + 1], "Next →", "next"),
+        { class: "walk", "aria-label": "Questions" },
+        el("a", { href: addressOf(filter), class: "up" }, "All", wide(" questions")),
+        link(place > 0 ? shown[place - 1] : undefined, ["←", wide(" Previous")], "prev"),
+        link(place < 0 ? shown[0] : shown[place + 1], [wide("Next "), "→"], "next"),
         el("span", { class: "where" }, where),
     );
 }
@@ -116,18 +34,28 @@ export function walk(subject, label) {
 /** @param {Subject} subject */
 function facts({ table, meta, index, question }) {
     const dataset = meta.datasets.length > 1 ? meta.datasets[table.dataset[index] ?? 0] : null;
-    const known = [table.id[index], question?.type ?? table.type[index], question?.level, dataset].filter(Boolean);
     const golds = question ? question.gold : [table.gold[index] ?? ""].filter(Boolean);
-    const line = el("p", { class: "facts" }, known.join(" · "));
     const gold = el("p", { class: "gold" }, golds.length > 1 ? "Gold answers " : "Gold answer ");
     golds.forEach((text, i) => gold.append(i > 0 ? ", " : "", el("b", { dir: "auto" }, text)));
     if (golds.length === 0) {
         gold.append("hidden");
     }
-    if (question && question.pages.length > 0) {
-        gold.append(el("span", {}, ` · gold pages ${listed(question.pages)}`));
-    }
-    return [line, gold];
+    const pages = question && question.pages.length > 0 ? `gold pages ${listed(question.pages)}` : null;
+    const known = [table.id[index], question?.type ?? table.type[index], question?.level, dataset, pages].filter(Boolean);
+    gold.append(el("span", {}, ` · ${known.join(" · ")}`));
+    return gold;
+}
+
+/**
+ * The two lines that stay while one reads the steps, and the heading in them that takes the focus.
+ * @param {Subject} subject
+ */
+function topLines(subject) {
+    const heading = el("h1", { tabindex: "-1", dir: "auto" }, subject.table.question[subject.index] || "(empty)");
+    const all = el("button", { type: "button", class: "all", "aria-expanded": "false", title: "Whole question", click: () => unfold() }, "…", unseen("Whole question"));
+    const top = el("div", { class: "question-head" }, el("div", { class: "first" }, heading, all, walk(subject)), facts(subject));
+    const unfold = () => all.setAttribute("aria-expanded", String(top.classList.toggle("whole")));
+    return { heading, top };
 }
 
 /**
@@ -144,92 +72,29 @@ function command({ table, meta, index }, variants) {
 }
 
 /**
- * Every variant's answer, those that did the same in one row.
- * @param {Subject} subject
- * @param {[number, number]} pair
- */
-function answers(subject, pair) {
-    const { table, meta, index } = subject;
-    const rows = groups(subject).map((group) => {
-        const [v] = group;
-        const columns = table.variants[v ?? 0];
-        const episode = episodeOf(subject, v ?? 0);
-        const hidden = group.some((own) => subject.hides(own, repeatOf(subject)));
-        const verdict = hidden ? "hidden" : episode ? mark(episode.right, episode.class ?? episode.outcome) : columns ? markOf(meta, columns, index) : "";
-        const steps = episode ? episode.steps.length : columns?.steps[index];
-        const names = group.map((own) => {
-            const name = meta.variants[own]?.name ?? "";
-            return pair.includes(own) ? el("b", {}, name) : el("span", {}, name);
-        });
-        return el(
-            "tr",
-            {},
-            el("th", { scope: "row" }, ...names.flatMap((name, i) => (i > 0 ? [", ", name] : [name]))),
-            el("td", {}, verdict),
-            el("td", { dir: "auto" }, (episode ? episode.answer : columns?.answer[index]) ?? "–"),
-            el("td", { class: "n" }, steps === null || steps === undefined ? "–" : String(steps)),
-        );
-    });
-    const titles = ["variant", "verdict", "answer", "steps"].map((text) => el("th", { scope: "col", class: text === "steps" ? "n" : "" }, text));
-    const grid = el("table", {}, el("caption", {}, "Variants that did the same share a row."), el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows));
-    return el("div", { class: "scroll answers", tabindex: "0", role: "region", "aria-label": "Answers of all variants" }, grid);
-}
-
-/**
- * Which variants and which repeat are shown.
- * @param {Subject} subject
- * @param {[number, number]} pair
- */
-function selects(subject, [left, right]) {
-    const { meta, change } = subject;
-    const name = (/** @type {number} */ v) => meta.variants[v]?.name ?? "";
-    const names = ownVariants(subject).map((v) => /** @type {[string, string]} */ ([name(v), name(v)]));
-    const controls = [];
-    if (names.length > 2) {
-        controls.push(choice("left", names, name(left), (own) => change(own === name(right) ? { left: own, right: name(left) } : { left: own, right: name(right) })));
-        controls.push(choice("right", names, name(right), (own) => change(own === name(left) ? { left: name(right), right: own } : { left: name(left), right: own })));
-    }
-    if (meta.repeats > 1) {
-        const repeats = Array.from({ length: meta.repeats }, (_, i) => /** @type {[string, string]} */ ([String(i), `${i}`]));
-        controls.push(choice("repeat", repeats, String(repeatOf(subject)), (own) => change({ repeat: own === "0" ? "" : own })));
-    }
-    return controls.length > 0 ? el("div", { class: "controls" }, ...controls) : null;
-}
-
-/**
+ * How an episode ended and what was found about it, except its verdict.
  * @param {Episode} episode
  * @param {boolean} hidden
  */
 function assessment(episode, hidden) {
-    const answer = episode.answer === null ? el("span", { class: "neither" }, "no answer") : el("b", { dir: "auto", class: "answer" }, episode.answer);
-    const scores = [episode.em === null ? null : `EM ${episode.em}`, episode.f1 === null ? null : `F1 ${episode.f1.toFixed(2)}`];
-    const outcome = episode.outcome === "finished" ? null : [episode.outcome.replaceAll("_", " "), episode.detail].filter(Boolean).join(": ");
-    const line = el("p", { class: "verdict-line" }, hidden ? el("span", { class: "neither" }, "hidden until you judge") : mark(episode.right, episode.class ?? episode.outcome), " ", answer);
-    if (!hidden) {
-        line.append(el("span", { class: "scores" }, scores.filter(Boolean).join(", ")));
-    }
-    const lines = [outcome, episode.votes, episode.repairs, ...(hidden ? [] : [episode.grounding && `grounding: ${episode.grounding}`])].filter((text) => text !== null && text !== "");
+    const lines = [episode.votes, episode.repairs, hidden || !episode.grounding ? null : `grounding: ${episode.grounding}`, episode.sum];
     return [
-        line,
-        !hidden && episode.evidence ? el("p", { class: "evidence" }, episode.evidence) : null,
         ...(hidden ? [] : episode.readings.map((text) => el("p", { class: "evidence", dir: "auto" }, text))),
-        ...lines.map((text) => el("p", { class: "aside" }, text)),
-        el("p", { class: "aside" }, episode.sum),
-        episode.left_out > 0 ? el("p", { class: "notice" }, `${counted(episode.left_out, "more step")} not in this page; the command above prints all`) : null,
+        ...lines.filter(Boolean).map((text) => el("p", { class: "aside" }, text)),
     ];
 }
 
 /**
- * What one side answered, with the form for a judgement.
+ * What is known of one side besides its steps, with the form for a judgement.
  * @param {Subject} subject
  * @param {number[]} variants that did the same
  * @param {string} side
  */
-function head(subject, variants, side) {
+function about(subject, variants, side) {
     const { meta, table, index } = subject;
     const repeat = repeatOf(subject);
-    const names = variants.map((v) => meta.variants[v]?.name ?? "");
-    const section = el("section", { class: "side", "aria-label": listed(names) }, el("h2", {}, listed(names)));
+    const title = listed(variants.map((v) => nameOf(subject, v)));
+    const section = el("section", { class: "side", "aria-label": title }, el("h2", {}, title));
     const first = variants[0] ?? 0;
     const episode = episodeOf(subject, first);
     if (!episode) {
@@ -237,7 +102,8 @@ function head(subject, variants, side) {
         return section;
     }
     const hidden = variants.some((v) => subject.hides(v, repeat));
-    section.append(...assessment(episode, hidden).filter((line) => line !== null));
+    section.append(el("p", {}, verdictOf(subject, variants)), ...assessment(episode, hidden));
+    const names = variants.map((v) => meta.variants[v]?.name ?? "");
     const form = { meta, id: table.id[index] ?? "", episode, variant: names[0] ?? "", repeat, made: subject.made(first, repeat), side };
     const keep = (/** @type {Judgement} */ own) =>
         variants.map((v, i) => {
@@ -255,7 +121,7 @@ function head(subject, variants, side) {
  */
 function sentence(left, right, where) {
     const text = where ? `${left} and ${right} differ from step ${where[0]} on: ${partInWords(where[1])}.` : `${left} and ${right} did the same in every step.`;
-    return el("p", { class: "divergence" }, text);
+    return el("h2", { class: "divergence" }, text);
 }
 
 /**
@@ -273,28 +139,40 @@ function forkLine(sides) {
 }
 
 /**
+ * Why an answer is wrong, or why there is none, above the steps.
+ * @param {Episode} episode
+ * @param {boolean} hidden
+ */
+function reasons(episode, hidden) {
+    const outcome = episode.outcome === "finished" ? null : [episode.outcome.replaceAll("_", " "), episode.detail].filter(Boolean).join(": ");
+    const missing = episode.left_out > 0 ? `${counted(episode.left_out, "more step")} not in this page; the command below prints all` : null;
+    return [outcome, hidden ? null : episode.evidence, missing].filter((text) => text !== null);
+}
+
+/**
  * @param {Subject} subject
  * @param {[number, number]} pair
  */
 function comparison(subject, [left, right]) {
-    const asked = (/** @type {number} */ v) => episodeOf(subject, v);
-    const name = (/** @type {number} */ v) => subject.meta.variants[v]?.name ?? "";
     const key = el("p", { class: "key" }, "In what was read: ", el("mark", { class: "sentence" }, "gold sentence"), " ", el("mark", { class: "answer" }, "gold answer"));
-    const [one, two] = [asked(left), right < 0 ? null : asked(right)];
+    const [one, two] = [episodeOf(subject, left), right < 0 ? null : episodeOf(subject, right)];
     const where = one && two ? divergence(subject, left, right) : null;
-    /** @type {[string, Episode][]} */
+    const same = one !== null && two !== null && !where;
+    const names = (/** @type {number[]} */ own) => own.map((v) => nameOf(subject, v));
+    /** @type {Side[]} */
     const sides = [];
-    for (const [v, episode] of /** @type {[number, Episode | null][]} */ ([[left, one], [right, two]])) {
+    for (const [variants, episode] of /** @type {[number[], Episode | null][]} */ ([[same ? [left, right] : [left], one], [[right], same ? null : two]])) {
         if (episode) {
-            sides.push([name(v), episode]);
+            const hidden = variants.some((v) => subject.hides(v, repeatOf(subject)));
+            sides.push({ name: listed(names(variants)), episode, verdict: verdictOf(subject, variants), reasons: reasons(episode, hidden) });
         }
     }
-    if (one && two && !where) {
-        const heads = el("div", { class: "heads one" }, head(subject, [left, right], "left"));
-        return [heads, forkLine(sides), sentence(name(left), name(right), where), key, ...trail(sides.slice(0, 1), null)];
-    }
-    const heads = el("div", { class: right < 0 ? "heads one" : "heads" }, head(subject, [left], "left"), right >= 0 && head(subject, [right], "right"));
-    return [heads, forkLine(sides), where && sentence(name(left), name(right), where), key, ...trail(sides, where)];
+    const line = el("div", { class: "line" }, one && two && sentence(nameOf(subject, left), nameOf(subject, right), where), key);
+    const heads = same ? [about(subject, [left, right], "left")] : [about(subject, [left], "left"), right >= 0 && about(subject, [right], "right")];
+    const below = el("div", { class: heads.filter(Boolean).length < 2 ? "heads one" : "heads" }, ...heads);
+    /** @type {[string, Episode][]} */
+    const branches = same ? [[nameOf(subject, left), one], [nameOf(subject, right), two]] : sides.map(({ name, episode }) => [name, episode]);
+    return [forkLine(branches), line, ...trail(sides, where), below];
 }
 
 /**
@@ -302,18 +180,19 @@ function comparison(subject, [left, right]) {
  * @param {Subject} subject
  */
 export function questionView(subject) {
-    const { meta, table, index, question, filter } = subject;
+    const { meta, question, filter } = subject;
     const pair = shownPair(meta, filter, ownVariants(subject), (left, right) => distance(subject, left, right));
-    const heading = el("h1", { tabindex: "-1", dir: "auto" }, table.question[index] || "(empty)");
-    const both = pair.filter((v) => v >= 0);
-    const parts = [walk(subject, "Questions"), heading, ...facts(subject)];
+    const { heading, top } = topLines(subject);
+    /** @type {HTMLElement[]} */
+    const parts = [top, answers(subject, pair)];
     if (!question) {
         const missing = "The steps of this question are not in this file. This prints them:";
-        parts.push(answers(subject, pair), el("p", { class: "notice" }, missing), ...ownVariants(subject).map((v) => command(subject, [v])));
+        parts.push(el("p", { class: "notice" }, missing), ...ownVariants(subject).map((v) => command(subject, [v])));
     } else {
-        const controls = selects(subject, pair);
-        parts.push(command(subject, both), ...(ownVariants(subject).length > 2 ? [answers(subject, pair)] : []), ...(controls ? [controls] : []));
-        parts.push(...comparison(subject, pair).filter((part) => part !== null), walk(subject, "Questions, at the end"));
+        const both = pair.filter((v) => v >= 0);
+        const blind = both.some((v) => subject.hides(v, repeatOf(subject)));
+        const rest = [repeats(subject, pair), ...comparison(subject, pair), blind ? null : command(subject, both)];
+        parts.push(...rest.filter((part) => part !== null));
     }
     return { heading, parts };
 }

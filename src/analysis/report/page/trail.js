@@ -104,7 +104,7 @@ export function stepCard(step, part) {
     const word = words(step, part);
     return el(
         "article",
-        { class: part ? "step divergent" : "step" },
+        { class: part ? "step divergent" : "step", tabindex: "-1" },
         el("div", { class: "step-head" }, el("h3", {}, step.n, word && " ", word), plain("p", "calls", step.calls)),
         fold("Reasoning", step.reasoning),
         plain("p", `thought${differs("thought")}`, step.thought),
@@ -132,17 +132,26 @@ function sharedSteps(steps, parent) {
 }
 
 /**
- * One side from the first step that differs on.
- * @param {string} name
- * @param {Episode} own
- * @param {{shared: number, rows: number, part: string, at: number}} shape
+ * Whose steps follow, and why its answer is wrong.
+ * @param {Side} side
  */
-function side(name, own, { shared, rows, part, at }) {
-    const cards = own.steps.slice(shared).map((step, i) => stepCard(step, shared + i + 1 === at ? part : null));
+function columnHead({ name, verdict, reasons }) {
+    const lines = reasons.map((text) => el("p", { class: "evidence", dir: "auto" }, text));
+    return [el("h2", { class: "who" }, name, " ", verdict), el("div", { class: "reasons" }, ...lines)];
+}
+
+/**
+ * One side from the first step that differs on.
+ * @param {Side} own
+ * @param {{shared: number, rows: number, heads: number, part: string, at: number}} shape
+ */
+function column(own, { shared, rows, heads, part, at }) {
+    const { name, episode } = own;
+    const cards = episode.steps.slice(shared).map((step, i) => stepCard(step, shared + i + 1 === at ? part : null));
     const ended = cards.length < rows && el("p", { class: "ended" }, part === "end" && cards.length === 0 ? `${name} ends here` : "(already ended)");
-    const column = el("section", { class: "column", "aria-label": `Steps of ${name}` }, el("p", { class: "who" }, name), ...cards, ended);
-    column.style.gridRow = `span ${rows + 1}`;
-    return column;
+    const section = el("section", { class: "column", "aria-label": `Steps of ${name}` }, ...columnHead(own).slice(0, heads), ...cards, ended);
+    section.style.gridRow = `span ${rows + heads}`;
+    return section;
 }
 
 /**
@@ -156,7 +165,7 @@ export function forkOf(sides) {
 }
 
 /**
- * @param {[string, Episode][]} sides one, or two that differ
+ * @param {Side[]} sides one, or two that differ
  * @param {Divergence} divergence
  * @returns {HTMLElement[]}
  */
@@ -165,20 +174,49 @@ export function trail(sides, divergence) {
     if (!left) {
         return [];
     }
-    const fork = forkOf(sides.map(([, own]) => own));
+    const fork = forkOf(sides.map(({ episode }) => episode));
     const copied = fork ? Math.max(0, fork.at - 1) : Infinity;
     const parent = fork ? fork.parent : null;
+    const steps = left.episode.steps;
     if (!right) {
-        const steps = left[1].steps;
         const shared = fork ? Math.min(copied, steps.length) : 0;
         const rest = steps.slice(shared).map((step) => stepCard(step, null));
-        const column = el("section", { class: "column alone", "aria-label": `Steps of ${left[0]}` }, ...rest);
-        return [sharedSteps(steps.slice(0, shared), parent), column].filter((block) => block !== null);
+        const alone = el("section", { class: "column alone", "aria-label": `Steps of ${left.name}` }, ...columnHead(left), ...rest);
+        return [sharedSteps(steps.slice(0, shared), parent), alone].filter((block) => block !== null);
     }
     const [at, part] = divergence ?? [Infinity, ""];
-    const shared = Math.min(Math.max(0, at - 1), copied, left[1].steps.length, right[1].steps.length);
-    const rows = Math.max(left[1].steps.length, right[1].steps.length) - shared;
-    const shape = { shared, rows, part, at };
-    const columns = rows > 0 ? el("div", { class: "columns" }, side(left[0], left[1], shape), side(right[0], right[1], shape)) : null;
-    return [sharedSteps(left[1].steps.slice(0, shared), parent), columns].filter((block) => block !== null);
+    const shared = Math.min(Math.max(0, at - 1), copied, steps.length, right.episode.steps.length);
+    const rows = Math.max(steps.length, right.episode.steps.length) - shared;
+    const heads = sides.some(({ reasons }) => reasons.length > 0) ? 2 : 1;
+    const shape = { shared, rows, heads, part, at };
+    const columns = rows > 0 ? el("div", { class: "columns" }, column(left, shape), column(right, shape)) : null;
+    return [sharedSteps(steps.slice(0, shared), parent), columns].filter((block) => block !== null);
+}
+
+/**
+ * The next or previous step from the one that has the focus, else from what is in sight; steps side by side are one.
+ * @param {HTMLElement} holder
+ * @param {1 | -1} way
+ */
+export function moveToStep(holder, way) {
+    const cards = /** @type {HTMLElement[]} */ ([...holder.querySelectorAll(".step")].filter((card) => card.getClientRects().length > 0));
+    const top = (/** @type {Element} */ card) => card.getBoundingClientRect().top;
+    const focused = document.activeElement?.closest(".step");
+    const from = focused ? top(focused) : (holder.querySelector(".question-head")?.getBoundingClientRect().bottom ?? 0) - 1;
+    const later = cards.filter((card) => (top(card) - from) * way > 2).sort((a, b) => (top(a) - top(b)) * way);
+    focusStep(later[0]);
+}
+
+/**
+ * To the first step that differs, else to the first one.
+ * @param {HTMLElement} holder
+ */
+export function moveToDifference(holder) {
+    focusStep(/** @type {HTMLElement | null} */ (holder.querySelector(".step.divergent") ?? holder.querySelector(".column .step")));
+}
+
+/** @param {HTMLElement | null | undefined} card */
+function focusStep(card) {
+    card?.focus({ preventScroll: true });
+    card?.scrollIntoView({ block: "start", behavior: "instant" });
 }

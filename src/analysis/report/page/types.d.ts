@@ -69,6 +69,8 @@ interface Step {
     discarded: string | null;
     calls: string | null;
     reasoning: string | null;
+    /** Whether the episode gives its answer here. */
+    ends: boolean;
 }
 
 /** What an episode branches off: two with the same key and step are a fork. */
@@ -99,6 +101,15 @@ interface Episode {
     branch: Branch | null;
     left_out: number;
     steps: Step[];
+}
+
+/** One of the two columns of steps. */
+interface Side {
+    name: string;
+    episode: Episode;
+    verdict: HTMLElement;
+    /** Why the answer is wrong or missing. */
+    reasons: string[];
 }
 
 /** Where two episodes begin to differ: the step, from 1, and its part. */
