@@ -172,6 +172,19 @@ fn a_question_has_the_steps_of_show_from_the_first_that_differs() {
     assert!(browser.count(".step .badge") > 0, "a gold page");
     let odd = "/false|null|undefined|object|NaN/.exec(document.querySelector('#question').innerText)?.[0] ?? ''";
     assert_eq!(browser.eval(odd), "", "values that are no texts");
+    // As Markdown for an issue or a paper: no words for screen readers, both sides with all their steps.
+    let copied = "(async () => { let text = ''; navigator.clipboard.writeText = async (own) => { text = own; };
+        document.querySelector('.line .copy').click(); return text; })()";
+    let copied = browser.eval(copied);
+    let copied = copied.as_str().expect("a text");
+    assert!(
+        copied.starts_with("# In what year was the theatre")
+            && copied.contains("| robust | right | 1971 | 1 | 1.00 | 7 |"),
+        "{copied}"
+    );
+    assert!(copied.contains(&format!("robust and lagent differ from step {first} on")), "{copied}");
+    assert_eq!(copied.matches("### Step ").count(), sides[0].len() + sides[1].len());
+    assert!(!copied.contains('✓') && copied.contains(observation), "{copied}");
     // The command prints the same two.
     let command = browser.text(".command code");
     assert_eq!(command, "wikitrail show run@robust:sample-003 run@lagent:sample-003");

@@ -41,6 +41,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("trail.js"),
     include_str!("episodes.js"),
     include_str!("answers.js"),
+    include_str!("markdown.js"),
     include_str!("question.js"),
     include_str!("live.js"),
     include_str!("print.js"),

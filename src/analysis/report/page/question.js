@@ -5,6 +5,7 @@ import { copyText, counted, el, listed, shellWord, unseen } from "./dom.js";
 import { distance, divergence, episodeOf, nameOf, ownVariants, repeatOf } from "./episodes.js";
 import { shownPair } from "./filter.js";
 import { judgeForm } from "./judge_form.js";
+import { asMarkdown } from "./markdown.js";
 import { forkOf, partInWords, trail } from "./trail.js";
 
 /** @typedef {import("./episodes.js").Subject} Subject */
@@ -167,7 +168,8 @@ function comparison(subject, [left, right]) {
             sides.push({ name: listed(names(variants)), episode, verdict: verdictOf(subject, variants), reasons: reasons(episode, hidden) });
         }
     }
-    const line = el("div", { class: "line" }, one && two && sentence(nameOf(subject, left), nameOf(subject, right), where), key);
+    const copy = el("button", { type: "button", class: "copy", click: () => copyText(copy, asMarkdown(subject, [left, right])) }, "Copy as Markdown");
+    const line = el("div", { class: "line" }, one && two && sentence(nameOf(subject, left), nameOf(subject, right), where), copy, key);
     const heads = same ? [about(subject, [left, right], "left")] : [about(subject, [left], "left"), right >= 0 && about(subject, [right], "right")];
     const below = el("div", { class: heads.filter(Boolean).length < 2 ? "heads one" : "heads" }, ...heads);
     /** @type {[string, Episode][]} */
