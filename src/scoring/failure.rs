@@ -57,6 +57,22 @@ impl FailureClass {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
+    /// What it says of an episode, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Search => "a gold page was never opened",
+            Self::Lookup => "a gold sentence was never seen",
+            Self::Reasoning => "what was needed was seen, and the answer is wrong",
+            Self::Label => "the wording differs from the gold answer",
+            Self::Hallucination => "nothing that was read supports the answer",
+            Self::Loop => "the steps ran out in repeated actions",
+            Self::Format => "the replies did not keep to the protocol",
+            Self::Cut => "the limit of tokens or the context cut the replies",
+            Self::Declined => "the model or a filter withheld the answer",
+            Self::Limit => "no answer, and nothing was searched",
+        }
+    }
+
     /// Its row of Table 2 of the `ReAct` paper, where people put failures into four; `None` for what is not in it.
     pub fn paper(self) -> Option<PaperClass> {
         match self {

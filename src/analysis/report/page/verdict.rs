@@ -336,7 +336,7 @@ fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
     let headings = headings("failed by", &[&format!("{second} wrong"), &format!("{first} wrong")]);
     html.table("Failure classes of the flipped answers; a number lists them", &headings, |html| {
         for (class, won, lost) in classes {
-            html.row(&format!("{}: {}", class.name(), about(class)), |html| {
+            html.row(&format!("{}: {}", class.name(), class.about()), |html| {
                 for (n, right, wrong) in [(won, first, second), (lost, second, first)] {
                     let data =
                         [("data-show", "flip"), ("data-a", right), ("data-b", wrong), ("data-class", class.name())];
@@ -352,22 +352,6 @@ fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
             });
         }
     });
-}
-
-/// A failure class in words.
-pub(super) fn about(class: FailureClass) -> &'static str {
-    match class {
-        FailureClass::Search => "a gold page was never opened",
-        FailureClass::Lookup => "a gold sentence was never seen",
-        FailureClass::Reasoning => "what was needed was seen, and the answer is wrong",
-        FailureClass::Label => "the wording differs from the gold answer",
-        FailureClass::Hallucination => "nothing that was read supports the answer",
-        FailureClass::Loop => "the steps ran out in repeated actions",
-        FailureClass::Format => "the replies did not keep to the protocol",
-        FailureClass::Cut => "the limit of tokens or the context cut the replies",
-        FailureClass::Declined => "the model or a filter withheld the answer",
-        FailureClass::Limit => "no answer, and nothing was searched",
-    }
 }
 
 /// What the comparison says of each pair that is not like another one; winners come first.
