@@ -55,6 +55,18 @@ const KEYS: [(&str, FailureClass); 10] = [
     ("m", FailureClass::Limit),
 ];
 
+/// The keys that name a class: each with what it says, and in words.
+pub(crate) fn class_keys() -> impl Iterator<Item = (&'static str, Judgement, &'static str)> {
+    HELP.lines().filter_map(|line| {
+        let (key, rest) = line.split_once(' ')?;
+        let (name, about) = rest.split_once(' ')?;
+        match parse_answer(key) {
+            Ok(Answer::Judged(judgement)) if judgement.class?.name() == name => Some((key, judgement, about.trim())),
+            _ => None,
+        }
+    })
+}
+
 /// Parses a line; the error says what is wrong with it.
 pub(crate) fn parse_answer(line: &str) -> Result<Answer, String> {
     let line = line.trim();
@@ -102,7 +114,7 @@ fn judged(word: &str, rest: &str) -> Result<Judgement, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, HELP, parse_answer as parse};
+    use super::{Answer, class_keys, parse_answer as parse};
     use crate::analysis::annotations::AnnotationClass;
 
     #[test]
@@ -128,12 +140,9 @@ mod tests {
 
     #[test]
     fn every_class_has_a_line_of_help_whose_key_gives_it() {
-        for class in AnnotationClass::all() {
-            let line = HELP.lines().find(|line| line.split_whitespace().nth(1) == Some(class.name())).expect("a line");
-            let Ok(Answer::Judged(judged)) = parse(line.split_whitespace().next().expect("a key")) else {
-                panic!("{line}");
-            };
-            assert_eq!(judged.class, Some(class));
-        }
+        let named: Vec<AnnotationClass> = class_keys().filter_map(|(_, judgement, _)| judgement.class).collect();
+        assert_eq!(named, AnnotationClass::all().collect::<Vec<_>>());
+        let keys: Vec<&str> = class_keys().map(|(key, ..)| key).collect();
+        assert_eq!(keys.concat(), "skrlhofcdmga");
     }
 }

@@ -14,6 +14,9 @@ export const NO_FILTER = Object.freeze({
     left: "",
     right: "",
     repeat: "",
+    sample: "",
+    seed: "",
+    at: "",
 });
 
 /**

@@ -1,7 +1,7 @@
 //! The data of the page: what it is about, the list of questions, and their episodes in chunks.
 
 use super::Live;
-use crate::analysis::annotations::{Annotation, AnnotationClass};
+use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Judgement, class_keys};
 use crate::analysis::report::agreement::reading;
 use crate::analysis::report::progress::Bar;
 use crate::analysis::report::trajectory::{
@@ -11,6 +11,7 @@ use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{counted, cut, shell_word, thousands, visible};
 use crate::base::{Branch, Outcome, Step, Tool, Trajectory, sha256_hex};
 use crate::runner::RunError;
+use crate::runner::store::RunFolder;
 use crate::scoring::{
     Divergence, FailureClass, GoldEvidence, ScoredEpisode, figure, is_same_page, marks, search_missed,
 };
@@ -19,8 +20,9 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
+use std::path::Path;
 
 /// Questions of a chunk. All variants of a question are together, so that compression finds the pages that several read.
 const CHUNK: usize = 64;
@@ -122,7 +124,13 @@ fn place_of(class: FailureClass) -> Option<usize> {
     FailureClass::ALL.iter().position(|known| *known == class)
 }
 
-pub(super) fn metadata(results: &Results, digest: &str, repeats: usize, chunks: &Chunks, live: Option<&Live>) -> Value {
+pub(super) fn metadata(
+    results: &Results,
+    digest: &str,
+    repeats: usize,
+    chunks: &Chunks,
+    live: Option<&Live>,
+) -> Result<Value, RunError> {
     let variants = results.groups.iter().enumerate().flat_map(|(group, members)| {
         members.sources.iter().zip(&members.names).map(move |(source, name)| {
             json!({
@@ -136,18 +144,44 @@ pub(super) fn metadata(results: &Results, digest: &str, repeats: usize, chunks: 
         })
     });
     let classes = FailureClass::ALL.map(FailureClass::name);
-    json!({
+    Ok(json!({
         "v": 1,
         "report": digest,
         "variants": variants.collect::<Vec<_>>(),
         "datasets": results.groups.iter().map(|group| safe(group.dataset())).collect::<Vec<_>>(),
         "classes": classes,
-        "judgements": AnnotationClass::all().map(AnnotationClass::name).collect::<Vec<_>>(),
+        // What a class says, in the order of `classes`.
+        "meanings": FailureClass::ALL.map(FailureClass::about),
+        "judgements": class_keys().map(key_json).collect::<Vec<_>>(),
+        "labels": labels(results)?,
         "repeats": repeats,
         "chunk": CHUNK,
         "left_out": chunks.left_out(),
         "live": live,
-    })
+    }))
+}
+
+/// A key of a judge: the same as in `annotate`.
+fn key_json((key, Judgement { correct, class, .. }, about): (&str, Judgement, &str)) -> Value {
+    json!({"key": key, "class": class.map(AnnotationClass::name), "correct": correct, "about": about})
+}
+
+/// What people said of the episodes of these runs: the latest judgement of each person on each episode.
+fn labels(results: &Results) -> Result<Vec<Value>, RunError> {
+    let paths: BTreeSet<&Path> = results.variants().map(|(source, _)| &*source.run.path).collect();
+    let mut labels = Vec::new();
+    for path in paths.into_iter().filter(|path| path.is_dir()) {
+        let annotations = Annotations::read(&RunFolder::at(path))?;
+        labels.extend(annotations.latest().into_iter().map(
+            |Annotation { key, by, correct, class, step, note, started_at, .. }| {
+                json!({
+                    "key": key, "by": safe(by), "correct": correct, "class": class.map(AnnotationClass::name),
+                    "step": step, "note": note.as_deref().map(safe), "started_at": started_at,
+                })
+            },
+        ));
+    }
+    Ok(labels)
 }
 
 #[derive(Debug)]

@@ -39,11 +39,13 @@ const SCRIPTS: &[&str] = &[
     include_str!("rows.js"),
     include_str!("table.js"),
     include_str!("trail.js"),
+    include_str!("queue.js"),
     include_str!("episodes.js"),
     include_str!("answers.js"),
     include_str!("markdown.js"),
     include_str!("question.js"),
     include_str!("live.js"),
+    include_str!("judging.js"),
     include_str!("print.js"),
     include_str!("main.js"),
 ];

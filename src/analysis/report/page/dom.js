@@ -98,6 +98,14 @@ export function complain(text) {
 }
 
 /**
+ * What went wrong, in words.
+ * @param {unknown} error
+ */
+export function reason(error) {
+    return error instanceof Error ? error.message : String(error);
+}
+
+/**
  * Copies `text`, and says so on the button for a moment.
  * @param {HTMLElement} button
  * @param {string} text

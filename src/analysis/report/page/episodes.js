@@ -10,7 +10,11 @@ import { pairIndex, variantsOf } from "./filter.js";
  * @property {ChunkQuestion | null} question `null` where its episodes are not in the file
  * @property {number[]} shown the questions of the list
  * @property {(i: number) => string} of
+ * @property {{at: number, count: number, left: number, v: number, last: string} | null} queue where one episode of a sample is judged
  * @property {(v: number, repeat: number) => Judgement | null} made
+ * @property {(v: number, repeat: number) => boolean} sees whether the judge knows the verdict from before
+ * @property {(episode: Episode) => Label[]} labels of others
+ * @property {(key: string) => void} press a key of the queue
  * @property {(v: number, repeat: number) => boolean} hides
  * @property {(change: Partial<Filter>) => void} change
  * @property {(judgements: Judgement[], side: string) => void} save
@@ -66,8 +70,8 @@ function scatter(text) {
  * The variants that the question may have; for a blind judge in an order that is another one with each question.
  * @param {Subject} subject
  */
-export function ownVariants({ meta, table, index, hides }) {
-    const all = variantsOf(meta, table.dataset[index] ?? 0);
+export function ownVariants({ meta, table, index, hides, queue }) {
+    const all = queue ? [queue.v] : variantsOf(meta, table.dataset[index] ?? 0);
     if (!all.some((v) => hides(v, 0))) {
         return all;
     }

@@ -25,6 +25,23 @@ export function setBlind(on) {
 }
 
 /**
+ * Whether it says nothing, which withdraws what the person said before.
+ * @param {Judgement} judgement
+ */
+export function isWithdrawn(judgement) {
+    return judgement.correct === null && judgement.class === null && judgement.note === null;
+}
+
+/**
+ * The same judgement without what it says.
+ * @param {Judgement} judgement
+ * @returns {Judgement}
+ */
+export function withdrawn(judgement) {
+    return { ...judgement, correct: null, class: null, step: null, note: null, at: new Date().toISOString() };
+}
+
+/**
  * One judgement for each episode and person.
  * @param {Judgement} judgement
  */
@@ -41,6 +58,8 @@ export class Judgements {
         this.kept = true;
         /** @type {Map<string, Judgement>} */
         this.made = new Map();
+        /** What the last ones replaced, for an undo. @type {[Judgement, Judgement | null][]} */
+        this.last = [];
         this.read();
     }
 
@@ -59,16 +78,36 @@ export class Judgements {
         return [...this.made.values()].map((judgement) => `${JSON.stringify(judgement)}\n`).join("");
     }
 
-    get count() {
-        return this.made.size;
+    /** Those that were not withdrawn. */
+    get valid() {
+        return [...this.made.values()].filter((made) => !isWithdrawn(made));
     }
 
-    /** @param {Judgement} judgement */
-    add(judgement) {
+    /** @param {Judgement[]} judgements of what one form shows */
+    add(judgements) {
         this.read();
-        this.made.delete(identity(judgement));
-        this.made.set(identity(judgement), judgement);
+        this.last = judgements.map((judgement) => [judgement, this.made.get(identity(judgement)) ?? null]);
+        for (const judgement of judgements) {
+            this.made.delete(identity(judgement));
+            this.made.set(identity(judgement), judgement);
+        }
         this.kept = remember(this.slot, this.lines());
+    }
+
+    /** What brings back what was there before the last judgements. */
+    undone() {
+        return this.last.map(([judgement, before]) => (before ? { ...before, at: new Date().toISOString() } : withdrawn(judgement)));
+    }
+
+    /**
+     * The judgements of one episode by the person whose name was given last, withdrawn ones too.
+     * @param {string} variant
+     * @param {number} repeat
+     * @param {string} id
+     */
+    own(variant, repeat, id) {
+        const by = judge();
+        return [...this.made.values()].filter((made) => made.id === id && made.variant === variant && made.repeat === repeat && (!by || made.by === by));
     }
 
     /**
@@ -78,12 +117,12 @@ export class Judgements {
      * @param {string} id
      */
     of(variant, repeat, id) {
-        const own = [...this.made.values()].filter((made) => made.id === id && made.variant === variant && made.repeat === repeat);
+        const own = this.own(variant, repeat, id).filter((made) => !isWithdrawn(made));
         return own[own.length - 1] ?? null;
     }
 
     /** @param {string} id */
     any(id) {
-        return [...this.made.values()].some((made) => made.id === id);
+        return this.valid.some((made) => made.id === id);
     }
 }

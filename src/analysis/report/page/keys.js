@@ -15,18 +15,25 @@ export function switchKeys(on) {
 
 /** @param {EventTarget | null} target */
 function takesText(target) {
-    return target instanceof HTMLElement && (target.matches("input, select, textarea") || target.isContentEditable);
+    const fields = 'input:not([type="radio"], [type="checkbox"]), select, textarea';
+    return target instanceof HTMLElement && (target.matches(fields) || target.isContentEditable);
 }
 
-/** @param {Record<string, () => void>} actions by key */
-export function listenForKeys(actions) {
+/**
+ * @param {Record<string, () => void>} actions by key
+ * @param {(key: string) => boolean} first takes some keys before them
+ */
+export function listenForKeys(actions, first) {
     document.addEventListener("keydown", (event) => {
-        const action = actions[event.key];
         const held = event.ctrlKey || event.metaKey || event.altKey;
-        const asked = action && keysOn() && !held && !event.defaultPrevented;
-        if (asked && !takesText(event.target) && !document.querySelector("dialog[open]")) {
+        if (!keysOn() || held || event.defaultPrevented || takesText(event.target) || document.querySelector("dialog[open]")) {
+            return;
+        }
+        if (!event.repeat && first(event.key)) {
             event.preventDefault();
-            action();
+        } else if (Object.hasOwn(actions, event.key)) {
+            event.preventDefault();
+            actions[event.key]?.();
         }
     });
 }

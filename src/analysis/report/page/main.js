@@ -2,14 +2,16 @@
 import { addressOf, NO_FILTER, placeOf } from "./address.js";
 import { controlsFor, searchField } from "./controls.js";
 import { Chunks, fault, unpack } from "./decode.js";
-import { complain, copyText, el } from "./dom.js";
+import { complain, copyText, el, reason } from "./dom.js";
 import { matching, unknownNames } from "./filter.js";
 import { fillHelp, openHelp } from "./help.js";
-import { isBlind, Judgements, setBlind } from "./judgements.js";
+import { isBlind } from "./judgements.js";
+import { Judging } from "./judging.js";
 import { listenForKeys } from "./keys.js";
-import { follow, send } from "./live.js";
+import { follow } from "./live.js";
 import { preparePrint } from "./print.js";
 import { questionView } from "./question.js";
+import { withoutQueue } from "./queue.js";
 import { QuestionList } from "./table.js";
 import { startTheme } from "./theme.js";
 import { moveToDifference, moveToStep } from "./trail.js";
@@ -23,7 +25,7 @@ function byId(id) {
 }
 
 /** The open page. */
-class Page {
+export class Page {
     /**
      * @param {Meta} meta
      * @param {Table} table
@@ -37,19 +39,19 @@ class Page {
         /** The open question, or -1. */
         this.open = -1;
         this.asked = 0;
-        this.judgements = new Judgements(meta.report);
         this.chunks = new Chunks((n) => document.querySelector(`script[data-chunk="${n}"]`)?.textContent ?? null);
         /** @type {Map<string, number[]>} */
         this.ids = new Map();
         table.id.forEach((id, i) => this.ids.set(id, [...(this.ids.get(id) ?? []), i]));
+        this.judging = new Judging(this);
+        this.judgements = this.judging.judgements;
         this.list = new QuestionList(table, meta, {
             hides: (i, v) => isBlind() && table.variants[v]?.outcome[i] !== null && !this.judgements.of(meta.variants[v]?.name ?? "", 0, table.id[i] ?? ""),
-            judged: (i) => this.judgements.count > 0 && this.judgements.any(table.id[i] ?? ""),
+            judged: (i) => this.judgements.made.size > 0 && this.judgements.any(table.id[i] ?? ""),
             of: (i) => this.of(i),
         });
         this.controls = el("div", { class: "controls" });
         this.note = el("p", { class: "notice", role: "status", hidden: true });
-        this.tools = el("div", { class: "tools" });
         this.search = searchField("", (q) => this.type(q));
         this.waiting = 0;
     }
@@ -66,34 +68,8 @@ class Page {
     build() {
         const { list } = this;
         const bar = el("div", { class: "controls" }, this.search.label, this.controls);
-        byId("list").replaceChildren(bar, this.note, list.count, list.printed, list.scroller, this.tools);
-        this.drawTools();
-    }
-
-    /** The switch for blind judgements, and the file of those made. */
-    drawTools() {
-        const box = el("input", { type: "checkbox", change: () => this.hide(box.checked) });
-        box.checked = isBlind();
-        const { count, kept } = this.judgements;
-        const save = el("button", { type: "button", click: () => this.saveFile() }, `Save my judgements (${count})`);
-        const lost = "This browser keeps nothing for this page: save your judgements before you close it.";
-        this.tools.replaceChildren(
-            el("label", { class: "check" }, box, " Judge blind: hide what the rules say until I have judged"),
-            ...(count > 0 ? [save] : []),
-            ...(kept ? [] : [el("p", { class: "notice" }, lost)]),
-        );
-    }
-
-    /** @param {boolean} blind */
-    hide(blind) {
-        setBlind(blind);
-        this.list.refresh();
-    }
-
-    saveFile() {
-        const url = URL.createObjectURL(new Blob([this.judgements.lines()], { type: "application/x-ndjson" }));
-        el("a", { href: url, download: "annotations.jsonl" }).click();
-        setTimeout(() => URL.revokeObjectURL(url), 10_000);
+        byId("list").replaceChildren(bar, this.note, list.count, list.printed, list.scroller, this.judging.tools);
+        this.judging.draw();
     }
 
     /** @param {string} q */
@@ -145,11 +121,23 @@ class Page {
         }
         this.drawControls();
         this.drawList();
-        if (place.view === "question") {
+        this.judging.at = 0;
+        if (place.view !== "section" && place.filter.sample) {
+            await this.judging.follow(place.filter);
+        } else if (place.view === "question") {
             await this.showQuestion(place);
         } else {
             this.showOverview(place);
         }
+    }
+
+    /**
+     * The episodes of a question; `null` where the file lacks them.
+     * @param {number} index
+     */
+    episodes(index) {
+        const chunk = this.table.chunk[index] ?? null;
+        return index >= 0 && chunk !== null ? this.chunks.question(chunk, index) : null;
     }
 
     /** @param {Place} place */
@@ -181,10 +169,8 @@ class Page {
         const asked = ++this.asked;
         const known = this.ids.get(id) ?? [];
         const index = known.find((i) => String(this.table.dataset[i]) === of) ?? known[0] ?? -1;
-        const chunk = this.table.chunk[index] ?? null;
-        const found = index >= 0 && chunk !== null ? this.chunks.question(chunk, index) : null;
         try {
-            const question = await found;
+            const question = await this.episodes(index);
             if (asked === this.asked) {
                 this.open = index;
                 this.drawQuestion(index, id, question);
@@ -223,19 +209,15 @@ class Page {
 
     /** @param {number} index */
     subject(index) {
-        const { meta, table } = this;
-        const made = (/** @type {number} */ v, /** @type {number} */ repeat) => this.judgements.of(meta.variants[v]?.name ?? "", repeat, table.id[index] ?? "");
+        const { meta, table, judging } = this;
         return {
             meta,
             table,
-            filter: this.filter,
             index,
             shown: this.list.shown,
             of: (/** @type {number} */ i) => this.of(i),
-            made,
-            hides: (/** @type {number} */ v, /** @type {number} */ repeat) => isBlind() && !made(v, repeat),
             change: (/** @type {Partial<Filter>} */ change) => this.choose(change),
-            save: (/** @type {Judgement[]} */ judgements, /** @type {string} */ side) => this.judge(judgements, side),
+            ...judging.subject(index),
         };
     }
 
@@ -254,26 +236,6 @@ class Page {
     }
 
     /**
-     * @param {Judgement[]} made
-     * @param {string} side
-     */
-    async judge(made, side) {
-        for (const judgement of made) {
-            this.judgements.add(judgement);
-        }
-        this.drawTools();
-        const failed = this.meta.live?.token ? await send(this.meta.live, made) : null;
-        const top = scrollY;
-        await this.showQuestion(placeOf(location.hash));
-        scrollTo({ top, ...AT_ONCE });
-        const summary = document.getElementById(`judge-${side}`);
-        summary?.focus({ preventScroll: true });
-        if (failed) {
-            summary?.after(el("p", { role: "alert", class: "complaint" }, `Kept in this browser, not in the run's folder: ${failed}.`));
-        }
-    }
-
-    /**
      * To the next question of the list, or the one before.
      * @param {"next" | "prev"} way
      */
@@ -288,7 +250,7 @@ class Page {
 
     up() {
         if (!byId("question").hidden) {
-            location.hash = addressOf(this.filter);
+            location.hash = addressOf(withoutQueue(this.filter));
         }
     }
 
@@ -301,11 +263,6 @@ class Page {
         this.search.input.focus();
         this.search.input.select();
     }
-}
-
-/** @param {unknown} error */
-function reason(error) {
-    return error instanceof Error ? error.message : String(error);
 }
 
 /**
@@ -339,9 +296,9 @@ async function start() {
     addEventListener("unhandledrejection", (event) => complain(`This page failed: ${reason(event.reason)}`));
     startTheme(document.getElementById("theme"));
     const dialog = /** @type {HTMLDialogElement} */ (byId("help"));
-    fillHelp(dialog);
     document.getElementById("help-button")?.addEventListener("click", () => openHelp(dialog));
     const meta = /** @type {Meta} */ (JSON.parse(byId("wt-meta").textContent ?? ""));
+    fillHelp(dialog, meta);
     const table = /** @type {Table} */ (await unpack(byId("wt-table").textContent ?? ""));
     const wrong = fault(table, meta);
     if (wrong) {
@@ -350,16 +307,19 @@ async function start() {
     const page = new Page(meta, table);
     page.build();
     listenToOverview(page);
-    listenForKeys({
-        j: () => page.go("next"),
-        k: () => page.go("prev"),
-        u: () => page.up(),
-        d: () => moveToDifference(byId("question")),
-        n: () => moveToStep(byId("question"), 1),
-        p: () => moveToStep(byId("question"), -1),
-        "/": () => page.find(),
-        "?": () => openHelp(dialog),
-    });
+    listenForKeys(
+        {
+            j: () => page.go("next"),
+            k: () => page.go("prev"),
+            u: () => page.up(),
+            d: () => moveToDifference(byId("question")),
+            n: () => moveToStep(byId("question"), 1),
+            p: () => moveToStep(byId("question"), -1),
+            "/": () => page.find(),
+            "?": () => openHelp(dialog),
+        },
+        (key) => page.judging.press(key),
+    );
     addEventListener("hashchange", () => page.route());
     const main = /** @type {HTMLElement} */ (document.querySelector("main"));
     preparePrint(main);

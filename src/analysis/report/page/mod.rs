@@ -65,7 +65,7 @@ pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>, bar:
     let chunks = chosen(results, &rows, limits, bar)?;
     let (table, digest) = data::question_table(results, &rows, &chunks)?;
     let repeats = rows.iter().flat_map(|row| &row.episodes).map(Vec::len).max().unwrap_or_default();
-    let meta = data::metadata(results, &digest, repeats, &chunks, live);
+    let meta = data::metadata(results, &digest, repeats, &chunks, live)?;
     let content = document::Content { results, rows: &rows, limits, meta: &meta, table: &table, chunks: &chunks };
     Ok(Page { html: content.document(live.is_some()), questions: rows.len(), left_out: chunks.left_out() })
 }

@@ -4,8 +4,9 @@ import { answers, repeats, verdictOf } from "./answers.js";
 import { copyText, counted, el, listed, shellWord, unseen } from "./dom.js";
 import { distance, divergence, episodeOf, nameOf, ownVariants, repeatOf } from "./episodes.js";
 import { shownPair } from "./filter.js";
-import { judgeForm } from "./judge_form.js";
+import { judgeForm, labelInWords } from "./judge_form.js";
 import { asMarkdown } from "./markdown.js";
+import { queueBar, withoutQueue } from "./queue.js";
 import { forkOf, partInWords, trail } from "./trail.js";
 
 /** @typedef {import("./episodes.js").Subject} Subject */
@@ -14,13 +15,16 @@ import { forkOf, partInWords, trail } from "./trail.js";
  * Previous, next, and where this question is in the list.
  * @param {Subject} subject
  */
-function walk({ table, filter, index, shown, of }) {
+function walk({ table, filter, index, shown, of, queue }) {
     const place = shown.indexOf(index);
     const wide = (/** @type {string} */ text) => el("span", { class: "wide" }, text);
     const link = (/** @type {number | undefined} */ to, /** @type {(Node | string)[]} */ text, /** @type {string} */ rel) =>
         to === undefined
             ? el("span", { class: "off" }, ...text)
             : el("a", { href: addressOf(filter, table.id[to] ?? "", of(to)), rel, class: rel }, ...text);
+    if (queue) {
+        return el("nav", { class: "walk", "aria-label": "Questions" }, el("a", { href: addressOf(withoutQueue(filter)), class: "up" }, "All", wide(" questions")));
+    }
     const where = place < 0 ? `not among the ${counted(shown.length, "question")} of the list` : `${place + 1} of ${shown.length}`;
     return el(
         "nav",
@@ -105,13 +109,19 @@ function about(subject, variants, side) {
     const hidden = variants.some((v) => subject.hides(v, repeat));
     section.append(el("p", {}, verdictOf(subject, variants)), ...assessment(episode, hidden));
     const names = variants.map((v) => meta.variants[v]?.name ?? "");
-    const form = { meta, id: table.id[index] ?? "", episode, variant: names[0] ?? "", repeat, made: subject.made(first, repeat), side };
+    const made = subject.made(first, repeat);
+    const blind = hidden && !variants.some((v) => subject.sees(v, repeat));
+    const form = { meta, id: table.id[index] ?? "", episode, variant: names[0] ?? "", repeat, made, blind, open: hidden, side };
     const keep = (/** @type {Judgement} */ own) =>
         variants.map((v, i) => {
             const { key, started_at } = episodeOf(subject, v) ?? own;
             return { ...own, variant: names[i] ?? "", key, started_at: started_at ?? undefined };
         });
     section.append(judgeForm(form, (own) => subject.save(keep(own), side)));
+    if (!hidden) {
+        const line = (/** @type {Label} */ label) => `${label.by}: ${labelInWords(label)}${label.note ? `, “${label.note}”` : ""}`;
+        section.append(...subject.labels(episode).map((label) => el("p", { class: "opinion", dir: "auto" }, line(label))));
+    }
     return section;
 }
 
@@ -186,14 +196,14 @@ export function questionView(subject) {
     const pair = shownPair(meta, filter, ownVariants(subject), (left, right) => distance(subject, left, right));
     const { heading, top } = topLines(subject);
     /** @type {HTMLElement[]} */
-    const parts = [top, answers(subject, pair)];
+    const parts = subject.queue ? [top, queueBar(subject.queue, subject.press), answers(subject, pair)] : [top, answers(subject, pair)];
     if (!question) {
         const missing = "The steps of this question are not in this file. This prints them:";
         parts.push(el("p", { class: "notice" }, missing), ...ownVariants(subject).map((v) => command(subject, [v])));
     } else {
         const both = pair.filter((v) => v >= 0);
         const blind = both.some((v) => subject.hides(v, repeatOf(subject)));
-        const rest = [repeats(subject, pair), ...comparison(subject, pair), blind ? null : command(subject, both)];
+        const rest = [subject.queue ? null : repeats(subject, pair), ...comparison(subject, pair), blind ? null : command(subject, both)];
         parts.push(...rest.filter((part) => part !== null));
     }
     return { heading, parts };

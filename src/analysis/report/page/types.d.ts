@@ -3,6 +3,8 @@
 interface Variant {
     name: string;
     run: string;
+    /** Its name in the run. */
+    variant: string | null;
     target: string;
     model: string;
     dataset: number;
@@ -16,13 +18,35 @@ interface Live {
     ended: boolean;
 }
 
+/** A key of a judge, as in `wikitrail annotate`. */
+interface JudgeKey {
+    key: string;
+    class: string;
+    correct: boolean | null;
+    about: string;
+}
+
+/** What a person said of an episode. */
+interface Label {
+    key: string;
+    by: string;
+    correct: boolean | null;
+    class: string | null;
+    step: number | null;
+    note: string | null;
+    started_at?: string | null | undefined;
+}
+
 interface Meta {
     v: number;
     report: string;
     variants: Variant[];
     datasets: string[];
     classes: string[];
-    judgements: string[];
+    /** What the classes say. */
+    meanings: string[];
+    judgements: JudgeKey[];
+    labels: Label[];
     repeats: number;
     chunk: number;
     left_out: number;
@@ -140,6 +164,10 @@ interface Filter {
     left: string;
     right: string;
     repeat: string;
+    /** Episodes of a sample that is judged, its seed, and the place in it, from 1. */
+    sample: string;
+    seed: string;
+    at: string;
 }
 
 interface Place {
@@ -151,18 +179,12 @@ interface Place {
     filter: Filter;
 }
 
-interface Judgement {
+interface Judgement extends Label {
     v: 1;
-    key: string;
     id: string;
     variant: string;
     repeat: number;
-    by: string;
     at: string;
-    correct: boolean | null;
-    class: string | null;
-    step: number | null;
-    note: string | null;
     blind: boolean;
     page_sha256: string;
     started_at?: string | undefined;
