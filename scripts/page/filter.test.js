@@ -10,6 +10,7 @@ const variant = (right, own) => ({
     answer: right.map((value, i) => (value === null ? null : `Answer ${i}`)),
     steps: right.map((value, i) => (value === null ? null : i)),
     em: right,
+    measured: right.map((value) => (value === null ? 0 : 1)),
 });
 const meta = { variants: [{ name: "a" }, { name: "b" }, { name: "c" }], classes: ["search", "lookup"] };
 const table = {
@@ -45,13 +46,33 @@ test("the search looks for every word in id, question, gold answer and answers",
     assert.deepEqual(found({ q: "who absent" }), []);
 });
 
-test("orders keep the dataset's order among equals", () => {
-    assert.deepEqual(found({ order: "hardest" }), [2, 1, 0, 3]);
-    assert.deepEqual(found({ order: "steps" }), [3, 2, 1, 0]);
+test("every column sorts both ways: equal ones stay, those without a value come last", () => {
+    assert.deepEqual(found({ order: "question" }), [3, 2, 1, 0]);
+    assert.deepEqual(found({ order: "-question" }), [0, 1, 2, 3]);
+    assert.deepEqual(found({ order: "gold" }), [0, 2, 3, 1]);
+    assert.deepEqual(found({ order: "-gold" }), [3, 2, 0, 1]);
+    assert.deepEqual(found({ order: "type" }), [0, 2, 1, 3]);
+    assert.deepEqual(found({ order: "-dataset" }), [2, 3, 0, 1]);
+    assert.deepEqual(found({ order: "right" }), [2, 1, 0, 3], "the hardest first");
+    assert.deepEqual(found({ order: "mark:b" }), [2, 1, 0, 3], "wrong ones by class");
+    assert.deepEqual(found({ order: "-mark:b" }), [0, 3, 1, 2]);
+    assert.deepEqual(found({ order: "answer:a" }), [0, 1, 2, 3]);
+    assert.deepEqual(found({ order: "-steps:b", show: "wrong", variant: "b" }), [2, 1]);
+    assert.deepEqual(found({ order: "mark:nobody" }), [0, 1, 2, 3]);
+    const numbered = { ...table, id: ["q10", "q9", "Q1", "q2"] };
+    assert.deepEqual(matching(numbered, meta, { ...NO_FILTER, order: "id" }), [2, 3, 1, 0]);
+});
+
+test("unstable are the questions whose repeats disagree", () => {
+    const own = (em) => ({ ...variant(em.map((value) => Number(value > 0.5)), [null, null, null, null]), em });
+    const repeated = { ...table, variants: [own([1, 0.6, 0, 1]), own([0, 1, 0.2, 1])] };
+    const two = { ...meta, variants: meta.variants.slice(0, 2) };
+    assert.deepEqual(matching(repeated, two, { ...NO_FILTER, show: "unstable" }), [1, 2]);
+    assert.deepEqual(matching(repeated, two, { ...NO_FILTER, show: "unstable", variant: "b" }), [2]);
 });
 
 test("names of another page are found", () => {
-    assert.deepEqual(unknownNames(table, meta, { ...NO_FILTER, a: "nobody", class: "search", type: "odd" }), ["nobody", "odd"]);
+    assert.deepEqual(unknownNames(table, meta, { ...NO_FILTER, a: "nobody", class: "search", type: "odd", order: "-mark:x" }), ["nobody", "odd", "-mark:x"]);
 });
 
 test("pairs are counted row by row", () => {

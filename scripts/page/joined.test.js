@@ -14,3 +14,16 @@ test("lines that look like comments or imports are nothing else, as Rust drops t
         assert.doesNotMatch(line, /^export (default|\{|\*)/, name);
     }
 });
+
+test("no name is declared twice, as all files become one script", () => {
+    const names = lines.map(([, line]) => /^(?:export )?(?:async )?(?:function|const|let|class) (\w+)/.exec(line)?.[1]).filter(Boolean);
+    const twice = names.filter((name, at) => names.indexOf(name) !== at);
+    assert.deepEqual(twice, []);
+});
+
+test("every file is in the script", () => {
+    const joined = readFileSync(new URL("document.rs", folder), "utf8");
+    for (const name of new Set(lines.map(([file]) => file))) {
+        assert.ok(joined.includes(`include_str!("${name}")`), name);
+    }
+});

@@ -2,6 +2,7 @@
 
 mod forked;
 mod judged;
+mod listed;
 #[cfg(feature = "serve")]
 mod live;
 mod odd;

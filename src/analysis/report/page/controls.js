@@ -1,6 +1,7 @@
 // The controls above the list of questions.
-import { choice, el } from "./dom.js";
-import { COLUMNS, chosenPair } from "./filter.js";
+import { addressOf, NO_FILTER } from "./address.js";
+import { byId, choice, copyText, el } from "./dom.js";
+import { COLUMNS, chosenPair, isUnstable } from "./filter.js";
 
 /**
  * The values of a column that a question has, in the order of their first question.
@@ -32,6 +33,9 @@ function showOptions(table, meta) {
     }
     if (table.variants.some((v) => v.cut.includes(1))) {
         seldom.push(["cut", "calls cut by a limit"]);
+    }
+    if (meta.repeats > 1 && table.variants.some((v) => v.em.some((_, i) => isUnstable(v, i)))) {
+        seldom.push(["unstable", "unstable: repeats disagree"]);
     }
     if (meta.variants.length < 2) {
         return [
@@ -103,13 +107,6 @@ export function controlsFor(table, meta, filter, change) {
         const names = meta.datasets.map((name, i) => /** @type {[string, string]} */ ([String(i), name]));
         controls.push(choice("dataset", [["", "all"], ...names], filter.dataset, (dataset) => change({ dataset })));
     }
-    /** @type {[string, string][]} */
-    const orders = [
-        ["dataset", "as in the dataset"],
-        ["hardest", "hardest first"],
-        ["steps", "most steps first"],
-    ];
-    controls.push(choice("order", orders, filter.order, (order) => change({ order })));
     return controls;
 }
 
@@ -123,4 +120,30 @@ export function searchField(value, change) {
     input.value = value;
     input.addEventListener("input", () => change(input.value));
     return { input, label: el("label", { class: "choice search" }, el("span", {}, "search"), input) };
+}
+
+/**
+ * The numbers of the tables that filter the list, and the buttons that copy.
+ * @param {{open: number, filter: Filter}} page
+ */
+export function listenToOverview(page) {
+    byId("overview").addEventListener("click", (event) => {
+        const button = /** @type {Element} */ (event.target).closest("button");
+        const copied = button?.dataset["copy"];
+        if (button && copied) {
+            copyText(button, document.getElementById(copied)?.textContent ?? "");
+        } else if (button?.matches(".cell")) {
+            const { show, a, b, variant, class: own } = button.dataset;
+            const filter = { ...NO_FILTER, columns: page.filter.columns, show: show ?? "all", a: a ?? "", b: b ?? "", variant: variant ?? "", class: own ?? "" };
+            location.hash = addressOf(filter);
+            byId("questions").scrollIntoView();
+        }
+    });
+    document.querySelector("a.skip")?.addEventListener("click", (event) => {
+        const heading = /** @type {HTMLElement | null} */ (byId("question").querySelector("h1"));
+        if (page.open >= 0 && heading) {
+            event.preventDefault();
+            heading.focus();
+        }
+    });
 }

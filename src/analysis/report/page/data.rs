@@ -97,6 +97,7 @@ pub(super) fn question_table(
         json!({
             "right": column(&|row| json!(row.right(at).map(u8::from))),
             "em": column(&|row| json!(row.em(at))),
+            "measured": column(&|row| json!(row.measured(at))),
             "steps": column(&|row| json!(row.mean(at, 2))),
             "class": column(&|row| json!(row.class(at).and_then(place_of))),
             "unmeasured": column(&|row| json!(u8::from(row.is_unmeasured(at)))),
@@ -257,6 +258,11 @@ impl<'a> QuestionRow<'a> {
         let episodes = &self.episodes[variant];
         let right = self.right(variant);
         episodes.iter().find(|episode| episode.right == right).or(episodes.first()).copied()
+    }
+
+    /// How many repeats its EM is the mean of.
+    fn measured(&self, variant: usize) -> usize {
+        self.episodes[variant].iter().filter(|episode| matches!(episode.item.values.first(), Some(Some(_)))).count()
     }
 
     /// Whether an episode was not measured.

@@ -44,6 +44,11 @@ export function unseen(text) {
     return el("span", { class: "unseen" }, text);
 }
 
+/** @param {string} id */
+export function byId(id) {
+    return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
 /** @param {number} n */
 export function thousands(n) {
     return n.toLocaleString("en-US");
@@ -103,6 +108,18 @@ export function complain(text) {
  */
 export function reason(error) {
     return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Saves `text` as a file of the reader.
+ * @param {string} name
+ * @param {string} type
+ * @param {string} text
+ */
+export function saveFile(name, type, text) {
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    el("a", { href: url, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 /**

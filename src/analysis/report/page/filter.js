@@ -1,27 +1,8 @@
 // Which questions the list shows, in which order. Nothing here touches the page.
+import { foldText, listTexts, wordsOf } from "./search.js";
 
 /** Up to so many variants have a column each. */
 export const COLUMNS = 6;
-
-/** @type {WeakMap<Table, string[]>} */
-const searched = new WeakMap();
-
-/**
- * What the search looks through, one text a question.
- * @param {Table} table
- * @returns {string[]}
- */
-function texts(table) {
-    let known = searched.get(table);
-    if (!known) {
-        known = table.id.map((id, i) => {
-            const answers = table.variants.map((variant) => variant.answer[i] ?? "");
-            return [id, table.question[i], table.gold[i] ?? "", ...new Set(answers)].join("\n").toLowerCase();
-        });
-        searched.set(table, known);
-    }
-    return known;
-}
 
 /**
  * @param {Meta} meta
@@ -29,6 +10,16 @@ function texts(table) {
  */
 export function variantOf(meta, name) {
     return meta.variants.findIndex((variant) => variant.name === name);
+}
+
+/**
+ * Whether some repeats of a variant are right and some wrong.
+ * @param {VariantColumns} variant
+ * @param {number} i
+ */
+export function isUnstable(variant, i) {
+    const em = variant.em[i] ?? null;
+    return em !== null && em > 0 && em < 1;
 }
 
 /**
@@ -51,6 +42,9 @@ function shows(table, meta, filter) {
     if (filter.show === "cut") {
         return (i) => columns.some((v) => v.cut[i] === 1);
     }
+    if (filter.show === "unstable") {
+        return (i) => columns.some((v) => isUnstable(v, i));
+    }
     if (filter.show === "differ") {
         return (i) => table.variants.some((v) => v.right[i] === 1) && table.variants.some((v) => v.right[i] === 0);
     }
@@ -61,11 +55,78 @@ function shows(table, meta, filter) {
 }
 
 /**
- * @param {Table} table
- * @param {number} i
+ * The column that an order names: `gold`, or `mark:NAME` of a variant; `-` before it turns the order around.
+ * @param {Meta} meta
+ * @param {string} order
+ * @returns {{kind: string, v: number, descending: boolean} | null}
  */
-function mostSteps(table, i) {
-    return table.variants.reduce((most, variant) => Math.max(most, variant.steps[i] ?? 0), 0);
+export function sortOf(meta, order) {
+    const descending = order.startsWith("-");
+    const column = descending ? order.slice(1) : order;
+    const mark = column.indexOf(":");
+    if (mark < 0) {
+        return ["id", "question", "gold", "type", "dataset", "right"].includes(column) ? { kind: column, v: -1, descending } : null;
+    }
+    const [kind, v] = [column.slice(0, mark), variantOf(meta, column.slice(mark + 1))];
+    return v >= 0 && ["mark", "answer", "steps"].includes(kind) ? { kind, v, descending } : null;
+}
+
+/**
+ * What a column is sorted by, question by question: numbers, or texts in which `q2` comes before `q10`.
+ * @param {Table} table
+ * @param {{kind: string, v: number}} column
+ * @returns {(string | number | null)[]}
+ */
+function sortKeys(table, { kind, v }) {
+    const own = table.variants[v];
+    const texts = (/** @type {(string | null)[]} */ column) =>
+        column.map((text) => (text === null ? null : foldText(text).replace(/\d+/g, (digits) => digits.padStart(15, "0"))));
+    if (kind === "right") {
+        return table.id.map((_, i) => {
+            const known = table.variants.filter((variant) => variant.right[i] !== null);
+            return known.length > 0 ? known.filter((variant) => variant.right[i] === 1).length / known.length : null;
+        });
+    }
+    if (kind === "mark") {
+        // Wrong ones are together by their class.
+        return own?.em.map((em, i) => (em === null ? null : em * 1e6 + (own.class[i] ?? -1))) ?? [];
+    }
+    if (kind === "steps") {
+        return own?.steps ?? [];
+    }
+    return kind === "dataset" ? table.dataset : texts(kind === "answer" ? (own?.answer ?? []) : table[/** @type {"id" | "question" | "gold" | "type"} */ (kind)]);
+}
+
+/** The last order of a table: the search asks for it at every letter. @type {WeakMap<Table, {order: string, indices: number[]}>} */
+const lastOrder = new WeakMap();
+
+/**
+ * All questions in the filter's order. Among equals that of the dataset stays, and questions without a value come last.
+ * @param {Table} table
+ * @param {Meta} meta
+ * @param {string} order
+ * @returns {number[]}
+ */
+function inOrder(table, meta, order) {
+    const last = lastOrder.get(table);
+    if (last?.order === order) {
+        return last.indices;
+    }
+    const indices = table.id.map((_, i) => i);
+    const sort = sortOf(meta, order);
+    if (sort) {
+        const keys = sortKeys(table, sort);
+        const sign = sort.descending ? -1 : 1;
+        indices.sort((x, y) => {
+            const [one, other] = [keys[x] ?? null, keys[y] ?? null];
+            if (one === null || other === null) {
+                return Number(one === null) - Number(other === null);
+            }
+            return one === other ? 0 : one < other ? -sign : sign;
+        });
+    }
+    lastOrder.set(table, { order, indices });
+    return indices;
 }
 
 /**
@@ -76,15 +137,15 @@ function mostSteps(table, i) {
  * @returns {number[]}
  */
 export function matching(table, meta, filter) {
-    const words = filter.q.toLowerCase().split(/\s+/).filter(Boolean);
-    const text = words.length > 0 ? texts(table) : [];
+    const words = wordsOf(filter.q);
+    const text = words.length > 0 ? listTexts(table) : [];
     const shown = shows(table, meta, filter);
     // The class of a flip is that of the variant that is wrong.
     const named = variantOf(meta, filter.show === "flip" ? filter.b : filter.variant);
     const columns = named < 0 ? table.variants : table.variants.filter((_, v) => v === named);
     const classed = meta.classes.indexOf(filter.class);
     const indices = [];
-    for (let i = 0; i < table.id.length; i++) {
+    for (const i of inOrder(table, meta, filter.order)) {
         const kept =
             shown(i) &&
             (filter.class === "" || columns.some((v) => v.class[i] === classed && classed >= 0)) &&
@@ -94,12 +155,6 @@ export function matching(table, meta, filter) {
         if (kept) {
             indices.push(i);
         }
-    }
-    if (filter.order === "hardest") {
-        indices.sort((x, y) => (table.hard[y] ?? 0) - (table.hard[x] ?? 0) || x - y);
-    } else if (filter.order === "steps") {
-        const most = new Map(indices.map((i) => [i, mostSteps(table, i)]));
-        indices.sort((x, y) => (most.get(y) ?? 0) - (most.get(x) ?? 0) || x - y);
     }
     return indices;
 }
@@ -119,6 +174,9 @@ export function unknownNames(table, meta, filter) {
     }
     if (filter.type && !table.type.includes(filter.type)) {
         unknown.push(filter.type);
+    }
+    if (filter.order && !sortOf(meta, filter.order)) {
+        unknown.push(filter.order);
     }
     return [...new Set(unknown)];
 }

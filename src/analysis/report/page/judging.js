@@ -1,6 +1,6 @@
 // Judging on this page: its tools below the list, the queue of a sample, and what other people said.
 import { addressOf, placeOf } from "./address.js";
-import { el, reason } from "./dom.js";
+import { el, reason, saveFile } from "./dom.js";
 import { openHelp } from "./help.js";
 import { labelInWords, pressInForm } from "./judge_form.js";
 import { isBlind, isWithdrawn, judge, Judgements, setBlind } from "./judgements.js";
@@ -67,9 +67,7 @@ export class Judging {
     }
 
     saveFile() {
-        const url = URL.createObjectURL(new Blob([this.judgements.lines()], { type: "application/x-ndjson" }));
-        el("a", { href: url, download: "annotations.jsonl" }).click();
-        setTimeout(() => URL.revokeObjectURL(url), 10_000);
+        saveFile("annotations.jsonl", "application/x-ndjson", this.judgements.lines());
     }
 
     /**

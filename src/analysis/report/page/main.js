@@ -1,8 +1,9 @@
 // Starts the page: reads the data, follows the address.
 import { addressOf, NO_FILTER, placeOf } from "./address.js";
-import { controlsFor, searchField } from "./controls.js";
+import { columnsMenu } from "./columns.js";
+import { controlsFor, listenToOverview, searchField } from "./controls.js";
 import { Chunks, fault, unpack } from "./decode.js";
-import { complain, copyText, el, reason } from "./dom.js";
+import { byId, complain, el, reason } from "./dom.js";
 import { matching, unknownNames } from "./filter.js";
 import { fillHelp, openHelp } from "./help.js";
 import { isBlind } from "./judgements.js";
@@ -18,11 +19,6 @@ import { moveToDifference, moveToStep } from "./trail.js";
 
 /** For scrolling that follows an address. @type {{behavior: ScrollBehavior}} */
 const AT_ONCE = { behavior: "instant" };
-
-/** @param {string} id */
-function byId(id) {
-    return /** @type {HTMLElement} */ (document.getElementById(id));
-}
 
 /** The open page. */
 export class Page {
@@ -49,7 +45,8 @@ export class Page {
             hides: (i, v) => isBlind() && table.variants[v]?.outcome[i] !== null && !this.judgements.of(meta.variants[v]?.name ?? "", 0, table.id[i] ?? ""),
             judged: (i) => this.judgements.made.size > 0 && this.judgements.any(table.id[i] ?? ""),
             of: (i) => this.of(i),
-        });
+        }, (order) => this.change({ order }));
+        this.columns = columnsMenu(table, meta, (columns) => this.change({ columns }));
         this.controls = el("div", { class: "controls" });
         this.note = el("p", { class: "notice", role: "status", hidden: true });
         this.search = searchField("", (q) => this.type(q));
@@ -68,7 +65,8 @@ export class Page {
     build() {
         const { list } = this;
         const bar = el("div", { class: "controls" }, this.search.label, this.controls);
-        byId("list").replaceChildren(bar, this.note, list.count, list.printed, list.scroller, this.judging.tools);
+        const line = el("div", { class: "found" }, list.count, el("div", { class: "list-tools" }, this.columns.menu));
+        byId("list").replaceChildren(bar, this.note, line, list.printed, list.scroller, this.judging.tools);
         this.judging.draw();
     }
 
@@ -100,6 +98,7 @@ export class Page {
         this.controls.replaceChildren(...controlsFor(this.table, this.meta, this.filter, (change) => this.change(change)));
         const again = [...this.controls.querySelectorAll("label")].find((label) => label.firstElementChild?.textContent === focused);
         again?.querySelector("select")?.focus();
+        this.columns.update(this.filter);
         if (this.search.input.value !== this.filter.q) {
             this.search.input.value = this.filter.q;
         }
@@ -263,32 +262,6 @@ export class Page {
         this.search.input.focus();
         this.search.input.select();
     }
-}
-
-/**
- * The numbers of the tables that filter the list, and the buttons that copy.
- * @param {Page} page
- */
-function listenToOverview(page) {
-    byId("overview").addEventListener("click", (event) => {
-        const button = /** @type {Element} */ (event.target).closest("button");
-        const copied = button?.dataset["copy"];
-        if (button && copied) {
-            copyText(button, document.getElementById(copied)?.textContent ?? "");
-        } else if (button?.matches(".cell")) {
-            const { show, a, b, variant, class: own } = button.dataset;
-            const filter = { ...NO_FILTER, show: show ?? "all", a: a ?? "", b: b ?? "", variant: variant ?? "", class: own ?? "" };
-            location.hash = addressOf(filter);
-            byId("questions").scrollIntoView();
-        }
-    });
-    document.querySelector("a.skip")?.addEventListener("click", (event) => {
-        const heading = /** @type {HTMLElement | null} */ (byId("question").querySelector("h1"));
-        if (page.open >= 0 && heading) {
-            event.preventDefault();
-            heading.focus();
-        }
-    });
 }
 
 async function start() {

@@ -1,6 +1,7 @@
 // The list of questions: a table that has only the rows in sight, however many there are.
+import { columnsOf } from "./columns.js";
 import { counted, el, thousands } from "./dom.js";
-import { columnsOf, headRow, questionRow } from "./rows.js";
+import { headRow, questionRow } from "./rows.js";
 
 /** Rows beyond each edge of what is in sight. */
 const SPARE = 10;
@@ -12,12 +13,14 @@ export class QuestionList {
     /**
      * @param {Table} table
      * @param {Meta} meta
-     * @param {{hides: (i: number, v: number) => boolean, judged: (i: number) => boolean, of: (i: number) => string}} asks
+     * @param {Pick<List, "hides" | "judged" | "of">} asks
+     * @param {(order: string) => void} sort
      */
-    constructor(table, meta, asks) {
+    constructor(table, meta, asks, sort) {
         this.table = table;
         this.meta = meta;
         this.asks = asks;
+        this.sort = sort;
         /** @type {number[]} */
         this.shown = [];
         /** @type {Filter | null} */
@@ -68,28 +71,38 @@ export class QuestionList {
      * @param {Filter} filter
      */
     show(shown, filter) {
-        const columns = columnsOf(this.meta, filter);
-        const many = this.meta.variants.length > columns.length;
-        const longest = this.table.id.reduce((most, id) => Math.max(most, id.length), 4);
-        const widths = [`${Math.min(longest, 26) + 3}ch`, "", ...(many ? ["9rem"] : []), ...columns.map(() => (columns.length > 4 ? "7.4rem" : "9rem"))];
-        this.columns.replaceChildren(
-            ...widths.map((width) => {
-                const column = el("col");
-                column.style.width = width;
-                return column;
-            }),
-        );
-        this.grid.className = many ? "many" : columns.length > 2 ? "several" : "few";
-        this.grid.style.minWidth = columns.length > 2 ? `${24 + columns.length * 8}rem` : "";
-        this.head.replaceChildren(headRow(this.meta, filter));
-        this.grid.setAttribute("aria-rowcount", String(shown.length + 1));
-        if (shown.length !== this.shown.length || shown.some((i, at) => i !== this.shown[at])) {
-            this.scroller.scrollTop = 0;
+        const same = shown.length === this.shown.length && shown.every((i, at) => i === this.shown[at]);
+        if (filter !== this.filter) {
+            this.layOut(filter);
+            this.scroller.scrollTop = same ? this.scroller.scrollTop : 0;
         }
+        this.grid.setAttribute("aria-rowcount", String(shown.length + 1));
         this.shown = shown;
         this.filter = filter;
         this.count.textContent = `${thousands(shown.length)} of ${counted(this.table.id.length, "question")}`;
         this.refresh();
+    }
+
+    /**
+     * The columns, their widths and heads.
+     * @param {Filter} filter
+     */
+    layOut(filter) {
+        const columns = columnsOf(this.table, this.meta, filter);
+        const longest = this.table.id.reduce((most, id) => Math.max(most, id.length), 4);
+        const width = (/** @type {Column} */ { kind, rem }) => (kind === "id" ? Math.min(longest * 0.5 + 1.8, rem) : rem);
+        this.columns.replaceChildren(
+            ...columns.map((column) => {
+                const col = el("col");
+                col.style.width = column.rem > 0 ? `${width(column)}rem` : "";
+                return col;
+            }),
+        );
+        this.grid.style.minWidth = `${columns.reduce((sum, column) => sum + width(column), 18)}rem`;
+        const key = document.activeElement?.closest(".rows thead button")?.getAttribute("data-key");
+        this.head.replaceChildren(headRow(columns, this.meta, filter.order, this.sort));
+        const buttons = [...this.head.querySelectorAll("button")];
+        buttons.find((button) => button.dataset["key"] === key)?.focus({ preventScroll: true });
     }
 
     /** Draws the rows again, after a judgement for example. */
@@ -124,7 +137,7 @@ export class QuestionList {
      * @param {number} last
      */
     fill(first, last) {
-        const focused = document.activeElement?.closest("tr[data-place]")?.getAttribute("data-place");
+        const focused = document.activeElement?.closest("tr[data-question]")?.getAttribute("data-question");
         const filter = /** @type {Filter} */ (this.filter);
         const list = { table: this.table, meta: this.meta, filter, ...this.asks };
         const rows = this.shown.slice(first, last).map((i, at) => questionRow(list, i, first + at));
@@ -132,7 +145,7 @@ export class QuestionList {
         const left = this.printing ? 0 : this.shown.length - last;
         this.body.replaceChildren(this.gap(first), ...rows, ...(none ? [none] : []), this.gap(left));
         if (focused) {
-            const again = this.link(Number(focused));
+            const again = /** @type {HTMLElement | null} */ (this.body.querySelector(`tr[data-question="${focused}"] a`));
             (again ?? this.scroller).focus({ preventScroll: true });
         }
     }

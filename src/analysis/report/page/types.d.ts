@@ -63,7 +63,10 @@ interface VariantColumns {
     cut: (0 | 1)[];
     answer: (string | null)[];
     steps: (number | null)[];
+    /** The share of the measured repeats that are right. */
     em: (number | null)[];
+    /** How many repeats were measured. */
+    measured: number[];
 }
 
 interface Table {
@@ -160,7 +163,10 @@ interface Filter {
     variant: string;
     type: string;
     dataset: string;
+    /** A column, with `-` before it in descending order; empty as in the dataset. */
     order: string;
+    /** The groups of columns, joined by commas; empty for those of the page. */
+    columns: string;
     left: string;
     right: string;
     repeat: string;
@@ -168,6 +174,31 @@ interface Filter {
     sample: string;
     seed: string;
     at: string;
+}
+
+/** A column of the list. */
+interface Column {
+    /** What the menu of columns switches it by; empty for what is always there. */
+    group: string;
+    kind: string;
+    /** What the address calls it. */
+    key: string;
+    title: string;
+    /** Its variant, or -1. */
+    v: number;
+    /** Its width; 0 takes the rest. */
+    rem: number;
+    narrow: boolean;
+}
+
+/** What rows are made of. */
+interface List {
+    table: Table;
+    meta: Meta;
+    filter: Filter;
+    hides: (i: number, v: number) => boolean;
+    judged: (i: number) => boolean;
+    of: (i: number) => string;
 }
 
 interface Place {
