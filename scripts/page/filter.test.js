@@ -46,6 +46,11 @@ test("the search looks for every word in id, question, gold answer and answers",
     assert.deepEqual(found({ q: "who absent" }), []);
 });
 
+test("what the steps hold is found beside what the list says", () => {
+    assert.deepEqual(matching(table, meta, { ...NO_FILTER, q: "who" }, new Set([2])), [0, 2]);
+    assert.deepEqual(matching(table, meta, { ...NO_FILTER, q: "who", type: "comparison" }, new Set([1, 2])), [1]);
+});
+
 test("every column sorts both ways: equal ones stay, those without a value come last", () => {
     assert.deepEqual(found({ order: "question" }), [3, 2, 1, 0]);
     assert.deepEqual(found({ order: "-question" }), [0, 1, 2, 3]);

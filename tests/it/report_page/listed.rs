@@ -1,7 +1,7 @@
-//! The list of questions: its columns and their order.
+//! The list of questions: its columns and their order, the search of the steps.
 
 use super::odd::repeated;
-use super::{SIX, TWO, ids_of, page_of};
+use super::{SIX, TWO, ids_of, page_of, shown};
 use crate::browser::Browser;
 use crate::common::read;
 use serde_json::{Value, json};
@@ -101,6 +101,50 @@ fn six_variants_and_long_ids_fit() {
     browser.is_clean();
     browser.is_accessible();
     browser.picture("six-list-390");
+}
+
+#[test]
+fn the_search_reads_the_steps_and_says_so() {
+    let Some(mut browser) = Browser::open() else { return };
+    let (dir, page) = page_of(TWO);
+    let search = |browser: &mut Browser, text: &str| {
+        let script = format!(
+            "{{ const field = document.querySelector('#search'); field.value = {}; field.dispatchEvent(new Event('input')); }}",
+            json!(text)
+        );
+        browser.eval(&script);
+        browser.until("document.querySelector('.found').innerText.includes('The steps were searched')");
+        browser.eval(&of_column("id")).as_array().expect("ids").clone()
+    };
+    browser.page(&page, "#/");
+    // By hand: whose steps have the text.
+    let of_step = |step: &Value| {
+        let parts = ["thought", "action_text", "observation"];
+        parts.iter().any(|part| step[part].as_str().is_some_and(|text| text.contains("Ghislanzoni")))
+    };
+    let records = dir.records("run").into_iter();
+    let found = records.filter(|record| record["steps"].as_array().is_some_and(|steps| steps.iter().any(of_step)));
+    let known: BTreeSet<String> = found.map(|record| record["id"].as_str().expect("an id").to_owned()).collect();
+    let known: Vec<String> = known.into_iter().collect();
+    assert!(!known.is_empty());
+    assert_eq!(search(&mut browser, "GHISLANZONI"), known);
+    assert!(browser.text(".rows td.question").starts_with("react, step 1"), "where it was found");
+    for text in ["Târgu", "Ta\u{302}rgu", "targu"] {
+        assert!(search(&mut browser, text).contains(&json!("sample-008")), "{text}");
+    }
+    assert!(search(&mut browser, "jorn UTZON").contains(&json!("sample-007")));
+    assert!(search(&mut browser, "zzz").is_empty());
+    assert!(browser.text(".found").contains("they add none"));
+    browser.is_accessible();
+    // A question that was opened cold knows its place in what was found.
+    browser.page(&page, &format!("#/q/{}?q=ghislanzoni", known[0]));
+    browser.until(&format!("document.querySelector('.walk .where')?.innerText === '1 of {}'", known.len()));
+    browser.is_clean();
+
+    dir.wikitrail(&["report", "run", "--episodes", "none", "--out", "small.html"]).ok();
+    browser.page(&dir.path("small.html"), "#/?q=ghislanzoni");
+    assert_eq!(shown(&mut browser), 0);
+    assert!(browser.text(".found").contains("The steps of 60 questions are not in this file"));
 }
 
 #[test]

@@ -116,7 +116,7 @@ export function controlsFor(table, meta, filter, change) {
  * @param {(q: string) => void} change
  */
 export function searchField(value, change) {
-    const input = el("input", { type: "search", id: "search", placeholder: "id, question or answer", autocomplete: "off", spellcheck: "false" });
+    const input = el("input", { type: "search", id: "search", placeholder: "id, question, answer or steps", autocomplete: "off", spellcheck: "false" });
     input.value = value;
     input.addEventListener("input", () => change(input.value));
     return { input, label: el("label", { class: "choice search" }, el("span", {}, "search"), input) };

@@ -42,15 +42,24 @@ export class Chunks {
     }
 
     /**
+     * Decodes a chunk and does not keep it.
      * @param {number} n
      * @returns {Promise<Chunk>}
      */
-    async chunk(n) {
+    async read(n) {
         const text = this.source(n);
         if (text === null) {
             throw new Error(`part ${n} of the episodes is missing in this file`);
         }
-        const decoded = this.kept.get(n) ?? unpack(text);
+        return unpack(text);
+    }
+
+    /**
+     * @param {number} n
+     * @returns {Promise<Chunk>}
+     */
+    async chunk(n) {
+        const decoded = this.kept.get(n) ?? this.read(n);
         this.kept.delete(n);
         this.kept.set(n, decoded);
         decoded.catch(() => this.kept.delete(n));

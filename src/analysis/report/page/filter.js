@@ -134,9 +134,10 @@ function inOrder(table, meta, order) {
  * @param {Table} table
  * @param {Meta} meta
  * @param {Filter} filter
+ * @param {{has: (i: number) => boolean}} [found] questions whose steps have the words
  * @returns {number[]}
  */
-export function matching(table, meta, filter) {
+export function matching(table, meta, filter, found) {
     const words = wordsOf(filter.q);
     const text = words.length > 0 ? listTexts(table) : [];
     const shown = shows(table, meta, filter);
@@ -151,7 +152,7 @@ export function matching(table, meta, filter) {
             (filter.class === "" || columns.some((v) => v.class[i] === classed && classed >= 0)) &&
             (filter.type === "" || table.type[i] === filter.type) &&
             (filter.dataset === "" || String(table.dataset[i]) === filter.dataset) &&
-            words.every((word) => text[i]?.includes(word));
+            (words.every((word) => text[i]?.includes(word)) || found?.has(i));
         if (kept) {
             indices.push(i);
         }

@@ -13,6 +13,7 @@ import { follow } from "./live.js";
 import { preparePrint } from "./print.js";
 import { questionView } from "./question.js";
 import { withoutQueue } from "./queue.js";
+import { StepSearch } from "./search.js";
 import { QuestionList } from "./table.js";
 import { startTheme } from "./theme.js";
 import { moveToDifference, moveToStep } from "./trail.js";
@@ -46,11 +47,13 @@ export class Page {
             judged: (i) => this.judgements.made.size > 0 && this.judgements.any(table.id[i] ?? ""),
             of: (i) => this.of(i),
         }, (order) => this.change({ order }));
+        this.steps = new StepSearch(table, (n) => this.chunks.read(n), () => this.news());
         this.columns = columnsMenu(table, meta, (columns) => this.change({ columns }));
         this.controls = el("div", { class: "controls" });
         this.note = el("p", { class: "notice", role: "status", hidden: true });
         this.search = searchField("", (q) => this.type(q));
         this.waiting = 0;
+        this.drawn = 0;
     }
 
     /**
@@ -65,7 +68,7 @@ export class Page {
     build() {
         const { list } = this;
         const bar = el("div", { class: "controls" }, this.search.label, this.controls);
-        const line = el("div", { class: "found" }, list.count, el("div", { class: "list-tools" }, this.columns.menu));
+        const line = el("div", { class: "found" }, list.count, list.searched, list.progress, el("div", { class: "list-tools" }, this.columns.menu));
         byId("list").replaceChildren(bar, this.note, line, list.printed, list.scroller, this.judging.tools);
         this.judging.draw();
     }
@@ -108,7 +111,34 @@ export class Page {
         const unknown = unknownNames(this.table, this.meta, this.filter);
         this.note.hidden = unknown.length === 0;
         this.note.textContent = unknown.length > 0 ? `The address names what this page does not have: ${unknown.join(", ")}.` : "";
-        this.list.show(matching(this.table, this.meta, this.filter), this.filter);
+        this.steps.aim(this.filter.q);
+        this.drawFound();
+        const listed = new Set(this.list.shown.filter((i) => !this.steps.found.has(i)));
+        const rest = this.filter.q ? matching(this.table, this.meta, { ...this.filter, q: "" }).filter((i) => !listed.has(i)) : [];
+        this.steps.start(rest);
+        this.list.report(this.steps);
+    }
+
+    drawFound() {
+        const { found } = this.steps;
+        this.drawn = performance.now();
+        this.list.show(matching(this.table, this.meta, this.filter, found), this.filter, found);
+        this.list.report(this.steps);
+    }
+
+    /** A part of the steps was searched. */
+    async news() {
+        const { left, parts, found } = this.steps;
+        if (left > 0 && performance.now() - this.drawn < 250) {
+            return;
+        }
+        this.drawFound();
+        // A question that was opened with the search is told its place, unless somebody is at work in it.
+        if (left === 0 && parts > 0 && found.size > 0 && this.open >= 0 && document.activeElement?.matches("#question h1")) {
+            const top = scrollY;
+            await this.showQuestion(placeOf(location.hash));
+            scrollTo({ top, ...AT_ONCE });
+        }
     }
 
     /** Follows the address. */

@@ -129,8 +129,10 @@ function cellOf(list, i, { kind, v, narrow }) {
         return [el("span", { title: table.id[i] ?? "" }, ...shortId(table.id[i] ?? "")), judged];
     }
     if (kind === "question") {
+        const found = list.found.get(i);
+        const where = found && el("span", { class: "found-in" }, `${meta.variants[found[0]]?.name ?? ""}, ${found[1]}`);
         const link = el("a", { href: addressOf(filter, table.id[i] ?? "", list.of(i)), title: table.question[i] ?? "" }, table.question[i] || "(empty)");
-        return [el("div", { class: "lines" }, link)];
+        return [el("div", { class: "lines" }, where ?? null, link)];
     }
     if (kind === "sum") {
         return [table.variants.some((_, other) => list.hides(i, other)) ? hidden : summary(table, i)];

@@ -25,10 +25,14 @@ export class QuestionList {
         this.shown = [];
         /** @type {Filter | null} */
         this.filter = null;
+        /** @type {List["found"]} */
+        this.found = new Map();
         this.rowHeight = 40;
         this.range = "";
         this.printing = false;
         this.count = el("p", { role: "status", class: "count" });
+        this.searched = el("p", { role: "status", class: "count" });
+        this.progress = el("progress", { "aria-label": "Search of the steps", hidden: true });
         this.body = el("tbody", { role: "rowgroup" });
         this.head = el("thead", { role: "rowgroup" });
         this.columns = el("colgroup");
@@ -69,18 +73,27 @@ export class QuestionList {
     /**
      * @param {number[]} shown
      * @param {Filter} filter
+     * @param {List["found"]} found
      */
-    show(shown, filter) {
+    show(shown, filter, found) {
+        const top = Math.floor(this.scroller.scrollTop / this.rowHeight);
+        const again = top > 0 ? shown.indexOf(this.shown[top] ?? -1) : -1;
         const same = shown.length === this.shown.length && shown.every((i, at) => i === this.shown[at]);
         if (filter !== this.filter) {
             this.layOut(filter);
             this.scroller.scrollTop = same ? this.scroller.scrollTop : 0;
         }
+        const moved = filter === this.filter && again >= 0 ? again - top : 0;
         this.grid.setAttribute("aria-rowcount", String(shown.length + 1));
         this.shown = shown;
         this.filter = filter;
+        this.found = found;
         this.count.textContent = `${thousands(shown.length)} of ${counted(this.table.id.length, "question")}`;
         this.refresh();
+        if (moved !== 0) {
+            // More was found while somebody reads: what is in sight stays there.
+            this.scroller.scrollTop += moved * this.rowHeight;
+        }
     }
 
     /**
@@ -103,6 +116,23 @@ export class QuestionList {
         this.head.replaceChildren(headRow(columns, this.meta, filter.order, this.sort));
         const buttons = [...this.head.querySelectorAll("button")];
         buttons.find((button) => button.dataset["key"] === key)?.focus({ preventScroll: true });
+    }
+
+    /**
+     * Whether the steps were searched: nobody should take questions that were not looked at for questions without a match.
+     * @param {import("./search.js").StepSearch} steps
+     */
+    report({ words, parts, left, unread, found }) {
+        const more = this.shown.filter((i) => found.has(i)).length;
+        const lacking = unread > 0 ? ` The steps of ${counted(unread, "question")} are not in this file: they were not searched.` : "";
+        const done = `The steps were searched: they add ${more > 0 ? counted(more, "question") : "none"}.${lacking}`;
+        const text = words.length === 0 ? "" : left > 0 ? "Searching the steps …" : done;
+        if (this.searched.textContent !== text) {
+            this.searched.textContent = text;
+        }
+        this.progress.hidden = words.length === 0 || left === 0;
+        this.progress.max = parts || 1;
+        this.progress.value = parts - left;
     }
 
     /** Draws the rows again, after a judgement for example. */
@@ -139,7 +169,7 @@ export class QuestionList {
     fill(first, last) {
         const focused = document.activeElement?.closest("tr[data-question]")?.getAttribute("data-question");
         const filter = /** @type {Filter} */ (this.filter);
-        const list = { table: this.table, meta: this.meta, filter, ...this.asks };
+        const list = { table: this.table, meta: this.meta, filter, found: this.found, ...this.asks };
         const rows = this.shown.slice(first, last).map((i, at) => questionRow(list, i, first + at));
         const none = this.shown.length === 0 && el("tr", { role: "row" }, el("td", { role: "cell", class: "nothing", colspan: this.columns.childElementCount }, "No question matches these filters."));
         const left = this.printing ? 0 : this.shown.length - last;

@@ -196,6 +196,8 @@ interface List {
     table: Table;
     meta: Meta;
     filter: Filter;
+    /** Questions that only the steps made match, with the variant and the step. */
+    found: Map<number, [number, string]>;
     hides: (i: number, v: number) => boolean;
     judged: (i: number) => boolean;
     of: (i: number) => string;
