@@ -1,4 +1,4 @@
-//! The list of questions: its columns and their order, the search of the steps.
+//! The list of questions: its columns and their order, the search of the steps, the table that it saves.
 
 use super::odd::repeated;
 use super::{SIX, TWO, ids_of, page_of, shown};
@@ -145,6 +145,29 @@ fn the_search_reads_the_steps_and_says_so() {
     browser.page(&dir.path("small.html"), "#/?q=ghislanzoni");
     assert_eq!(shown(&mut browser), 0);
     assert!(browser.text(".found").contains("The steps of 60 questions are not in this file"));
+}
+
+#[test]
+fn the_rows_of_the_filter_are_saved_as_a_table() {
+    let Some(mut browser) = Browser::open() else { return };
+    let (dir, page) = page_of(TWO);
+    browser.page(&page, "#/?show=wrong&variant=cot&order=-id");
+    let saved = browser.download("questions.csv", "document.querySelector('.found button').click()");
+    let mut table = csv::Reader::from_reader(saved.as_bytes());
+    let heads: Vec<String> = table.headers().expect("heads").iter().map(str::to_owned).collect();
+    assert_eq!(heads[..4], ["id", "question", "gold answer", "react: answer"]);
+    assert_eq!(heads[7..], ["cot: answer", "cot: right", "cot: class", "cot: steps"]);
+    let rows: Vec<csv::StringRecord> = table.records().collect::<Result<_, _>>().expect("rows");
+    let known = dir.wikitrail(&["show", "run@cot", "--wrong", "--json"]).ok().lines();
+    assert_eq!(rows.len(), known.len());
+    for (row, line) in rows.iter().zip(known.iter().rev()) {
+        assert_eq!([&row[0], &row[8]], [line["id"].as_str().expect("an id"), "0"]);
+        assert_eq!(&row[9], line["failure"]["class"].as_str().expect("a class"));
+    }
+    let ids: Vec<&str> = rows.iter().map(|row| &row[0]).collect();
+    let mut listed = ids_of(&dir, &["--variant", "cot", "--wrong"]);
+    listed.reverse();
+    assert_eq!(ids, listed);
 }
 
 #[test]

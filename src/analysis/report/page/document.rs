@@ -32,6 +32,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("search.js"),
     include_str!("filter.js"),
     include_str!("columns.js"),
+    include_str!("csv.js"),
     include_str!("theme.js"),
     include_str!("keys.js"),
     include_str!("help.js"),

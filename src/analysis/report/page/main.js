@@ -2,9 +2,10 @@
 import { addressOf, NO_FILTER, placeOf } from "./address.js";
 import { columnsMenu } from "./columns.js";
 import { controlsFor, listenToOverview, searchField } from "./controls.js";
+import { csvOf } from "./csv.js";
 import { Chunks, fault, unpack } from "./decode.js";
-import { byId, complain, el, reason } from "./dom.js";
-import { matching, unknownNames } from "./filter.js";
+import { byId, complain, el, reason, saveFile } from "./dom.js";
+import { matching, unknownNames, variantsOf } from "./filter.js";
 import { fillHelp, openHelp } from "./help.js";
 import { isBlind } from "./judgements.js";
 import { Judging } from "./judging.js";
@@ -68,9 +69,17 @@ export class Page {
     build() {
         const { list } = this;
         const bar = el("div", { class: "controls" }, this.search.label, this.controls);
-        const line = el("div", { class: "found" }, list.count, list.searched, list.progress, el("div", { class: "list-tools" }, this.columns.menu));
+        const save = el("button", { type: "button", click: () => this.saveRows() }, "Download CSV");
+        const line = el("div", { class: "found" }, list.count, list.searched, list.progress, el("div", { class: "list-tools" }, save, this.columns.menu));
         byId("list").replaceChildren(bar, this.note, line, list.printed, list.scroller, this.judging.tools);
         this.judging.draw();
+    }
+
+    saveRows() {
+        const { meta, table, list } = this;
+        const { dataset } = this.filter;
+        const variants = dataset === "" ? meta.variants.map((_, v) => v) : variantsOf(meta, Number(dataset));
+        saveFile("questions.csv", "text/csv", csvOf(table, meta, list.shown, variants, list.asks.hides));
     }
 
     /** @param {string} q */
