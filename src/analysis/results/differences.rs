@@ -81,8 +81,12 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
     // A rule that cannot be read is said elsewhere.
     let decided = || origin.graded.stopping().ok().flatten().is_some_and(|found| found.decided);
     (recorded < planned && !decided()).then(|| {
-        let resume = if origin.manifest.is_imported() { "" } else { "; continue with --resume" };
-        format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded{resume}")
+        let next = match () {
+            () if origin.manifest.is_imported() => "",
+            () if RunFolder::at(&source.run.path).is_going() => "; it is still running",
+            () => "; continue with --resume",
+        };
+        format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded{next}")
     })
 }
 

@@ -1,7 +1,7 @@
 //! The run folder: creating and opening it; its manifest, questions, prompts and notes.
 
 use super::journal::{self, Episodes, Journaled, replace, replace_with};
-use super::lock::{CLASSIFICATIONS, Claim, VERDICTS, is_lock};
+use super::lock::{CLASSIFICATIONS, Claim, VERDICTS, is_held, is_lock};
 use super::records::{Shard as RecordFile, is_of_another, json};
 use super::{Appender, Journal, Lock, PaidByVariant, Records, Skipped, StoreError};
 use crate::base::bounded::{read_at_most, read_line, text_at_most, too_long};
@@ -75,6 +75,11 @@ impl RunFolder {
     pub(crate) fn lock(&self, shard: Option<Shard>) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
         Lock::take(&self.path, shard)
+    }
+
+    /// Whether a process writes the run, as far as its locks tell.
+    pub(crate) fn is_going(&self) -> bool {
+        is_held(&self.path)
     }
 
     pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {

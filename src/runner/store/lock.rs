@@ -29,8 +29,11 @@ pub(crate) const WATCH: Duration = Duration::from_secs(20);
 const MAX_LOCK_BYTES: u64 = 200;
 const MAX_LISTED: usize = 7;
 
-/// How long to wait before another look at who has the claim.
+/// How long to wait before another look at who has the claim, and before another attempt at a lock.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Attempts at a lock: [`is_held`] has it for a moment.
+const ATTEMPTS: usize = 4;
 
 const NAME: &str = ".lock";
 
@@ -86,7 +89,7 @@ impl Lock {
     }
 
     fn whole(folder: &Path, path: PathBuf, mut file: File) -> Result<Self, StoreError> {
-        if let Err(error) = file.try_lock() {
+        if let Err(error) = try_lock(&file) {
             if let TryLockError::Error(source) = error {
                 return Err(StoreError::Io { action: "lock", path, source });
             }
@@ -110,7 +113,7 @@ impl Lock {
         }
         let path = folder.join(format!("{NAME}.{}", shard.name()));
         let file = open(&path)?;
-        let is_locked = match file.try_lock() {
+        let is_locked = match try_lock(&file) {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => {
                 return Err(StoreError::ShardLocked { path: folder.to_owned(), shard, holder: holder(&file) });
@@ -208,6 +211,32 @@ pub(super) fn hold_still(folder: &Path) -> Result<Option<File>, StoreError> {
         Err(TryLockError::WouldBlock) => Err(busy(folder, &file)?),
         _ => Ok(Some(file)),
     }
+}
+
+/// Whether a process writes the folder or a shard of it. On a disk without locks nobody can tell, so it may.
+pub(super) fn is_held(folder: &Path) -> bool {
+    let is_locked = |path: &Path| {
+        let file = check_own(path).and_then(|()| File::open(path));
+        file.is_ok_and(|file| file.try_lock_shared().is_err())
+    };
+    // The lock of another machine's process may not reach this one.
+    let is_touched = |path: &Path| {
+        let signed = path.metadata().ok().filter(|metadata| metadata.len() > 0);
+        let age = signed.and_then(|metadata| metadata.modified().ok()?.elapsed().ok());
+        age.is_some_and(|age| age < WATCH)
+    };
+    let mut shards = locks_of_shards(folder).unwrap_or_default().into_iter();
+    is_locked(&folder.join(NAME)) || shards.any(|(_, path)| is_locked(&path) || is_touched(&path))
+}
+
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 1..ATTEMPTS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            result => return result,
+        }
+    }
+    file.try_lock()
 }
 
 /// The error of a folder whose lock, in `file`, others hold.
@@ -365,7 +394,7 @@ fn claim(path: &Path, watched: bool) -> io::Result<Option<File>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lock, hold_still, is_lock};
+    use super::{Lock, hold_still, is_held, is_lock};
     use crate::base::Shard;
     use crate::runner::store::StoreError;
     use std::cell::RefCell;
@@ -400,8 +429,11 @@ mod tests {
         assert!(matches!(hold_still(dir.path()), Err(StoreError::Locked { .. })));
         drop(first);
         drop(take("1/3").expect("free again"));
+        assert!(is_held(dir.path()), "the second shard is written");
         drop(second);
+        assert!(!is_held(dir.path()));
         let whole = take("").expect("free");
+        assert!(is_held(dir.path()));
         let error = take("2/3").expect_err("held").to_string();
         assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
         drop(whole);
