@@ -4,17 +4,20 @@
 //! sites nor other users of the machine read a run or write to it.
 
 use crate::analysis::annotations::{self, Annotation};
-use crate::analysis::report::leaderboard::entries;
-use crate::analysis::report::page::{Episodes, Limits, Live, index, page};
+use crate::analysis::report::console::{duration, rate};
+use crate::analysis::report::leaderboard::{Entry, entries};
+use crate::analysis::report::page::{Episodes, Limits, Listing, Live, Stopped, index, page, unknown_address};
 use crate::analysis::report::progress::Bar;
-use crate::analysis::results::follow::Follower;
-use crate::analysis::results::{Results, RunRef, Source, runs};
-use crate::base::Trajectory;
+use crate::analysis::results::follow::{Follower, Progress, version};
+use crate::analysis::results::{Results, RunRef, Source, folder_name, runs};
 use crate::base::json_error;
+use crate::base::{Manifest, Trajectory, sha256_hex};
+use crate::net::recording::{create_private_beside, read_own};
 use crate::net::server::reply::{self, body};
 use crate::net::server::{Hosts, Refusal, ServeError, Server, Settings};
-use crate::runner::RunError;
 use crate::runner::store::RunFolder;
+use crate::runner::{RunError, state_folder};
+use crate::scoring::float;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
@@ -22,14 +25,16 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use futures_util::stream::unfold;
+use jiff::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -39,6 +44,12 @@ const STREAMS: usize = 16;
 
 /// How often a run that is going is looked at.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How often a page hears of a run that is going and records nothing.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// Runs and variants on one page at most.
+const MAX_COMPARED: usize = 30;
 
 /// Pages that are kept; one has up to 50 MB.
 const MAX_PAGES: usize = 8;
@@ -56,12 +67,13 @@ pub(crate) struct Viewing {
     pub(crate) bind: SocketAddr,
     /// Whether judgements are written to the runs' folders.
     pub(crate) annotate: bool,
+    /// The random word of the addresses.
+    pub(crate) token: String,
 }
 
 #[derive(Debug, Clone)]
 struct Viewer {
     settings: Arc<Viewing>,
-    token: Arc<str>,
     /// Becomes true when the server ends, so that streams end too.
     ended: watch::Receiver<bool>,
     streams: Arc<Semaphore>,
@@ -73,14 +85,18 @@ struct Viewer {
 /// Pages by the name of their run, and the index under an empty name; each with the state of the folders that it shows.
 type Pages = HashMap<String, (FolderState, Bytes)>;
 
-/// Length and time of change of each file, by which a page is computed once for a state of its folder.
+/// What a page is computed once for: length and time of change of each file, and which runs are going.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct FolderState(BTreeMap<PathBuf, (u64, Option<SystemTime>)>);
+struct FolderState {
+    files: BTreeMap<PathBuf, (u64, Option<SystemTime>)>,
+    going: Vec<PathBuf>,
+}
 
 impl FolderState {
     fn of(runs: &[RunRef]) -> Self {
         let mut state = Self::default();
         let mut paths: Vec<PathBuf> = runs.iter().map(|run| run.path.clone()).collect();
+        state.going = paths.iter().filter(|path| RunFolder::at(*path).is_going()).cloned().collect();
         while let Some(path) = paths.pop() {
             if let Ok(entries) = fs::read_dir(&path) {
                 // A link to a folder may lead in a circle.
@@ -89,7 +105,7 @@ impl FolderState {
                     .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink() || entry.path().is_file()));
                 paths.extend(entries.map(|entry| entry.path()));
             } else if let Ok(found) = path.metadata() {
-                state.0.insert(path, (found.len(), found.modified().ok()));
+                state.files.insert(path, (found.len(), found.modified().ok()));
             }
         }
         state
@@ -98,30 +114,29 @@ impl FolderState {
     /// Whether a later change would have another time: file systems round times.
     fn is_settled(&self) -> bool {
         let old = |time: &SystemTime| time.elapsed().is_ok_and(|age| age >= SETTLED);
-        !self.0.is_empty() && self.0.values().all(|(_, time)| time.as_ref().is_some_and(old))
+        !self.files.is_empty() && self.files.values().all(|(_, time)| time.as_ref().is_some_and(old))
     }
 }
 
 /// A server of runs, its address with the random word, and what ends its streams.
 pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Sender<bool>), ServeError> {
-    let bind = settings.bind;
-    let token = token().map_err(|source| ServeError::Bind { address: bind, source })?;
+    let (bind, token) = (settings.bind, settings.token.clone());
     let (end, ended) = watch::channel(false);
     let viewer = Viewer {
         settings: Arc::new(settings),
-        token: token.clone().into(),
         ended,
         streams: Arc::new(Semaphore::new(STREAMS)),
         writing: Arc::default(),
         pages: Arc::default(),
     };
-    let nothing = "use the address that `wikitrail view` printed";
     let router = Router::new()
         .route(&format!("/{token}/"), get(listed))
         .route(&format!("/{token}/run/{{run}}"), get(shown))
         .route(&format!("/{token}/run/{{run}}/events"), get(events))
         .route(&format!("/{token}/run/{{run}}/annotations"), post(annotated))
-        .fallback(async move || reply::text(StatusCode::NOT_FOUND, nothing))
+        .route(&format!("/{token}/compare/{{runs}}"), get(compared))
+        .route("/proof/{nonce}", get(proof))
+        .fallback(async || (StatusCode::NOT_FOUND, page_answer(unknown_address().into())))
         .with_state(viewer);
     let settings = Settings { bind, hosts: Hosts::default(), log: None, per_client: None };
     let server = Server::bind(router, settings).await?;
@@ -129,11 +144,43 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
     Ok((server, url, end))
 }
 
-/// Random 128-bit URL token.
-fn token() -> io::Result<String> {
+/// The random word of the addresses, and whether the next start at this port has the same one.
+///
+/// A port that was chosen keeps its word in a file that only its owner reads, so that open pages and bookmarks stay valid.
+pub(crate) fn token(port: u16) -> io::Result<(String, bool)> {
+    let file = state_folder().filter(|_| port != 0).map(|folder| folder.join("view").join(port.to_string()));
+    if let Some(known) = file.as_deref().and_then(known_token) {
+        return Ok((known, true));
+    }
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
+    let token = format!("{:032x}", u128::from_ne_bytes(random));
+    let is_kept = file.is_some_and(|file| keep_token(&file, &token).is_ok());
+    Ok((token, is_kept))
+}
+
+/// The word in that file, unless others may have read or written it.
+fn known_token(path: &FilePath) -> Option<String> {
+    let file = read_own(path).ok()?;
+    #[cfg(unix)]
+    if std::os::unix::fs::PermissionsExt::mode(&file.metadata().ok()?.permissions()) & 0o077 != 0 {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(64).read_to_string(&mut text).ok()?;
+    let token = text.trim();
+    let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_token.then(|| token.to_owned())
+}
+
+fn keep_token(path: &FilePath, token: &str) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let (mut file, beside) = create_private_beside(path)?;
+    let written = writeln!(file, "{token}").and_then(|()| fs::rename(&beside, path));
+    written.inspect_err(|_| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&beside);
+    })
 }
 
 impl Viewer {
@@ -184,9 +231,22 @@ impl Viewer {
         for entries in &mut groups {
             entries.sort_by(|a, b| b.em.unwrap_or(-1.0).total_cmp(&a.em.unwrap_or(-1.0)));
         }
-        let link = |entry: &crate::analysis::report::leaderboard::Entry| format!("run/{}", encoded(&entry.path));
+        let is_going = |run: &&RunRef| RunFolder::at(&run.path).is_going();
+        let going = runs.iter().filter(is_going).map(|run| run.path.display().to_string()).collect();
+        let stopped = runs.iter().filter_map(|run| {
+            let own = || groups.iter().flatten().filter(|entry| FilePath::new(&entry.path) == run.path);
+            let is_decided = own().any(|entry| entry.stopping.as_ref().is_some_and(|found| found.decided));
+            let done = own().map(|entry| entry.episodes).sum();
+            stopped(run, &RunFolder::at(&run.path).manifest().ok()?, done).filter(|_| !is_decided)
+        });
+        let stopped = stopped.collect();
+        let link = |entry: &Entry| {
+            let alone = entry.run == entry.path;
+            let at = if alone { String::new() } else { format!("#/?variant={}", encoded(&entry.variant)) };
+            format!("run/{}{at}", encoded(&entry.path))
+        };
         let title = self.settings.folders.join(", ");
-        Ok(index(&groups, &results.notes, &title, link))
+        Ok(index(&Listing { groups, notes: results.notes, title, going, stopped }, link))
     }
 
     fn page(&self, name: &str) -> Result<Bytes, Refusal> {
@@ -195,15 +255,46 @@ impl Viewer {
     }
 
     fn compute_page(&self, name: &str, run: &RunRef) -> Result<String, Refusal> {
-        let manifest = RunFolder::at(&run.path).manifest().map_err(|error| failed(error.into()))?;
+        let folder = RunFolder::at(&run.path);
+        let manifest = folder.manifest().map_err(|error| failed(error.into()))?;
+        // Before the records are read: what is appended meanwhile makes a new one.
+        let version = version(&folder).map_err(|error| failed(error.into()))?;
         let results = Results::of(std::slice::from_ref(run), true).map_err(failed)?;
+        let mut rules = results.groups.iter().flat_map(|group| &group.stopped);
+        let is_decided = rules.any(|rule| rule.found.as_ref().is_some_and(|found| found.decided));
+        let done = results.variants().map(|(source, _)| source.episodes.len()).sum();
+        let stopped = stopped(run, &manifest, done).filter(|_| !is_decided);
+        let follows = stopped.is_some() || folder.is_going();
         let live = Live {
-            token: if self.settings.annotate { self.token.to_string() } else { String::new() },
+            name: folder_name(&run.path),
+            token: if self.settings.annotate { self.settings.token.clone() } else { String::new() },
             annotations: format!("{}/annotations", encoded(name)),
-            events: format!("{}/events", encoded(name)),
-            ended: manifest.has_ended(),
+            events: if follows { format!("{}/events", encoded(name)) } else { String::new() },
+            version,
+            stopped,
         };
         Ok(page(&results, &LIMITS, Some(&live), &Bar::hidden()).map_err(failed)?.html)
+    }
+
+    /// The page of several runs or variants (`RUN@VARIANT`), a line each.
+    fn comparison(&self, names: &str) -> Result<Bytes, Refusal> {
+        let served = self.runs();
+        let named = |name: &str| {
+            let run = served.iter().find(|run| run.typed() == name).cloned();
+            run.or_else(|| served.iter().find_map(|run| variant_of(run, name)))
+        };
+        let runs: Option<Vec<RunRef>> = names.lines().take(MAX_COMPARED + 1).map(named).collect();
+        let absent = || Refusal(StatusCode::NOT_FOUND, "no run or variant of this name is served".to_owned());
+        let mut runs = runs.ok_or_else(absent)?;
+        if runs.len() > MAX_COMPARED {
+            let sentence = format!("at most {MAX_COMPARED} runs or variants are compared on one page");
+            return Err(Refusal(StatusCode::BAD_REQUEST, sentence));
+        }
+        runs.sort_by(|a, b| a.path.cmp(&b.path));
+        self.once(&format!("compare {names}"), &runs, || {
+            let results = Results::of(&runs, true).map_err(failed)?;
+            Ok(page(&results, &LIMITS, Some(&Live::default()), &Bar::hidden()).map_err(failed)?.html)
+        })
     }
 
     fn annotate(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
@@ -234,6 +325,27 @@ impl Viewer {
     }
 }
 
+/// A run that no process is at work on and that has `done` of more episodes.
+fn stopped(run: &RunRef, manifest: &Manifest, done: usize) -> Option<Stopped> {
+    let (folder, total) = (RunFolder::at(&run.path), manifest.planned_in_all());
+    // A variant that was named alone is not the whole run.
+    if done >= total || run.variant.is_some() || manifest.is_imported() || folder.is_going() {
+        return None;
+    }
+    let at = folder.last_written().and_then(|time| Timestamp::try_from(time).ok());
+    let begun = || manifest.started_at.parse().ok();
+    let path = run.path.display().to_string();
+    Some(Stopped { path, done, total, at: at.or_else(begun), resume: manifest.resume_command(&run.path) })
+}
+
+/// The variant of this run that is typed so.
+fn variant_of(run: &RunRef, name: &str) -> Option<RunRef> {
+    let variant = name.strip_prefix(run.path.to_str()?)?.strip_prefix('@')?;
+    let manifest = RunFolder::at(&run.path).manifest().ok()?;
+    let is_known = run.variant.is_none() && manifest.variants.iter().any(|known| known.name == variant);
+    is_known.then(|| RunRef { variant: Some(variant.to_owned()), ..run.clone() })
+}
+
 #[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
 fn failed(error: RunError) -> Refusal {
     Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
@@ -257,6 +369,16 @@ async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result<
     read(move || viewer.page(&run)).await.map(page_answer)
 }
 
+async fn compared(State(viewer): State<Viewer>, Path(runs): Path<String>) -> Result<Response, Refusal> {
+    read(move || viewer.comparison(&runs)).await.map(page_answer)
+}
+
+/// What only a server with the page's own word can say. A page asks for it before it names its word again: another
+/// program may have taken the port meanwhile.
+async fn proof(State(viewer): State<Viewer>, Path(nonce): Path<String>) -> Response {
+    reply::text(StatusCode::OK, &sha256_hex([viewer.settings.token.as_bytes(), nonce.as_bytes()]))
+}
+
 /// A page; what it may load and run is in its own policy.
 fn page_answer(page: Bytes) -> Response {
     let headers = [
@@ -275,7 +397,7 @@ async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result
     let run = read(move || viewer.run(&run)).await?;
     let busy = |_| Refusal(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some".to_owned());
     let place = streams.try_acquire_owned().map_err(busy)?;
-    let events = Events { follower: Follower::new(&run.path), ended, first: None, last: None, _place: place };
+    let events = Events { follower: Follower::new(&run.path), ended, last: None, _place: place };
     let stream = unfold(Some(events), async |events| events?.next().await);
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     Ok((headers, Body::from_stream(stream)).into_response())
@@ -285,9 +407,8 @@ async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result
 struct Events {
     follower: Follower,
     ended: watch::Receiver<bool>,
-    /// Episodes at the first look, which the page has, and at the last one.
-    first: Option<usize>,
-    last: Option<usize>,
+    /// The version of the last message, and when it was sent.
+    last: Option<(String, Instant)>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -306,11 +427,12 @@ impl Events {
             .ok()?;
             self.follower = follower;
             let progress = progress.ok()?;
-            let first = *self.first.get_or_insert(progress.done);
-            if self.last != Some(progress.done) {
-                self.last = Some(progress.done);
-                let mut message = serde_json::to_value(&progress).ok()?;
-                message["changed"] = (progress.done != first).into();
+            let is_known = self.last.as_ref().is_some_and(|(version, sent)| {
+                *version == progress.version && (!progress.going || sent.elapsed() < HEARTBEAT)
+            });
+            if !is_known {
+                let message = message(&progress);
+                self.last = Some((progress.version, Instant::now()));
                 return Some((Ok(format!("data: {message}\n\n")), Some(self)));
             }
             tokio::select! {
@@ -319,6 +441,28 @@ impl Events {
             }
         }
     }
+}
+
+/// What the page says of a run that is going.
+fn message(progress: &Progress) -> Value {
+    let Progress { done, total, going, version, newest, failed, reason, .. } = progress;
+    let remaining = float(total.saturating_sub(*done));
+    let left = progress.rate.filter(|_| remaining > 0.0).map(|rate| Duration::try_from_secs_f64(remaining / rate));
+    let left = left.and_then(Result::ok).map(|left| duration(u64::try_from(left.as_millis()).unwrap_or(u64::MAX)));
+    let age = progress.last.map(|last| last.elapsed().unwrap_or_default().as_secs());
+    json!({
+        "done": done,
+        "total": total,
+        "going": going,
+        "version": version,
+        "rate": progress.rate.map(rate),
+        "left": left,
+        "cost": progress.cost_usd.map(|cost| format!("{cost:.4} USD")),
+        "age": age,
+        "failed": failed,
+        "reason": reason,
+        "newest": newest,
+    })
 }
 
 async fn annotated(
@@ -331,7 +475,8 @@ async fn annotated(
     if !viewer.settings.annotate {
         return forbidden("this server writes nothing: start it with --annotate");
     }
-    let named = head.headers.get("x-wikitrail-token").is_some_and(|token| token.as_bytes() == viewer.token.as_bytes());
+    let named =
+        head.headers.get("x-wikitrail-token").is_some_and(|token| token.as_bytes() == viewer.settings.token.as_bytes());
     let is_json =
         head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !named || !is_json {
@@ -344,10 +489,11 @@ async fn annotated(
 
 #[cfg(test)]
 mod tests {
-    use super::{FolderState, Viewer, Viewing};
+    use super::{FolderState, Viewer, Viewing, keep_token, known_token};
     use crate::analysis::results::RunRef;
     use std::fs::{self, File};
     use std::net::{Ipv4Addr, SocketAddr};
+    use std::path::Path;
     use std::sync::Arc;
     use std::time::{Duration, SystemTime};
 
@@ -373,13 +519,32 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_others_may_know_is_not_used_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("view").join("8000");
+        let word = "0123456789abcdef0123456789abcdef";
+        keep_token(&path, word).expect("written");
+        assert_eq!(known_token(&path).as_deref(), Some(word));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = |path: &Path| path.metadata().expect("there").permissions().mode() & 0o777;
+            assert_eq!(mode(&path), 0o600);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("changed");
+            assert_eq!(known_token(&path), None);
+        }
+        keep_token(&path, "short").expect("written");
+        assert_eq!(known_token(&path), None);
+    }
+
+    #[test]
     fn a_page_is_computed_once_for_a_state_of_its_folder() {
         let dir = tempfile::tempdir().expect("a folder");
         let run = [RunRef { path: dir.path().to_owned(), variant: None }];
-        let settings = Viewing { folders: vec![], bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), annotate: false };
+        let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let settings = Viewing { folders: vec![], bind, annotate: false, token: String::new() };
         let viewer = Viewer {
             settings: Arc::new(settings),
-            token: "token".into(),
             ended: tokio::sync::watch::channel(false).1,
             streams: Arc::new(tokio::sync::Semaphore::new(1)),
             writing: Arc::default(),

@@ -3,7 +3,7 @@
 use super::config;
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::analysis::live_view::{Viewing, view};
+use crate::analysis::live_view::{Viewing, token, view};
 use crate::analysis::report::console::stdout;
 use crate::analysis::results::runs;
 use crate::base::Compat;
@@ -137,7 +137,7 @@ pub(super) struct ViewArgs {
     /// Folders that contain runs, or runs; those that are still going are followed [default: results] [env: `WIKITRAIL_RESULTS`].
     #[arg(value_name = "FOLDER")]
     folders: Vec<String>,
-    /// Port on 127.0.0.1; 0 takes a free one.
+    /// Port on 127.0.0.1, whose address stays the same from one start to the next; 0 takes a free port.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
     /// Write judgements that are made in the browser to `annotations.jsonl` of their run.
@@ -150,13 +150,18 @@ pub(super) async fn view_runs(mut args: ViewArgs) -> anyhow::Result<u8> {
     let mut interrupts = Interrupts::signals();
     let found: usize = args.folders.iter().map(count_runs).sum::<anyhow::Result<usize>>()?;
     let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
-    let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate };
+    let (token, is_kept) =
+        token(args.port).map_err(|source| cannot_view(ServeError::Bind { address: bind, source }))?;
+    let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate, token };
     let (server, url, end) = view(viewing).await.map_err(cannot_view)?;
     let mut out = stdout();
     writeln!(out, "{url}")?;
     out.flush()?;
     let writes = if args.annotate { "judgements are written to the runs" } else { "read-only" };
     say(format_args!("serving {} on 127.0.0.1 only ({writes}); Ctrl-C ends it", counted(found, "run")));
+    if args.port != 0 && !is_kept {
+        say("note: the next start has another address, as this one cannot be kept in your folder of state");
+    }
     let stop = async || {
         interrupts.next().await;
         // Nobody is left to hear it if this fails.

@@ -87,6 +87,8 @@ pub(crate) use provider::key_variable;
 pub use summary::Summary;
 pub(crate) use summary::{Spending, UnfinishedShard, VariantScore, left_out};
 pub(crate) use user_config::UserConfig;
+#[cfg(feature = "serve")]
+pub(crate) use user_config::state_folder;
 pub(crate) use variant::{find_protocol, usual_protocol};
 #[cfg(feature = "serve")]
 pub(crate) use wiki::open_corpus;

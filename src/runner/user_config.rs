@@ -27,9 +27,20 @@ pub(crate) struct UserConfig {
 
 /// The folder in which programs keep what a person configures.
 fn configuration() -> Option<PathBuf> {
+    personal("XDG_CONFIG_HOME", "APPDATA", ".config")
+}
+
+/// Our folder among those in which programs keep what a person need not see from one start to the next.
+#[cfg(feature = "serve")]
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    Some(personal("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state")?.join("wikitrail"))
+}
+
+/// The folder that a variable names, or one of Windows, or that place in the person's home.
+fn personal(variable: &str, windows: &str, home: &str) -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let system = if cfg!(windows) { absolute("APPDATA") } else { None };
-    absolute("XDG_CONFIG_HOME").or(system).or_else(|| Some(std::env::home_dir()?.join(".config")))
+    let system = if cfg!(windows) { absolute(windows) } else { None };
+    absolute(variable).or(system).or_else(|| Some(std::env::home_dir()?.join(home)))
 }
 
 impl UserConfig {

@@ -1,8 +1,9 @@
 //! `view`: runs in a browser, for this machine alone.
 
-use crate::common::WorkDir;
+use crate::common::{WorkDir, sha256_hex};
 use crate::serve_support::Served;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
@@ -29,6 +30,16 @@ fn runs_are_listed_and_shown() {
     // A run that begins later is there too.
     dir.run(&["--limit", "2", "--out", "results/later"]);
     assert!(served.get(&path).body.contains("results/later"));
+    let begun = dir.manifest("results/later")["started_at"].as_str().expect("a time")[..16].replace('T', " ");
+    assert!(served.get(&path).body.contains(&format!(">{begun}</td>")), "the time of day");
+    dir.run(&["datasets/sample-claims.jsonl", "--limit", "2", "--out", "results/claims"]);
+    let list = served.get(&path).body;
+    let groups: Vec<&str> = list.split("<tr class=\"group\">").skip(1).collect();
+    assert_eq!(groups.len(), 2);
+    for group in groups {
+        let label = if group.starts_with("<th scope=\"rowgroup\">sample-claims<") { ">accuracy<" } else { ">EM<" };
+        assert!(group.contains(label), "{group}");
+    }
     for absent in ["run/nothing", "run/results%2F..%2F..", "run/%2Fetc", "other"] {
         assert_eq!(served.get(&format!("{path}{absent}")).status, 404, "{absent}");
     }
@@ -101,6 +112,17 @@ fn a_run_that_is_going_is_followed() {
     let (first, rest) = text.split_at(text.find('\n').expect("a line") + 1);
     std::fs::write(&records, first).expect("written");
     let (served, path) = view(&dir, &[]);
+    let page = served.get(&format!("{path}run/results%2Fa"));
+    let resume = "at 1 of 3 episodes; resume with: <code id=\"resume\">wikitrail run --out results/a --resume</code>";
+    assert!(page.body.contains(resume), "{}", page.body);
+    assert!(served.get(&path).body.contains("1 of 3, stopped"));
+    let lock = File::options().write(true).open(dir.path("results/a/.lock")).expect("opened");
+    lock.lock().expect("free");
+    for page in [served.get(&format!("{path}run/results%2Fa")), served.get(&path)] {
+        assert!(!page.body.contains("--resume"), "a run that is going is not resumed: {}", page.body);
+    }
+    assert!(served.get(&path).body.contains("1 of 3, running"));
+
     let mut stream = TcpStream::connect(served.host()).expect("it listens");
     let request = format!("GET {path}run/results%2Fa/events HTTP/1.1\r\nHost: {}\r\n\r\n", served.host());
     stream.write_all(request.as_bytes()).expect("sent");
@@ -112,10 +134,65 @@ fn a_run_that_is_going_is_followed() {
         }
     };
     let one = next();
-    assert_eq!((&one["done"], &one["total"], &one["changed"]), (&json!(1), &json!(3), &json!(false)));
-    let mut file = std::fs::File::options().append(true).open(&records).expect("there");
+    assert_eq!((&one["done"], &one["total"], &one["going"]), (&json!(1), &json!(3), &json!(true)));
+    assert!(one["age"].is_u64() && one["failed"] == 0, "{one}");
+    let mut file = File::options().append(true).open(&records).expect("there");
     file.write_all(rest.as_bytes()).expect("appended");
     let all = next();
-    assert_eq!((&all["done"], &all["changed"]), (&json!(3), &json!(true)));
-    assert_eq!(all["newest"].as_array().expect("episodes").len(), 3);
+    assert_eq!((&all["done"], all["newest"].as_array().map(Vec::len)), (&json!(3), Some(3)));
+    assert_ne!(one["version"], all["version"]);
+    lock.unlock().expect("held");
+    assert_eq!(next()["going"], false);
+}
+
+#[test]
+fn an_address_stays_valid_for_its_owner() {
+    let dir = WorkDir::new();
+    dir.run(&["--limit", "2", "--out", "results/a"]);
+    let (served, path) = view(&dir, &[]);
+    let port = served.host().rsplit(':').next().expect("a port").to_owned();
+    drop(served);
+    let serve =
+        || Served::with(dir.command(&["view", "results", "--port", &port]).env("XDG_STATE_HOME", dir.path("state")));
+    let url = serve().url.clone();
+    assert!(!url.ends_with(&path), "the word of a port that was not chosen is not kept");
+    let served = serve();
+    assert_eq!(served.url, url);
+    let file = dir.path(&format!("state/wikitrail/view/{port}"));
+    let word = std::fs::read_to_string(&file).expect("kept");
+    assert!(url.ends_with(&format!("/{}/", word.trim())));
+    // Who knows the word gets a proof that its own server does.
+    let proof = sha256_hex(format!("{}nonce", word.trim()).as_bytes());
+    assert_eq!(served.get("/proof/nonce").body.trim(), proof);
+    let unknown = served.get("/0123/run/results%2Fa");
+    assert_eq!(unknown.status, 404);
+    assert!(
+        unknown.body.contains("This address is not valid") && !unknown.body.contains("results/a"),
+        "{}",
+        unknown.body
+    );
+    drop(served);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(file.metadata().expect("there").permissions().mode() & 0o777, 0o600);
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("changed");
+        assert_ne!(serve().url, url, "others may have read it");
+    }
+}
+
+#[test]
+fn two_variants_are_compared_on_one_page_and_nothing_else_is_read() {
+    let dir = WorkDir::new();
+    dir.run(&["--method", "react,cot,act", "--limit", "4", "--out", "results/a"]);
+    dir.run(&["--limit", "4", "--out", "elsewhere/b"]);
+    let (served, path) = view(&dir, &[]);
+    let compare = |names: &str| served.get(&format!("{path}compare/{names}"));
+    let page = compare("results%2Fa%40react%0Aresults%2Fa%40act");
+    assert_eq!(page.status, 200, "{}", page.body);
+    assert!(page.body.contains("2 variants, 4 questions"), "{}", page.body);
+    for absent in ["results%2Fa%40none", "elsewhere%2Fb", "results%2Fa%0A..%2Felsewhere%2Fb", ""] {
+        assert_eq!(compare(absent).status, 404, "{absent}");
+    }
+    assert_eq!(compare(&["results%2Fa"; 31].join("%0A")).status, 400);
 }

@@ -238,7 +238,7 @@ pub(crate) fn duration(ms: u64) -> String {
 }
 
 /// How many there are in a time, so that the number says something: `4.0/s`, `3.2/min`, `12.5/h`.
-pub(super) fn rate(per_second: f64) -> String {
+pub(crate) fn rate(per_second: f64) -> String {
     let (number, unit) = match per_second {
         fast if fast >= 1.0 => (fast, "s"),
         slow if 60.0 * slow >= 1.0 => (60.0 * slow, "min"),

@@ -1,13 +1,13 @@
 //! Variants of many runs as a list: what each was, what it scored, and which of them are tied.
 
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use crate::analysis::compare::Unit;
 use crate::analysis::compare::verdict::value;
+use crate::analysis::compare::{Unit, VariantMean};
 use crate::analysis::results::{Group, Origin, Results, Source, Standing};
 use crate::base::manifest::empty_as_null;
 use crate::base::text::counted;
 use crate::base::{Notes, Stopping};
-use crate::scoring::figure;
+use crate::scoring::{Metric, figure};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -18,6 +18,9 @@ pub(crate) struct Entry {
     /// The run as `show` and `compare` take it.
     pub(crate) run: String,
     pub(crate) path: String,
+    /// Its name in the run.
+    #[serde(skip)]
+    pub(crate) variant: String,
     /// When the run began, RFC 3339 in UTC; `null` where another program did not say it.
     #[serde(serialize_with = "empty_as_null")]
     pub(crate) started_at: String,
@@ -32,6 +35,12 @@ pub(crate) struct Entry {
     pub(crate) planned: usize,
     /// Its own questions, over which EM is the mean.
     pub(crate) n: usize,
+    /// Whether EM is an accuracy.
+    #[serde(skip)]
+    pub(crate) accuracy: bool,
+    /// The mean itself, for a chart.
+    #[serde(skip)]
+    pub(crate) own: Option<VariantMean>,
     pub(crate) em: Option<f64>,
     /// The ends of its 95 % interval.
     pub(crate) em_interval: Option<[f64; 2]>,
@@ -62,11 +71,13 @@ pub(crate) fn entries(results: &Results, notes: impl Fn(&Source) -> Notes) -> Ve
 
 fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .. }: Notes) -> Option<Entry> {
     let Origin { variant, manifest, .. } = source.origin.as_ref()?;
+    let gold = source.episodes.iter().find_map(|episode| episode.gold.clone());
     let costs = source.values(&figure::COST_USD);
     Some(Entry {
         name: name.to_owned(),
         run: source.typed(),
         path: source.run.path.display().to_string(),
+        variant: variant.name.clone(),
         started_at: manifest.started_at.clone(),
         dataset: manifest.dataset.name.clone(),
         model: variant.model.clone(),
@@ -77,6 +88,8 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
         episodes: source.episodes.len(),
         planned: manifest.planned(variant),
         n: standing.n,
+        accuracy: gold.is_some_and(|gold| Metric::for_answers(&manifest.dataset.name, &[gold]).is_accuracy()),
+        own: standing.own.clone(),
         em: standing.own.as_ref().and_then(|own| own.mean),
         em_interval: standing.own.as_ref().and_then(|own| own.interval).map(|of| [of.low, of.high]),
         rank: standing.rank,

@@ -35,6 +35,8 @@ pub use cache::{Cache, CacheCounts};
 pub(crate) use error::FileError;
 pub use error::{Kind, TapeError};
 pub use line::{CanonicalRequest, in_episode, in_sample};
+#[cfg(feature = "serve")]
+pub(crate) use own_file::create_private_beside;
 pub(crate) use own_file::{
     FolderBeside, Inside, NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_hidden, is_not_own,
     machine, open_own, read_own, signature,

@@ -91,6 +91,15 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     make_beside(path, |beside| options().create_new(true).open(beside))
 }
 
+/// The same for a file that nobody but its owner reads, where the system has permissions.
+#[cfg(feature = "serve")]
+pub(crate) fn create_private_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let mut options = options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    make_beside(path, |beside| options.clone().create_new(true).open(beside))
+}
+
 /// A folder that is being filled beside its place. One that is not given its name is removed.
 ///
 /// It holds a locked file until then, so that the next start can tell what a killed process has left from what another

@@ -82,6 +82,14 @@ impl RunFolder {
         is_held(&self.path)
     }
 
+    /// When something was last recorded of its episodes.
+    #[cfg(feature = "serve")]
+    pub(crate) fn last_written(&self) -> Option<std::time::SystemTime> {
+        let parts = self.parts(None).ok()?;
+        let files = parts.iter().flat_map(|part| [TRAJECTORIES, JOURNAL].map(|stem| self.lines(stem, part)));
+        files.filter_map(|path| path.metadata().ok()?.modified().ok()).max()
+    }
+
     pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
         let path = self.manifest_path();
         if !path.is_file() {

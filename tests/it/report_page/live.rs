@@ -5,14 +5,12 @@ use crate::browser::Browser;
 use crate::common::{WorkDir, lines, read};
 use crate::serve_support::Served;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::Write as _;
 
-#[test]
-fn a_run_that_goes_on_is_followed_and_judged() {
-    let Some(mut browser) = Browser::open() else { return };
-    let dir = WorkDir::new();
+/// The run in `results/a` as it was after its second episode; the result is the rest of its records.
+fn halved(dir: &WorkDir) -> String {
     dir.run(&["--method", "react,cot", "--limit", "3", "--quiet", "--out", "results/a"]).ok();
-    // As it was after the second episode.
     let mut manifest = dir.manifest("results/a");
     manifest["ended_at"] = Value::Null;
     dir.write("results/a/manifest.json", manifest.to_string());
@@ -20,31 +18,65 @@ fn a_run_that_goes_on_is_followed_and_judged() {
     let text = read(&path);
     let end = text.match_indices('\n').nth(1).expect("two lines").0 + 1;
     std::fs::write(&path, &text[..end]).expect("written");
+    text[end..].to_owned()
+}
 
+/// Locks the run as a process does that writes it.
+fn going(dir: &WorkDir) -> File {
+    let lock = File::options().write(true).create(true).truncate(false).open(dir.path("results/a/.lock"));
+    let lock = lock.expect("opened");
+    lock.lock().expect("free");
+    lock
+}
+
+fn append(dir: &WorkDir, rest: &str) {
+    let file = File::options().append(true).open(dir.path("results/a/trajectories.jsonl"));
+    file.expect("opened").write_all(rest.as_bytes()).expect("written");
+}
+
+#[test]
+fn a_run_that_goes_on_is_followed_and_judged() {
+    let Some(mut browser) = Browser::open() else { return };
+    let dir = WorkDir::new();
+    let rest = halved(&dir);
+    let lock = going(&dir);
     let served = Served::of(dir.root(), &["view", "results", "--annotate"]);
-    for (width, name) in [(1280, "view-list-1280"), (390, "view-list-390")] {
-        browser.size(width, 900);
-        browser.go(&served.url);
-        browser.is_clean();
-        browser.is_accessible();
-        browser.picture(name);
-    }
+    browser.size(390, 900);
+    browser.go(&served.url);
+    browser.until("document.documentElement.dataset.ready !== undefined");
+    assert!(browser.text("main").contains(" of 3, running"), "{}", browser.text("main"));
     browser.click("main a[href*='run/']");
     browser.until("document.documentElement.dataset.ready !== undefined");
     browser.until("document.querySelector('.live')?.innerText.includes('2 of 6 episodes')");
     assert_eq!(browser.count(".newest li"), 2);
+    assert!(browser.text("h1").starts_with("Interim, "), "{}", browser.text("h1"));
+    assert!(!browser.text("main").contains("--resume"), "a run that is going is not resumed");
     browser.is_accessible();
     browser.picture("view-run-390");
-    assert_eq!(browser.eval("document.querySelector('.live button').checkVisibility()"), false);
 
-    let rest = &text[end..];
-    std::fs::OpenOptions::new().append(true).open(&path).expect("opened").write_all(rest.as_bytes()).expect("written");
+    // The reader has opened a fold, searched and scrolled.
+    browser.size(1280, 700);
+    browser.eval("window.before = true; document.querySelector('#settings details').open = true");
+    browser.eval("document.querySelector('.search input').focus()");
+    browser.keys("e");
+    browser.until("location.hash.includes('q=e')");
+    browser.eval(
+        "window.heading = document.querySelector('#scores h2'); document.querySelector('#questions').scrollIntoView()",
+    );
+    let place = browser.eval("Math.round(document.querySelector('#list').getBoundingClientRect().top)");
+    append(&dir, &rest);
     browser.until("document.querySelector('.live').innerText.includes('6 of 6 episodes')");
-    assert_eq!(browser.eval("document.querySelector('.live button').checkVisibility()"), true, "the page is older");
-    browser.eval("window.before = true");
-    browser.click(".live button");
-    browser.until("window.before === undefined && document.documentElement.dataset.ready !== undefined");
-    assert_eq!(browser.text(".count"), "3 of 3 questions");
+    browser.until("!document.querySelector('h1').innerText.startsWith('Interim')");
+    let stays = "[window.before, document.querySelector('#settings details').open, document.activeElement.matches('.search input'),
+        document.querySelector('.search input').value, location.hash.includes('q=e'), window.heading.isConnected]";
+    assert_eq!(browser.eval(stays), json!([true, true, true, "e", true, true]));
+    let now = browser.eval("Math.round(document.querySelector('#list').getBoundingClientRect().top)");
+    let moved = now.as_i64().expect("a place") - place.as_i64().expect("a place");
+    assert!(moved.abs() <= 2, "the list moved by {moved}");
+    assert!(browser.text(".count").ends_with("of 3 questions"), "{}", browser.text(".count"));
+    drop(lock);
+    browser.until("document.querySelector('.live').innerText.includes('the run has ended')");
+    browser.is_accessible();
 
     browser.click(".rows td a");
     browser.until("document.querySelector('#judge-left') !== null");
@@ -54,5 +86,117 @@ fn a_run_that_goes_on_is_followed_and_judged() {
     assert_eq!(browser.said(), said);
     let written = lines(&dir.read("results/a/annotations.jsonl"));
     assert_eq!((&written[0]["class"], &written[0]["by"]), (&json!("search"), &json!("Ada")));
-    drop(browser);
+}
+
+#[test]
+fn an_open_question_stays_while_the_run_goes_on() {
+    let Some(mut browser) = Browser::open() else { return };
+    let dir = WorkDir::new();
+    let rest = halved(&dir);
+    let _lock = going(&dir);
+    let served = Served::of(dir.root(), &["view", "results"]);
+    browser.go(&format!("{}run/results%2Fa", served.url));
+    browser.until("document.querySelector('.rows td a') !== null");
+    browser.click(".rows td a");
+    browser.until("document.querySelector('#question h1') !== null");
+    let asked = browser.text("#question h1");
+    browser.eval("window.heading = document.querySelector('#question h1'); undefined");
+    append(&dir, &rest);
+    browser.until("document.querySelector('#overview h1').textContent.startsWith('Interim') === false");
+    assert_eq!((browser.text("#question h1"), browser.eval("window.heading.isConnected")), (asked, json!(true)));
+    browser.click("#question a.next");
+    browser.until("document.querySelector('#question h1')?.innerText !== window.heading.innerText");
+    let said: &[String] = &[];
+    assert_eq!(browser.said(), said);
+}
+
+#[test]
+fn text_of_a_run_gets_no_new_way_in_when_the_page_is_renewed() {
+    let Some(mut browser) = Browser::open() else { return };
+    let dir = WorkDir::new();
+    let rest = halved(&dir);
+    let _lock = going(&dir);
+    let served = Served::of(dir.root(), &["view", "results"]);
+    browser.go(&format!("{}run/results%2Fa", served.url));
+    browser.until("document.querySelector('.live')?.innerText.includes('2 of 6 episodes')");
+    let hostile = "</script></h1><img src=x onerror='window.hit=1'><script>window.hit=1</script>";
+    let lines = rest.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(line).expect("JSON");
+        record["answer"] = json!(hostile);
+        record["outcome"] = json!("not_measured");
+        record["detail"] = json!(hostile);
+        format!("{record}\n")
+    });
+    append(&dir, &lines.collect::<String>());
+    browser.until("document.querySelector('.live').innerText.includes('most often: </script></h1><img')");
+    browser.until("document.querySelector('#overview .notice')?.innerText.includes('</script></h1><img')");
+    assert_eq!(
+        browser.eval("[window.hit ?? null, document.images.length, document.querySelectorAll('main script').length]"),
+        json!([null, 0, 0])
+    );
+    let said: &[String] = &[];
+    assert_eq!(browser.said(), said);
+}
+
+#[test]
+fn a_tab_finds_its_server_again() {
+    let Some(mut browser) = Browser::open() else { return };
+    let dir = WorkDir::new();
+    let rest = halved(&dir);
+    let _lock = going(&dir);
+    // The first start only finds a free port.
+    let port = Served::of(dir.root(), &["view", "results"]).host().rsplit(':').next().expect("a port").to_owned();
+    let serve =
+        || Served::with(dir.command(&["view", "results", "--port", &port]).env("XDG_STATE_HOME", dir.path("state")));
+    let served = serve();
+    let url = served.url.clone();
+    browser.go(&format!("{url}run/results%2Fa"));
+    browser.until("document.querySelector('.live')?.innerText.includes('2 of 6 episodes')");
+    drop(served);
+    browser.until("document.querySelector('.live').innerText.includes('the server does not answer')");
+    append(&dir, &rest);
+    let served = serve();
+    assert_eq!(served.url, url, "the address stays");
+    browser.until("document.querySelector('.live').innerText.includes('6 of 6 episodes')");
+    browser.until("!document.querySelector('h1').innerText.startsWith('Interim')");
+}
+
+#[test]
+fn the_list_is_sorted_searched_and_compares_two() {
+    let Some(mut browser) = Browser::open() else { return };
+    let dir = WorkDir::new();
+    halved(&dir);
+    dir.run(&["--method", "react,cot,act", "--limit", "20", "--quiet", "--out", "results/b"]).ok();
+    let served = Served::of(dir.root(), &["view", "results"]);
+    for (width, name) in [(1280, "view-list-1280"), (390, "view-list-390")] {
+        browser.size(width, 900);
+        browser.go(&served.url);
+        browser.until("document.documentElement.dataset.ready !== undefined");
+        browser.is_clean();
+        browser.is_accessible();
+        browser.picture(name);
+    }
+    assert!(
+        browser.text(".notice").contains("ago at 2 of 6 episodes; resume with: wikitrail run --out results/a --resume")
+    );
+    let runs = "[...document.querySelectorAll('tr[data-run]')].filter((row) => row.checkVisibility()).map((row) => row.dataset.run)";
+    browser.click("th[data-order=up] button");
+    assert_eq!(
+        browser.eval(runs),
+        json!(["results/a@cot", "results/a@react", "results/b@act", "results/b@cot", "results/b@react"])
+    );
+    browser.click("th[data-order=up] button");
+    assert_eq!(browser.eval(&format!("{runs}[0]")), "results/b@react");
+    browser.eval("document.querySelector('input[type=search]').focus()");
+    browser.keys("b@ act");
+    browser.until("document.querySelector('.count').innerText === '2 of 5 variants'");
+    assert_eq!(browser.eval(runs), json!(["results/b@react", "results/b@act"]));
+    browser.eval("document.querySelectorAll('tr[data-run*=\"b@\"] input').forEach((box) => box.checkVisibility() && box.click())");
+    browser.click("a.compare");
+    browser.until("document.querySelector('#differences') !== null");
+    assert_eq!(browser.count("#scores tbody tr"), 2);
+    browser.click("header nav a");
+    browser.until("location.pathname.split('/').length === 3 && document.querySelector('tr[data-run]') !== null");
+    browser.click("tr[data-run='results/b@act'] a");
+    browser.until("document.querySelector('#list') !== null && location.hash === '#/?variant=act'");
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 /// A server, ended with its handle.
 pub(crate) struct Served {
@@ -27,7 +27,10 @@ impl Served {
 
     /// Starts a command that prints its address.
     pub(crate) fn of(folder: &Path, args: &[&str]) -> Self {
-        let mut command = crate::common::command(folder, args);
+        Self::with(&mut crate::common::command(folder, args))
+    }
+
+    pub(crate) fn with(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("wikitrail starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("a pipe");

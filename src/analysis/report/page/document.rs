@@ -5,7 +5,7 @@ use super::html::{Attributes, Html, minus};
 use super::prompts;
 use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
-use super::{Episodes, Limits, parts};
+use super::{Episodes, Limits, Live, Stopped, parts};
 use crate::analysis::report::sheet::Heading;
 use crate::analysis::results::{Group, Origin, Results, Setting, folder_name};
 use crate::base::Manifest;
@@ -47,6 +47,8 @@ const SCRIPTS: &[&str] = &[
     include_str!("answers.js"),
     include_str!("markdown.js"),
     include_str!("question.js"),
+    include_str!("age.js"),
+    include_str!("morph.js"),
     include_str!("live.js"),
     include_str!("judging.js"),
     include_str!("print.js"),
@@ -57,17 +59,18 @@ pub(super) struct Content<'a> {
     pub(super) results: &'a Results,
     pub(super) rows: &'a [QuestionRow<'a>],
     pub(super) limits: &'a Limits,
+    pub(super) live: Option<&'a Live>,
     pub(super) meta: &'a Value,
     pub(super) table: &'a str,
     pub(super) chunks: &'a Chunks,
 }
 
 /// The modules as one script: without `import` lines and comments, and nothing is exported.
-fn script() -> String {
+pub(super) fn script(modules: &[&str]) -> String {
     let is_code = |line: &&str| {
         !line.starts_with("import ") && !["//", "/**", "*"].iter().any(|mark| line.trim_start().starts_with(mark))
     };
-    let lines = SCRIPTS.iter().flat_map(|module| module.lines()).filter(is_code);
+    let lines = modules.iter().flat_map(|module| module.lines()).filter(is_code);
     lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).fold(String::new(), |text, line| text + line + "\n")
 }
 
@@ -94,17 +97,17 @@ pub(super) fn begun(title: &str, policy: &str, more: &[Attributes<'_>]) -> Html 
 }
 
 impl Content<'_> {
-    pub(super) fn document(&self, live: bool) -> String {
-        let script = script();
+    pub(super) fn document(&self) -> String {
+        let script = script(SCRIPTS);
         let parts = parts(self.results, self.rows);
-        let connect = if live { "; connect-src 'self'" } else { "" };
+        let connect = if self.live.is_some() { "; connect-src 'self'" } else { "" };
         let policy = format!("script-src {}; style-src {}; img-src data:", digest(&script), digest(STYLE));
         let policy = format!("default-src 'none'; {policy}; base-uri 'none'; form-action 'none'{connect}");
         let referrer: Attributes<'_> = &[("name", "referrer"), ("content", "no-referrer")];
-        let mut html = begun(&page_title(self.results), &policy, &[referrer]);
+        let mut html = begun(&self.title(), &policy, &[referrer]);
         html.element("body", &[], |html| {
             html.leaf("a", &[("class", "skip"), ("href", "#questions")], "Skip to the questions");
-            bar(html, &parts);
+            bar(html, &parts, self.live.is_some());
             html.element("main", &[], |html| {
                 html.element("div", &[("id", "overview")], |html| self.overview(html, &parts));
                 html.element("div", &[("id", "question"), ("hidden", "")], |_| {});
@@ -118,8 +121,20 @@ impl Content<'_> {
         html.text
     }
 
+    /// The name of the run; one without episodes is not among the results.
+    fn title(&self) -> String {
+        let named = self.live.filter(|_| self.results.groups.is_empty());
+        named.map_or_else(|| page_title(self.results), |live| format!("{}: no episode is recorded yet", live.name))
+    }
+
     fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {
         runs_table(html, self.results, self.rows.len());
+        match self.live {
+            Some(Live { stopped: Some(stopped), .. }) => stopped_notice(html, stopped, "resume"),
+            // What follows the run says how far it is.
+            Some(live) if !live.events.is_empty() => {}
+            _ => unfinished_notices(html, self.results),
+        }
         for part in parts {
             verdict::warnings(html, part);
         }
@@ -127,7 +142,7 @@ impl Content<'_> {
             html.leaf("h1", &[], &minus(&verdict::headline(part)));
             verdict::verdict_section(html, part);
         } else {
-            html.leaf("h1", &[], &page_title(self.results));
+            html.leaf("h1", &[], &self.title());
             for part in parts {
                 html.leaf("h2", &[], &minus(&format!("{}: {}", part.group.dataset(), verdict::headline(part))));
                 verdict::verdict_section(html, part);
@@ -145,7 +160,9 @@ impl Content<'_> {
         });
         notes_section(html, self.results, self.limits, self.chunks.left_out());
         settings_section(html, self.results, parts);
-        html.leaf("p", &[("class", "facts")], "This page makes no request: everything is in this file.");
+        if self.live.is_none() {
+            html.leaf("p", &[("class", "facts")], "This page makes no request: everything is in this file.");
+        }
     }
 
     /// The first questions as a table, for readers whose browser runs no script.
@@ -196,11 +213,14 @@ fn answered(row: &QuestionRow<'_>, variant: usize) -> String {
     format!("{verdict} {}", answer.unwrap_or_else(|| first.outcome.map_or("", crate::base::Outcome::name).to_owned()))
 }
 
-fn bar(html: &mut Html, parts: &[Part<'_>]) {
+fn bar(html: &mut Html, parts: &[Part<'_>], served: bool) {
     let several = parts.iter().any(|part| part.group.sources.len() > 1);
     html.element("header", &[("class", "top")], |html| {
         html.leaf("strong", &[], "wikitrail");
         html.element("nav", &[("aria-label", "Sections")], |html| {
+            if served {
+                html.leaf("a", &[("href", "../")], "All runs");
+            }
             for (id, name) in [
                 ("scores", "Scores"),
                 ("differences", "Differences"),
@@ -273,6 +293,10 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     let facts = facts.iter().map(|(name, value)| format!("{name} {value}"));
     let facts: Vec<String> = [page_title(results), what].into_iter().chain(facts).collect();
     html.leaf("p", &[("class", "facts")], &facts.join(" · "));
+}
+
+/// Of each run that has episodes missing, how many are recorded.
+fn unfinished_notices(html: &mut Html, results: &Results) {
     for (path, manifest) in manifests(results) {
         let recorded: usize = results
             .variants()
@@ -286,6 +310,24 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
             html.leaf("p", &[("class", "notice")], &said);
         }
     }
+}
+
+/// When a run stopped, at how many episodes, and the command that goes on with it, which a button of the element `id` copies.
+pub(super) fn stopped_notice(html: &mut Html, stopped: &Stopped, id: &str) {
+    let Stopped { path, done, total, at, resume } = stopped;
+    html.element("p", &[("class", "notice")], |html| {
+        html.text(&format!("{path} stopped "));
+        if let Some(at) = at {
+            let (exact, words) = (at.strftime("%Y-%m-%dT%H:%M:%SZ"), at.strftime("on %Y-%m-%d at %H:%M UTC"));
+            html.leaf("time", &[("datetime", &exact.to_string())], &words.to_string());
+        }
+        html.text(&format!(" at {} of {} episodes", thousands(*done), thousands(*total)));
+        let Some(command) = resume else { return };
+        html.text("; resume with: ");
+        html.leaf("code", &[("id", id)], command);
+        html.text(" ");
+        html.leaf("button", &[("type", "button"), ("data-copy", id)], "Copy");
+    });
 }
 
 /// Whether a rule stopped the run: what was not run is not missing.

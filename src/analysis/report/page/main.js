@@ -1,5 +1,6 @@
 // Starts the page: reads the data, follows the address.
 import { addressOf, NO_FILTER, placeOf } from "./address.js";
+import { showAges } from "./age.js";
 import { columnsMenu } from "./columns.js";
 import { controlsFor, listenToOverview, searchField } from "./controls.js";
 import { csvOf } from "./csv.js";
@@ -335,10 +336,12 @@ async function start() {
     addEventListener("hashchange", () => page.route());
     const main = /** @type {HTMLElement} */ (document.querySelector("main"));
     preparePrint(main);
-    if (meta.live) {
-        follow(meta.live, main);
-    }
     await page.route();
+    if (meta.live) {
+        showAges();
+        setInterval(showAges, 1000);
+        follow(page, main);
+    }
     document.documentElement.dataset["ready"] = "";
 }
 

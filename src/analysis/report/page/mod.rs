@@ -19,7 +19,8 @@ use crate::runner::RunError;
 pub(crate) use charts::is_figure;
 use data::{Chunks, QuestionRow, rows};
 #[cfg(feature = "serve")]
-pub(crate) use index::index;
+pub(crate) use index::{Listing, index, unknown_address};
+use jiff::Timestamp;
 use sections::Part;
 use serde::Serialize;
 
@@ -44,12 +45,33 @@ pub(crate) struct Limits {
 }
 
 /// What a page that `view` serves can do beside showing.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Live {
+    /// The run's name.
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// Empty where judgements are not taken.
     pub(crate) token: String,
     pub(crate) annotations: String,
+    /// The address at which the run is followed; empty where it has ended.
     pub(crate) events: String,
-    pub(crate) ended: bool,
+    /// What tells the records that the page shows from later ones.
+    pub(crate) version: String,
+    #[serde(skip)]
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// A run that was interrupted or killed.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopped {
+    pub(crate) path: String,
+    /// Episodes recorded, and planned.
+    pub(crate) done: usize,
+    pub(crate) total: usize,
+    /// When something was last recorded.
+    pub(crate) at: Option<Timestamp>,
+    /// The command that goes on with it; absent where that is not `wikitrail run`.
+    pub(crate) resume: Option<String>,
 }
 
 #[derive(Debug)]
@@ -66,8 +88,8 @@ pub(crate) fn page(results: &Results, limits: &Limits, live: Option<&Live>, bar:
     let (table, digest) = data::question_table(results, &rows, &chunks)?;
     let repeats = rows.iter().flat_map(|row| &row.episodes).map(Vec::len).max().unwrap_or_default();
     let meta = data::metadata(results, &digest, repeats, &chunks, live)?;
-    let content = document::Content { results, rows: &rows, limits, meta: &meta, table: &table, chunks: &chunks };
-    Ok(Page { html: content.document(live.is_some()), questions: rows.len(), left_out: chunks.left_out() })
+    let content = document::Content { results, rows: &rows, limits, live, meta: &meta, table: &table, chunks: &chunks };
+    Ok(Page { html: content.document(), questions: rows.len(), left_out: chunks.left_out() })
 }
 
 /// Whether a file that begins like this is a page of ours.

@@ -14,8 +14,24 @@ interface Live {
     /** Empty where judgements are not taken. */
     token: string;
     annotations: string;
+    /** Empty where the run has ended. */
     events: string;
-    ended: boolean;
+    version: string;
+}
+
+/** How far a run is, as the server says it. */
+interface News {
+    done: number;
+    total: number;
+    going: boolean;
+    version: string;
+    rate: string | null;
+    left: string | null;
+    cost: string | null;
+    age: number | null;
+    failed: number;
+    reason: string | null;
+    newest: { id: string; variant: string; right: boolean | null }[];
 }
 
 /** A key of a judge, as in `wikitrail annotate`. */
