@@ -12,6 +12,7 @@ use crate::analysis::results::{
     Source, Wanted, counterparts, differences, folder_name, with_judges,
 };
 use crate::analysis::{Tell, flip_lists};
+use crate::base::short_names::ShortNames;
 use crate::base::stats::Interval;
 use crate::base::text::{counted, visible_line};
 use crate::base::{ExperimentRecord, Pairs};
@@ -155,6 +156,8 @@ pub(crate) struct ComparedRuns {
     warnings: Vec<String>,
     holdout: OverHoldout,
     holdout_lines: Vec<String>,
+    /// What tables call the variants.
+    pub(crate) short: ShortNames,
     efforts: Vec<Effort>,
     pub(crate) judged: Vec<(String, Judged)>,
 }
@@ -172,6 +175,8 @@ pub(crate) fn compare_runs(
     if let Some(setting) = &request.within {
         return compare_values(request, setting, pairs, (sources, names, figures), tell);
     }
+    let short = results::short_names(&sources, &names);
+    pairs = pairs.with_whole_names(&short);
     let mut absent = None;
     if pairs.is_all() {
         (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
@@ -191,7 +196,7 @@ pub(crate) fn compare_runs(
     let mut comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     possible.charge(request, &mut comparison);
     // Before anything is printed, as a misspelt condition is an error.
-    let mut compared = ComparedRuns::new(request, (sources, names, warnings), comparison, &columns)?;
+    let mut compared = ComparedRuns::new(request, (sources, names, warnings), short, comparison, &columns)?;
     let ComparedRuns { comparison, sources, names, warnings, .. } = &mut compared;
     let most = if all_flips { usize::MAX } else { request.flips.unwrap_or(DEFAULT_FLIPS) };
     let flips = if request.lists_flips() {
@@ -224,6 +229,7 @@ fn compare_values(
     })?;
     let warnings = differences::warnings(&sources, &names);
     warn(&warnings, tell);
+    let short = results::short_names(&sources, &names);
     let variants = columns(request, &sources, &names, &figures);
     let merged = matching.merged(&variants);
     let stopped = matching.stopped(results::stopped(&sources, &names)?, &names);
@@ -236,7 +242,7 @@ fn compare_values(
     let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
     comparison.notes.extend(within.notes());
     comparison.within = Some(within);
-    ComparedRuns::new(request, (sources, names, warnings), comparison, &merged)
+    ComparedRuns::new(request, (sources, names, warnings), short, comparison, &merged)
 }
 
 impl ComparedRuns {
@@ -244,10 +250,14 @@ impl ComparedRuns {
     fn new(
         request: &CompareRequest,
         (sources, names, warnings): (Vec<Source>, Vec<String>, Vec<String>),
+        short: ShortNames,
         comparison: Comparison,
         variants: &[Variant],
     ) -> Result<Self, RunError> {
-        let judged = request.conditions.iter().map(|text| Ok((text.clone(), evaluated(text, &comparison)?)));
+        let judged = request
+            .conditions
+            .iter()
+            .map(|text| Ok((text.clone(), evaluated(text, &ShortTerms(&comparison, &short))?)));
         let judged = judged.collect::<Result<_, RunError>>()?;
         let efforts = if request.mde { efforts(variants, &comparison, questions_of(&sources)) } else { Vec::new() };
         Ok(Self {
@@ -262,6 +272,7 @@ impl ComparedRuns {
             warnings,
             holdout: OverHoldout::default(),
             holdout_lines: Vec::new(),
+            short,
             efforts,
             judged,
         })
@@ -391,6 +402,19 @@ fn others(request: &CompareRequest, sources: &[Source]) -> Result<(usize, Vec<So
     let (mut sources, _, _) = read(request, &refs)?;
     sources.retain(|source| !source.episodes.is_empty());
     Ok((sources.len(), sources))
+}
+
+/// Terms whose variants may have their short names.
+struct ShortTerms<'a, T>(&'a T, &'a ShortNames);
+
+impl<T: Terms> Terms for ShortTerms<'_, T> {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, ConditionError> {
+        let mut arguments = arguments.to_vec();
+        for argument in &mut arguments {
+            argument.text = self.1.whole(&argument.text).to_owned();
+        }
+        self.0.term(name, &arguments, at)
+    }
 }
 
 /// The truth of a condition, or an error that points at its place.
@@ -641,6 +665,8 @@ pub(crate) fn check_plan(
     let of_all: Vec<Option<Pairs>> = planned.into_iter().map(Some).chain(of_others).collect();
     sources.extend(others);
     let mut names = results::names(&sources);
+    let short = results::short_names(&sources, &names);
+    pairs = pairs.with_whole_names(&short);
     if pairs.is_all() {
         (pairs, _) = results::planned(&of_all, &names);
     }
@@ -651,7 +677,7 @@ pub(crate) fn check_plan(
     let comparison = compare(&planned_columns(&names, &figures, &settings.breakdowns), &settings);
     let planned = Planned(comparison.map_err(|error| explain(error, &sources))?);
     for condition in &request.conditions {
-        evaluated(condition, &planned)?;
+        evaluated(condition, &ShortTerms(&planned, &short))?;
     }
     Ok(())
 }

@@ -57,12 +57,13 @@ pub(crate) fn run_summary<'a>(
         .as_ref()
         .map(|judgements| judgement_tables(judgements, &|one| command(one, summary), width))
         .unwrap_or_default();
-    let repeats = summary.variants.iter().map(|variant| (variant.name.as_str(), variant.repeats.as_ref()));
+    let short = summary.manifest.short_names();
+    let repeats = summary.variants.iter().map(|variant| (short.of_name(&variant.name), variant.repeats.as_ref()));
     let repeats = repeats_tables(repeats, width).unwrap_or_default();
     let judges = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default();
     let below = repeats + &judges + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
-    RunSummary { title, accuracy, rows: &summary.variants, joined, wall_ms, notes, below, next }
+    RunSummary { title, accuracy, rows: &summary.variants, short, joined, wall_ms, notes, below, next }
 }
 
 /// Such as `results/first: 60 questions of sample`; before the questions the episodes, if some are missing.

@@ -1,6 +1,7 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again; the pairs of variants that it
 //! compares, the names that it records, and what people note about it.
 
+use super::short_names::ShortNames;
 use super::text::shell_word;
 use super::{Compat, Decoding, Paid, Reasoning, RequestOptions, StopRule, Voting, Wording};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -154,6 +155,11 @@ impl Manifest {
         let folder = folder.parent().filter(|_| several).unwrap_or(folder);
         let is_run = self.command_line.get(1).is_some_and(|command| command == "run");
         is_run.then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
+    }
+
+    /// The names of the variants as tables show them.
+    pub(crate) fn short_names(&self) -> ShortNames {
+        ShortNames::of(self.variants.iter().map(|variant| variant.name.as_str()))
     }
 
     /// Whether its episodes branch off those of another run.
@@ -452,6 +458,14 @@ impl Pairs {
             self.contrasts.push([a, b]);
         }
         new
+    }
+
+    /// The same pairs, with whole names for short ones.
+    pub(crate) fn with_whole_names(mut self, short: &ShortNames) -> Self {
+        for name in self.baseline.iter_mut().chain(self.contrasts.iter_mut().flatten()) {
+            *name = short.whole(name).to_owned();
+        }
+        self
     }
 
     /// Whether contrasts are named, all of them between these variants: no other is compared then.

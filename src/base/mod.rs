@@ -16,6 +16,7 @@
 //! | `stop_rule` | when a run stops by itself |
 //! | `event` | what a run reports while it goes on |
 //! | `named` | enums whose variants have names |
+//! | `short_names` | names of variants as tables show them |
 //! | `bounded`, `digest`, `json_error`, `python`, `text` | helpers: reading with a limit, SHA-256, errors of JSON, Python's strings, text for people |
 //! | [`stats`] | intervals, paired tests and resampling over numbers |
 //!
@@ -35,6 +36,7 @@ pub mod python;
 pub mod question;
 pub mod request;
 pub mod shard;
+pub(crate) mod short_names;
 pub mod stats;
 pub mod stop_rule;
 pub mod text;

@@ -268,6 +268,9 @@ fn output_of<'a>(args: &Args, path: &'a Path, is_earlier: &'a dyn Fn(&Start) -> 
 fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow::Result<()> {
     let sheet = sheet(&compared.view());
     let text = match format {
+        Format::Table if args.out.is_none() => {
+            to_terminal(&sheet.shortened(&compared.short), View::of_stdout().width).into_bytes()
+        }
         Format::Table => to_terminal(&sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => to_markdown(&sheet).into_bytes(),
         Format::Latex => to_latex(&sheet).into_bytes(),

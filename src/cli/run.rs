@@ -519,7 +519,9 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     // A dataset's own settings make other variants.
     let mut shown = Differing::default();
     for run in &runs {
-        let of_run = Differing::of(&run.manifest.variants);
+        let mut of_run = Differing::of(&run.manifest.variants);
+        let names = run.manifest.short_names();
+        of_run.rows.iter_mut().for_each(|(name, _)| *name = names.of_name(name).to_owned());
         if of_run != shown {
             write!(out, "{}", cells(&of_run, View::of_stdout().width))?;
             shown = of_run;
@@ -527,10 +529,11 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     }
     for PlannedRun { manifest, estimate, .. } in &runs {
         let row = |row: &EstimateRow| Costs {
-            variant: row.variant.clone(),
+            variant: names.of_name(&row.variant).to_owned(),
             episodes: row.due,
             expected: row.expected,
             most: row.most,
+        let names = manifest.short_names();
         };
         let (expected, most) = (estimate.expected(), estimate.most());
         let mut rows: Vec<Costs> = estimate.rows.iter().map(row).collect();

@@ -4,6 +4,7 @@
 //! figures.
 
 use super::wrapped;
+use crate::base::short_names::ShortNames;
 use crate::base::text::visible_line;
 use crate::scoring::float;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
@@ -110,6 +111,30 @@ impl Cell {
 }
 
 impl Sheet {
+    /// The same with the short names of variants. Commands keep the whole ones.
+    pub(crate) fn shortened(mut self, names: &ShortNames) -> Self {
+        let shorten = |text: &mut String| {
+            if !text.trim_start().starts_with("wikitrail ") {
+                *text = names.in_text(text);
+            }
+        };
+        shorten(&mut self.title);
+        for block in &mut self.blocks {
+            match block {
+                Block::Table(Grid { title, header, rows, .. }) => {
+                    shorten(title);
+                    header.iter_mut().for_each(|heading| shorten(&mut heading.text));
+                    rows.iter_mut().flat_map(|row| &mut row.cells).for_each(|cell| shorten(&mut cell.text));
+                }
+                Block::Lines { title, lines } => {
+                    shorten(title);
+                    lines.iter_mut().for_each(shorten);
+                }
+            }
+        }
+        self
+    }
+
     /// Every figure, in the order of the tables.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
         let grids = self.blocks.iter().filter_map(|block| match block {

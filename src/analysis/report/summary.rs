@@ -3,6 +3,7 @@
 use super::console::{dash, duration, percent, wrapped, wrapped_command};
 use super::sheet::{Heading, headings, table};
 use crate::analysis::results::Correction;
+use crate::base::short_names::ShortNames;
 use crate::base::stats::{Interval, Moments, Sums, wilson};
 use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{Outcome, Usage};
@@ -20,6 +21,8 @@ pub(crate) struct RunSummary<'a> {
     /// Whether EM is an accuracy and F1 says the same.
     pub accuracy: bool,
     pub rows: &'a [VariantScore],
+    /// The names of the variants in tables.
+    pub short: ShortNames,
     /// Metrics from files.
     pub joined: &'a [JoinedRow],
     /// Time of the run's parts together, in milliseconds, where it is known.
@@ -39,8 +42,8 @@ impl RunSummary<'_> {
         if self.is_measured() {
             text += &self.tables(width);
         }
-        text += &joined_table(self.joined, width).unwrap_or_default();
-        for note in self.rows.iter().flat_map(details_of) {
+        text += &joined_table(self.joined, &self.short, width).unwrap_or_default();
+        for note in self.rows.iter().flat_map(|row| details_of(self.name(row), row)) {
             text = text + &note + "\n";
         }
         text.push_str(&self.below);
@@ -56,7 +59,7 @@ impl RunSummary<'_> {
             text = text + &self.overview(width) + "\n" + &wrapped(&format!("{intervals}{took}"), width, "");
         }
         for sentence in verdict {
-            text += &wrapped(sentence, width, "");
+            text += &wrapped(&self.short.in_text(sentence), width, "");
         }
         let title = if self.is_measured() { "next (`score` has costs, retrieval and failure classes)" } else { "next" };
         text + &self.commands(title, width)
@@ -91,7 +94,11 @@ impl RunSummary<'_> {
     }
 
     fn names(&self) -> Vec<String> {
-        self.rows.iter().map(|row| visible_line(&row.name, NAME)).collect()
+        self.rows.iter().map(|row| visible_line(self.name(row), NAME)).collect()
+    }
+
+    fn name<'r>(&'r self, row: &'r VariantScore) -> &'r str {
+        self.short.of_name(&row.name)
     }
 
     /// One row for each variant, with the columns that have a value.
@@ -114,7 +121,15 @@ impl RunSummary<'_> {
             cells.extend(wrong.then(|| commonest_failure(assessment)));
             cells
         };
-        table(&header, &self.names().into_iter().zip(self.rows).map(row).collect::<Vec<_>>(), width)
+        let rows = |of_all: bool| -> Vec<Vec<String>> {
+            self.names().into_iter().zip(self.rows).map(|(name, score)| row(name, score, of_all)).collect()
+        };
+        // Names on one line are worth more than how many answers are wrong.
+        let whole = rows(true);
+        let columns = |row: &Vec<String>| row.iter().map(|cell| cell.width()).collect::<Vec<_>>();
+        let widest = whole.iter().map(columns).reduce(|a, b| a.iter().zip(&b).map(|(a, b)| *a.max(b)).collect());
+        let needed: usize = widest.unwrap_or_default().iter().map(|column| column + 2).sum();
+        table(&header, &if needed > width { rows(false) } else { whole }, width)
     }
 
     fn scores(&self, names: &[String], width: usize) -> String {
@@ -156,7 +171,7 @@ impl RunSummary<'_> {
         let notes = self.notes.iter().map(|note| visible_line(note, 500));
         // Where nothing was measured, the reasons say it all.
         let measured = self.rows.iter().filter(|_| self.is_measured());
-        measured.flat_map(missing).chain(notes)
+        measured.flat_map(|row| missing(self.name(row), row)).chain(notes)
     }
 
     /// What the column of times is: variants run side by side, so that the time of the run does not belong to any of them.
@@ -184,8 +199,8 @@ impl RunSummary<'_> {
 }
 
 /// Episodes that are in no figure.
-fn missing(row: &VariantScore) -> Vec<String> {
-    let (variant, score) = (visible_line(&row.name, 40), &row.score);
+fn missing(name: &str, row: &VariantScore) -> Vec<String> {
+    let (variant, score) = (visible_line(name, 40), &row.score);
     let mut notes = Vec::new();
     if score.not_measured > 0 {
         // An unmeasured episode without a gold answer leaves the mean as it is.
@@ -210,8 +225,8 @@ fn missing(row: &VariantScore) -> Vec<String> {
 }
 
 /// What the tables leave out.
-fn details_of(row: &VariantScore) -> Vec<String> {
-    let (variant, score) = (visible_line(&row.name, 40), &row.score);
+fn details_of(name: &str, row: &VariantScore) -> Vec<String> {
+    let (variant, score) = (visible_line(name, 40), &row.score);
     prices(&variant, score).into_iter().chain(details(&variant, score.usage)).collect()
 }
 
@@ -368,7 +383,7 @@ pub(crate) struct JoinedRow {
 }
 
 /// The table, ending in a line break; shares are in per cent. Nothing without rows.
-fn joined_table(rows: &[JoinedRow], width: usize) -> Option<String> {
+fn joined_table(rows: &[JoinedRow], short: &ShortNames, width: usize) -> Option<String> {
     let mut header = vec![
         Heading::words("variant"),
         Heading::words("metric"),
@@ -382,7 +397,7 @@ fn joined_table(rows: &[JoinedRow], width: usize) -> Option<String> {
     let cells = |row: &JoinedRow| {
         let sign = if row.unit == Unit::Share { " %" } else { "" };
         let mut cells = vec![
-            visible_line(&row.variant, 80),
+            visible_line(short.of_name(&row.variant), 80),
             visible_line(&row.metric, 60) + sign,
             thousands(row.episodes),
             joined_estimate(row),

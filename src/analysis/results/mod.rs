@@ -37,4 +37,6 @@ pub(crate) use run::{
     GradedRun, NamedRun, RunRef, check_one, failed_episodes, folder_name, judgements_of, named_runs, runs, runs_at,
     runs_in,
 };
-pub(crate) use source::{Episode, Origin, Source, Wanted, bound, load, names, planned, stopped, table_sources};
+pub(crate) use source::{
+    Episode, Origin, Source, Wanted, bound, load, names, planned, short_names, stopped, table_sources,
+};

@@ -28,7 +28,7 @@ impl RunRef {
         if is_source(text) {
             return Some(Self { path: text.into(), variant: None });
         }
-        Self::splits(text).find(Self::names_a_variant)
+        Self::splits(text).find(Self::names_a_variant).or_else(|| Self::splits(text).find_map(Self::whole))
     }
 
     /// The text as a run and the id of a question in it; the longest matching variant name wins.
@@ -54,6 +54,14 @@ impl RunRef {
         let manifest = RunFolder::at(&self.path).manifest();
         manifest
             .is_ok_and(|manifest| manifest.variants.iter().any(|variant| Some(&variant.name) == self.variant.as_ref()))
+    }
+
+    /// The same with the variant's whole name, if this is its short one.
+    fn whole(self) -> Option<Self> {
+        let typed = self.variant.as_deref()?;
+        let short = RunFolder::at(&self.path).manifest().ok()?.short_names();
+        let whole = Some(short.whole(typed)).filter(|whole| *whole != typed)?.to_owned();
+        Some(Self { variant: Some(whole), ..self })
     }
 
     /// The variants of a run whose names begin with a prefix that ends with `/`, as those of a matrix do.
@@ -396,6 +404,19 @@ mod tests {
         assert_eq!(named("v2/"), ["v2/m", "v2/n"]);
         assert_eq!(named("v2"), ["v2"]);
         assert!(runs(&[format!("{run}@v3/")]).is_err());
+    }
+
+    #[test]
+    fn a_short_name_means_its_variant() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = run(dir.path(), &["v1/robust/temperature=0", "v2/robust/temperature=0", "v2/robust/temperature=0.7"]);
+        for typed in ["v2/t=0.7", "v2/robust/temperature=0.7"] {
+            let found = RunRef::parse(&format!("{run}@{typed}")).expect("a variant");
+            assert_eq!(found.variant.as_deref(), Some("v2/robust/temperature=0.7"), "{typed}");
+        }
+        assert_eq!(RunRef::parse(&format!("{run}@v1/t=0.7")), None);
+        let (found, id) = RunRef::with_id(&format!("{run}@v1/t=0:q:1")).expect("a question");
+        assert_eq!((found.variant.as_deref(), id.as_str()), (Some("v1/robust/temperature=0"), "q:1"));
     }
 
     #[test]

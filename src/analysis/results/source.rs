@@ -2,6 +2,7 @@
 
 use super::{EpisodeName, Field, GradedRun, JoinedMetric, RunRef, folder_name};
 use crate::analysis::compare::{self, Gold, Item, NamedFigure, StoppedRun};
+use crate::base::short_names::ShortNames;
 use crate::base::stats::Interval;
 use crate::base::text::visible_line;
 use crate::base::{Manifest, Outcome, Pairs, Question, StopRule, Variant};
@@ -266,6 +267,23 @@ pub(crate) fn names(sources: &[Source]) -> Vec<String> {
         names.push(if same == 0 { name } else { format!("{name}#{}", same + 1) });
     }
     names
+}
+
+/// What tables call these variants: each as in its own run, and all whole if two of them would have the same name.
+pub(crate) fn short_names(sources: &[Source], names: &[String]) -> ShortNames {
+    let short = |(source, name): (&Source, &String)| {
+        let variant = source.run.variant.as_deref().unwrap_or_default();
+        let of_run = sources.iter().filter(|other| other.run.path == source.run.path);
+        let of_run = source.origin.as_ref().map_or_else(
+            || ShortNames::of(of_run.filter_map(|other| other.run.variant.as_deref())),
+            |origin| origin.manifest.short_names(),
+        );
+        // A run's name may be in front, and the number of a variant that is named twice behind.
+        let around = name.rsplit_once(variant).filter(|_| !variant.is_empty());
+        let short = around.map(|(before, after)| format!("{before}{}{after}", of_run.of_name(variant)));
+        (name.clone(), short.unwrap_or_else(|| name.clone()))
+    };
+    ShortNames::of_pairs(sources.iter().zip(names).map(short).collect())
 }
 
 /// The runs among these variants that a rule could stop, and what it found. `names` are the variants' names in the comparison.

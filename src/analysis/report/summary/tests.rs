@@ -1,4 +1,5 @@
 use super::RunSummary;
+use crate::base::short_names::ShortNames;
 use crate::base::{Outcome, Usage};
 use crate::runner::VariantScore;
 use crate::scoring::retrieval::Retrieval;
@@ -62,6 +63,7 @@ fn variants(names: &[&str]) -> Vec<VariantScore> {
 
 fn summary(rows: &[VariantScore]) -> RunSummary<'_> {
     RunSummary {
+        short: ShortNames::default(),
         title: "results/first".into(),
         accuracy: false,
         rows,
@@ -161,6 +163,7 @@ fn an_empty_run_has_no_numbers() {
     let mut row = VariantScore::default();
     row.name = "main".into();
     let text = RunSummary {
+        short: ShortNames::default(),
         title: "t".into(),
         accuracy: false,
         rows: &[row],
