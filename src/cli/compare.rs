@@ -12,7 +12,7 @@ use crate::analysis::comparing::{
 use crate::analysis::export::{figures_csv, is_figures_header};
 use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::View;
-use crate::analysis::report::comparison::{is_title, sheet};
+use crate::analysis::report::comparison::{folded, is_title, sheet};
 use crate::analysis::report::console::{stdout, stdout_is_terminal};
 use crate::analysis::report::sheet::{to_latex, to_markdown, to_terminal};
 use crate::analysis::results::{Field, JudgedRuns, runs};
@@ -44,6 +44,9 @@ pub(super) struct Args {
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "baseline")]
     contrast: Vec<String>,
     /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
+    /// Print all pairs on a terminal, too [default: of more than six variants, those with the baseline or the best one].
+    #[arg(long)]
+    all_pairs: bool,
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1", value_parser = figures(), hide_possible_values = true)]
     metric: Vec<String>,
     /// Smallest and largest value of a figure that has none of its own, such as `tokens=0..20000`; may be repeated [default: 0..1
@@ -269,7 +272,8 @@ fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow:
     let sheet = sheet(&compared.view());
     let text = match format {
         Format::Table if args.out.is_none() => {
-            to_terminal(&sheet.shortened(&compared.short), View::of_stdout().width).into_bytes()
+            let folded = folded(&compared.view()).filter(|_| !args.all_pairs);
+            to_terminal(&folded.unwrap_or(sheet).shortened(&compared.short), View::of_stdout().width).into_bytes()
         }
         Format::Table => to_terminal(&sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => to_markdown(&sheet).into_bytes(),

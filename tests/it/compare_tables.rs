@@ -276,6 +276,49 @@ fn hostile_names_stay_names() {
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn compile(tables: &str, dir: &Path) {
     let works = |program: &str| std::process::Command::new(program).arg("--version").output().is_ok();
+/// A table of variants of a matrix: every later prompt is right more often.
+fn matrix(prompts: usize) -> String {
+    let mut text = "variant,id,em,f1\n".to_owned();
+    for prompt in 1..=prompts {
+        for t in ["0", "0.7"] {
+            for n in 0..60 {
+                let em = u8::from((n * 7 + prompt + t.len()) % 61 < 10 + 40 * prompt / prompts);
+                text += &format!("v{prompt}/robust/temperature={t},q{n},{em},{em}\n");
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn many_variants_are_folded_on_a_terminal_and_named_by_what_differs() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (prompts, most) in [(6, 60), (15, 100)] {
+        let file = write(dir.path(), &format!("{prompts}.csv"), &matrix(prompts));
+        let compared = ["--from-csv", &*file, "--resamples", "200"];
+        let text = compare(&compared);
+        let (variants, pairs) = (2 * prompts, prompts * (2 * prompts - 1));
+        assert!(text.starts_with(&format!("{variants} variants on 60 shared questions of 60\n\nEM: ")), "{text}");
+        assert!(text.lines().count() <= most, "{}: {text}", text.lines().count());
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let others = pairs - (variants - 1);
+        assert!(text.contains(&format!("{others} pairs of other variants, ")), "{text}");
+        assert!(text.contains(&format!(" v{prompts}/t=0 ")) && !text.contains("robust"), "{text}");
+        let all = compare(&[&compared[..], &["--all-pairs"]].concat());
+        assert!(all.matches(" − ").count() >= 2 * pairs && all.contains("EM, verdicts:"), "{all}");
+        // Other formats have all pairs and the whole names.
+        let markdown = [&compared[..], &["--format", "markdown"]].concat();
+        assert!(markdown_rows(&compare(&markdown)).len() > 2 * pairs);
+        let json: Value = serde_json::from_str(&compare(&[&compared[..], &["--json"]].concat())).expect("JSON");
+        assert_eq!(json["metrics"][0]["means"][0]["column"], "v1/robust/temperature=0");
+        // What is shown can be typed.
+        let typed = ["--baseline", "v1/t=0", "--fail-if", "em(v2/t=0) < 0"];
+        let beside = compare(&[&compared[..], &typed].concat());
+        assert!(beside.contains("minus the baseline, v1/t=0") && beside.contains(" baseline"), "{beside}");
+        assert!(!beside.contains("pairs of other variants"), "{beside}");
+    }
+}
+
     let Some(program) = ["xelatex", "lualatex"].into_iter().find(|program| works(program)) else {
         eprintln!("skipped: no TeX is installed, the tables are not compiled");
         return;

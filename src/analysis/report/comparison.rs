@@ -2,10 +2,11 @@
 
 use super::agreement::of_labels;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet, headings};
+use super::verdict::best_variant;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
-    MethodInterval, NamedFigure, Pair, Unit, VariantMean, Within,
+    MethodInterval, NamedFigure, Pair, Unit, VariantMean, Within, Word,
 };
 use crate::analysis::results::{CorrectedFigure, Correction, Setting};
 use crate::base::stats::{Interval, Needed};
@@ -78,6 +79,159 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         thousands(comparison.questions)
     );
     Sheet { title, blocks }
+}
+
+/// Variants whose pairs are printed one by one.
+const MAX_UNFOLDED: usize = 6;
+/// Variants in a table of a folded comparison.
+const MAX_FOLDED_ROWS: usize = 20;
+
+/// The comparison of many variants for a terminal: who is best, each variant beside the baseline or the best one, and how many
+/// pairs there are besides. Nothing where all pairs can be read.
+pub(crate) fn folded(compared: &Compared<'_>) -> Option<Sheet> {
+    let Compared { comparison, settings, .. } = compared;
+    let names: Vec<String> = comparison.variants.iter().map(|column| column.name.clone()).collect();
+    let is_planned = !comparison.settings.pairs.contrasts.is_empty();
+    if names.len() <= MAX_UNFOLDED || is_planned || comparison.within.is_some() {
+        return None;
+    }
+    let with_reference = |figure: &FigureComparison| {
+        let reference = reference(figure, comparison)?.to_owned();
+        let mut figure = figure.clone();
+        figure.pairs.retain(|pair| pair.a == reference || pair.b == reference);
+        Some(figure)
+    };
+    let figures = comparison.figures.iter().map(with_reference).collect::<Option<Vec<_>>>()?;
+    let verdict = |figure: &FigureComparison| format!("{}: {}", figure.figure.label(), best_variant(figure, &names));
+    let mut lines: Vec<String> = comparison.figures.iter().map(verdict).collect();
+    let differing: Vec<&str> = settings.iter().map(|setting| setting.name.as_str()).collect();
+    lines.extend((!differing.is_empty()).then(|| format!("settings that differ: {}", differing.join(", "))));
+    let folded = Comparison { figures, ..(*comparison).clone() };
+    let whole = sheet(&Compared { comparison: &folded, settings: &[], ..*compared });
+    let of = counted(comparison.shared, "shared question");
+    let title = format!("{} variants on {of} of {}", names.len(), thousands(comparison.questions));
+    let mut blocks = vec![Block::Lines { title: String::new(), lines }];
+    for block in whole.blocks {
+        match &block {
+            Block::Table(Grid { id: "overall" | "pairs", .. }) => {}
+            Block::Lines { title, .. } if title.ends_with(", verdicts") => {}
+            Block::Table(grid @ Grid { id: "means", .. }) => {
+                let figure = grid.rows.first().and_then(|row| comparison.figure(&row.key.metric))?;
+                blocks.extend(beside_reference(figure, comparison));
+            }
+            _ => blocks.push(block),
+        }
+    }
+    Some(Sheet { title, blocks })
+}
+
+/// The variant that the others are read against: the baseline, else the first of the planned pairs or of two, else the one with
+/// the highest mean.
+pub(super) fn reference<'c>(figure: &'c FigureComparison, comparison: &'c Comparison) -> Option<&'c str> {
+    let best = || by_mean(figure).first().filter(|mean| mean.mean.is_some()).map(|mean| mean.variant.as_str());
+    let pairs = &comparison.settings.pairs;
+    let first = || match (&pairs.contrasts[..], &figure.means[..]) {
+        ([[a, _], ..], _) => Some(a.as_str()),
+        (_, [first, _]) => Some(first.variant.as_str()),
+        _ => None,
+    };
+    pairs.baseline.as_deref().or_else(first).or_else(best)
+}
+
+/// The highest mean first.
+fn by_mean(figure: &FigureComparison) -> Vec<&VariantMean> {
+    let mut means: Vec<&VariantMean> = figure.means.iter().collect();
+    let order = |mean: &VariantMean| mean.mean.unwrap_or(f64::NEG_INFINITY);
+    means.sort_by(|a, b| order(b).total_cmp(&order(a)));
+    means
+}
+
+/// The difference to one of the two, with its interval.
+pub(super) fn difference_to(reference: &str, pair: &Pair) -> (Option<f64>, Option<MethodInterval>) {
+    if pair.a == reference {
+        return (pair.difference, pair.interval);
+    }
+    let turned = |interval: MethodInterval| MethodInterval { low: -interval.high, high: -interval.low, ..interval };
+    // Not `-0.0`.
+    (pair.difference.map(|difference| 0.0 - difference), pair.interval.map(turned))
+}
+
+/// Each variant with its mean and its difference to the reference, and what is known of the other pairs.
+fn beside_reference(figure: &FigureComparison, comparison: &Comparison) -> Vec<Block> {
+    let Some(reference) = reference(figure, comparison) else { return Vec::new() };
+    let NamedFigure { name, unit, .. } = &figure.figure;
+    let is_baseline = comparison.settings.pairs.baseline.is_some();
+    let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
+    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    let points = if *unit == Unit::Share { "points" } else { "difference" };
+    let mut header = headings("variant", &[&mean, &format!("{points} [{} %]", percent(level)), "p Holm"]);
+    header.push(Heading::words("verdict"));
+    let (own, unmeasured) = (figure.has_own_questions(), figure.means.iter().any(|mean| mean.not_measured > 0));
+    header.extend(own.then(|| Heading::numbers("n")));
+    header.extend(unmeasured.then(|| Heading::numbers("not\nmeasured")));
+    let row = |mean: &VariantMean| {
+        let pair = figure.pair(reference, &mean.variant);
+        let (difference, interval) = pair.map_or((None, None), |pair| difference_to(reference, pair));
+        let word = if is_baseline { "baseline" } else { "best" };
+        let mut cells = vec![
+            Cell::text(&mean.variant),
+            estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
+            change(*unit, difference, None, interval),
+            pair.map_or_else(Cell::nothing, corrected_p),
+            Cell::text(pair.map_or(word, |pair| seen_from(reference, pair))),
+        ];
+        cells.extend(own.then(|| pair.map_or_else(Cell::nothing, |pair| Cell::count("n", pair.n))));
+        cells.extend(unmeasured.then(|| Cell::count("not_measured", mean.not_measured)));
+        Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
+    };
+    let means = by_mean(figure);
+    let rows = means.iter().take(MAX_FOLDED_ROWS).map(|mean| row(mean)).collect();
+    let (label, n) = (figure.figure.label(), counted(figure.n, "question"));
+    let which = if is_baseline { "the baseline" } else { "the best" };
+    let title = format!("{label} of {n}, and each variant minus {which}, {reference}");
+    let mut lines: Vec<String> = Vec::new();
+    let left = means.len().saturating_sub(MAX_FOLDED_ROWS);
+    lines.extend(
+        (left > 0).then(|| format!("{} with lower means; --all-pairs prints them", counted(left, "more variant"))),
+    );
+    lines.extend(other_pairs(figure, reference));
+    if let Some(test) = figure.cochran_q {
+        lines.push(format!(
+            "all variants together: Cochran's Q {:.3}, df {}, {}",
+            test.q,
+            test.freedom,
+            p_equals(test.p)
+        ));
+    }
+    vec![Block::Table(Grid { id: "beside", title, header, rows }), Block::Lines { title: String::new(), lines }]
+}
+
+/// The p after Holm, or what the rule of the run found.
+pub(super) fn corrected_p(pair: &Pair) -> Cell {
+    match pair.p_holm {
+        Some(p) if pair.stopping.is_none() => Cell::figure("p_holm", p, p_value(p)),
+        _ => evidence(pair),
+    }
+}
+
+/// What the verdict says of the other variant.
+fn seen_from(reference: &str, pair: &Pair) -> &'static str {
+    match pair.verdict.winner.as_deref() {
+        Some(winner) if winner == reference => "behind",
+        Some(_) => "ahead",
+        None if pair.verdict.word == Word::Undecided => "undecided",
+        None => "tied",
+    }
+}
+
+/// The pairs without the reference, counted.
+fn other_pairs(figure: &FigureComparison, reference: &str) -> Option<String> {
+    let others = || figure.pairs.iter().filter(|pair| pair.a != reference && pair.b != reference);
+    let distinguishable = others().filter(|pair| pair.verdict.winner.is_some()).count();
+    (others().count() > 0).then(|| {
+        let all = counted(others().count(), "pair");
+        format!("{all} of other variants, {distinguishable} of them distinguishable; --all-pairs prints them")
+    })
 }
 
 /// Whether this is the title of a comparison: names on so many shared questions of so many.
@@ -387,13 +541,13 @@ fn key(figure: &FigureComparison, pair: &Pair) -> Key {
 }
 
 /// `EM % [95 %]`
-fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
+pub(super) fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
     let unit = if figure.unit == Unit::Share { " %" } else { "" };
     let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
     format!("{}{unit}{level}", visible_line(figure.label(), 40))
 }
 
-fn estimate(
+pub(super) fn estimate(
     unit: Unit,
     name: &'static str,
     mean: Option<f64>,
@@ -403,7 +557,7 @@ fn estimate(
     with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
 }
 
-fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
+pub(super) fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
     let shown = mean.map(|mean| ("difference", mean, signed(unit, mean)));
     let end = |end: f64| signed(unit, shown_end(unit, end));
     with_interval(shown, se, interval, &end)
