@@ -14,7 +14,8 @@ use crate::analysis::output_file::{Force, Input, OutputFile, Start, of_run};
 use crate::analysis::report::View;
 use crate::analysis::report::comparison::{folded, is_title, sheet};
 use crate::analysis::report::console::{stdout, stdout_is_terminal};
-use crate::analysis::report::sheet::{to_latex, to_markdown, to_terminal};
+use crate::analysis::report::paper_table::paper_table;
+use crate::analysis::report::sheet::{latex_after, to_markdown, to_terminal};
 use crate::analysis::results::{Field, JudgedRuns, runs};
 use crate::base::text::visible_line;
 use crate::runner::store::RunFolder;
@@ -43,10 +44,10 @@ pub(super) struct Args {
     /// Compare only these two variants, as B - A; may be repeated. Holm's correction covers the pairs named.
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "baseline")]
     contrast: Vec<String>,
-    /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     /// Print all pairs on a terminal, too [default: of more than six variants, those with the baseline or the best one].
     #[arg(long)]
     all_pairs: bool,
+    /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1", value_parser = figures(), hide_possible_values = true)]
     metric: Vec<String>,
     /// Smallest and largest value of a figure that has none of its own, such as `tokens=0..20000`; may be repeated [default: 0..1
@@ -277,7 +278,10 @@ fn write_output(args: &Args, format: Format, compared: &ComparedRuns) -> anyhow:
         }
         Format::Table => to_terminal(&sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => to_markdown(&sheet).into_bytes(),
-        Format::Latex => to_latex(&sheet).into_bytes(),
+        Format::Latex => {
+            let paper = paper_table(&compared.view(), &compared.short).unwrap_or_default();
+            latex_after(&paper, &sheet).into_bytes()
+        }
         Format::Csv => figures_csv(&sheet)?,
         Format::Json => format!("{}\n", compared.to_json()).into_bytes(),
     };

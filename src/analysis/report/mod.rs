@@ -19,6 +19,7 @@ pub(crate) mod corpus;
 pub(crate) mod episodes;
 pub(crate) mod leaderboard;
 pub(crate) mod page;
+pub(crate) mod paper_table;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod repair;

@@ -349,8 +349,16 @@ fn markdown_escaped(text: &str) -> String {
 /// The report; titles and sentences are comments, so that the tables can be copied into a document. A character that is
 /// neither ASCII nor a letter of any script is written as its number, because few fonts have it.
 pub(crate) fn to_latex(sheet: &Sheet) -> String {
+    latex_after("", sheet)
+}
+
+/// The same below a table of its own; that is empty, or ends in a line break.
+pub(crate) fn latex_after(first: &str, sheet: &Sheet) -> String {
     let mut text = String::from("% \\usepackage{booktabs}\n");
     comment(&mut text, &sheet.title);
+    if !first.is_empty() {
+        text = text + "\n" + first;
+    }
     for block in &sheet.blocks {
         text.push('\n');
         match block {
@@ -389,7 +397,7 @@ fn latex_table(text: &mut String, grid: &Grid) {
 }
 
 /// A cell. If it has figures, a hyphen before a number becomes a minus sign; names keep their hyphens.
-fn latex_cell(cell: &Cell) -> String {
+pub(super) fn latex_cell(cell: &Cell) -> String {
     if cell.figures.is_empty() {
         return latex_escaped(&cell.text);
     }
@@ -405,7 +413,7 @@ fn latex_cell(cell: &Cell) -> String {
 }
 
 /// The text with TeX's special characters escaped.
-fn latex_escaped(text: &str) -> String {
+pub(super) fn latex_escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len() + 8);
     let mut before = ' ';
     for c in text.chars() {
