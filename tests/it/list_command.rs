@@ -25,7 +25,15 @@ fn runs_are_listed_with_their_scores_ties_and_tags() {
     let table = dir.wikitrail(&["list", "--sort", "name"]).ok().stdout;
     // A note is the run's, so it is there once, under the name that the table has.
     assert_eq!(table.matches("first try").count(), 1, "{table}");
-    assert!(table.contains("results/two: first try") && table.contains("paper"), "{table}");
+    assert!(
+        table.contains("\n  two: first try\n") && table.contains(" two@react ") && table.contains("paper"),
+        "{table}"
+    );
+    assert!(
+        table.contains("\nin results/, ") && table.contains(" (UTC), model baseline, 60 episodes each\n"),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     let sorted = dir.wikitrail(&["list", "--sort", "name", "--json"]).ok().lines();
     assert_eq!(sorted[0]["run"], "results/deep/one");
 

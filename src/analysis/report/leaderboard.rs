@@ -10,6 +10,7 @@ use crate::base::{Notes, Stopping};
 use crate::scoring::{Metric, figure};
 use serde::Serialize;
 use std::collections::HashSet;
+use std::path::Path;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Entry {
@@ -17,6 +18,9 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// The run as `show` and `compare` take it.
     pub(crate) run: String,
+    /// The same with the variant's short name.
+    #[serde(skip)]
+    pub(crate) short: String,
     pub(crate) path: String,
     /// Its name in the run.
     #[serde(skip)]
@@ -73,9 +77,13 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
     let Origin { variant, manifest, .. } = source.origin.as_ref()?;
     let gold = source.episodes.iter().find_map(|episode| episode.gold.clone());
     let costs = source.values(&figure::COST_USD);
+    let run = source.typed();
+    let short_name = manifest.short_names().of_name(&variant.name).to_owned();
+    let short = run.strip_suffix(&format!("@{}", variant.name)).map(|path| format!("{path}@{short_name}"));
     Some(Entry {
         name: name.to_owned(),
-        run: source.typed(),
+        short: short.unwrap_or_else(|| run.clone()),
+        run,
         path: source.run.path.display().to_string(),
         variant: variant.name.clone(),
         started_at: manifest.started_at.clone(),
@@ -106,46 +114,104 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
         let title = format!("{}, EM of each one's own questions", entries[0].dataset);
+        let common = Common::of(entries);
         // A note is about the run, and its variants have lines of their own.
         let mut known = HashSet::new();
         let noted: Vec<String> = entries
             .iter()
             .filter(|entry| !entry.note.is_empty() && known.insert(&entry.path))
-            .map(|entry| format!("{}: {}", entry.path, entry.note))
+            .map(|entry| format!("{}: {}", common.shown(&entry.path), entry.note))
             .collect();
         let mut ruled = HashSet::new();
         let stopped = entries.iter().filter_map(|entry| Some((entry, entry.stopping.as_ref()?)));
         let stopped = stopped.filter(|(entry, _)| ruled.insert(&entry.path));
-        let stopped =
-            stopped.map(|(entry, found)| format!("{}: {}", entry.path, found.sentence(&found.rule.a, &found.rule.b)));
+        let stopped = stopped.map(|(entry, found)| {
+            format!("{}: {}", common.shown(&entry.path), found.sentence(&found.rule.a, &found.rule.b))
+        });
         let noted: Vec<String> = stopped.chain(noted).collect();
         let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
-        std::iter::once(Block::Table(grid(title, entries))).chain(below)
+        let above = common.line().map(|line| Block::Lines { title: String::new(), lines: vec![line] });
+        above.into_iter().chain([Block::Table(grid(title, entries, &common))]).chain(below)
     });
     Sheet { title: counted(all, "variant"), blocks: blocks.collect() }
 }
 
-fn grid(title: String, entries: &[Entry]) -> Grid {
+/// What all rows of a table have in common; nothing of a single row.
+#[derive(Default)]
+struct Common<'a> {
+    /// The folder of all runs, with the slash at its end.
+    folder: String,
+    day: Option<&'a str>,
+    model: Option<&'a str>,
+    episodes: Option<usize>,
+}
+
+impl<'a> Common<'a> {
+    fn of(entries: &'a [Entry]) -> Self {
+        let [first, others @ ..] = entries else { return Self::default() };
+        if others.is_empty() {
+            return Self::default();
+        }
+        let all = |has: &dyn Fn(&Entry) -> bool| entries.iter().all(has);
+        let folders = Path::new(&first.path).ancestors().skip(1);
+        let folder =
+            folders.map(Path::to_owned).find(|folder| all(&|entry| Path::new(&entry.path).starts_with(folder)));
+        let folder = folder.filter(|folder| folder.file_name().is_some());
+        let (day, planned) = (day(first), first.planned);
+        Self {
+            folder: folder.map(|folder| format!("{}/", folder.display())).unwrap_or_default(),
+            day: day.filter(|day| all(&|entry| self::day(entry) == Some(*day))),
+            model: Some(first.model.as_str()).filter(|model| all(&|entry| entry.model == *model)),
+            episodes: Some(planned).filter(|n| all(&|entry| entry.planned == *n && entry.episodes == *n)),
+        }
+    }
+
+    fn shown<'t>(&self, path: &'t str) -> &'t str {
+        path.strip_prefix(&self.folder).unwrap_or(path)
+    }
+
+    /// `in results/, 2026-11-23 (UTC), model baseline, 60 episodes each`
+    fn line(&self) -> Option<String> {
+        let folder = (!self.folder.is_empty()).then(|| format!("in {}", self.folder));
+        let day = self.day.map(|day| format!("{day} (UTC)"));
+        let model = self.model.map(|model| format!("model {model}"));
+        let episodes = self.episodes.map(|n| format!("{} each", counted(n, "episode")));
+        let facts: Vec<String> = [folder, day, model, episodes].into_iter().flatten().collect();
+        (!facts.is_empty()).then(|| facts.join(", "))
+    }
+}
+
+/// The day of its beginning.
+fn day(entry: &Entry) -> Option<&str> {
+    entry.started_at.get(..10)
+}
+
+fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
     let priced = entries.iter().any(|entry| entry.cost_usd.is_some());
     let tagged = entries.iter().any(|entry| !entry.tags.is_empty());
     let mut header = vec![Heading::words("run"), Heading::numbers("EM % [95 %]"), Heading::numbers("rank")];
     header.extend(priced.then(|| Heading::numbers("USD")));
-    header.extend(["begun", "model", "episodes"].map(Heading::words));
+    header.push(Heading::words(if common.day.is_some() { "begun" } else { "begun (UTC)" }));
+    header.extend(common.model.is_none().then(|| Heading::words("model")));
+    header.extend(common.episodes.is_none().then(|| Heading::words("episodes")));
     header.extend(tagged.then(|| Heading::words("tags")));
     let row = |entry: &Entry| {
         let mut cells = vec![
-            Cell::text(&entry.run),
+            Cell::text(common.shown(&entry.short)),
             Cell::text(em(entry)),
             entry.rank.map_or_else(Cell::nothing, |rank| Cell::count("rank", rank)),
         ];
         cells
             .extend(priced.then(|| Cell::text(entry.cost_usd.map_or_else(|| "–".into(), |cost| format!("{cost:.4}")))));
-        cells.push(Cell::text(entry.started_at.chars().take(10).collect::<String>()));
-        cells.push(Cell::text(&entry.model));
-        cells.push(Cell::text(match entry.episodes {
+        let time = entry.started_at.get(11..16).unwrap_or("–");
+        let begun = day(entry).filter(|_| common.day.is_none()).map(|day| format!("{day} {time}"));
+        cells.push(Cell::text(begun.unwrap_or_else(|| time.to_owned())));
+        cells.extend(common.model.is_none().then(|| Cell::text(&entry.model)));
+        let episodes = match entry.episodes {
             n if n < entry.planned => format!("{n} of {}", entry.planned),
             n => n.to_string(),
-        }));
+        };
+        cells.extend(common.episodes.is_none().then(|| Cell::text(episodes)));
         cells.extend(tagged.then(|| Cell::text(entry.tags.join(", "))));
         Row { key: Key { a: entry.name.clone(), ..Key::default() }, cells }
     };
