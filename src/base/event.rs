@@ -1,6 +1,6 @@
 //! Events of a run, for its listeners.
 
-use super::Trajectory;
+use super::{Trajectory, Variant};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ pub enum RunEvent {
         episodes: usize,
         /// How often each question is asked under each variant.
         repeats: u32,
+        /// The variants, in full.
+        variants: Vec<Variant>,
     },
     /// An episode ended and is on disk.
     Recorded(Arc<Trajectory>),

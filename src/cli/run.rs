@@ -606,9 +606,9 @@ impl Screen {
 impl Listener for Screen {
     fn event(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Begun { dataset, episodes, repeats } => {
+            RunEvent::Begun { dataset, episodes, repeats, variants } => {
                 let tally = Tally::new(dataset.clone()).by_question(*repeats);
-                self.progress = Some(Progress::new(*episodes, self.quiet).scored_by(tally));
+                self.progress = Some(Progress::new(*episodes, self.quiet).over(tally, variants));
             }
             RunEvent::Note(text) => say(text),
             RunEvent::Recorded(_) | RunEvent::Waiting(_) | RunEvent::Stopping => {

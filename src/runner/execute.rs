@@ -76,7 +76,8 @@ pub(super) async fn execute(
     let (stop, stopped) = watch::channel(guard.stops());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
-    listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
+    let variants = job.manifest.variants.clone();
+    listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats, variants });
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
     let answer = answer(job, &guard, &stop);

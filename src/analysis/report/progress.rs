@@ -1,17 +1,23 @@
 //! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
-use super::console::{duration, rate, stderr, stderr_is_terminal};
-use crate::base::text::{counted, printable, thousands};
-use crate::base::{RunEvent, Wait, WaitReason};
-use crate::scoring::{Tally, float};
+use super::console::{View, dash, duration, percent, rate, stderr, stderr_is_terminal};
+use crate::base::short_names::ShortNames;
+use crate::base::text::{counted, cut, printable, thousands};
+use crate::base::{Paid, RunEvent, Trajectory, Variant, Wait, WaitReason};
+use crate::models::Price;
+use crate::scoring::{RunScore, Tally, float};
 pub(crate) use indicatif::ProgressBar as Bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
 use std::io::Write;
 use std::time::{Duration, Instant};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Without a terminal, a line is written when this much time has passed since the last one.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Scores of many questions take a while.
+const FIGURES_EVERY: Duration = Duration::from_millis(200);
 
 /// Waits that end within this time of each other are told as one.
 const SAME_WAIT: Duration = Duration::from_secs(2);
@@ -19,15 +25,40 @@ const SAME_WAIT: Duration = Duration::from_secs(2);
 /// Longest name of a server in a line, in characters.
 const MAX_SERVER: usize = 80;
 
+/// Longest name of a variant in a line, in characters.
+const MAX_NAME: usize = 30;
+
+/// Columns of a line without a terminal.
+const WIDTH: usize = 80;
+
+/// Columns that rate and remaining time take at most: `59.9/min `, `, ETA 59 min 59 s`.
+const RATE: usize = 9;
+const ETA: usize = 17;
+const BAR: usize = 10;
+
 /// Shows the events of a run on standard error.
 pub(crate) struct Progress {
     total: usize,
     done: usize,
-    tally: Tally,
+    /// A sum without episodes.
+    empty: Tally,
+    variants: Vec<VariantProgress>,
+    /// What servers answered; the cache's answers cost nothing.
+    paid: Paid,
+    paid_usd: Option<f64>,
     started: Instant,
     shown: Shown,
+    /// When the figures of the bar were computed.
+    figured: Option<Instant>,
     /// The end of the wait that was told last.
     waits_until: Option<Instant>,
+}
+
+struct VariantProgress {
+    name: String,
+    short: String,
+    price: Option<Price>,
+    tally: Tally,
 }
 
 enum Shown {
@@ -47,21 +78,56 @@ impl Progress {
         } else {
             Shown::Lines { out: Box::new(stderr()), last: started }
         };
-        Self { total, done: 0, tally: Tally::new(""), started, shown, waits_until: None }
+        Self {
+            total,
+            done: 0,
+            empty: Tally::new(""),
+            variants: Vec::new(),
+            paid: Paid::default(),
+            paid_usd: None,
+            started,
+            shown,
+            figured: None,
+            waits_until: None,
+        }
     }
 
-    /// The same, with the running EM by the metric of this empty tally.
+    /// The same, with the running EM of these variants by the metric of this empty tally.
     #[must_use]
-    pub(crate) fn scored_by(mut self, tally: Tally) -> Self {
-        self.tally = tally;
+    pub(crate) fn over(mut self, tally: Tally, variants: &[Variant]) -> Self {
+        let names = ShortNames::of(variants.iter().map(|variant| variant.name.as_str()));
+        let progress = |variant: &Variant| VariantProgress {
+            name: variant.name.clone(),
+            short: printable(names.of_name(&variant.name), MAX_NAME),
+            price: variant.price.as_ref().map(Price::from),
+            tally: tally.clone(),
+        };
+        self.variants = variants.iter().map(progress).collect();
+        self.empty = tally;
         self
+    }
+
+    fn add(&mut self, trajectory: &Trajectory) {
+        let name = &trajectory.variant;
+        let at = self.variants.iter().position(|variant| variant.name == *name).unwrap_or_else(|| {
+            let (name, short) = (name.clone(), printable(name, MAX_NAME));
+            self.variants.push(VariantProgress { name, short, price: None, tally: self.empty.clone() });
+            self.variants.len() - 1
+        });
+        let variant = &mut self.variants[at];
+        variant.tally.add(trajectory);
+        let paid = Paid::of(trajectory);
+        if let Some(price) = variant.price {
+            self.paid_usd = Some(self.paid_usd.unwrap_or_default() + price.of(paid.usage));
+        }
+        self.paid += paid;
     }
 
     pub(crate) fn event(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Recorded(trajectory) => {
                 self.done += 1;
-                self.tally.add(trajectory);
+                self.add(trajectory);
                 self.show(Instant::now());
             }
             RunEvent::Waiting(wait) => self.waits(wait.as_ref(), Instant::now()),
@@ -76,16 +142,19 @@ impl Progress {
 
     /// Shows what the whole run waits for: in front of the bar, else in one line for each wait of a server.
     fn waits(&mut self, wait: Option<&Wait>, now: Instant) {
-        match &mut self.shown {
+        match &self.shown {
             Shown::Nothing => {}
-            Shown::Bar(bar) => bar.set_prefix(wait.map(|wait| waiting(wait) + "  ").unwrap_or_default()),
-            Shown::Lines { out, last, .. } => {
+            Shown::Bar(bar) => match wait {
+                // The figures come back with the next episode.
+                Some(wait) => bar.set_message(cut(&waiting(wait), self.room(bar).saturating_sub(1)).into_owned()),
+                None => bar.set_message(self.figures(self.room(bar))),
+            },
+            Shown::Lines { .. } => {
                 let Some(wait) = wait.filter(|wait| wait.reason != WaitReason::Pace) else { return };
                 let is_told = self.waits_until.is_some_and(|until| now + wait.left <= until + SAME_WAIT);
                 if !is_told {
                     self.waits_until = Some(now + wait.left);
-                    *last = now;
-                    write_line(&mut **out, &waiting(wait));
+                    self.write(&waiting(wait), now);
                 }
             }
         }
@@ -104,24 +173,39 @@ impl Progress {
     fn show(&mut self, now: Instant) {
         // Scores of many questions take a while, so they are computed only when they are shown.
         let text = match &self.shown {
-            Shown::Bar(_) => self.score(),
+            Shown::Bar(bar) => {
+                bar.set_position(self.done as u64);
+                if self.done < self.total && self.figured.is_some_and(|last| now.duration_since(last) < FIGURES_EVERY) {
+                    return;
+                }
+                self.figures(self.room(bar))
+            }
             // `finish` writes the last line.
             Shown::Lines { last, .. } if self.done < self.total && now.duration_since(*last) >= LINE_EVERY => {
                 self.line(now)
             }
             Shown::Nothing | Shown::Lines { .. } => return,
         };
-        match &mut self.shown {
-            Shown::Nothing => {}
-            Shown::Bar(bar) => {
-                bar.set_position(self.done as u64);
-                bar.set_message(text);
-            }
-            Shown::Lines { out, last } => {
-                write_line(&mut **out, &text);
-                *last = now;
-            }
+        if let Shown::Bar(bar) = &self.shown {
+            bar.set_message(text);
+            self.figured = Some(now);
+        } else {
+            self.write(&text, now);
         }
+    }
+
+    fn write(&mut self, line: &str, now: Instant) {
+        if let Shown::Lines { out, last } = &mut self.shown {
+            write_line(&mut **out, line);
+            *last = now;
+        }
+    }
+
+    /// Columns that the bar, the counts and the times leave.
+    fn room(&self, bar: &ProgressBar) -> usize {
+        let width = View::of_stderr().map_or(WIDTH, |view| view.width);
+        let counts = 2 * self.total.to_string().len() + 1;
+        width.saturating_sub(bar.prefix().width() + BAR + counts + RATE + ETA + 3)
     }
 
     /// `12 of 60 episodes, 4.0/s, EM 33.3 %, …, ETA 12 s`
@@ -131,28 +215,49 @@ impl Progress {
         if let Some(per_second) = per_second(self.done, elapsed) {
             let _ = write!(line, ", {}", rate(per_second));
         }
-        line = line + ", " + &self.score();
-        match self.total.checked_sub(self.done).filter(|left| *left > 0) {
-            Some(left) => line + &eta(left, self.done, elapsed),
-            None => line + ", took " + &duration(millis(elapsed)),
-        }
+        let time = match self.total.checked_sub(self.done).filter(|left| *left > 0) {
+            Some(left) => eta(left, self.done, elapsed),
+            None => format!(", took {}", duration(millis(elapsed))),
+        };
+        let room = WIDTH.saturating_sub(line.width() + 2 + time.width());
+        format!("{line}, {}{time}", self.figures(room))
     }
 
-    fn score(&self) -> String {
-        let score = self.tally.score();
-        let mut text = score.em.map_or_else(|| "EM n/a".to_owned(), |em| format!("EM {:.1} %", 100.0 * em));
-        if score.not_measured > 0 {
-            let _ = write!(text, ", {} not measured", thousands(score.not_measured));
-        }
-        let tokens = score.usage.prompt_tokens + score.usage.completion_tokens;
-        if tokens > 0 {
-            let _ = write!(text, ", {} tokens", thousands(tokens));
-        }
-        if let Some(cost) = score.cost_usd {
-            let _ = write!(text, ", {cost:.4} USD");
-        }
-        text
+    /// `EM v1 30.0, v2 65.0 %, 0.0182 USD`: as much of it as fits, the range of EM where not each variant's does.
+    fn figures(&self, room: usize) -> String {
+        let scores: Vec<_> = self.variants.iter().map(|variant| (&variant.short, variant.tally.score())).collect();
+        let ems = || scores.iter().filter_map(|(_, score)| score.em);
+        let least = ems().reduce(f64::min);
+        let each = |(name, score): &(&String, RunScore)| format!("{name} {}", score_em(score));
+        let (each, range) = match (&scores[..], least.zip(ems().reduce(f64::max))) {
+            (_, None) => ("EM n/a".to_owned(), "EM n/a".to_owned()),
+            ([_], Some((em, _))) => (format!("EM {} %", percent(em)), format!("EM {} %", percent(em))),
+            (scores, Some((low, high))) => (
+                format!("EM {} %", scores.iter().map(each).collect::<Vec<_>>().join(", ")),
+                format!("EM {} to {} %", percent(low), percent(high)),
+            ),
+        };
+        let unmeasured: u64 = scores.iter().map(|(_, score)| score.not_measured).sum();
+        let tokens = self.paid.usage.total();
+        let more: Vec<String> = [
+            self.paid_usd.map(|usd| format!(", {usd:.4} USD")),
+            (unmeasured > 0).then(|| format!(", {} not measured", thousands(unmeasured))),
+            (tokens > 0).then(|| format!(", {} tokens", thousands(tokens))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let with = |em: &String, n: usize| em.clone() + &more[..n].concat();
+        let shorter = |em: &String| (1..=more.len()).rev().map(|n| with(em, n)).collect::<Vec<_>>();
+        let all = [shorter(&each), shorter(&range), vec![each.clone(), range.clone()]].concat();
+        all.into_iter()
+            .find(|text| text.width() <= room)
+            .unwrap_or_else(|| cut(&range, room.saturating_sub(1)).into_owned())
     }
+}
+
+fn score_em(score: &RunScore) -> String {
+    score.em.map_or_else(dash, percent)
 }
 
 /// `waiting 58 s for api.example.com, as it asks`
@@ -195,7 +300,7 @@ fn bar_of(quiet: bool, template: &str) -> Bar {
 
 fn bar(total: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-    let template = "{prefix}{bar:20} {pos}/{len} {speed}{msg}{left}";
+    let template = "{prefix}{bar:10} {pos}/{len} {speed}{msg}{left}";
     if let Ok(style) = ProgressStyle::with_template(template) {
         // The library's own shows more digits than anybody reads. Nothing is known before the first episode has ended;
         // writing to the bar's buffer cannot fail.

@@ -1,9 +1,11 @@
 use super::{Progress, Shown};
-use crate::base::{Outcome, RunEvent, Trajectory, Usage, Wait, WaitReason};
-use crate::scoring::fixtures;
+use crate::base::{Call, Outcome, PriceRecord, RunEvent, Step, Trajectory, Usage, Variant, Wait, WaitReason};
+use crate::scoring::{Tally, fixtures};
+use crate::tests::made_up;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use unicode_width::UnicodeWidthStr as _;
 
 #[derive(Clone, Default)]
 struct Sink(Arc<Mutex<Vec<u8>>>);
@@ -26,12 +28,22 @@ impl Sink {
 }
 
 fn recorded(answer: &str) -> RunEvent {
-    let trajectory = Trajectory {
-        usage: Usage::new(500, 10),
-        cost_usd: Some(0.01),
-        ..fixtures::episode(Vec::new(), Some(answer), &["yes"], Outcome::Finished)
-    };
-    RunEvent::Recorded(Arc::new(trajectory))
+    episode_of("v", answer, false)
+}
+
+/// An episode of one call.
+fn episode_of(variant: &str, answer: &str, cached: bool) -> RunEvent {
+    let call = Call { usage: Some(Usage::new(500, 10)), cached, ..Call::default() };
+    let step = Step { calls: vec![call], ..Step::default() };
+    let episode = fixtures::episode(vec![step], Some(answer), &["yes"], Outcome::Finished);
+    RunEvent::Recorded(Arc::new(Trajectory { variant: variant.to_owned(), ..episode }))
+}
+
+/// Variants at 20 US dollars a million tokens of prompt.
+fn variants(names: &[&str]) -> Vec<Variant> {
+    let price =
+        PriceRecord { prompt: 20.0, completion: 0.0, cached: None, cache_write: None, as_of: None, source: None };
+    names.iter().map(|name| Variant { price: Some(price.clone()), ..made_up::variant(name) }).collect()
 }
 
 fn watched(total: usize) -> (Progress, Sink) {
@@ -43,7 +55,8 @@ fn watched(total: usize) -> (Progress, Sink) {
 
 #[test]
 fn a_short_run_writes_its_last_line_alone() {
-    let (mut progress, sink) = watched(40);
+    let (progress, sink) = watched(40);
+    let mut progress = progress.over(Tally::new(""), &variants(&["v"]));
     for i in 0..40 {
         progress.event(&recorded(if i % 4 == 0 { "yes" } else { "no" }));
     }
@@ -51,7 +64,33 @@ fn a_short_run_writes_its_last_line_alone() {
     let lines = sink.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].starts_with("40 of 40 episodes, ") && lines[0].contains(", took "), "{}", lines[0]);
-    assert!(lines[0].contains(", EM 25.0 %, 20,400 tokens, 0.4000 USD, "), "{}", lines[0]);
+    assert!(lines[0].contains(", EM 25.0 %, 0.4000 USD, 20,400 tokens, "), "{}", lines[0]);
+}
+
+#[test]
+fn every_variant_has_its_own_figure_in_one_line() {
+    let names = ["v1/robust/temperature=0", "v2/robust/temperature=0"];
+    let (progress, sink) = watched(9);
+    let mut progress = progress.over(Tally::new(""), &variants(&names));
+    for (variant, answer, cached) in [(0, "yes", false), (0, "no", true), (1, "yes", true), (1, "yes", false)] {
+        progress.event(&episode_of(names[variant], answer, cached));
+    }
+    // Two of the four answers came from the cache.
+    assert_eq!(progress.figures(80), "EM v1 50.0, v2 100.0 %, 0.0200 USD, 1,020 tokens");
+    assert_eq!(progress.figures(34), "EM v1 50.0, v2 100.0 %, 0.0200 USD");
+    assert_eq!(progress.figures(33), "EM 50.0 to 100.0 %, 0.0200 USD");
+    assert_eq!(progress.figures(20), "EM 50.0 to 100.0 %");
+    for room in 1..90 {
+        assert!(progress.figures(room).width() <= room, "{room}");
+    }
+    progress.show(progress.started + Duration::from_mins(1));
+    assert!(sink.lines()[0].width() <= 80 && sink.lines()[0].contains("EM v1 50.0, v2 100.0 %"), "{:?}", sink.lines());
+    let many: Vec<String> = (0..12).map(|at| format!("prompt-{at}/robust")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let (progress, _) = watched(40);
+    let mut progress = progress.over(Tally::new(""), &variants(&many));
+    progress.event(&episode_of(many[3], "yes", false));
+    assert_eq!(progress.figures(36), "EM 100.0 to 100.0 %, 0.0100 USD");
 }
 
 #[test]
