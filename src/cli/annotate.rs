@@ -4,11 +4,11 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::{Lines, say};
 use crate::analysis::annotations::{
-    ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append, bad_name,
-    import as read, parse_answer as parse,
+    ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append,
+    bad_name, import as read, key_line, parse_answer as parse,
 };
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::trajectory::{heading, render};
+use crate::analysis::report::trajectory::{heading, render, to_judge};
 use crate::analysis::report::{View, thousands};
 use crate::analysis::results::{GradedRun, RunRef, check_one};
 use crate::analysis::sample::{SampledEpisode, Stratum, sampled};
@@ -251,6 +251,8 @@ impl Session<'_> {
         let ends = trajectory.steps.iter_mut().filter(|step| step.tool == Some(Tool::Finish));
         ends.for_each(|step| step.observation = None);
         out.write_all(render(&trajectory, None, &self.view).as_bytes())?;
+        // Long steps have scrolled the head away.
+        out.write_all(to_judge(&trajectory, &key_line(), &self.view).as_bytes())?;
         out.flush()?;
         Ok(())
     }

@@ -35,6 +35,12 @@ fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it
             .ok();
     let (before, after) = first.stdout.split_once("rules: ").expect("judged");
     assert!(!before.contains("verdict") && !before.contains("wrong") && !before.contains("failure"), "{before}");
+    // After the steps, so that they are in sight above the prompt.
+    let (_, below) = before.rsplit_once("── to judge ─").expect("what is judged");
+    let labels: Vec<&str> =
+        below.lines().filter_map(|line| line.split("  ").next().filter(|label| !label.is_empty())).collect();
+    assert_eq!(labels[1..], ["question", "gold", "answer", "keys"], "{below}");
+    assert!(below.lines().skip(1).all(|line| line.chars().count() <= 80), "{below}");
     assert!(!first.stdout.contains("reward"), "{}", first.stdout);
     assert!(after.contains("gold-wrong") && first.stdout.contains("2 episodes judged, 2 left\n"), "{}", first.stdout);
     assert!(first.stdout.contains("  wikitrail annotate r --sample 4 --seed 3 --by anna\n"), "{}", first.stdout);

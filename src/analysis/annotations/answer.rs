@@ -67,6 +67,16 @@ pub(crate) fn class_keys() -> impl Iterator<Item = (&'static str, Judgement, &'s
     })
 }
 
+/// The keys in one line, for above the prompt.
+pub(crate) fn key_line() -> String {
+    let class = |(key, judgement, _): (&str, Judgement, _)| {
+        let name = judgement.class.map_or("", AnnotationClass::name);
+        format!("{key} {}, ", name.strip_suffix("-wrong").unwrap_or(name))
+    };
+    let classes: String = class_keys().map(class).collect();
+    format!("y right, n wrong, {classes}- skip, b back, q quit, ? help")
+}
+
 /// Parses a line; the error says what is wrong with it.
 pub(crate) fn parse_answer(line: &str) -> Result<Answer, String> {
     let line = line.trim();

@@ -12,7 +12,7 @@ mod import;
 pub(crate) use agreement::{Clusters, Disagreement, Judged, Judgements, Person, Table, Two};
 pub(crate) use annotation::{ANNOTATION_VERSION, Annotations, append, bad_name, carry, is_model};
 pub use annotation::{Annotation, AnnotationClass};
-pub(crate) use answer::{Answer, HELP, Judgement, class_keys, parse_answer};
+pub(crate) use answer::{Answer, HELP, Judgement, class_keys, key_line, parse_answer};
 pub(crate) use import::{EpisodeIndex, Imported, import};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One episode for reading: question, steps, outcome.
 
 use super::console::{View, duration};
-use crate::base::text::{counted, is_chinese, visible, visible_line};
+use crate::base::text::{counted, cut, is_chinese, visible, visible_line};
 use crate::base::{Branch, Compat, Outcome, Provenance, Step, Tool, Trajectory, Usage};
 use crate::scoring::{AnswerScore, Divergence, Part, ScoredEpisode};
 use anstyle::{AnsiColor, Style};
@@ -23,6 +23,19 @@ pub(crate) fn render(trajectory: &Trajectory, scored: Option<&ScoredEpisode>, vi
     }
     page.blank();
     end(&mut page, trajectory);
+    page.text
+}
+
+/// What is to be judged: question, gold answer and answer, each cut after a few lines, and the keys.
+pub(crate) fn to_judge(trajectory: &Trajectory, keys: &str, view: &View) -> String {
+    const LONGEST: usize = 300;
+    let mut page = Page::about(&trajectory.question, *view);
+    page.rule("to judge");
+    page.field("question", &cut(&trajectory.question, LONGEST), BOLD);
+    gold(&mut page, trajectory);
+    let answer = trajectory.answer.as_deref().map_or("none".into(), |answer| cut(answer, LONGEST));
+    page.field("answer", &answer, GREEN);
+    page.field("keys", keys, DIM);
     page.text
 }
 
