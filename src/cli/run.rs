@@ -115,12 +115,17 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     let several = experiment.datasets.len() > 1;
     let tables = shown.figures && !(several && shown.json);
     let mut screen = Screen::new(shown.quiet, tables.then_some(shown.json));
-    let Finished { summaries, end, notes, .. } = prepared.execute(&mut screen, Interrupts::signals()).await?;
+    let Finished { summaries, end, notes, resume, budget_spent } =
+        prepared.execute(&mut screen, Interrupts::signals()).await?;
     screen.result()?;
     if several && shown.json && shown.figures {
         writeln!(stdout(), "{}", together(&summaries))?;
     }
     notes.iter().for_each(say_wrapped);
+    // Below the table, `next:` has the same command.
+    let is_next = |summary: &Summary| !summary.is_unfinished() || (summary.cut_short() > 0) == budget_spent;
+    let has_next = shown.figures && !shown.json && !shown.quiet && summaries.iter().all(is_next);
+    resume.iter().filter(|_| !has_next).for_each(say_wrapped);
     if let Some(page) = shown.report {
         report::of_runs(summaries.iter().map(|summary| summary.run.as_path()), page)?;
     }
@@ -528,12 +533,12 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         }
     }
     for PlannedRun { manifest, estimate, .. } in &runs {
+        let names = manifest.short_names();
         let row = |row: &EstimateRow| Costs {
             variant: names.of_name(&row.variant).to_owned(),
             episodes: row.due,
             expected: row.expected,
             most: row.most,
-        let names = manifest.short_names();
         };
         let (expected, most) = (estimate.expected(), estimate.most());
         let mut rows: Vec<Costs> = estimate.rows.iter().map(row).collect();

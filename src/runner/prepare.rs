@@ -44,6 +44,8 @@ pub struct Finished {
     pub end: End,
     /// What a person should know at the end.
     pub notes: Vec<String>,
+    /// How to go on, where the run stopped by itself and something is left to do.
+    pub resume: Option<String>,
     /// Whether the budget is spent.
     pub budget_spent: bool,
 }
@@ -218,8 +220,12 @@ impl Prepared {
             summaries.push(summary);
         }
         let budget_spent = pool.budget.is_spent();
-        let notes = closing_notes(&pool, &end, &summaries, budget_spent);
-        Ok(Finished { summaries, end, notes, budget_spent })
+        let left = summaries.iter().find(|summary| summary.is_unfinished());
+        let left = left.filter(|_| matches!(end, End::Stopped(_)));
+        let how = if budget_spent { "resume with a larger limit" } else { "resume" };
+        let resume = left.map(|summary| format!("{how}: {}", summary.resume_command(budget_spent)));
+        let notes = closing_notes(&pool, &end, left);
+        Ok(Finished { summaries, end, notes, resume, budget_spent })
     }
 }
 
@@ -237,17 +243,14 @@ async fn lock(output: &OutputPlan, listener: &mut impl Listener) -> Result<Lock,
     Ok(lock)
 }
 
-/// Why the run stopped by itself and how to go on, where something is left to do.
-fn closing_notes(pool: &Pool, end: &End, summaries: &[Summary], budget_spent: bool) -> Vec<String> {
+/// Why the run stopped by itself, where something is `left` to do.
+fn closing_notes(pool: &Pool, end: &End, left: Option<&Summary>) -> Vec<String> {
     let mut lines = pool.tapes.cache_notes();
-    let left = summaries.iter().find(|summary| summary.is_unfinished());
     if let (End::Stopped(reason), Some(summary)) = (end, left) {
         lines.push(format!("stopped: {reason}; what was in flight is recorded"));
         lines.extend(
             pool.breakers.trip().and_then(|trip| trip.hint(&summary.manifest)).map(|hint| format!("hint: {hint}")),
         );
-        let how = if budget_spent { "resume with a larger limit" } else { "resume" };
-        lines.push(format!("{how}: {}", summary.resume_command(budget_spent)));
     }
     let estimated = pool.budget.spent().estimated;
     if estimated > 0 && pool.budget.limits().is_any() {

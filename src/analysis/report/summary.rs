@@ -112,13 +112,13 @@ impl RunSummary<'_> {
         header.extend(priced.then(|| Heading::numbers("USD")));
         header.extend(unmeasured.then(|| Heading::numbers("not\nmeasured")));
         header.extend(wrong.then(|| Heading::words("top failure")));
-        let row = |(name, VariantScore { score, assessment, .. }): (String, &VariantScore)| {
+        let row = |name: String, VariantScore { score, assessment, .. }: &VariantScore, of_all: bool| {
             let mut cells = vec![name, thousands(score.scored), estimate(score.em, em_interval(score))];
             cells.extend((!self.accuracy).then(|| score.f1.map_or_else(dash, percent)));
             cells.push(score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")));
             cells.extend(priced.then(|| score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}"))));
             cells.extend(unmeasured.then(|| thousands(score.not_measured)));
-            cells.extend(wrong.then(|| commonest_failure(assessment)));
+            cells.extend(wrong.then(|| commonest_failure(assessment, of_all)));
             cells
         };
         let rows = |of_all: bool| -> Vec<Vec<String>> {
@@ -286,7 +286,7 @@ fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
 fn assessment_tables(variants: &[(&str, &RunAssessment)], width: usize) -> String {
     let failures = failures(variants, width);
     let why = failures.map_or_else(String::new, |table| format!("{table}\n{}\n", paper(variants, width)));
-    format!("{}\n{why}", shares(variants, width))
+    format!("{}\n{why}explained in: wikitrail docs metrics\n", shares(variants, width))
 }
 
 type Of = fn(&RunAssessment) -> Share;
@@ -336,15 +336,16 @@ fn paper(variants: &[(&str, &RunAssessment)], width: usize) -> String {
     table(&header, &variants.iter().map(row).collect::<Vec<_>>(), width)
 }
 
-/// Such as `search, 22 of 35`: of equals the first in the order of the classes.
-fn commonest_failure(of: &RunAssessment) -> String {
+/// Such as `search, 22 of 35`, or `search, 22`: of equals the first in the order of the classes.
+fn commonest_failure(of: &RunAssessment, of_all: bool) -> String {
     let most = of
         .failures
         .iter()
         .filter(|(_, count)| *count > 0)
         .reduce(|most, other| if other.1 > most.1 { other } else { most });
     most.map_or_else(dash, |(class, count)| {
-        format!("{}, {} of {}", class.name(), thousands(count), thousands(of.wrong))
+        let all = if of_all { format!(" of {}", thousands(of.wrong)) } else { String::new() };
+        format!("{}, {}{all}", class.name(), thousands(count))
     })
 }
 
