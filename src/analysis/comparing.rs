@@ -510,8 +510,8 @@ fn known(name: &str) -> Result<&'static Figure, RunError> {
     Figure::named(name).ok_or_else(|| {
         let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
         RunError::usage(
-            format!("--metric: unknown figure `{}`", visible_line(name, 60)),
-            format!("figures of a run are {}; pass@K and pass^K of K repeats", known.join(", ")),
+            format!("--metric: unknown metric `{}`", visible_line(name, 60)),
+            format!("metrics of a run are {}; pass@K and pass^K of K repeats", known.join(", ")),
         )
     })
 }

@@ -88,7 +88,7 @@ enum Command {
     Note(list::NoteArgs),
     /// Export the trajectories of runs for other programs.
     Export(export::Args),
-    /// List a run's episodes, print one, or show two side by side.
+    /// List a run's episodes, print one, or two together.
     Show(show::Args),
     /// Judge episodes by reading them, or take judgements from a file.
     Annotate(annotate::Args),

@@ -26,7 +26,7 @@ use std::path::Path;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run, or a file of `ask --save`: lists its episodes, or prints the episode ID of every variant and repeat. Two
-    /// episodes, each as `RUN:ID`, are printed side by side. `RUN@VARIANT` names one variant.
+    /// episodes, each as `RUN:ID`, are printed together. `RUN@VARIANT` names one variant.
     #[arg(value_names = ["RUN", "ID"], num_args = 1..=2, required = true)]
     targets: Vec<String>,
     #[command(flatten)]

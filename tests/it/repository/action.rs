@@ -115,7 +115,7 @@ fn a_comparison_that_would_be_refused_is_refused_before_the_run() {
         ("--method=react,cot", ("ACTION_FAIL_IF", "high(em, react, cto) < 0"), "there is no variant `cto`"),
         ("--method=react,cot", ("ACTION_FAIL_IF", "ema(react) < 0"), "`ema` is not compared"),
         ("--method=react,cot", ("ACTION_FAIL_IF", "em(react) <"), "is missing here"),
-        ("--method=react,cot", ("ACTION_COMPARE", "--metric=ema"), "unknown figure `ema`"),
+        ("--method=react,cot", ("ACTION_COMPARE", "--metric=ema"), "unknown metric `ema`"),
         ("--method=react,cot", ("ACTION_COMPARE", "--baseline=cto"), "no variant `cto`"),
         ("--method=cot", ("ACTION_FAIL_IF", "em(main) < 0.5"), "at least two variants, found 1"),
     ] {
