@@ -60,6 +60,11 @@ class VariantScores(TypedDict):
     em_wilson: list[float] | None
     f1: float | None
     f1_t: list[float] | None
+    attempted: int  # scored episodes with an answer that does not abstain
+    given_attempted: float | None  # correct over attempted
+    given_attempted_interval: list[float] | None
+    simpleqa_f1: float | None  # harmonic mean of it and the share of correct answers
+    simpleqa_f1_interval: list[float] | None
     questions: int
     repeats: RepeatScores | None  # null where each question was run once
     outcomes: dict[str, int]

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people prints")]
 
 mod agreement;
+mod attempts;
 mod branches;
 mod draw;
 mod fixed;
@@ -29,6 +30,11 @@ const TABLES: &[Table] = &[
     },
     Table { name: "words", title: "How often each word is said of variants that differ", rows: fixed::words },
     Table { name: "means", title: "Means of one variant's F1: coverage and width of the interval", rows: fixed::means },
+    Table {
+        name: "attempts",
+        title: "Accuracy given attempted and SimpleQA's F1: coverage and width of their intervals",
+        rows: attempts::attempts,
+    },
     Table { name: "power", title: "Power where the true difference is the minimum detectable one", rows: power::power },
     Table {
         name: "stopping",

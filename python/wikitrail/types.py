@@ -382,6 +382,11 @@ class VariantScores(TypedDict):
     em_wilson: list[float] | None
     f1: float | None
     f1_t: list[float] | None
+    attempted: int  # scored episodes with an answer that does not abstain
+    given_attempted: float | None  # correct over attempted
+    given_attempted_interval: list[float] | None
+    simpleqa_f1: float | None  # harmonic mean of it and the share of correct answers
+    simpleqa_f1_interval: list[float] | None
     questions: int
     repeats: RepeatScores | None  # null where each question was run once
     outcomes: dict[str, int]
@@ -446,6 +451,7 @@ class QuestionRow(TypedDict):
     recall_at_5: float | None  # KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places
     kilt_em: float | None  # KILT-EM: `em` where `r_precision` is 1, else 0
     kilt_f1: float | None  # KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0
+    attempted: bool | None  # 1 when an answer was attempted, else 0: right, or neither empty nor a phrase that abstains; empty where `em` is
     type: str | None  # the dataset's own type of the question, such as `bridge` or `comparison`; empty, like the next four and the columns of `meta`, where the dataset does not say, or the run's questions cannot be read
     level: str | None  # the dataset's own difficulty, such as `easy` or `hard`
     hops: int | None  # gold pages that the shortest way to the answer needs; where the dataset names none, the parts of its decomposition
@@ -579,6 +585,7 @@ QUESTION_KINDS: dict[str, str] = {
     "recall_at_5": "real",
     "kilt_em": "real",
     "kilt_f1": "real",
+    "attempted": "bool",
     "type": "text",
     "level": "text",
     "hops": "int",

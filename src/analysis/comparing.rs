@@ -507,6 +507,14 @@ fn note_coverage(sources: &[Source], joined: &[JoinedMetric], tell: Tell<'_>) ->
 }
 
 fn known(name: &str) -> Result<&'static Figure, RunError> {
+    if let "given_attempted" | "simpleqa_f1" = name {
+        return Err(RunError::usage(
+            format!(
+                "--metric: `{name}` has no value for a single question, so its difference cannot be paired by question"
+            ),
+            "compare em and attempted; `wikitrail score RUN` has it for each variant, with an interval",
+        ));
+    }
     Figure::named(name).ok_or_else(|| {
         let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
         RunError::usage(

@@ -3,7 +3,9 @@
 use crate::analysis::Tell;
 use crate::analysis::annotations::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::analysis::report::agreement::{judged_figures, judgements as judgement_tables};
-use crate::analysis::report::summary::{LEVEL, em_interval, f1_interval, shares_interval};
+use crate::analysis::report::summary::{
+    LEVEL, attempts_table, em_interval, f1_interval, given_attempted_interval, ratio_interval, shares_interval,
+};
 use crate::analysis::report::verdict::headline;
 use crate::analysis::report::{JoinedRow, RunSummary, repeats_json, repeats_tables, wrapped};
 use crate::analysis::results::{
@@ -61,7 +63,7 @@ pub(crate) fn run_summary<'a>(
     let repeats = summary.variants.iter().map(|variant| (short.of_name(&variant.name), variant.repeats.as_ref()));
     let repeats = repeats_tables(repeats, width).unwrap_or_default();
     let judges = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default();
-    let below = repeats + &judges + &people;
+    let below = attempts_table(&summary.variants, width) + &repeats + &judges + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
     RunSummary { title, accuracy, rows: &summary.variants, short, joined, wall_ms, notes, below, next }
 }
@@ -333,6 +335,11 @@ fn variant_json(variant: &VariantScore) -> Value {
         "em_bounds": score.em_bounds,
         "f1": score.f1,
         "f1_t": pair(f1_interval(score)),
+        "attempted": score.attempted,
+        "given_attempted": score.given_attempted.mean(),
+        "given_attempted_interval": pair(given_attempted_interval(score)),
+        "simpleqa_f1": score.simpleqa_f1.mean(),
+        "simpleqa_f1_interval": pair(ratio_interval(score.simpleqa_f1)),
         "intervals_over": if score.questions.is_none() { "episodes" } else { "questions" },
         "questions": score.questions.map_or(score.scored, |questions| questions.n),
         "repeats": variant.repeats.as_ref().map(repeats_json),

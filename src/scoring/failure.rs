@@ -346,6 +346,19 @@ fn is_abstention(answer: &str) -> bool {
         || ["信息不足", "无法确定", "未找到"].iter().any(|sign| answer.contains(sign))
 }
 
+/// Whether an episode gives an answer that could be right: one with a letter or a digit that does not only say that nothing was
+/// found. `NOT ENOUGH INFO` is an answer to a claim.
+pub(super) fn is_attempt(trajectory: &Trajectory) -> bool {
+    let Some(answer) = trajectory.answer.as_deref() else { return false };
+    let is_label_of_claim = is_label(answer) && trajectory.answers.iter().any(|gold| is_label(gold));
+    answer.chars().any(char::is_alphanumeric) && (is_label_of_claim || !is_abstention(answer))
+}
+
+/// Whether a text is a label of FEVER.
+fn is_label(text: &str) -> bool {
+    FEVER_LABELS.iter().any(|label| fever_label(text, label))
+}
+
 impl Case<'_> {
     pub(super) fn by_what_was_read(&self) -> Decided {
         const UNKNOWN: &str = "supporting facts are not known";
@@ -408,8 +421,7 @@ impl Case<'_> {
     pub(super) fn by_verdict(&self, why: &str) -> Decided {
         let question = &self.trajectory.question;
         let gives_up = self.answer.is_none_or(|answer| is_abstention(answer) || !is_verdict(answer));
-        let is_claim =
-            self.trajectory.answers.iter().any(|gold| FEVER_LABELS.iter().any(|label| fever_label(gold, label)));
+        let is_claim = self.trajectory.answers.iter().any(|gold| is_label(gold));
         let affirmed = self.trajectory.answers.iter().any(|gold| matches!(&*normalize(gold), "supports" | "yes"));
         // What refutes a claim has other words in a place; one changed word leaves the rest.
         if gives_up && !is_shown(question, usize::from(!affirmed), self.seen) {

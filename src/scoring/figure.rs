@@ -3,6 +3,7 @@
 //! This table is the only place that defines a figure. The question columns of `export` and the metrics of `compare` are
 //! taken from it, and a test holds `docs/columns.md` to it.
 
+use super::failure::is_attempt;
 use super::overlap::float;
 use super::{
     AnswerScore, Assessment, Failure, FailureClass, GoldEvidence, GoldRetrieval, Metric, Shortfalls, score_answers,
@@ -45,6 +46,11 @@ impl ScoredEpisode {
     /// Whether its answer is right; absent where there is no score.
     pub fn is_right(&self) -> Option<bool> {
         self.score.map(|score| score.em > 0.0)
+    }
+
+    /// Whether it attempts an answer: a right one is an attempt, even where no answer is right. Absent where there is no score.
+    pub fn attempted(&self) -> Option<bool> {
+        self.is_right().map(|right| right || is_attempt(&self.trajectory))
     }
 
     /// Why its answer is wrong, by the rules.
@@ -142,6 +148,8 @@ figures! {
     F1 "f1" Higher Share(|episode| Some(episode.score?.f1)) "F1 over words, 0 to 1";
     PRECISION "precision" Higher Share(|episode| Some(episode.score?.precision)) "precision over words, 0 to 1";
     RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
+    ATTEMPTED "attempted" Neither Flag(ScoredEpisode::attempted)
+        "1 when an answer was attempted, else 0: right, or neither empty nor a phrase that abstains; empty where `em` is";
     STEPS "steps" Neither Count(|episode| count(with_steps(episode)?.agent_steps()))
         "number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them";
     CALLS "calls" Neither Count(|episode| u64::try_from(with_steps(episode)?.recorded_calls()?).ok())

@@ -3,8 +3,10 @@
 //! In a run with repeats, the repeats of a question share what makes it hard. They are averaged first, and the question is the
 //! unit: the mean is over the questions' own means, and so is its variance.
 
+use super::failure::is_attempt;
 use super::metric::{Metric, score_answers};
 use super::overlap::{AnswerScore, float};
+use crate::base::stats::Moments;
 use crate::base::{Outcome, Trajectory, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -49,6 +51,14 @@ pub struct RunScore {
     pub budget: u64,
     /// Scored episodes with EM 1.
     pub correct: u64,
+    /// Scored episodes that attempted an answer, the correct ones among them.
+    pub attempted: u64,
+    /// Correct over attempted; where questions are repeated, each question counts by the share of its repeats.
+    #[serde(skip)]
+    pub given_attempted: Moments,
+    /// `SimpleQA`'s F1 in the same way: twice the correct over scored and attempted.
+    #[serde(skip)]
+    pub simpleqa_f1: Moments,
     /// Mean EM, `0.0..=1.0`. Where questions are repeated, the mean over questions of each question's own mean.
     pub em: Option<f64>,
     /// Mean F1, `0.0..=1.0`, of the same kind.
@@ -163,9 +173,12 @@ impl Tally {
             self.score.hidden += 1;
             return;
         };
+        let attempted = score.em > 0.0 || is_attempt(trajectory);
+        self.score.attempted += u64::from(attempted);
         self.add_score(score);
-        if let Some(questions) = &mut self.questions {
-            questions.add(&trajectory.id, score);
+        match &mut self.questions {
+            Some(questions) => questions.add(&trajectory.id, score, attempted),
+            None => self.score.add_attempt(share(score.em > 0.0), share(attempted)),
         }
     }
 
@@ -202,6 +215,15 @@ impl Tally {
 }
 
 impl RunScore {
+    /// Adds a question: which share of its scored repeats is right, and which attempted an answer.
+    fn add_attempt(&mut self, right: f64, attempted: f64) {
+        // A question that was never attempted says nothing about attempts.
+        if attempted > 0.0 {
+            self.given_attempted.add(right, attempted);
+        }
+        self.simpleqa_f1.add(2.0 * right, 1.0 + attempted);
+    }
+
     /// The score of these trajectories by the metric of the dataset of that name.
     pub fn of<'a>(dataset: &str, trajectories: impl IntoIterator<Item = &'a Trajectory>) -> Self {
         let mut tally = Tally::new(dataset);
@@ -257,6 +279,11 @@ fn per(total: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| total / float(count))
 }
 
+/// 1 for yes, 0 for no.
+fn share(yes: bool) -> f64 {
+    f64::from(u8::from(yes))
+}
+
 fn count(n: usize) -> u64 {
     n.try_into().unwrap_or(u64::MAX)
 }
@@ -283,6 +310,9 @@ struct Sums {
     missing: u64,
     em: f64,
     f1: f64,
+    /// Right answers, and attempted ones.
+    right: f64,
+    attempted: f64,
 }
 
 impl Questions {
@@ -291,11 +321,13 @@ impl Questions {
         self.sums(id).missing += 1;
     }
 
-    pub(super) fn add(&mut self, id: &str, score: AnswerScore) {
+    pub(super) fn add(&mut self, id: &str, score: AnswerScore, attempted: bool) {
         let sums = self.sums(id);
         sums.scored += 1;
         sums.em += score.em;
         sums.f1 += score.f1;
+        sums.right += share(score.em > 0.0);
+        sums.attempted += share(attempted);
     }
 
     fn sums(&mut self, id: &str) -> &mut Sums {
@@ -308,6 +340,9 @@ impl Questions {
         let (em, em_variance) = mean(scored().map(|sums| sums.em / float(sums.scored)));
         let (f1, f1_variance) = mean(scored().map(|sums| sums.f1 / float(sums.scored)));
         let n = scored().map(|_| 1).sum();
+        for sums in scored() {
+            score.add_attempt(sums.right / float(sums.scored), sums.attempted / float(sums.scored));
+        }
         (score.em, score.f1) = (em, f1);
         score.questions = Some(QuestionMeans { n, em_variance, f1_variance });
         let all = |sums: &Sums| float(sums.scored + sums.missing);

@@ -148,6 +148,7 @@ fn compare_refused() {
         "compare results@act
          compare results --baseline none
          compare results --metric rouge
+         compare results --metric given_attempted
          compare results --by colour
          compare results --cluster colour
          compare results --level 95

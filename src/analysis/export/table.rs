@@ -223,6 +223,7 @@ const QUESTION_COLUMNS: &[(Column, QuestionContent)] = &[
     figure_column(&figure::RECALL_AT_5),
     figure_column(&figure::KILT_EM),
     figure_column(&figure::KILT_F1),
+    figure_column(&figure::ATTEMPTED),
 ];
 
 /// What the dataset says of the question. [`Scored::fields`] holds them in this order, and then those of `meta`.

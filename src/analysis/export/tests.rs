@@ -108,8 +108,8 @@ const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai
 const QUESTIONS: [&str; 2] = [
     "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",-5,0,0.4,1,0.25,finished,,\
      2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
-     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,,,,,0.5,0,0,0,bridge,,2,span,c1",
-    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,,,,,,,,,",
+     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,,,,,0.5,0,0,0,1,bridge,,2,span,c1",
+    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,,,,,,,,,,",
 ];
 
 #[test]
@@ -138,7 +138,7 @@ fn fields_of_the_dataset_and_metrics_of_files_are_columns() {
     let header = text.lines().next().unwrap();
     assert!(header.contains(",type,level,hops,answer_kind,cluster,meta.m,meta.n,judge,'=x,run,"), "{header}");
     assert!(text.contains(",bridge,,2,span,c1,'=m,7,0.5,,'=run,"), "{text}");
-    assert!(text.contains(&format!(",k2,{}'=run,", ",".repeat(20))), "{text}");
+    assert!(text.contains(&format!(",k2,{}'=run,", ",".repeat(21))), "{text}");
     let mut bytes = Vec::new();
     export(Jsonl::new(&mut bytes, vec!["judge".into()]), 1);
     assert!(String::from_utf8(bytes).unwrap().ends_with("\"metrics\":{\"judge\":0.5}}\n"));

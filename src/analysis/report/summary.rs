@@ -383,6 +383,24 @@ pub(crate) struct JoinedRow {
     pub correction: Option<Correction>,
 }
 
+/// What variants score where they answer, ending in a line break; nothing where every answer was attempted.
+pub(crate) fn attempts_table(rows: &[VariantScore], width: usize) -> String {
+    if rows.iter().all(|row| row.score.attempted == row.score.scored) {
+        return String::new();
+    }
+    let header = headings("variant", &["n", "attempted", "right given\nattempted % [95 %]", "SimpleQA F1\n% [95 %]"]);
+    let row = |VariantScore { name, score, .. }: &VariantScore| {
+        vec![
+            visible_line(name, NAME),
+            thousands(score.scored),
+            thousands(score.attempted),
+            estimate(score.given_attempted.mean(), given_attempted_interval(score)),
+            estimate(score.simpleqa_f1.mean(), ratio_interval(score.simpleqa_f1)),
+        ]
+    };
+    table(&header, &rows.iter().map(row).collect::<Vec<_>>(), width) + "\n"
+}
+
 /// The table, ending in a line break; shares are in per cent. Nothing without rows.
 fn joined_table(rows: &[JoinedRow], short: &ShortNames, width: usize) -> Option<String> {
     let mut header = vec![
@@ -450,6 +468,19 @@ pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
         None => (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL)),
         Some(questions) => padded(score.em?, questions.em_variance?, questions.n),
     }
+}
+
+/// The interval of the accuracy given attempted: Wilson's if each question was run once, else the padded t of the ratio.
+pub(crate) fn given_attempted_interval(score: &RunScore) -> Option<Interval> {
+    match score.questions {
+        None => (score.attempted > 0).then(|| wilson(score.correct, score.attempted, LEVEL)),
+        Some(_) => ratio_interval(score.given_attempted),
+    }
+}
+
+/// The padded t of a ratio over questions.
+pub(crate) fn ratio_interval(of: Moments) -> Option<Interval> {
+    of.mean().and_then(|_| of.padded_interval(Interval::SHARES, LEVEL))
 }
 
 /// The interval of the mean F1: the padded t, but Wilson's where every F1 is 0 or 1, as `compare` has it.

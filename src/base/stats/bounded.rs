@@ -12,7 +12,7 @@ const STEPS: u32 = 64;
 const HALVINGS: usize = 30;
 
 /// What a padded interval needs to know of its units: single values, or clusters with their sums and sizes.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
     units: f64,
     sum: f64,
@@ -37,13 +37,19 @@ impl Moments {
         Self { units: size, sum: size * mean, size, squares, products: size * mean, squared_sizes: size }
     }
 
-    fn add(&mut self, sum: f64, size: f64) {
+    /// Adds a unit.
+    pub fn add(&mut self, sum: f64, size: f64) {
         self.units += 1.0;
         self.sum += sum;
         self.size += size;
         self.squares += sum * sum;
         self.products += sum * size;
         self.squared_sizes += size * size;
+    }
+
+    /// Sum over size; absent without any.
+    pub fn mean(self) -> Option<f64> {
+        (self.size > 0.0).then(|| self.sum / self.size)
     }
 
     /// Student's interval of the mean with one more unit of the usual size at each end of the range, cut at these ends. It holds the

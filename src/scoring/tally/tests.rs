@@ -2,7 +2,7 @@
 
 use super::{QuestionMeans, RunScore, Tally};
 use crate::base::{Outcome, Repair, Step, Trajectory, Usage};
-use crate::scoring::{AnswerScore, Metric, fixtures};
+use crate::scoring::{AnswerScore, Metric, ScoredEpisode, fixtures};
 
 fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
     Trajectory {
@@ -128,4 +128,57 @@ fn repeats_of_a_question_are_averaged_first() {
     let single = sum(&[of("a", "x"), of("a", "y")], 2);
     assert_eq!(single.questions, Some(QuestionMeans { n: 1, em_variance: None, f1_variance: None }));
     assert_eq!((single.em, sum(&[], 2).em, sum(&[], 2).em_bounds), (Some(0.5), None, None));
+}
+
+#[test]
+fn an_attempt_is_an_answer_that_does_not_abstain() {
+    let of =
+        |answer, golds: &[&str]| ScoredEpisode::unassessed(episode(Outcome::Finished, answer, golds), Metric::Hotpot);
+    for (answer, gold, attempted) in [
+        (Some("y"), "x", true),
+        (Some("a"), "x", true),
+        (Some("-5"), "x", true),
+        (Some("?"), "x", false),
+        (Some(""), "x", false),
+        (None, "x", false),
+        (Some("I don't know."), "x", false),
+        (Some("Unable to find the page"), "x", false),
+        (Some("未找到"), "x", false),
+        // A right answer is one, whatever its words.
+        (Some("unknown"), "Unknown", true),
+        // To a claim this is an answer, to a question it is not.
+        (Some("NOT ENOUGH INFO"), "SUPPORTS", true),
+        (Some("NOT ENOUGH INFO"), "x", false),
+    ] {
+        assert_eq!(of(answer, &[gold]).attempted(), Some(attempted), "{answer:?} {gold}");
+    }
+    assert_eq!(of(Some("y"), &[]).attempted(), None);
+    let limit = ScoredEpisode::unassessed(episode(Outcome::StepLimit, None, &["x"]), Metric::Hotpot);
+    let lost = ScoredEpisode::unassessed(episode(Outcome::NotMeasured, None, &["x"]), Metric::Hotpot);
+    assert_eq!((limit.attempted(), lost.attempted()), (Some(false), None));
+}
+
+#[test]
+fn right_given_attempted_and_its_harmonic_mean_with_em() {
+    let of =
+        |id: &str, answer: Option<&str>| Trajectory { id: id.into(), ..episode(Outcome::Finished, answer, &["x"]) };
+    let score = |episodes: &[Trajectory], repeats| {
+        let mut tally = Tally::new("hotpotqa").by_question(repeats);
+        for episode in episodes {
+            tally.add(episode);
+        }
+        tally.score()
+    };
+    let close = |found: Option<f64>, expected: f64| found.is_some_and(|found| (found - expected).abs() < 1e-15);
+    let once = score(&[of("a", Some("x")), of("b", Some("y")), of("c", Some("x")), of("d", None), of("e", None)], 1);
+    let harmonic = |a: f64, b: f64| 2.0 * a * b / (a + b);
+    assert_eq!((once.attempted, once.correct), (3, 2));
+    assert!(close(once.given_attempted.mean(), 2.0 / 3.0) && close(once.simpleqa_f1.mean(), harmonic(0.4, 2.0 / 3.0)));
+    // `a`: right in 1 of 2, attempted in both; `b`: right in 1 of 4, attempted in 2.
+    let repeated = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("b", "?"), ("b", "?")];
+    let repeated = score(&repeated.map(|(id, answer)| of(id, Some(answer))), 4);
+    assert!(close(repeated.given_attempted.mean(), 0.75 / 1.5), "{repeated:?}");
+    assert!(close(repeated.simpleqa_f1.mean(), harmonic(0.375, 0.5)), "{repeated:?}");
+    let never = score(&[of("a", None)], 1);
+    assert_eq!((never.given_attempted.mean(), never.simpleqa_f1.mean()), (None, Some(0.0)));
 }

@@ -21,6 +21,7 @@ fn score() -> RunScore {
         not_measured: 3,
         budget: 2,
         correct: 137,
+        attempted: 480,
         em: Some(137.0 / 499.0),
         f1: Some(0.35),
         f1_variance: Some(0.16),
@@ -32,6 +33,7 @@ fn score() -> RunScore {
         bad_calls: Some(12),
         usage: Usage::new(3_500_000, 98_765),
         cost_usd: Some(1.5),
+        ..RunScore::default()
     }
 }
 
