@@ -17,7 +17,7 @@ use crate::base::stats::Interval;
 use crate::base::text::{counted, visible_line};
 use crate::base::{ExperimentRecord, Pairs};
 use crate::runner::RunError;
-use crate::scoring::{Figure, Pass, figure};
+use crate::scoring::{ClosedBook, Figure, Pass, RightAnswers, closed_book_sentences, closed_books, figure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -150,6 +150,7 @@ pub(crate) struct ComparedRuns {
     sources: Vec<Source>,
     names: Vec<String>,
     comparison: Comparison,
+    closed_books: Vec<ClosedBook>,
     settings: Vec<Setting>,
     corrected: Vec<CorrectedFigure>,
     flips: Vec<FlipList>,
@@ -204,12 +205,28 @@ pub(crate) fn compare_runs(
     } else {
         Vec::new()
     };
+    let closed_books = closed_books_of(sources, names);
+    comparison.notes.extend(closed_book_sentences(&closed_books));
     let said = warnings.len();
     let holdout = OverHoldout::of(request, sources, comparison, warnings, tell)?;
     warn(&warnings[said..], tell);
     let corrected = verdicts.corrected(comparison, sources, names, request.level);
     let (settings, holdout_lines, lists_flips) = (differences::of(sources), holdout.lines(), request.lists_flips());
-    Ok(ComparedRuns { lists_flips, settings, corrected, flips, holdout, holdout_lines, ..compared })
+    Ok(ComparedRuns { lists_flips, closed_books, settings, corrected, flips, holdout, holdout_lines, ..compared })
+}
+
+/// What tools add to what each model of these variants answers without them.
+fn closed_books_of(sources: &[Source], names: &[String]) -> Vec<ClosedBook> {
+    let answers = |source: &Source| {
+        let mut answers = RightAnswers::default();
+        let right = source.episodes.iter().filter_map(|episode| Some((&episode.item.id, episode.right?)));
+        right.for_each(|(id, right)| answers.add(id, right));
+        answers
+    };
+    let answers: Vec<RightAnswers> = sources.iter().map(answers).collect();
+    let of_runs = sources.iter().zip(names).zip(&answers);
+    let of_runs = of_runs.filter_map(|((of, name), answers)| Some((&**name, &of.origin.as_ref()?.variant, answers)));
+    closed_books(&of_runs.collect::<Vec<_>>())
 }
 
 /// Compares the values of one setting over variants that differ in nothing else.
@@ -266,6 +283,7 @@ impl ComparedRuns {
             sources,
             names,
             comparison,
+            closed_books: Vec::new(),
             settings: Vec::new(),
             corrected: Vec::new(),
             flips: Vec::new(),
@@ -308,6 +326,9 @@ impl ComparedRuns {
         }
         if self.mde {
             value["efforts"] = json!(self.efforts);
+        }
+        if !self.closed_books.is_empty() {
+            value["closed_book"] = json!(self.closed_books);
         }
         if let Some(holdout) = self.holdout.to_json() {
             value["holdout"] = holdout;

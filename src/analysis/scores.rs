@@ -18,7 +18,7 @@ use crate::base::{Trajectory, Variant};
 use crate::runner::experiment::Differing;
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, Spending, Summary, UnfinishedShard, VariantScore, format_note};
-use crate::scoring::{AnswerScore, FailureClass, Figure, Metric, ScoredEpisode, Unit, figure};
+use crate::scoring::{AnswerScore, FailureClass, Figure, Metric, ScoredEpisode, Unit, closed_book_sentences, figure};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +63,9 @@ pub(crate) fn run_summary<'a>(
     let repeats = summary.variants.iter().map(|variant| (short.of_name(&variant.name), variant.repeats.as_ref()));
     let repeats = repeats_tables(repeats, width).unwrap_or_default();
     let judges = judged.as_ref().map(|judged| judge_text(judged, joined, width)).unwrap_or_default();
-    let below = attempts_table(&summary.variants, width) + &repeats + &judges + &people;
+    let closed_book: String =
+        closed_book_sentences(&summary.closed_books()).iter().map(|sentence| wrapped(sentence, width, "")).collect();
+    let below = closed_book + &attempts_table(&summary.variants, width) + &repeats + &judges + &people;
     let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
     RunSummary { title, accuracy, rows: &summary.variants, short, joined, wall_ms, notes, below, next }
 }
@@ -96,7 +98,7 @@ pub(crate) fn verdict(summary: &Summary) -> Vec<String> {
     let run = RunRef { path: summary.run.clone(), variant: None };
     let Ok(results) = Results::of(&[run], true) else { return Vec::new() };
     let interim = if summary.missing() > 0 { "so far, with episodes missing: " } else { "" };
-    let verdicts = results.groups.iter().flat_map(headline);
+    let verdicts = results.groups.iter().flat_map(headline).chain(closed_book_sentences(&summary.closed_books()));
     verdicts.map(|sentence| format!("{interim}{sentence}")).collect()
 }
 
@@ -309,6 +311,10 @@ fn summary_json(summary: &Summary) -> Value {
     });
     if let Some(stopping) = &summary.stopping {
         value["stopping"] = json!(stopping);
+    }
+    let closed_book = summary.closed_books();
+    if !closed_book.is_empty() {
+        value["closed_book"] = json!(closed_book);
     }
     if let Some(shard) = summary.shard {
         value["shard"] = json!(shard);

@@ -10,7 +10,10 @@ use crate::base::{Cause, Failure, Manifest, Outcome, Paid, Shard, Stopping, Traj
 use crate::models::Price;
 use crate::runner::command_line::words_again;
 use crate::runner::store::{PaidByVariant, Records, RunFolder, Skipped};
-use crate::scoring::{Metric, PromptGrowth, Repeats, RunAssessment, RunScore, ScoredEpisode, Shortfalls, Tally};
+use crate::scoring::{
+    ClosedBook, Metric, PromptGrowth, Repeats, RightAnswers, RunAssessment, RunScore, ScoredEpisode, Shortfalls, Tally,
+    closed_books, has_counterpart,
+};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -75,6 +78,8 @@ pub struct VariantScore {
     pub episode_ms: Option<u64>,
     /// What the repeats of each question say together; absent where each was run once.
     pub repeats: Option<Repeats>,
+    /// Its right answers, where the run has a variant of the same model with tools, and one without.
+    right: Option<RightAnswers>,
     paid: Paid,
 }
 
@@ -243,6 +248,14 @@ impl Summary {
         self.variants.iter().flat_map(of).collect()
     }
 
+    /// What tools add to what each model answers without them.
+    pub fn closed_books(&self) -> Vec<ClosedBook> {
+        let of = |score: &VariantScore| self.manifest.variants.iter().find(|variant| variant.name == score.name);
+        let scores = self.variants.iter();
+        let answers = scores.filter_map(|score| Some((&*score.name, of(score)?, score.right.as_ref()?)));
+        closed_books(&answers.collect::<Vec<_>>())
+    }
+
     /// Episodes of all variants without a measurement, which a resumed run does again.
     pub fn unmeasured(&self) -> u64 {
         self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
@@ -338,6 +351,7 @@ fn empty_scores(manifest: &Manifest, metric: Option<Metric>) -> Vec<(VariantScor
             name: variant.name.clone(),
             episode_ms: Some(0),
             repeats: (repeats > 1).then(Repeats::default),
+            right: has_counterpart(variant, &manifest.variants).then(RightAnswers::default),
             ..VariantScore::default()
         };
         (score, tally.by_question(repeats))
@@ -362,6 +376,9 @@ impl VariantScore {
         }
         if let Some(repeats) = &mut self.repeats {
             repeats.add(episode);
+        }
+        if let (Some(answers), Some(right)) = (&mut self.right, episode.is_right()) {
+            answers.add(&trajectory.id, right);
         }
         // A hidden answer does not show which metric the others have.
         if self.metric.is_empty() || !trajectory.answers.is_empty() {

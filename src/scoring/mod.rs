@@ -12,7 +12,7 @@
 //! | `retrieval`, `failure`, `assessment` | gold pages opened; why an answer is wrong; both of an episode, and over a run |
 //! | `figure` | the table of the figures of an episode |
 //! | `tally`, `shortfall` | the score of a run; calls that returned less than the whole answer |
-//! | `repeats` | what the repeats of a question say together |
+//! | `repeats`, `closed_book` | what the repeats of a question say together; what tools add to what a model knows |
 //! | `divergence` | the first step in which two episodes differ |
 //! | `files` | gold files and predictions of the official scripts |
 //!
@@ -20,6 +20,7 @@
 
 pub mod assessment;
 pub mod characters;
+mod closed_book;
 pub mod divergence;
 pub mod evidence;
 pub mod failure;
@@ -37,6 +38,7 @@ pub mod tally;
 
 pub use assessment::{Assessment, PaperCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
+pub use closed_book::{ClosedBook, RightAnswers, closed_book_sentences, closed_books, has_counterpart};
 pub use divergence::{Divergence, Part};
 pub use evidence::{GoldEvidence, GoldFact, has_words, is_same_page, page_title};
 pub use failure::{Failure, FailureClass};

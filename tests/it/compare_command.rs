@@ -449,3 +449,27 @@ fn settings_that_no_matched_variants_have_are_refused() {
     let names: Vec<&Value> = prefixed["columns"].as_array().expect("variants").iter().map(|of| &of["name"]).collect();
     assert_eq!(names, ["robust/act", "robust/react"]);
 }
+
+/// What tools add is recomputed from the trajectories, and is the same in `score` and `compare`.
+#[test]
+fn what_tools_add_to_a_closed_book_is_counted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "tools", &["--method", "standard,react"]);
+    let [closed, tools] = ["standard", "react"].map(|variant| column(&run, variant, em));
+    let pairs = || closed.iter().zip(&tools);
+    let count = |is: fn((&f64, &f64)) -> bool| pairs().filter(|pair| is(*pair)).count();
+    let right = count(|(closed, _)| *closed > 0.0);
+    let [added, lost] = [count(|(closed, tools)| tools > closed), count(|(closed, tools)| tools < closed)];
+    let found = &compare_json(&[&run])["closed_book"];
+    assert_eq!((&found[0]["closed"], &found[0]["tools"]), (&json!("standard"), &json!("react")), "{found}");
+    let numbers = ["questions", "right", "added", "lost"].map(|name| found[0][name].as_f64());
+    let expected = [60, right, added, lost].map(|n| Some(f64::from(u32::try_from(n).expect("small"))));
+    assert_eq!(numbers, expected, "{found}");
+    let scored = wikitrail(&["score", &run, "--json"]).json();
+    assert_eq!(&scored["closed_book"], found);
+    let sentence = format!(
+        "baseline answers {right} of 60 questions without tools (standard); with tools, react adds {added} and loses {lost}"
+    );
+    let wide = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").contains(&sentence);
+    assert!(wide(&compare(&[&run])) && wide(&wikitrail(&["score", &run]).ok().stdout), "{sentence}");
+}
