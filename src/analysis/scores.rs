@@ -393,6 +393,7 @@ pub(crate) fn item_json(episode: &ScoredEpisode) -> Value {
         "all_hops": gold.map(|gold| gold.all_hops()),
         "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
         "failure": episode.failure(),
+        "leak": assessment.as_ref().and_then(|assessment| assessment.leak),
     })
 }
 

@@ -19,6 +19,8 @@ pub struct Assessment {
     pub grounding: Option<Grounding>,
     /// Why it is wrong; present exactly where it is.
     pub failure: Option<Failure>,
+    /// Whether an observation repeats eight words in a row of the question; absent where the question has fewer.
+    pub leak: Option<bool>,
 }
 
 impl Assessment {
@@ -37,6 +39,7 @@ impl Assessment {
             retrieval: Retrieval::of(&seen, gold.as_ref().map(|found| found.gold)),
             grounding: grounding(),
             failure: score.and_then(|score| failure(trajectory, score, &seen, gold.as_ref())),
+            leak: seen.repeats_question(&trajectory.question),
         })
     }
 }
@@ -56,6 +59,8 @@ pub struct RunAssessment {
     pub missed_searches: Share,
     /// Lookups that found nothing, of all lookups.
     pub empty_lookups: Share,
+    /// Episodes in which an observation repeats eight words in a row of the question, of those whose question has as many.
+    pub leak: Share,
     /// Answers that appeared in an observation, of the answers that have a text.
     pub grounded: Share,
     /// Right answers that appeared in none, of the same.
@@ -149,6 +154,9 @@ impl RunAssessment {
             self.first_hop.add(u64::from(gold.first_hop()), 1);
             self.all_hops.add(u64::from(gold.all_hops()), 1);
             self.sentences.add(gold.sentences_seen, gold.sentences);
+        }
+        if let Some(leak) = episode.leak {
+            self.leak.add(u64::from(leak), 1);
         }
         match episode.grounding {
             None => {}

@@ -4,6 +4,7 @@
 //!
 //! Only words are compared, to within an ending (`owns`, `owner`), so this says what was never shown better than what was.
 
+use super::characters::is_unspaced;
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
 use super::normalize::normalize;
 use crate::base::{Step, Tool, Trajectory};
@@ -18,6 +19,12 @@ const TEXT_CHARS: usize = 200_000;
 
 /// From so many words on, an answer need not be in an observation word by word.
 const LONG_ANSWER: usize = 5;
+
+/// A question that so many words in a row of an observation repeat is likely to be on the page.
+const LEAK_WORDS: usize = 8;
+
+/// The same in characters of a script without spaces, each of which is a word by itself.
+const LEAK_CHARACTERS: usize = 16;
 
 /// Per cent of a long answer's words that must be in one observation.
 const OVERLAP: usize = 80;
@@ -244,6 +251,19 @@ impl<'a> Observed<'a> {
     /// Whether these words, as [`words`] gives them, appeared side by side in an observation.
     pub(super) fn shows_words(&self, words: &str) -> bool {
         is_in(words, &self.words)
+    }
+
+    /// Whether an observation repeats [`LEAK_WORDS`] in a row of this question; absent where it has fewer.
+    pub(super) fn repeats_question(&self, question: &str) -> Option<bool> {
+        let question = cap(question);
+        let least = if question.chars().any(is_unspaced) { LEAK_CHARACTERS } else { LEAK_WORDS };
+        let question = words(question);
+        let question: Vec<&str> = question.split_ascii_whitespace().collect();
+        let mut runs: HashMap<&str, Vec<&[&str]>> = HashMap::new();
+        question.windows(least).for_each(|run| runs.entry(run[0]).or_default().push(run));
+        let is_run = |shown: &[&str]| runs.get(shown[0]).is_some_and(|runs| runs.contains(&shown));
+        let repeats_one = |line: &str| line.split_ascii_whitespace().collect::<Vec<_>>().windows(least).any(is_run);
+        (!runs.is_empty()).then(|| self.words.lines().any(repeats_one))
     }
 
     /// For each search and lookup, those that cannot be carried out among them, whether it repeats an earlier one.

@@ -76,6 +76,7 @@ fn assessment() -> Assessment {
         retrieval: Retrieval { searches: 1, missed_searches: 1, lookups: 1, empty_lookups: 1, gold: Some(gold) },
         grounding: Some(Grounding::Ungrounded),
         failure: Some(Failure { class: FailureClass::Search, evidence: "=never opened".into(), step_limit: false }),
+        leak: None,
     }
 }
 

@@ -227,7 +227,14 @@ fn missing(name: &str, row: &VariantScore) -> Vec<String> {
 /// What the tables leave out.
 fn details_of(name: &str, row: &VariantScore) -> Vec<String> {
     let (variant, score) = (visible_line(name, 40), &row.score);
-    prices(&variant, score).into_iter().chain(details(&variant, score.usage)).collect()
+    let leak = leak(&variant, row.assessment.leak);
+    prices(&variant, score).into_iter().chain(details(&variant, score.usage)).chain(leak).collect()
+}
+
+/// How often what was read repeats the question, where it does.
+fn leak(variant: &str, Share { count, of }: Share) -> Option<String> {
+    let (count, of) = ((count > 0).then(|| thousands(count))?, counted(of, "episode"));
+    Some(format!("{variant}: in {count} of {of} an observation repeats eight words in a row of the question"))
 }
 
 /// What only some providers count, a sentence each.

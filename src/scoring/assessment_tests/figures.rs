@@ -139,3 +139,25 @@ fn sums_are_of_counts_and_say_of_how_many() {
     );
     assert_eq!(Share::default().value(), None);
 }
+
+#[test]
+fn a_leak_is_eight_words_in_a_row_of_the_question() {
+    let leak = |question: &str, shown: &[&str]| {
+        let mut episode = finished(&[], "x");
+        episode.question = question.into();
+        episode.steps.splice(0..0, shown.iter().map(|text| step(Tool::Search, "x", text, Some("Page"))));
+        Assessment::of(&episode, None, None).expect("measured").leak
+    };
+    let asked = "In which year did Otto Pell design the bridge at Lund?";
+    assert_eq!(leak(asked, &["Q: in WHICH year, did Otto Pell design (a) bridge elsewhere?"]), Some(true));
+    assert_eq!(leak(asked, &["In which year did Otto Pell design one bridge at Lund"]), Some(false));
+    // Not across two observations.
+    assert_eq!(leak(asked, &["In which year did Otto", "Pell design the bridge at Lund"]), Some(false));
+    assert_eq!(leak(asked, &[]), Some(false));
+    assert_eq!(leak("Who designed the long bridge at Lund?", &["Who designed the long bridge at Lund?"]), None);
+    // The tool's echo of a query is not what it found.
+    assert_eq!(leak(asked, &[&format!("Could not find {asked}. Similar: ['Lund'].")]), Some(false));
+    let chinese = "隆德的那座长桥是由哪一位工程师设计的";
+    assert_eq!(leak(chinese, &["隆德的那座长桥是由哪一位工程师设计的?"]), Some(true));
+    assert_eq!(leak(chinese, &["隆德的那座长桥是由工程师设计的"]), Some(false));
+}

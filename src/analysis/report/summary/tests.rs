@@ -48,7 +48,7 @@ fn assessment() -> RunAssessment {
         (Some(Grounding::Ungrounded), failure(FailureClass::Search)),
         (None, failure(FailureClass::Limit)),
     ] {
-        sum.add(&Assessment { retrieval, grounding, failure });
+        sum.add(&Assessment { retrieval, grounding, failure, leak: Some(false) });
     }
     sum
 }
