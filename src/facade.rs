@@ -136,8 +136,8 @@ pub mod compare {
         pub use crate::base::stats::distributions::normal_quantile;
         pub use crate::base::stats::rng::SplitMix64;
         pub use crate::base::stats::{
-            Agreement, Betting, Coefficient, Decision, Design, Differences, Interval, McNemar, Mean, Moments, Rule,
-            Spread, Sums, arms_permutation, benjamini_hochberg, bonferroni, clopper_pearson, holm, permutation,
+            Agreement, Betting, Between, Coefficient, Decision, Design, Differences, Interval, McNemar, Mean, Moments,
+            Rule, Spread, Sums, arms_permutation, benjamini_hochberg, bonferroni, clopper_pearson, holm, permutation,
             questions_needed, smallest_difference, wilson,
         };
     }

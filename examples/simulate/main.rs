@@ -11,6 +11,7 @@ mod branches;
 mod draw;
 mod fixed;
 mod power;
+mod spread;
 mod stopping;
 mod within;
 
@@ -55,6 +56,11 @@ const TABLES: &[Table] = &[
         name: "within",
         title: "Two prompts in a matrix: their difference over all models, and under any model among all pairs",
         rows: within::within,
+    },
+    Table {
+        name: "spread",
+        title: "Prompts that mean the same: how often the intervals of their SD, range and mean hold the truth",
+        rows: spread::spread,
     },
 ];
 

@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
     /// Compare the values of this setting, such as prompt, with all other settings held equal: each question's difference is the
-    /// mean over the variants that differ in it alone.
+    /// mean over the variants that differ in it alone. Three values or more also get their spread.
     #[arg(long, value_name = "SETTING", conflicts_with_all = ["from_csv", "flips", "stale_gold", "holdout", "dev", "plan"])]
     within: Option<String>,
     /// Compare only these two variants, as B - A; may be repeated. Holm's correction covers the pairs named.

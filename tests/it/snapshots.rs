@@ -138,6 +138,7 @@ fn compare() {
     let mut session = Session::with_run();
     session.run("compare results").run("compare results@act results@standard --metric em --by type --mde --flips");
     session.run("compare results --metric em --format markdown").run("compare results --metric em --format latex");
+    session.run("compare results --within method --metric em");
     session.assert("compare");
 }
 

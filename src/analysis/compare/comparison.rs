@@ -5,7 +5,7 @@
 use super::{NamedFigure, Settings};
 use crate::base::Stopping;
 use crate::base::named;
-use crate::base::stats::{Bootstrap, CochranQ, Interval, McNemar, Needed, Permutation, TTest, Wilcoxon};
+use crate::base::stats::{Between, Bootstrap, CochranQ, Interval, McNemar, Needed, Permutation, TTest, Wilcoxon};
 use serde::Serialize;
 
 /// Variants compared two by two, each pair on the questions that both measured.
@@ -39,8 +39,28 @@ pub struct Within {
     /// Settings that take another value with it.
     pub with_it: Vec<String>,
     pub combinations: Vec<Combination>,
+    /// How far three values or more are apart, for each figure.
+    pub spreads: Vec<ValueSpread>,
     /// Names of variants without a counterpart: they are in no mean.
     pub unmatched: Vec<String>,
+}
+
+/// How far the values of a setting are apart in one figure, on the questions that all of them measured.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ValueSpread {
+    #[serde(rename = "metric")]
+    pub figure: String,
+    /// The number of values.
+    pub values: usize,
+    /// Questions that all values measured.
+    pub n: usize,
+    /// Mean over the values, each with the same weight.
+    pub mean: f64,
+    /// The padded t, or Student's of figures without bounds: of other questions under these values.
+    pub interval: Option<MethodInterval>,
+    /// Standard deviation and range of the values' means, as found and beyond the sampling of questions.
+    #[serde(flatten)]
+    pub between: Between,
 }
 
 /// One combination of the other settings.
@@ -151,7 +171,7 @@ pub struct MethodInterval {
 }
 
 impl MethodInterval {
-    pub(super) fn new(method: &'static str, level: f64, Interval { low, high }: Interval) -> Self {
+    pub(crate) fn new(method: &'static str, level: f64, Interval { low, high }: Interval) -> Self {
         Self { method, level, low, high }
     }
 

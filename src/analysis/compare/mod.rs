@@ -32,8 +32,8 @@ mod within;
 pub(crate) use crate::scoring::{Better, Unit};
 pub use comparison::Comparison;
 pub(crate) use comparison::{
-    Bounds, Breakdown, FigureComparison, Group, GroupMean, GroupPair, Ids, MethodInterval, Pair, VariantMean, Within,
-    Word,
+    Bounds, Breakdown, FigureComparison, Group, GroupMean, GroupPair, Ids, MethodInterval, Pair, ValueSpread,
+    VariantMean, Within, Word,
 };
 pub(crate) use compute::{compare, means_and_pairs};
 pub(crate) use effort::{EXPENSES, Effort, efforts};

@@ -1,10 +1,14 @@
 //! The values of one setting, all other settings held equal: variants that differ in it alone are matched, and those of one value
 //! become one variant.
 
-use super::comparison::{Combination, Comparison, Pair, Within};
+use super::comparison::{Combination, Comparison, Pair, ValueSpread, Within};
 use super::compute::compare;
+use super::pairing::Pairing;
+use super::pairs::Sample;
 use super::{CompareError, Item, Settings, StoppedRun, Variant};
 use crate::base::Pairs;
+use crate::base::stats::Between;
+use crate::scoring::float;
 
 /// A setting with its value in each variant, in the order of the variants; absent where a variant does not use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,19 +204,46 @@ impl Matching {
             let figures = if settings.pairs.is_all() { Vec::new() } else { compare(&columns, &settings)?.figures };
             Ok(Combination { name: block.name(), figures })
         };
+        let spreads =
+            if comparison.settings.stopped.is_empty() { self.spreads(variants, comparison)? } else { Vec::new() };
         Ok(Within {
+            spreads,
             setting: self.setting.clone(),
             with_it: self.with_it.clone(),
             combinations: self.blocks.iter().map(combination).collect::<Result<_, CompareError>>()?,
             unmatched: self.unmatched.iter().map(|at| names[*at].clone()).collect(),
         })
     }
+
+    /// How far three values or more are apart in each figure; two have one difference.
+    fn spreads(&self, variants: &[Variant], comparison: &Comparison) -> Result<Vec<ValueSpread>, CompareError> {
+        let (merged, level) = (self.merged(variants), comparison.settings.level);
+        let pairing = Pairing::of(&merged)?;
+        let mut spreads = Vec::new();
+        for figure in comparison.figures.iter().map(|of| &of.figure).filter(|_| merged.len() > 2) {
+            let common = pairing.values(figure)?.common();
+            let clusters = common.clusters.as_deref();
+            let Some(between) = Between::of(&common.variants, clusters, level) else { continue };
+            let mean = |at: usize| common.variants.iter().map(|values| values[at]).sum::<f64>() / float(merged.len());
+            let means: Vec<f64> = (0..common.questions.len()).map(mean).collect();
+            let sample = Sample { values: &means, clusters };
+            spreads.extend(sample.mean().map(|of_all| ValueSpread {
+                figure: figure.name.clone(),
+                values: merged.len(),
+                n: means.len(),
+                mean: of_all.mean,
+                interval: sample.mean_interval(false, figure.range, level),
+                between,
+            }));
+        }
+        Ok(spreads)
+    }
 }
 
 impl Within {
     /// What a reader should know of the means and of the single combinations, a sentence each.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let Self { setting, with_it, combinations, unmatched } = self;
+        let Self { setting, with_it, combinations, unmatched, .. } = self;
         let mut notes = Vec::new();
         if !with_it.is_empty() {
             notes.push(format!("each {setting} has its own {}: a difference may come from either", with_it.join(", ")));

@@ -166,3 +166,22 @@ fn what_cannot_be_matched_is_refused() {
     let (first, second) = ("a".to_owned(), "b".to_owned());
     assert_eq!(matching("prompt", &[("prompt", &["v1", "v1"])]), MatchingError::Same { first, second });
 }
+
+/// Three values or more have a spread, over the questions that all of them measured; two have one difference.
+#[test]
+fn three_values_have_a_spread() {
+    let variants = [answers("a", "11011x0100"), answers("b", "1001100100"), answers("c", "0001000101")];
+    let found = within("prompt", &[("prompt", &["v1", "v2", "v3"])], &variants);
+    let spreads = found.within.expect("combinations").spreads;
+    let [em, f1] = &spreads[..] else { panic!("{spreads:?}") };
+    assert_eq!((&*em.figure, &*f1.figure, em.values, em.n), ("em", "f1", 3, 9));
+    // Of the nine questions that all measured, 5, 4 and 3 are right.
+    let close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+    assert!(
+        close(em.mean, 4.0 / 9.0) && close(em.between.sd, 1.0 / 9.0) && close(em.between.range, 2.0 / 9.0),
+        "{em:?}"
+    );
+    assert!(em.interval.is_some_and(|interval| interval.method == "padded t" && interval.contains(em.mean)));
+    let two = within("prompt", &[("prompt", &["v1", "v2"])], &variants[..2]);
+    assert_eq!(two.within.expect("combinations").spreads, []);
+}

@@ -6,7 +6,7 @@ use super::verdict::best_variant;
 use crate::analysis::compare::verdict::{p_equals, p_value, percent, shown_end, signed, value};
 use crate::analysis::compare::{
     Bounds, Breakdown, Comparison, Effort, FigureComparison, GoldState, Group, GroupMean, GroupPair, Ids,
-    MethodInterval, NamedFigure, Pair, Unit, VariantMean, Within, Word,
+    MethodInterval, NamedFigure, Pair, Unit, ValueSpread, VariantMean, Within, Word,
 };
 use crate::analysis::results::{CorrectedFigure, Correction, Setting};
 use crate::base::stats::{Interval, Needed};
@@ -48,6 +48,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.extend((!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines }));
         blocks.extend(only_together(figure, comparison.settings.alpha));
         blocks.extend(comparison.within.iter().flat_map(|within| combinations(within, figure)));
+        blocks.extend(comparison.within.iter().flat_map(|within| spread(within, figure)));
         blocks.extend(corrected_blocks(compared, &figure.figure.name));
         if *mde {
             blocks.push(power(figure, comparison.settings.power));
@@ -435,6 +436,44 @@ fn combinations(within: &Within, figure: &FigureComparison) -> Vec<Block> {
     let lines: Vec<String> = figure.pairs.iter().filter_map(line).collect();
     let lines = (!lines.is_empty()).then(|| Block::Lines { title: String::new(), lines });
     std::iter::once(table).chain(lines).collect()
+}
+
+/// How far the values of a setting are apart, if they are three or more, and a sentence that says it.
+fn spread(within: &Within, figure: &FigureComparison) -> Vec<Block> {
+    let NamedFigure { name, unit, .. } = &figure.figure;
+    let Some(of) = within.spreads.iter().find(|spread| spread.figure == *name) else { return Vec::new() };
+    let ValueSpread { values, n, mean, interval, between, .. } = of;
+    let (what, setting) = (figure.figure.label(), &within.setting);
+    let level = interval.map_or(0.95, |interval| interval.level);
+    let ends = |ends: Option<Interval>| ends.map(|ends| MethodInterval::new("noncentral F", level, ends));
+    let row = |kind: &str, found: Cell, corrected: Cell| Row {
+        key: Key { metric: name.clone(), a: kind.to_owned(), ..Key::default() },
+        cells: vec![Cell::text(kind), found, corrected],
+    };
+    let found = |name, figure| Cell::figure(name, figure, value(*unit, figure));
+    let beyond = |name, figure, interval| estimate(*unit, name, Some(figure), None, ends(interval));
+    let rows = vec![
+        row("mean", Cell::nothing(), estimate(*unit, "mean", Some(*mean), None, *interval)),
+        row("SD", found("sd", between.sd), beyond("corrected_sd", between.corrected_sd, between.sd_interval)),
+        row(
+            "range",
+            found("range", between.range),
+            beyond("corrected_range", between.corrected_range, between.range_interval),
+        ),
+    ];
+    let sign = if *unit == Unit::Share { " %" } else { "" };
+    let header = headings("", &[&format!("as found{sign}"), &format!("beyond sampling{sign} [{} %]", percent(level))]);
+    let title = format!("{what} over the {values} values of {setting}, {}", counted(*n, "question"));
+    let points = if *unit == Unit::Share { " points" } else { "" };
+    let [sd, sampling] = [between.corrected_sd, between.sampling_sd].map(|figure| value(*unit, figure));
+    let equal = between.sd_interval.is_some_and(|interval| interval.low <= 0.0);
+    let equal = if equal { "; they may be equal" } else { "" };
+    let line = format!(
+        "the values of {setting} differ by an SD of {sd}{points} {what} beyond the {sampling}{points} that equal ones would show on \
+         these questions{equal}"
+    );
+    let lines = Block::Lines { title: String::new(), lines: vec![line] };
+    vec![Block::Table(Grid { id: "spread", title, header, rows }), lines]
 }
 
 /// What the bounds of pairs are, and that pairs need not have the questions of the means.

@@ -12,6 +12,7 @@
 //! | `agreement, ppi` | agreement of annotators; judges' figures corrected by labels |
 
 pub mod agreement;
+pub mod between;
 pub mod bootstrap;
 pub mod bounded;
 pub mod decision;
@@ -26,6 +27,7 @@ pub mod rng;
 pub mod sequential;
 
 pub use agreement::{Agreement, Coefficient};
+pub use between::Between;
 pub use bootstrap::Bootstrap;
 pub use bounded::Moments;
 pub use decision::{Decision, Differences, Reach, Rule, benjamini_hochberg, bonferroni, holm};
