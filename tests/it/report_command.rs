@@ -246,7 +246,8 @@ fn a_run_writes_its_page_and_several_datasets_have_sections_of_their_own() {
     let page = dir.read("both.html");
     assert!(page.contains("id=\"scores-1\""), "the second dataset");
     assert_eq!(meta(&page)["datasets"].as_array().expect("datasets").len(), 2);
-    assert!(dir.read("charts/scores-1.svg").starts_with("<svg ") && dir.path("charts/cost-2.svg").exists());
+    assert!(dir.read("charts/scores-1.svg").starts_with("<svg ") && dir.path("charts/scores-2.svg").exists());
+    assert!(!dir.path("charts/cost-1.svg").exists(), "no chart of one point");
     dir.wikitrail(&["report", "nothing"]).refused(3, &["nothing", "hint:"]);
 }
 

@@ -151,7 +151,8 @@ impl Shown {
         let tables = Table::all(&html);
         let (table, label) = (&tables[0], if html.contains(">accuracy %<") { "accuracy" } else { "EM" });
         let em = self.metric(label);
-        let common = em["n"].as_u64() > Some(0);
+        // Where pairs have questions of their own, so has each variant.
+        let common = !table.headings.iter().any(|heading| heading == "n");
         assert_eq!(table.rows.len(), em["means"].as_array().expect("means").len(), "{}", self.name);
         for at in 0..table.rows.len() {
             let row = table.row(at);
@@ -164,7 +165,14 @@ impl Shown {
                 if common { (&mean["mean"], &mean["interval"]) } else { (&own["em"], &own_interval) };
             self.same(row[format!("{label} %").as_str()], &percent(mean), name);
             self.same(row["95 %"], &ends(interval, percent), name);
-            if let Some(f1) = row.get("F1 %") {
+            let on = format!(" on {}", count(&em["n"]));
+            if let Some(shown) = row.get(format!("{label} %{on}").as_str()) {
+                self.same(shown, &percent(&self.mean(&em, name)["mean"]), name);
+            }
+            if !common {
+                self.same(row["n"], &count(&own["n"]), name);
+            }
+            if let Some(f1) = row.get("F1 %").or(row.get(format!("F1 %{on}").as_str())) {
                 let f1_mean = self.mean(&self.metric("F1"), name)["mean"].clone();
                 self.same(f1, &percent(&f1_mean), name);
             }
@@ -219,6 +227,7 @@ impl Shown {
                 }
                 let verdict = match pair["verdict"]["winner"].as_str() {
                     Some(winner) => format!("{winner} is better"),
+                    None if pair["n"] == 0 => "cannot be compared".to_owned(),
                     None => pair["verdict"]["word"].as_str().expect("a word").to_owned(),
                 };
                 self.same(row["verdict"], &verdict, &name);
@@ -362,6 +371,14 @@ fn variants_and_matrices_have_the_figures_of_compare() {
     check("two variants", &dir, &["two"], "em,f1", 20);
     check("six variants", &dir, &["six"], "em,f1", 100);
     check("FEVER", &dir, &["claims"], "em,f1", 20);
+    let page = dir.read("p.html");
+    let [list, compare] = ["list", "compare"].map(|command| dir.wikitrail(&[command, "claims"]).ok().stdout);
+    for text in [between(&page, "<body>", "<script"), &list, &compare] {
+        assert!(text.contains("accuracy %"), "{text}");
+        for other in ["EM %", "points EM", "Exact match", "F1"] {
+            assert!(!text.contains(other), "{other}: {text}");
+        }
+    }
     check("a matrix with a baseline", &dir, &["matrix"], "em,f1", 100);
     check("two runs", &dir, &["two", "six"], "em,f1", 200);
 }
@@ -389,6 +406,24 @@ fn repeats_failures_and_unequal_sets_have_the_figures_of_compare() {
     check("half failed", &dir, &["half"], "em,f1", 15);
     check("all failed", &dir, &["failed"], "em,f1", 4);
     check("unequal sets", &dir, &["two", "few"], "em,f1", 30);
+    let page = dir.read("p.html");
+    assert!(section(&page, "scores").contains("<td class=\"n\">60</td>"), "all questions of those that have more");
+    check("a failed run beside others", &dir, &["two", "failed"], "em,f1", 40);
+    let page = dir.read("p.html");
+    assert_eq!(page.matches("<h2>Scores").count(), 1);
+    assert!(page.contains("4 variants, 60 questions"));
+    let ids: Vec<String> = (1..=60).map(|n| format!("sample-{n:03}\n")).collect();
+    for (name, ids) in [("begin.ids", &ids[..20]), ("end.ids", &ids[40..])] {
+        dir.write(name, ids.concat());
+        dir.run(&["--quiet", "--ids", name, "--out", &name[..name.len() - 4]]).ok();
+    }
+    dir.run(&["--quiet", "--method", "react", "--out", "all"]).ok();
+    check("two that share nothing, and one that shares with both", &dir, &["all", "begin", "end"], "em,f1", 20);
+    let page = dir.read("p.html");
+    assert!(page.contains("end/main and begin/main cannot be compared: they share no question"), "in words");
+    dir.wikitrail(&["report", "begin", "end", "--out", "p.html", "--force"]).ok();
+    let page = dir.read("p.html");
+    assert!(page.contains("<h2>Scores: sample, begin/main<") && page.contains("<h2>Scores: sample, end/main<"));
 }
 
 #[test]
@@ -406,4 +441,17 @@ fn branches_and_judged_runs_have_the_figures_of_compare() {
         dir.wikitrail(&["score", name, "--judge", "openai:j", "--judge-base-url", &base, "--judge-all"]).ok();
     }
     check("judged", &dir, &["one", "other"], "em,f1,judge", 25);
+    let page = dir.read("p.html");
+    let scores = section(&page, "scores");
+    let judged = dir.wikitrail(&["compare", "one", "other", "--metric", "em,judge", "--json"]).json();
+    let [em, judge] = [0, 1].map(|at| &judged["metrics"][at]["means"][0]);
+    let row = &Table::all(scores)[0].rows.iter().find(|row| row[0] == em["column"]).expect("a row").join(" | ");
+    assert!(row.contains(&format!(" | {} | ", percent(&judge["mean"]))), "{row}");
+    // Every third answer is right by exact match, and the judge calls every other one of them right.
+    assert!(scores.contains("data-show=\"disputed\" data-variant=\"one/standard\">10<"), "{scores}");
+    assert!(page.contains("href=\"#/q/") && page.contains("Read the clearest flip: "), "a flip to read");
+    let path = dir.root().to_str().expect("UTF-8").to_owned();
+    let runs = ["one", "other"].map(|name| format!("{path}/{name}"));
+    dir.wikitrail(&["report", &runs[0], &runs[1], "--out", "p.html", "--force"]).ok();
+    assert!(!dir.read("p.html").contains(&path), "no folder of the author's disk");
 }

@@ -198,6 +198,9 @@ pub struct Pair {
     pub b: String,
     /// Questions that both measured.
     pub n: usize,
+    /// Whether the two have no question in common, measured or not.
+    #[serde(skip)]
+    pub shares_none: bool,
     /// The means on these questions.
     pub a_mean: Option<f64>,
     pub b_mean: Option<f64>,
@@ -286,6 +289,12 @@ impl Comparison {
     /// The figure of that name.
     pub fn figure(&self, name: &str) -> Option<&FigureComparison> {
         self.figures.iter().find(|figure| figure.figure.name == name)
+    }
+
+    /// The figures for people: without F1 where EM is an accuracy, which is the same.
+    pub(crate) fn distinct_figures(&self) -> impl Iterator<Item = &FigureComparison> {
+        let accuracy = self.figures.iter().any(|figure| figure.figure.accuracy);
+        self.figures.iter().filter(move |figure| !accuracy || figure.figure.name != "f1")
     }
 }
 

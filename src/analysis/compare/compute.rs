@@ -27,7 +27,8 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     check(variants, settings)?;
     let pairing = Pairing::of(variants)?;
     let shared = pairing.shared();
-    if shared == 0 {
+    let paired = |(a, b): &(usize, usize)| pairing.has_shared(*a, *b);
+    if shared == 0 && !positions(variants, settings).iter().any(paired) {
         return Err(CompareError::NothingShared(names_or_none(variants.iter().map(|variant| variant.name.as_str()))));
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());

@@ -191,6 +191,11 @@ impl<'a> Pairing<'a> {
         self.questions.iter().filter(|question| question.is_shared()).count()
     }
 
+    /// Whether two variants have a question in common, measured or not.
+    pub(super) fn has_shared(&self, a: usize, b: usize) -> bool {
+        self.questions.iter().any(|question| [a, b].iter().all(|at| !question.rows[*at].items.is_empty()))
+    }
+
     pub(super) fn id(&self, question: usize) -> &'a str {
         self.questions[question].id
     }
@@ -287,6 +292,10 @@ impl FigureValues<'_, '_> {
 
     pub(super) fn id(&self, question: usize) -> &str {
         self.pairing.id(question)
+    }
+
+    pub(super) fn has_shared(&self, (a, b): (usize, usize)) -> bool {
+        self.pairing.has_shared(a, b)
     }
 
     /// The values on the questions that these two measured, `a` first.

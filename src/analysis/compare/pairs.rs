@@ -47,7 +47,8 @@ pub(super) fn pairs(
                 found
             });
             let [a_name, b_name] = both.map(|variant| variant.name.clone());
-            let pair = Pair { a: a_name, b: b_name, bounds, resume, ..figures };
+            let shares_none = of_pair.questions.is_empty() && !values.has_shared((a, b));
+            let pair = Pair { a: a_name, b: b_name, bounds, resume, shares_none, ..figures };
             let against = |b_leads: bool| Paired::of(&values.against((a, b), b_leads), values, figure);
             (ruled(Pair { p_highest: p_highest(&pair, against, &rule), ..pair }, figure, settings), paired)
         })

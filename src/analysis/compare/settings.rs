@@ -79,6 +79,9 @@ pub struct NamedFigure {
     /// Smallest and largest value that the figure allows; absent where it has no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Interval>,
+    /// Whether it is an EM that says right or wrong and nothing between, as of labels: an accuracy, of which F1 is the same.
+    #[serde(skip)]
+    pub accuracy: bool,
 }
 
 /// Where shares lie; other numbers have no bound of their own.
@@ -95,13 +98,13 @@ impl NamedFigure {
             (None, Some(_)) => (Unit::Share, Better::Higher),
             (None, None) => (Unit::Amount, Better::Neither),
         };
-        Self { name, unit, better, range: range(unit) }
+        Self { name, unit, better, range: range(unit), accuracy: false }
     }
 
     /// A metric from a file, which does not say whether more is better, or of judges, where it is.
     pub fn joined(name: impl Into<String>, unit: Unit, judged: bool) -> Self {
         let better = if judged { Better::Higher } else { Better::Neither };
-        Self { name: name.into(), unit, better, range: range(unit) }
+        Self { name: name.into(), unit, better, range: range(unit), accuracy: false }
     }
 
     /// Whether the program does not know the figure: a column of a table, or a metric from a file.
@@ -131,9 +134,10 @@ impl NamedFigure {
         self.range.map(|Interval { low, high }| Interval { low: low - high, high: high - low })
     }
 
-    /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are.
+    /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are. EM of labels is called accuracy.
     pub fn label(&self) -> &str {
         match self.name.as_str() {
+            "em" if self.accuracy => "accuracy",
             "em" => "EM",
             "f1" => "F1",
             name => name,

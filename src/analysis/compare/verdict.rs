@@ -119,7 +119,10 @@ impl Words<'_> {
         let Pair { a, b, n, mde, .. } = self.pair;
         let unlike = format!("{b} and {a} are not distinguishable");
         let (Some(difference), Some(p)) = (difference, p) else {
-            return format!("{unlike}: no question has a value for {} in both", self.figure.label());
+            let label = self.figure.label();
+            let none = if self.pair.shares_none { "they share no question" } else { "no question has a value for" };
+            let both = if self.pair.shares_none { String::new() } else { format!(" {label} in both") };
+            return format!("{b} and {a} cannot be compared: {none}{both}");
         };
         let questions = counted(*n, "question");
         if self.never_differ() {

@@ -40,7 +40,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
-    for figure in &comparison.figures {
+    for figure in comparison.distinct_figures() {
         blocks.push(means(figure, !comparison.settings.stopped.is_empty()));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
@@ -59,7 +59,8 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
     }
     for breakdown in comparison.breakdowns.iter().filter(|breakdown| !breakdown.groups.is_empty()) {
-        let Some(figure) = comparison.figure(&breakdown.figure) else { continue };
+        let mut figures = comparison.distinct_figures();
+        let Some(figure) = figures.find(|own| own.figure.name == breakdown.figure) else { continue };
         blocks.extend(breakdown_tables(breakdown, figure));
     }
     for list in *flips {

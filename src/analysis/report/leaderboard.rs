@@ -7,7 +7,7 @@ use crate::analysis::results::{Group, Origin, Results, Source, Standing};
 use crate::base::manifest::empty_as_null;
 use crate::base::text::counted;
 use crate::base::{Notes, Stopping};
-use crate::scoring::{Metric, figure};
+use crate::scoring::figure;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::Path;
@@ -37,11 +37,14 @@ pub(crate) struct Entry {
     /// Recorded and planned episodes.
     pub(crate) episodes: usize,
     pub(crate) planned: usize,
+    /// What `em` is called: an accuracy where answers are labels.
+    #[serde(skip)]
+    pub(crate) label: String,
+    /// Over how many pairs p is corrected for the rank; absent for one pair or none.
+    #[serde(skip)]
+    pub(crate) correction: Option<String>,
     /// Its own questions, over which EM is the mean.
     pub(crate) n: usize,
-    /// Whether EM is an accuracy.
-    #[serde(skip)]
-    pub(crate) accuracy: bool,
     /// The mean itself, for a chart.
     #[serde(skip)]
     pub(crate) own: Option<VariantMean>,
@@ -66,16 +69,22 @@ pub(crate) fn entries(results: &Results, notes: impl Fn(&Source) -> Notes) -> Ve
         let variants = group.sources.iter().zip(&group.names).zip(&group.standings);
         let stopping = |name: &String| group.stopped.iter().find(|run| run.variants.contains(name))?.found.clone();
         let entry = |((source, name), standing): ((&Source, &String), &Standing)| {
-            Some(Entry { stopping: stopping(name), ..entry(source, name, standing, notes(source))? })
+            let label = group.score.label().to_owned();
+            let correction = correction(standing.pairs, group.sources.len());
+            Some(Entry { stopping: stopping(name), label, correction, ..entry(source, name, standing, notes(source))? })
         };
         variants.filter_map(entry).collect()
     };
     results.groups.iter().map(of).collect()
 }
 
+/// `p corrected over 105 pairs of 15 variants`
+pub(super) fn correction(pairs: usize, variants: usize) -> Option<String> {
+    (pairs > 1).then(|| format!("p corrected over {} of {}", counted(pairs, "pair"), counted(variants, "variant")))
+}
+
 fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .. }: Notes) -> Option<Entry> {
     let Origin { variant, manifest, .. } = source.origin.as_ref()?;
-    let gold = source.episodes.iter().find_map(|episode| episode.gold.clone());
     let costs = source.values(&figure::COST_USD);
     let run = source.typed();
     let short_name = manifest.short_names().of_name(&variant.name).to_owned();
@@ -95,8 +104,9 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
         wiki: variant.wiki.clone(),
         episodes: source.episodes.len(),
         planned: manifest.planned(variant),
+        label: String::new(),
+        correction: None,
         n: standing.n,
-        accuracy: gold.is_some_and(|gold| Metric::for_answers(&manifest.dataset.name, &[gold]).is_accuracy()),
         own: standing.own.clone(),
         em: standing.own.as_ref().and_then(|own| own.mean),
         em_interval: standing.own.as_ref().and_then(|own| own.interval).map(|of| [of.low, of.high]),
@@ -113,7 +123,8 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
 pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
-        let title = format!("{}, EM of each one's own questions", entries[0].dataset);
+        let correction = entries[0].correction.as_ref().map(|of| format!("; rank: {of}")).unwrap_or_default();
+        let title = format!("{}, {} of each one's own questions{correction}", entries[0].dataset, entries[0].label);
         let common = Common::of(entries);
         // A note is about the run, and its variants have lines of their own.
         let mut known = HashSet::new();
@@ -189,7 +200,11 @@ fn day(entry: &Entry) -> Option<&str> {
 fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
     let priced = entries.iter().any(|entry| entry.cost_usd.is_some());
     let tagged = entries.iter().any(|entry| !entry.tags.is_empty());
-    let mut header = vec![Heading::words("run"), Heading::numbers("EM % [95 %]"), Heading::numbers("rank")];
+    let mut header = vec![
+        Heading::words("run"),
+        Heading::numbers(format!("{} % [95 %]", entries[0].label)),
+        Heading::numbers("rank"),
+    ];
     header.extend(priced.then(|| Heading::numbers("USD")));
     header.push(Heading::words(if common.day.is_some() { "begun" } else { "begun (UTC)" }));
     header.extend(common.model.is_none().then(|| Heading::words("model")));

@@ -26,7 +26,7 @@ pub(crate) fn headline(group: &Group) -> Vec<String> {
 /// Which variant is best in the compared figure, or which are tied.
 pub(super) fn best_variant(em: &FigureComparison, names: &[String]) -> String {
     if let [pair] = &em.pairs[..] {
-        return of_two(em, pair);
+        return of_two(pair);
     }
     let n = names.len();
     let won: Vec<&Pair> = em.pairs.iter().filter(|pair| pair.verdict.winner.is_some()).collect();
@@ -39,6 +39,9 @@ pub(super) fn best_variant(em: &FigureComparison, names: &[String]) -> String {
         [] => "No best variant: the results are not transitive".to_owned(),
         [best] if wins == all => format!("{best} is the best of {n} variants"),
         [best] => format!("{best} leads; no variant beats it, and it beats {wins} of {all}"),
+        _ if won.is_empty() && em.pairs.iter().any(|pair| pair.difference.is_none()) => {
+            "No best variant: none of the pairs that share questions is distinguishable".to_owned()
+        }
         _ if top.len() == n => format!("No best variant: all {n} are tied"),
         _ if beat_all_others(em, &top, names) => {
             let others: Vec<&str> = names.iter().map(String::as_str).filter(|name| !top.contains(name)).collect();
@@ -74,13 +77,11 @@ pub(super) fn unbeaten<'n>(em: &FigureComparison, names: &'n [String]) -> Vec<&'
     top
 }
 
-fn of_two(em: &FigureComparison, pair: &Pair) -> String {
+fn of_two(pair: &Pair) -> String {
     let Pair { a, b, difference, verdict, .. } = pair;
     match (&verdict.winner, difference) {
         (Some(winner), _) => format!("{winner} {} {}", verdict.word.name(), loser(pair, winner)),
-        (None, None) => {
-            format!("{a} and {b} cannot be compared: no question has a value for {} in both", em.figure.label())
-        }
+        (None, None) => verdict.sentence.clone(),
         (None, Some(difference)) if verdict.word == Word::Undecided => {
             let (first, second) = if *difference > 0.0 { (b, a) } else { (a, b) };
             format!("Undecided: {first} leads {second}, and unmeasured questions could undo it")

@@ -2,9 +2,11 @@
 
 use super::{
     CorrectedFigure, Episode, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences, load,
-    names, planned, stopped,
+    name_accuracy, names, planned, stopped,
 };
-use crate::analysis::compare::{Comparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs};
+use crate::analysis::compare::{
+    Comparison, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs,
+};
 use crate::base::stats::holm;
 use crate::base::text::visible_line;
 use crate::runner::RunError;
@@ -41,6 +43,8 @@ pub(crate) struct Group {
     pub(crate) sources: Vec<Source>,
     /// Their names, unique among all variants of the results.
     pub(crate) names: Vec<String>,
+    /// EM, which may be an accuracy.
+    pub(crate) score: NamedFigure,
     /// Their comparison, or why they cannot be compared.
     pub(crate) comparison: Result<Comparison, String>,
     /// Judges' figures, held against labels.
@@ -53,9 +57,6 @@ pub(crate) struct Group {
 
 /// A variant and its name.
 type Member = (Source, String);
-
-/// Questions, and whether any of their answers could be scored.
-type Ids = HashSet<(bool, String)>;
 
 impl Results {
     /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
@@ -127,13 +128,11 @@ fn read(runs: &[RunRef], joined: &[JoinedMetric]) -> Result<(Vec<Source>, Vec<St
     }
 }
 
-/// Variants that share questions, directly or by others. Those that nobody could score are by themselves, as they would
-/// leave nothing to compare.
+/// Variants that share questions, directly or by others.
 fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
-    let mut groups: Vec<(Ids, Vec<Member>)> = Vec::new();
+    let mut groups: Vec<(HashSet<String>, Vec<Member>)> = Vec::new();
     for (source, name) in members {
-        let scored = source.values(&figure::EM).next().is_some();
-        let mut ids: Ids = source.episodes.iter().map(|episode| (scored, episode.item.id.clone())).collect();
+        let mut ids: HashSet<String> = source.episodes.iter().map(|episode| episode.item.id.clone()).collect();
         let (sharing, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(known, _)| !known.is_disjoint(&ids));
         let mut of_it = Vec::new();
         for (known, members) in sharing {
@@ -156,7 +155,11 @@ impl Group {
     ) -> Self {
         let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
         notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));
-        let figures = FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name));
+        let mut figures: Vec<NamedFigure> =
+            FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name)).collect();
+        name_accuracy(&mut figures, &sources);
+        // F1 of an accuracy is the same.
+        figures.truncate(if figures[0].accuracy { 1 } else { COMPARED });
         // A judge that nobody asked about these variants has nothing to compare.
         let place = |source: &Source, at: usize| {
             source.episodes.iter().any(|one| one.item.values.get(at).is_some_and(Option::is_some))
@@ -164,7 +167,7 @@ impl Group {
         let has = |at: usize| sources.iter().all(|source| place(source, FIGURES.len() + at));
         let asked = joined.iter().enumerate().filter(|(at, _)| has(*at));
         let asked = asked.map(|(_, metric)| NamedFigure::joined(&metric.name, metric.unit, true));
-        let figures: Vec<NamedFigure> = figures.chain(asked).collect();
+        figures.extend(asked);
         let read = FIGURES.iter().map(|figure| figure.name.to_owned());
         let all: Vec<String> = read.chain(joined.iter().map(|metric| metric.name.clone())).collect();
         let columns: Vec<_> = sources.iter().zip(&names).map(|(source, name)| source.column(name, &all, &[])).collect();
@@ -174,6 +177,7 @@ impl Group {
         });
         let mut group = Self {
             corrected: Vec::new(),
+            score: figures[0].clone(),
             settings: differences::of(&sources),
             standings: standings(&columns, &stopped),
             stopped,
@@ -193,6 +197,29 @@ impl Group {
         group
     }
 
+    /// The means of the questions that all measured, where each pair is compared on these too.
+    pub(crate) fn common(&self) -> Option<&FigureComparison> {
+        let em = self.comparison.as_ref().ok()?.figure(&self.score.name)?;
+        Some(em).filter(|em| em.n > 0 && !em.has_own_questions())
+    }
+
+    /// The mean of each variant: on common questions if there are any, else on its own ones.
+    pub(crate) fn means(&self) -> Vec<Option<&VariantMean>> {
+        let common = self.common();
+        let variants = self.names.iter().zip(&self.standings);
+        variants.map(|(name, standing)| common.and_then(|em| em.mean(name)).or(standing.own.as_ref())).collect()
+    }
+
+    /// The means of two variants on the questions that both measured.
+    pub(crate) fn means_of_pair(&self, pair: [usize; 2]) -> Vec<VariantMean> {
+        let name = std::slice::from_ref(&self.score.name);
+        let columns = pair.map(|at| self.sources[at].column(&self.names[at], name, &[]));
+        // The means draw no resamples.
+        let settings = Settings { figures: vec![self.score.clone()], resamples: 1, ..Settings::default() };
+        let compared = means_and_pairs(&columns, &settings).ok().and_then(|mut found| found.figures.pop());
+        compared.map(|figure| figure.means).unwrap_or_default()
+    }
+
     pub(crate) fn dataset(&self) -> &str {
         let first = self.sources.first().and_then(|source| source.origin.as_ref());
         first.map_or("", |origin| &origin.manifest.dataset.name)
@@ -203,6 +230,11 @@ impl Episode {
     /// The value of a figure, if it was read.
     pub(crate) fn value(&self, figure: &Figure) -> Option<f64> {
         self.value_of(figure.name)
+    }
+
+    /// What the judges say of it: 1 where it is right.
+    pub(crate) fn judged(&self) -> Option<f64> {
+        self.item.values.get(FIGURES.len()).copied().flatten()
     }
 
     fn value_of(&self, name: &str) -> Option<f64> {
@@ -236,6 +268,8 @@ pub(crate) struct Standing {
     pub(crate) rank: Option<usize>,
     /// Variants that are not distinguishable from it.
     pub(crate) tied_with: Vec<String>,
+    /// The pairs of all variants, over which p is corrected.
+    pub(crate) pairs: usize,
 }
 
 /// The standings of these variants, in their order. Each two are compared on the questions that both have, so that a run of few
@@ -263,6 +297,7 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
             }));
         }
     }
+    standings.iter_mut().for_each(|standing| standing.pairs = pairs.len());
     let corrected = holm(&pairs.iter().map(|(_, _, p, _)| *p).collect::<Vec<_>>());
     for ((a, b, _, pair), p) in pairs.iter().zip(corrected) {
         for at in [*a, *b] {

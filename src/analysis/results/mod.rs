@@ -38,5 +38,5 @@ pub(crate) use run::{
     runs_in,
 };
 pub(crate) use source::{
-    Episode, Origin, Source, Wanted, bound, load, names, planned, short_names, stopped, table_sources,
+    Episode, Origin, Source, Wanted, bound, load, name_accuracy, names, planned, short_names, stopped, table_sources,
 };

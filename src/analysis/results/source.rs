@@ -8,7 +8,7 @@ use crate::base::text::visible_line;
 use crate::base::{Manifest, Outcome, Pairs, Question, StopRule, Variant};
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
 use crate::runner::RunError;
-use crate::scoring::{FailureClass, Figure, GoldEvidence, ScoredEpisode, Unit, figure, float};
+use crate::scoring::{FailureClass, Figure, GoldEvidence, Metric, ScoredEpisode, Unit, figure, float};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -39,6 +39,8 @@ pub(crate) struct Episode {
     pub(crate) item: Item,
     /// Its place among the run's records.
     pub(crate) at: usize,
+    /// The metric of its score; absent for a table of figures, and where the gold is hidden.
+    pub(crate) metric: Option<Metric>,
     /// Whether the answer is right; absent where that is not known.
     pub(crate) right: Option<bool>,
     pub(crate) class: Option<FailureClass>,
@@ -86,10 +88,11 @@ impl Source {
     }
 }
 
-/// Bounds the figures that count steps by `--max-steps` of these sources; `names` are those of the episodes' values.
+/// Names EM for what it is, and bounds the figures that count steps by `--max-steps` of these sources; `names` are those of the episodes' values.
 pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[Source]) {
     const COUNTS_OF_STEPS: [&Figure; 4] =
         [&figure::STEPS, &figure::SEARCHES, &figure::LOOKUPS, &figure::MISSED_SEARCHES];
+    name_accuracy(figures, sources);
     let most = |source: &Source| source.origin.as_ref()?.variant.max_steps;
     let Some(most) = sources.iter().map(most).collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max()) else {
         return;
@@ -105,6 +108,14 @@ pub(crate) fn bound(figures: &mut [NamedFigure], names: &[String], sources: &[So
             figure.range = Some(range);
         }
     }
+}
+
+/// Calls EM an accuracy where every answer of these variants is right or wrong and nothing between, as those of FEVER.
+pub(crate) fn name_accuracy(figures: &mut [NamedFigure], sources: &[Source]) {
+    let mut metrics =
+        sources.iter().flat_map(|source| &*source.episodes).filter_map(|episode| episode.metric).peekable();
+    let accuracy = metrics.peek().is_some() && metrics.all(Metric::is_accuracy);
+    figures.iter_mut().filter(|figure| figure.name == figure::EM.name).for_each(|figure| figure.accuracy = accuracy);
 }
 
 /// The named variants of runs, in the order of their names; a run without a variant means all of its own.
@@ -222,6 +233,7 @@ impl Episode {
         Self {
             item,
             at,
+            metric: Some(scored.metric).filter(|_| !scored.trajectory.answers.is_empty()),
             right: scored.is_right(),
             class: scored.class(),
             gold: scored.trajectory.answers.first().cloned(),

@@ -28,7 +28,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("lzma_rust2", &["wikipedia/corpus/import/zim"]),
     ("md5", &["base/digest"]),
     ("parquet", &["analysis/export/parquet", "wikipedia/corpus/import/parquet"]),
-    ("percent_encoding", &["wikipedia/", "net/", "analysis/live_view"]),
+    ("percent_encoding", &["wikipedia/", "net/", "analysis/live_view", "analysis/report/page"]),
     ("redb", &["net/recording/"]),
     ("reqwest", &["net/"]),
     ("rmcp", &["wikipedia/handlers/mcp"]),

@@ -1,9 +1,10 @@
 //! The charts, for the page and as files of their own.
 
-use super::html::{Attributes, Html};
+use super::data::without_folders;
+use super::html::{Attributes, Html, minus};
 use crate::analysis::compare::verdict::{percent, value};
 use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
-use crate::analysis::results::Source;
+use crate::analysis::results::{Group, Source};
 use crate::base::text::{counted, cut};
 use crate::scoring::{figure, float};
 use std::fmt::Write as _;
@@ -15,9 +16,9 @@ const CELL: (f64, f64) = (240.0, 24.0);
 const EDGE: f64 = 6.0;
 
 /// The sentence of a mean: what somebody hears who cannot see its chart.
-fn sentence(mean: &VariantMean) -> String {
+fn sentence(mean: &VariantMean, label: &str) -> String {
     let shown = |share: f64| value(Unit::Share, share);
-    let at = mean.mean.map_or_else(|| "not measured".to_owned(), |at| format!("{} % EM", shown(at)));
+    let at = mean.mean.map_or_else(|| "not measured".to_owned(), |at| format!("{} % {label}", shown(at)));
     let ends = mean.interval.map(|of| format!(", 95 % interval {} to {}", shown(of.low), shown(of.high)));
     format!("{}: {at}{}", mean.variant, ends.unwrap_or_default())
 }
@@ -33,9 +34,9 @@ pub(super) fn ends_of((low, high): (f64, f64)) -> String {
 }
 
 /// A mean with its interval on that axis.
-pub(super) fn score(html: &mut Html, mean: &VariantMean, ends: (f64, f64)) {
+pub(super) fn score(html: &mut Html, mean: &VariantMean, ends: (f64, f64), label: &str) {
     let scale = Scale::new(ends, (EDGE, CELL.0 - EDGE));
-    picture(html, CELL, &sentence(mean), |html| {
+    picture(html, CELL, &sentence(mean, label), |html| {
         for tick in scale.ticks(4.0) {
             line(html, "axis", (scale.of(tick), 2.0), (scale.of(tick), CELL.1 - 2.0));
         }
@@ -50,7 +51,7 @@ pub(super) fn pair_of_means(html: &mut Html, means: &[&VariantMean], label_: &st
     const ROW: f64 = 28.0;
     let (width, base) = (560.0, 8.0 + ROW * float(means.len()));
     let x = Scale::new(score_scale(means.iter().copied()), (170.0, width - 16.0));
-    let about = means.iter().map(|mean| sentence(mean)).collect::<Vec<_>>().join("; ");
+    let about = means.iter().map(|mean| sentence(mean, label_)).collect::<Vec<_>>().join("; ");
     picture(html, (width, base + 22.0), &about, |html| {
         for tick in x.ticks(5.0) {
             line(html, "axis", (x.of(tick), 4.0), (x.of(tick), base));
@@ -110,7 +111,7 @@ pub(super) fn own_level(pair: &Pair) -> Option<String> {
 
 /// A difference with its interval around 0.
 pub(super) fn pair(html: &mut Html, pair: &Pair, scale: &Scale) {
-    picture(html, CELL, &pair.verdict.sentence, |html| {
+    picture(html, CELL, &minus(&without_folders(&pair.verdict.sentence)), |html| {
         line(html, "zero", (scale.of(0.0), 0.0), (scale.of(0.0), CELL.1));
         if let Some(estimate) = pair_estimate(pair) {
             interval_mark(html, scale, CELL.1 / 2.0, estimate);
@@ -132,17 +133,21 @@ fn cost_of(sources: &[Source]) -> (&'static str, Vec<Option<f64>>) {
     }
 }
 
-/// EM of each variant against what a question cost.
-pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
+/// The means that are known, each with what a question cost, and the unit of that.
+pub(super) fn cost_points(group: &Group) -> (Vec<(&VariantMean, f64)>, &'static str) {
+    let (unit, costs) = cost_of(&group.sources);
+    let known = group.means().into_iter().zip(costs);
+    let points = known.filter_map(|(mean, cost)| Some((mean.filter(|mean| mean.mean.is_some())?, cost?)));
+    (points.collect(), unit)
+}
+
+/// The score of each variant against what a question cost.
+pub(super) fn cost(html: &mut Html, metric: &str, (points, unit): &(Vec<(&VariantMean, f64)>, &'static str)) {
     const SIZE: (f64, f64) = (520.0, 280.0);
     const FRAME: (f64, f64, f64, f64) = (44.0, 16.0, 510.0, 236.0);
-    let (unit, costs) = cost_of(sources);
-    let points: Vec<(&VariantMean, f64)> =
-        em.means.iter().zip(&costs).filter_map(|(mean, cost)| Some((mean, (*cost)?))).collect();
-    let highest = points.iter().map(|(_, cost)| *cost).fold(0.0, f64::max);
-    let x = Scale::new((0.0, if highest > 0.0 { highest * 1.08 } else { 1.0 }), (FRAME.0, FRAME.2));
-    let y = Scale::new(score_scale(em.means.iter()), (FRAME.3, FRAME.1));
-    let about = format!("exact match against {unit} of {}", counted(points.len(), "variant"));
+    let x = Scale::new(cost_scale(points.iter().map(|(_, cost)| *cost)), (FRAME.0, FRAME.2));
+    let y = Scale::new(score_scale(points.iter().map(|(mean, _)| *mean)), (FRAME.3, FRAME.1));
+    let about = format!("{metric} against {unit} of {}", counted(points.len(), "variant"));
     picture(html, SIZE, &about, |html| {
         for tick in y.ticks(5.0) {
             line(html, "axis", (FRAME.0, y.of(tick)), (FRAME.2, y.of(tick)));
@@ -152,8 +157,8 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
             label(html, "axis", (x.of(tick), FRAME.3 + 16.0), "middle", &short(tick));
         }
         label(html, "axis", (FRAME.2, SIZE.1 - 8.0), "end", unit);
-        label(html, "axis", (FRAME.0, 10.0), "start", "EM %");
-        for (mean, cost) in &points {
+        label(html, "axis", (FRAME.0, 10.0), "start", &format!("{metric} %"));
+        for (mean, cost) in points {
             let at = x.of(*cost);
             if let Some(of) = mean.interval {
                 line(html, "ci", (at, y.of(of.low)), (at, y.of(of.high)));
@@ -162,12 +167,37 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
                 interval_mark(html, &x, y.of(em), Estimate { at: *cost, ends: None, hollow: false });
             }
         }
-        for (name, (at, height)) in names(&points, &x, &y) {
-            let anchor = if at > FRAME.2 * 0.6 { "end" } else { "start" };
-            let at = if anchor == "end" { at - 9.0 } else { at + 9.0 };
-            label(html, "label", (at, height - 7.0), anchor, &name);
+        // Labels that would lie on others move up or down, and what finds no room is in the table.
+        let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+        for (name, (at, height)) in names(points, &x, &y) {
+            let width = 7.0 * float(name.chars().count());
+            let is_left = at + width > FRAME.2;
+            let start = if is_left { at - 9.0 - width } else { at + 9.0 };
+            let is_free = |base: &f64| {
+                let apart = |(from, to, other): &(f64, f64, f64)| {
+                    start > *to || start + width < *from || (base - other).abs() >= 13.0
+                };
+                (FRAME.1..FRAME.3).contains(base) && taken.iter().all(apart)
+            };
+            let Some(base) = [-7.0, 15.0, -20.0, 28.0, -33.0, 41.0].map(|by| height + by).into_iter().find(is_free)
+            else {
+                continue;
+            };
+            taken.push((start, start + width, base));
+            let (at, anchor) = if is_left { (at - 9.0, "end") } else { (at + 9.0, "start") };
+            label(html, "label", (at, base), anchor, &name);
         }
     });
+}
+
+/// What an axis of costs has to reach: from 0, unless all lie close together.
+fn cost_scale(costs: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let (low, high) = (costs.clone().fold(f64::INFINITY, f64::min), costs.fold(0.0, f64::max));
+    match (high - low, high) {
+        (_, high) if high <= 0.0 => (0.0, 1.0),
+        (span, high) if span > high / 2.0 => (0.0, 1.08 * high),
+        (span, high) => (low - 0.2 * span - 0.02 * high, high + 0.2 * span + 0.02 * high),
+    }
 }
 
 /// A number of an axis without the tail that floating point leaves.
@@ -247,7 +277,7 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
         html.text.push_str(STYLE);
         for tick in x.ticks(6.0) {
             line(html, "axis", (x.of(tick), 8.0), (x.of(tick), base));
-            label(html, "axis", (x.of(tick), base + 16.0), "middle", &short(100.0 * tick));
+            label(html, "axis", (x.of(tick), base + 16.0), "middle", &minus(&short(100.0 * tick)));
         }
         if zero {
             line(html, "zero", (x.of(0.0), 8.0), (x.of(0.0), base));
@@ -266,26 +296,37 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
 }
 
 /// The charts of a group as files: their names and contents.
-pub(super) fn files(em: &FigureComparison, names: &[String], sources: &[Source]) -> Vec<(String, String)> {
-    let means: Vec<_> = em.means.iter().map(|mean| (mean.variant.clone(), estimate(mean))).collect();
+pub(super) fn files(em: &FigureComparison, group: &Group) -> Vec<(String, String)> {
+    let known: Vec<&VariantMean> = group.means().into_iter().flatten().filter(|mean| mean.mean.is_some()).collect();
+    let means: Vec<_> = known.iter().map(|mean| (mean.variant.clone(), estimate(mean))).collect();
     let name = |pair: &Pair| {
         let level = own_level(pair).map_or_else(String::new, |level| format!(" ({level} %)"));
         format!("{} − {}{level}", pair.b, pair.a)
     };
-    let pairs: Vec<_> = em.pairs.iter().map(|pair| (name(pair), pair_estimate(pair))).collect();
-    let mut files = vec![("scores".to_owned(), chart("EM %, 95 % intervals", (0.0, 1.0), false, &means))];
+    let compared = em.pairs.iter().filter(|pair| pair.difference.is_some());
+    let pairs: Vec<_> = compared.map(|pair| (name(pair), pair_estimate(pair))).collect();
+    let label = em.figure.label();
+    let mut files = Vec::new();
+    if !means.is_empty() {
+        let scale = score_scale(known.iter().copied());
+        files.push(("scores".to_owned(), chart(&format!("{label} %, 95 % intervals"), scale, false, &means)));
+    }
     if !pairs.is_empty() {
         let reach = reach(em);
-        let title = "differences in points EM, 95 % intervals";
-        files.push(("differences".to_owned(), chart(title, (-reach, reach), true, &pairs)));
+        let title = format!("differences in points {label}, 95 % intervals");
+        files.push(("differences".to_owned(), chart(&title, (-reach, reach), true, &pairs)));
     }
     let styled = |draw: &dyn Fn(&mut Html)| {
         let mut html = Html::default();
         draw(&mut html);
         html.text.replacen('>', &format!(">{STYLE}"), 1) + "\n"
     };
-    files.push(("cost".to_owned(), styled(&|html| cost(html, em, sources))));
-    for (name, source) in names.iter().zip(sources) {
+    let points = cost_points(group);
+    if points.0.len() > 1 {
+        files.push(("cost".to_owned(), styled(&|html| cost(html, label, &points))));
+    }
+    let is_measured = |source: &Source| source.episodes.iter().any(|episode| episode.item.measured);
+    for (name, source) in group.names.iter().zip(&group.sources).filter(|(_, source)| is_measured(source)) {
         let name_of_file = format!("steps-{}", plain(name));
         let same = files.iter().filter(|(known, _)| known.starts_with(&name_of_file)).count();
         let name_of_file = if same == 0 { name_of_file } else { format!("{name_of_file}-{}", same + 1) };

@@ -102,6 +102,7 @@ pub(super) fn question_table(
             "class": column(&|row| json!(row.class(at).and_then(place_of))),
             "unmeasured": column(&|row| json!(u8::from(row.is_unmeasured(at)))),
             "cut": column(&|row| json!(u8::from(row.is_cut(at)))),
+            "disputed": column(&|row| json!(u8::from(row.is_disputed(at)))),
             "outcome": first(&|episode| json!(episode.outcome.map(crate::base::Outcome::name))),
             "answer": first(&|episode| json!(episode.answer.as_deref().map(safe))),
         })
@@ -136,8 +137,9 @@ pub(super) fn metadata(
         members.sources.iter().zip(&members.names).map(move |(source, name)| {
             json!({
                 "name": safe(name),
-                "run": safe(&source.run.path.display().to_string()),
-                "target": shell_word(&source.typed()),
+                "run": safe(&without_folders(&source.run.path.display().to_string())),
+                // Who serves the page to themselves can copy the command as it is.
+                "target": if live.is_some() { shell_word(&source.typed()) } else { shell_word(&short_path(&source.typed())) },
                 "variant": source.run.variant.as_deref().map(safe),
                 "model": source.origin.as_ref().map(|origin| safe(&origin.variant.model)),
                 "dataset": group,
@@ -275,6 +277,13 @@ impl<'a> QuestionRow<'a> {
         self.episodes[variant].iter().any(|episode| episode.value(&figure::CUT_CALLS) > Some(0.0))
     }
 
+    /// Whether judges call an episode right that EM calls wrong, or the other way round.
+    pub(super) fn is_disputed(&self, variant: usize) -> bool {
+        self.episodes[variant]
+            .iter()
+            .any(|episode| episode.right.zip(episode.judged()).is_some_and(|(right, judged)| right != (judged > 0.5)))
+    }
+
     pub(super) fn class(&self, variant: usize) -> Option<FailureClass> {
         self.first(variant)?.class
     }
@@ -360,6 +369,36 @@ fn parted(episodes: &[Vec<ScoredEpisode>]) -> Vec<Vec<Option<(usize, &'static st
 /// A text without characters that turn the direction of writing, cut where nobody would read on.
 pub(super) fn safe(text: &str) -> String {
     visible(&cut(text, TEXT_CHARS)).into_owned()
+}
+
+/// The text with absolute paths as the names of what they lead to: a page is sent to people whom the author's disk does not
+/// concern.
+pub(super) fn without_folders(text: &str) -> String {
+    let ends = |c: char| c.is_whitespace() || "\"'`,;=()[]<>".contains(c);
+    let short = |word: &str| {
+        let path = word.trim_end_matches(ends);
+        short_path(path) + &word[path.len()..]
+    };
+    text.split_inclusive(ends).map(short).collect()
+}
+
+/// A word that is, or ends in, an absolute path, such as `corpus:/data/wiki`, with the last name of the path alone.
+pub(super) fn short_path(word: &str) -> String {
+    let is_drive = word.as_bytes().get(1..3) == Some(b":\\");
+    let start = match word.find(":/") {
+        _ if word.starts_with('/') || is_drive => 0,
+        Some(colon) if word[colon + 1..].starts_with("//") => {
+            if !word.starts_with("file:") {
+                return word.to_owned();
+            }
+            0
+        }
+        Some(colon) => colon + 1,
+        None => return word.to_owned(),
+    };
+    let separators = if is_drive { &['/', '\\'][..] } else { &['/'] };
+    let last = word[start..].rsplit(separators).find(|name| !name.is_empty());
+    last.map_or_else(|| word.to_owned(), |last| word[..start].to_owned() + last)
 }
 
 fn optional(text: Option<&String>) -> Option<String> {
@@ -449,7 +488,22 @@ fn pieces<'e, F: Iterator<Item = &'e crate::scoring::GoldFact>>(
 
 #[cfg(test)]
 mod tests {
-    use super::is_too_much;
+    use super::{is_too_much, without_folders};
+
+    #[test]
+    fn absolute_paths_are_shown_by_their_last_names() {
+        for (text, shown) in [
+            ("run --out /home/ada/runs/one --wiki corpus:/data/wiki", "run --out one --wiki corpus:wiki"),
+            ("\"prompt\": \"/home/ada/p.toml\", see `/tmp/x/`", "\"prompt\": \"p.toml\", see `x`"),
+            ("C:\\Users\\ada\\run file:///home/ada/d.csv", "run d.csv"),
+            (
+                "https://host/v1/chat a/b ../c 1/2 --base-url=http://h:8/v1",
+                "https://host/v1/chat a/b ../c 1/2 --base-url=http://h:8/v1",
+            ),
+        ] {
+            assert_eq!(without_folders(text), shown);
+        }
+    }
 
     #[test]
     fn packing_ends_early_only_where_too_much_is_to_come() {

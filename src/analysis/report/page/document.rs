@@ -1,6 +1,6 @@
 //! The document of the page: its head and data, what the runs are, and their settings and notes.
 
-use super::data::{Chunks, QuestionRow};
+use super::data::{Chunks, QuestionRow, short_path, without_folders};
 use super::html::{Attributes, Html, minus};
 use super::prompts;
 use super::sections::{self, Part, failures_section, flips_section};
@@ -144,7 +144,7 @@ impl Content<'_> {
         } else {
             html.leaf("h1", &[], &self.title());
             for part in parts {
-                html.leaf("h2", &[], &minus(&format!("{}: {}", part.group.dataset(), verdict::headline(part))));
+                html.leaf("h2", &[], &minus(&format!("{}: {}", part.name(), verdict::headline(part))));
                 verdict::verdict_section(html, part);
             }
         }
@@ -286,7 +286,7 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     let facts = [
         ("dataset", each(&dataset)),
         ("model", each(&|origin| origin.variant.model.clone())),
-        ("Wikipedia", each(&|origin| origin.variant.wiki.clone())),
+        ("Wikipedia", each(&|origin| without_folders(&origin.variant.wiki))),
         ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
         ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
     ];
@@ -373,7 +373,7 @@ fn notes_section(html: &mut Html, results: &Results, limits: &Limits, left_out: 
     html.section("notes", "Notes", |html| {
         html.element("ul", &[("class", "notes")], |html| {
             for line in &lines {
-                html.leaf("li", &[], line);
+                html.leaf("li", &[], &without_folders(line));
             }
         });
     });
@@ -400,14 +400,15 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
                 let Some(origin) = &source.origin else { continue };
                 html.leaf("h3", &[], name);
                 let text = serde_json::to_string_pretty(&origin.variant).unwrap_or_default();
-                html.leaf("pre", &[("tabindex", "0")], &text);
+                html.leaf("pre", &[("tabindex", "0")], &without_folders(&text));
             }
         });
         prompts::whole_texts(html, results);
         for (path, manifest) in manifests(results) {
             html.element("p", &[("class", "facts")], |html| {
-                let words: Vec<String> = manifest.command_line.iter().map(|word| shell_word(word)).collect();
-                html.text(&format!("{path}: "));
+                let words: Vec<String> =
+                    manifest.command_line.iter().map(|word| shell_word(&short_path(word))).collect();
+                html.text(&format!("{}: ", folder_name(Path::new(&path))));
                 html.leaf("code", &[], &words.join(" "));
                 html.text(&format!(" · dataset SHA-256 {}", manifest.dataset.sha256));
             });
@@ -422,7 +423,7 @@ fn differing(html: &mut Html, settings: &[Setting], names: &[String]) {
         for (at, name) in names.iter().enumerate() {
             html.row(name, |html| {
                 for setting in settings {
-                    html.leaf("td", &[], setting.values.get(at).map_or("–", String::as_str));
+                    html.leaf("td", &[], &without_folders(setting.values.get(at).map_or("–", String::as_str)));
                 }
             });
         }

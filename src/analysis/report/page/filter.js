@@ -45,6 +45,9 @@ function shows(table, meta, filter) {
     if (filter.show === "unstable") {
         return (i) => columns.some((v) => isUnstable(v, i));
     }
+    if (filter.show === "disputed") {
+        return (i) => columns.some((v) => v.disputed[i] === 1);
+    }
     if (filter.show === "differ") {
         return (i) => table.variants.some((v) => v.right[i] === 1) && table.variants.some((v) => v.right[i] === 0);
     }

@@ -153,7 +153,7 @@ fn group_rows(html: &mut Html, listing: &Listing, entries: &[Entry], link: &impl
     let scale = charts::score_scale(entries.iter().filter_map(|entry| entry.own.as_ref()));
     let (costs, noted) = (has_costs(listing), has_notes(listing));
     let columns = COLUMNS.len() - 3 + usize::from(costs) + usize::from(noted);
-    let label = if entries.iter().all(|entry| entry.accuracy) { "accuracy" } else { "EM" };
+    let label = &entries[0].label;
     html.element("tr", &[("class", "group")], |html| {
         html.leaf("th", &[("scope", "rowgroup")], &entries[0].dataset);
         html.leaf("th", &[("scope", "col")], &charts::ends_of(scale));

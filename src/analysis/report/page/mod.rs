@@ -102,7 +102,7 @@ pub(crate) fn figures(results: &Results) -> Vec<(String, String)> {
     let several = results.groups.len() > 1;
     let files = results.groups.iter().zip(1..).flat_map(|(group, number)| {
         let em = group.comparison.as_ref().ok().and_then(|comparison: &Comparison| comparison.figure("em"));
-        let files = em.map(|em| charts::files(em, &group.names, &group.sources)).unwrap_or_default();
+        let files = em.map(|em| charts::files(em, group)).unwrap_or_default();
         let suffix = if several { format!("-{number}") } else { String::new() };
         files.into_iter().map(move |(name, text)| (format!("{name}{suffix}.svg"), text))
     });
@@ -143,7 +143,9 @@ fn parts<'a>(results: &'a Results, rows: &'a [QuestionRow<'a>]) -> Vec<Part<'a>>
     let mut first = 0;
     let named = results.groups.len() > 1;
     let part = |(at, group): (usize, &'a crate::analysis::results::Group)| {
-        let part = Part { group, rows, first, at, named };
+        let others = || results.groups.iter().enumerate().filter(|(other, _)| *other != at);
+        let is_ambiguous = others().any(|(_, other)| other.dataset() == group.dataset());
+        let part = Part { group, rows, first, at, named, is_ambiguous };
         first += group.sources.len();
         part
     };

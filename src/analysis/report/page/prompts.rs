@@ -1,6 +1,6 @@
 //! What differs between two variants: their settings, and their prompts line by line; the whole texts.
 
-use super::data::safe;
+use super::data::{safe, without_folders};
 use super::html::Html;
 use super::sections::Part;
 use crate::analysis::results::{Results, Source};
@@ -71,9 +71,9 @@ pub(super) fn what_differs(html: &mut Html, part: &Part<'_>, [from, to]: [usize;
         for (name, one, two) in &differing {
             html.element("li", &[], |html| {
                 html.text(&format!("{name}: "));
-                html.leaf("code", &[], &cut(one, 100));
+                html.leaf("code", &[], &cut(&without_folders(one), 100));
                 html.text(" → ");
-                html.leaf("code", &[], &cut(two, 100));
+                html.leaf("code", &[], &cut(&without_folders(two), 100));
             });
         }
     });

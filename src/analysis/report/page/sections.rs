@@ -1,14 +1,16 @@
 //! The sections of a group of variants: scores, differences, flipped answers, and why answers are wrong.
 
 use super::charts;
-use super::data::{QuestionRow, alike};
-use super::html::{Html, minus};
+use super::data::{QuestionRow, alike, without_folders};
+use super::html::{Html, NUMBER, minus};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
-use crate::analysis::compare::{FigureComparison, MethodInterval, Pair, Unit, Word};
+use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, Word};
 use crate::analysis::report::comparison::{Compared, explained, sheet};
 use crate::analysis::report::console::dash;
+use crate::analysis::report::leaderboard::correction;
 use crate::analysis::report::sheet::{Heading, headings, to_latex, to_markdown};
-use crate::analysis::results::{Group, Source};
+use crate::analysis::report::verdict::some;
+use crate::analysis::results::{Group, JUDGE, Source};
 use crate::base::text::{counted, thousands};
 use crate::scoring::{FailureClass, figure};
 use std::collections::HashSet;
@@ -23,6 +25,8 @@ pub(super) struct Part<'a> {
     pub(super) at: usize,
     /// Whether there are others, so that headings name the dataset.
     pub(super) named: bool,
+    /// Whether another group has the same dataset, so that headings name the variants too.
+    pub(super) is_ambiguous: bool,
 }
 
 impl Part<'_> {
@@ -32,7 +36,14 @@ impl Part<'_> {
     }
 
     pub(super) fn heading(&self, words: &str) -> String {
-        if self.named { format!("{words}: {}", self.group.dataset()) } else { words.to_owned() }
+        if self.named { format!("{words}: {}", self.name()) } else { words.to_owned() }
+    }
+
+    /// What tells the group from others: its dataset, or its variants where another group has that too.
+    pub(super) fn name(&self) -> String {
+        let names: Vec<&str> = self.group.names.iter().map(String::as_str).collect();
+        let dataset = self.group.dataset();
+        if self.is_ambiguous { format!("{dataset}, {}", some(&names)) } else { dataset.to_owned() }
     }
 
     pub(super) fn em(&self) -> Option<&FigureComparison> {
@@ -41,13 +52,9 @@ impl Part<'_> {
 
     /// The places of the variants, those with the highest mean first.
     pub(super) fn order(&self) -> Vec<usize> {
-        let Group { names, standings, .. } = self.group;
-        let common = self.em().filter(|em| em.n > 0);
-        let mean = |at: usize| {
-            let mean = common.and_then(|em| em.mean(&names[at])).or(standings[at].own.as_ref());
-            mean.and_then(|mean| mean.mean).unwrap_or(-1.0)
-        };
-        let mut order: Vec<usize> = (0..names.len()).collect();
+        let means = self.group.means();
+        let mean = |at: usize| means[at].and_then(|mean| mean.mean).unwrap_or(-1.0);
+        let mut order: Vec<usize> = (0..means.len()).collect();
         order.sort_by(|a, b| mean(*b).total_cmp(&mean(*a)));
         order
     }
@@ -81,42 +88,66 @@ pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Ve
 
 pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     let Group { sources, names, standings, comparison, .. } = part.group;
-    let common = part.em().filter(|em| em.n > 0);
-    // Where the variants have no question in common, or one has more of its own, its own score is shown too.
-    let own = common.is_none_or(|em| standings.iter().any(|standing| standing.n != em.n));
+    let (common, means) = (part.group.common(), part.group.means());
+    // Where each pair has questions of its own, each variant's score is that of all its questions, and the other beside it.
+    let of_all = part.em().filter(|em| common.is_none() && em.n > 0);
+    // A variant may have measured more questions than the other.
+    let own = common.is_some_and(|em| standings.iter().any(|standing| standing.n != em.n));
     let ranked = sources.len() > 2;
     let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
     let figures = figures(sources);
-    let scale = charts::score_scale(
-        standings
-            .iter()
-            .zip(names)
-            .filter_map(|(standing, name)| common.and_then(|em| em.mean(name)).or(standing.own.as_ref())),
-    );
+    let scale = charts::score_scale(means.iter().flatten().copied());
     let hops = sources.iter().any(|source| source.mean(&figure::ALL_HOPS).is_some());
     let mut headings = vec![Heading::words("variant"), Heading::words(charts::ends_of(scale))];
-    headings.extend(["EM %", "95 %", "F1 %"].map(Heading::numbers));
-    headings.extend(own.then(|| Heading::numbers("own EM %")));
+    let label = part.group.score.label();
+    let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")).filter(|f1| f1.n > 0);
+    headings.extend([&*format!("{label} %"), "95 %"].map(Heading::numbers));
+    headings.extend(common.is_none().then(|| Heading::numbers("n")));
+    headings.extend(of_all.map(|em| Heading::numbers(format!("{label} % on {}", thousands(em.n)))));
+    headings.extend(f1.map(|f1| match of_all {
+        Some(_) => Heading::numbers(format!("F1 % on {}", thousands(f1.n))),
+        None => Heading::numbers("F1 %"),
+    }));
+    headings.extend(own.then(|| Heading::numbers(format!("own {label} %"))));
+    let judged = judged(comparison);
+    headings.extend(judged.map(|judge| match judge.n {
+        n if common.is_some_and(|em| em.n == n) => Heading::numbers("judge %"),
+        n => Heading::numbers(format!("judge % on {}", thousands(n))),
+    }));
+    headings.extend(judged.map(|_| Heading::numbers(format!("judge ≠ {label}"))));
     headings.extend(ranked.then(|| Heading::numbers("rank")));
     headings.extend(figures.iter().map(|figure| Heading::numbers(figure.name)));
     headings.extend(priced.then(|| Heading::numbers("US $")));
     headings.extend(hops.then(|| Heading::numbers("all hops %")));
     headings.push(Heading::numbers("not measured"));
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
-        html.table(&scores_caption(common, !part.group.stopped.is_empty()), &headings, |html| {
+        html.table(&scores_caption((common, of_all), label, !part.group.stopped.is_empty()), &headings, |html| {
             for at in part.order() {
                 let (source, name, standing) = (&sources[at], &names[at], &standings[at]);
-                let mean = common.and_then(|em| em.mean(name)).or(standing.own.as_ref());
-                let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")?.mean(name)?.mean);
+                let mean = means[at];
                 html.row(name, |html| {
-                    html.element("td", &[], |html| mean.iter().for_each(|mean| charts::score(html, mean, scale)));
+                    html.element("td", &[], |html| {
+                        mean.iter().for_each(|mean| charts::score(html, mean, scale, label))
+                    });
                     html.number(&share(mean.and_then(|mean| mean.mean)));
                     html.number(&interval(mean.and_then(|mean| mean.interval)));
-                    html.number(&share(f1));
+                    if common.is_none() {
+                        html.number(&thousands(standing.n));
+                    }
+                    if let Some(em) = of_all {
+                        html.number(&share(em.mean(name).and_then(|mean| mean.mean)));
+                    }
+                    if let Some(f1) = f1 {
+                        html.number(&share(f1.mean(name).and_then(|mean| mean.mean)));
+                    }
                     if own {
                         let of = counted(standing.n, "question");
                         let em = standing.own.as_ref().and_then(|own| own.mean);
                         html.number(&em.map_or_else(dash, |em| format!("{} ({of})", share(Some(em)))));
+                    }
+                    if let Some(judge) = judged {
+                        html.number(&share(judge.mean(name).and_then(|mean| mean.mean)));
+                        disputed(html, part, at);
                     }
                     if ranked {
                         html.number(&standing.rank.map_or_else(dash, |rank| rank.to_string()));
@@ -135,17 +166,34 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
                 });
             }
         });
-        explained_scores(html, priced, ranked);
+        let pairs = standings.first().map_or(0, |standing| standing.pairs);
+        explained_scores(html, priced, ranked.then(|| correction(pairs, sources.len())).map(Option::unwrap_or_default));
         copies(html, part);
     });
 }
 
+/// The comparison of what judges say.
+fn judged(comparison: &Result<Comparison, String>) -> Option<&FigureComparison> {
+    comparison.as_ref().ok()?.figure(JUDGE).filter(|judge| judge.n > 0)
+}
+
+/// The number of questions of a variant on which judges and EM disagree; it lists them.
+fn disputed(html: &mut Html, part: &Part<'_>, at: usize) {
+    let count = part.own_rows().filter(|row| row.is_disputed(part.first + at)).count();
+    let data = [("data-show", "disputed"), ("data-variant", part.group.names[at].as_str())];
+    html.element("td", NUMBER, |html| match count {
+        0 => html.text("0"),
+        n => html.filter(&thousands(n), &data, " questions on which judge and metric disagree"),
+    });
+}
+
 /// What the columns of the scores are.
-fn explained_scores(html: &mut Html, priced: bool, ranked: bool) {
+fn explained_scores(html: &mut Html, priced: bool, rank: Option<String>) {
     let cost = if priced { "; US $ is the whole cost" } else { "" };
     html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
-    if ranked {
-        html.leaf("p", &[("class", "facts")], RANK);
+    if let Some(correction) = rank {
+        let end = if correction.is_empty() { String::new() } else { format!("; {correction}") };
+        html.leaf("p", &[("class", "facts")], &format!("{RANK}{end}."));
     }
 }
 
@@ -155,20 +203,29 @@ fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
     if counted { &[&figure::STEPS, &figure::CALLS, &figure::TOKENS] } else { &[&figure::STEPS, &figure::CALLS] }
 }
 
-fn scores_caption(common: Option<&FigureComparison>, stopped: bool) -> String {
+fn scores_caption(
+    (common, of_all): (Option<&FigureComparison>, Option<&FigureComparison>),
+    label: &str,
+    stopped: bool,
+) -> String {
+    let what = if label == "EM" { "Exact match" } else { "Accuracy" };
     let Some(em) = common else {
-        return "Exact match of each variant's own questions, as no question was measured in all; bars are 95 % intervals, the best first".to_owned();
+        return format!(
+            "{what} of each variant's own questions{}; bars are 95 % intervals, the best first",
+            of_all.map_or_else(
+                || ", as no question was measured in all".to_owned(),
+                |em| format!(" and on the {} that all measured", thousands(em.n))
+            )
+        );
     };
     let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
     let questions = counted(em.n, "question");
     let stopped = if stopped { " (stopped)" } else { "" };
-    format!(
-        "Exact match on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, the best first"
-    )
+    format!("{what} on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, the best first")
 }
 
 const RANK: &str =
-    "Rank: 1 + the number of variants that are distinguishably better, each pair is compared on its shared questions.";
+    "Rank: 1 + the number of variants that are distinguishably better, each pair is compared on its shared questions";
 
 fn kind(method: &str) -> &'static str {
     match method {
@@ -192,8 +249,8 @@ fn copies(html: &mut Html, part: &Part<'_>) {
             html.text(" ");
         }
     });
-    html.leaf("pre", &[("hidden", ""), ("id", &part.id("latex"))], &to_latex(&sheet));
-    html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &to_markdown(&sheet));
+    html.leaf("pre", &[("hidden", ""), ("id", &part.id("latex"))], &without_folders(&to_latex(&sheet)));
+    html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &without_folders(&to_markdown(&sheet)));
 }
 
 /// Rows of the first table of differences at most; with more, it has those of the best variant.
@@ -248,7 +305,7 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
         "Differences in points {} on {questions}, 95 % intervals, from −{axis} to {axis}; hollow: {}not distinguishable{}",
         figure.figure.label(),
         if pairs.iter().any(|pair| pair.verdict.word == Word::Undecided) { "undecided or " } else { "" },
-        if figure.pairs.len() > 1 { " after Holm's correction" } else { "" },
+        corrected(figure).map_or_else(String::new, |over| format!(" ({over})")),
         axis = axis.trim_start_matches('+'),
     );
     let mut headings = ["b − a", "difference"].map(Heading::words).to_vec();
@@ -282,7 +339,8 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                     ));
                 }
                 let winner = pair.verdict.winner.as_ref().map(|winner| format!("{winner} is better"));
-                html.leaf("td", &[], &winner.unwrap_or_else(|| pair.verdict.word.name().to_owned()));
+                let word = if pair.n == 0 { "cannot be compared" } else { pair.verdict.word.name() };
+                html.leaf("td", &[], &winner.unwrap_or_else(|| word.to_owned()));
             });
         }
     });
@@ -291,12 +349,21 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
     }
 }
 
+/// Over how many pairs p is corrected by Holm.
+pub(super) fn corrected(figure: &FigureComparison) -> Option<String> {
+    correction(figure.pairs.iter().filter(|pair| pair.p.is_some()).count(), figure.means.len())
+}
+
 fn share(value_: Option<f64>) -> String {
     value_.map_or_else(dash, |share| value(Unit::Share, share))
 }
 
 fn amount(value_: Option<f64>) -> String {
-    value_.map_or_else(dash, |mean| if mean < 1000.0 { format!("{mean:.2}") } else { format!("{mean:.0}") })
+    value_.map_or_else(dash, |mean| match mean {
+        ..10.0 => format!("{mean:.2}"),
+        ..100.0 => format!("{mean:.1}"),
+        _ => format!("{mean:.0}"),
+    })
 }
 
 /// What all its measured episodes cost.
@@ -407,10 +474,12 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
             }
         });
         html.element("div", &[("class", "side-by-side")], |html| {
-            if let Some(em) = part.em().filter(|em| em.n > 0) {
+            let label = part.group.score.label();
+            let points = charts::cost_points(part.group);
+            if points.0.len() > 1 {
                 html.element("figure", &[], |html| {
-                    html.leaf("figcaption", &[], "Accuracy against cost");
-                    charts::cost(html, em, &part.group.sources);
+                    html.leaf("figcaption", &[], &format!("{label} against cost"));
+                    charts::cost(html, label, &points);
                 });
             }
         });

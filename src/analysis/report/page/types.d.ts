@@ -77,6 +77,8 @@ interface VariantColumns {
     unmeasured: (0 | 1)[];
     /** 1 where a limit cut a call. */
     cut: (0 | 1)[];
+    /** 1 where judges and EM disagree. */
+    disputed: (0 | 1)[];
     answer: (string | null)[];
     steps: (number | null)[];
     /** The share of the measured repeats that are right. */

@@ -1,17 +1,18 @@
 //! The first screen of a group: which variant is best, by how much, whether that can be trusted, and why.
 
 use super::charts;
-use super::data::{QuestionRow, alike};
+use super::data::{QuestionRow, alike, without_folders};
 use super::html::Html;
 use super::prompts;
-use super::sections::{Part, distinct};
+use super::sections::{Part, corrected, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
 use crate::analysis::compare::{FigureComparison, Pair, Unit};
 use crate::analysis::report::sheet::headings;
 use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbeaten};
 use crate::analysis::results::Source;
 use crate::base::text::{counted, cut, thousands};
-use crate::scoring::{FailureClass, figure, float};
+use crate::scoring::{Divergence, FailureClass, figure, float};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 
 /// Names in a sentence at most.
@@ -163,7 +164,7 @@ fn reason(sources: &[Source]) -> Option<String> {
         }
     }
     let most = reasons.into_iter().max_by_key(|(_, n)| *n)?.0;
-    Some(cut(most.trim_end_matches('.'), 200).into_owned())
+    Some(cut(&without_folders(most.trim_end_matches('.')), 200).into_owned())
 }
 
 /// The cards below the headline.
@@ -179,6 +180,7 @@ pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
         html.element("div", &[("class", "card")], |html| {
             why(html, part, &lead);
             prompts::what_differs(html, part, [lead.second, lead.first]);
+            clearest_flip(html, part, &lead);
         });
     });
     sentences(html, part, em);
@@ -196,7 +198,7 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
     let level = charts::own_level(pair).unwrap_or_else(|| "95".to_owned());
     let ends = lead.ends.filter(|(low, high)| low.is_finite() && high.is_finite());
     let interval = ends.map(|(low, high)| format!("{level} % interval {} to {}", end(low), end(high)));
-    let holm = if em.pairs.len() > 1 { format!(" after Holm over {} pairs", em.pairs.len()) } else { String::new() };
+    let holm = corrected(em).map_or_else(String::new, |over| format!(" ({over})"));
     let p = match &pair.stopping {
         Some(found) => Some(format!("e = {:.3}", found.e_value)),
         None => pair.p_holm.map(|p| p_equals(p) + &holm),
@@ -204,8 +206,11 @@ fn difference(html: &mut Html, part: &Part<'_>, em: &FigureComparison, lead: &Le
     let parts = [Some(format!("{} − {}", names[lead.first], names[lead.second])), interval, p];
     let line = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     html.leaf("p", &[("class", "facts")], &super::html::minus(&line));
-    let means: Vec<_> = [lead.first, lead.second].into_iter().filter_map(|at| em.mean(&names[at])).collect();
-    if em.n > 0 {
+    let both = [lead.first, lead.second];
+    let own = if pair.n == em.n || pair.stopping.is_some() { Vec::new() } else { part.group.means_of_pair(both) };
+    let means = if own.is_empty() { &em.means } else { &own };
+    let means: Vec<_> = both.iter().filter_map(|at| means.iter().find(|own| own.variant == names[*at])).collect();
+    if pair.n > 0 {
         charts::pair_of_means(html, &means, label);
     }
 }
@@ -319,6 +324,32 @@ fn flips(part: &Part<'_>, right: usize, wrong: usize) -> Vec<Option<FailureClass
     part.own_rows().filter(is).map(|row| row.class(wrong)).collect()
 }
 
+/// A link to the flip that is read most quickly: not a matter of wording, and of the fewest steps; one that was won, if any.
+fn clearest_flip(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
+    let found = [(lead.first, lead.second), (lead.second, lead.first)].into_iter().find_map(|(right, wrong)| {
+        let [at_right, at_wrong] = [right, wrong].map(|at| part.first + at);
+        let is = |row: &&QuestionRow<'_>| row.right(at_right) == Some(true) && row.right(at_wrong) == Some(false);
+        let length = |row: &&QuestionRow<'_>| {
+            let steps: f64 = [at_right, at_wrong].iter().filter_map(|at| row.mean(*at, 2)).sum();
+            (row.class(at_wrong) == Some(FailureClass::Label), steps.to_bits())
+        };
+        Some((part.own_rows().filter(is).min_by_key(length)?, right, wrong))
+    });
+    let Some((row, right, wrong)) = found else { return };
+    let read = |at: usize| {
+        let origin = part.group.sources[at].origin.as_ref()?;
+        Some(origin.graded.episode(row.first(part.first + at)?.at).ok()?.trajectory)
+    };
+    let step = read(right).zip(read(wrong)).and_then(|(one, two)| Divergence::of(&one, &two)).map(|found| found.step);
+    let part_at = step.map_or_else(String::new, |step| format!(" → they differ from step {step} on"));
+    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let [a, b] = [right, wrong].map(|at| encoded(&part.group.names[at]));
+    let address = format!("#/q/{}?show=flip&a={a}&b={b}", encoded(row.id));
+    html.element("p", &[("class", "facts")], |html| {
+        html.leaf("a", &[("href", &address)], &format!("Read the clearest flip: “{}”{part_at}", cut(row.question, 60)));
+    });
+}
+
 /// Why the two differ: the failure classes of the flips, both ways.
 fn why(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
     let names = &part.group.names;
@@ -361,7 +392,7 @@ fn sentences(html: &mut Html, part: &Part<'_>, em: &FigureComparison) {
     pairs.sort_by_key(|pair| pair.verdict.word);
     html.element("div", &[("class", "verdict")], |html| {
         for pair in pairs.iter().take(SENTENCES) {
-            html.leaf("p", &[], &super::html::minus(&format!("{}.", pair.verdict.sentence)));
+            html.leaf("p", &[], &super::html::minus(&format!("{}.", without_folders(&pair.verdict.sentence))));
         }
         if pairs.len() > SENTENCES {
             let more = counted(pairs.len() - SENTENCES, "more pair");
