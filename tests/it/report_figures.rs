@@ -390,13 +390,13 @@ fn repeats_failures_and_unequal_sets_have_the_figures_of_compare() {
     dir.run(&["--quiet", "--method", "react,cot", "--out", "two"]).ok();
     dir.run(&["--quiet", "--method", "react,cot", "--repeats", "3", "--out", "same"]).ok();
     changed(&dir, "same", "repeats", |record| {
-        if (index(record) + record["repeat"].as_u64().expect("a repeat")) % 4 == 0 {
+        if (index(record) + record["repeat"].as_u64().expect("a repeat")).is_multiple_of(4) {
             record["answer"] = json!("something else");
         }
     });
     changed(&dir, "two", "half", |record| {
         let lost = if record["variant"] == "react" { 2 } else { 3 };
-        if index(record) % lost == 0 {
+        if index(record).is_multiple_of(lost) {
             lose(record);
         }
     });

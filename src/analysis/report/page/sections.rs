@@ -4,7 +4,7 @@ use super::charts;
 use super::data::{QuestionRow, alike, without_folders};
 use super::html::{Html, NUMBER, minus};
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
-use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, Word};
+use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::report::comparison::{Compared, explained, sheet};
 use crate::analysis::report::console::dash;
 use crate::analysis::report::leaderboard::correction;
@@ -29,7 +29,7 @@ pub(super) struct Part<'a> {
     pub(super) is_ambiguous: bool,
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
     /// The id of a section, and its heading.
     pub(super) fn id(&self, name: &str) -> String {
         if self.at == 0 { name.to_owned() } else { format!("{name}-{}", self.at) }
@@ -48,6 +48,12 @@ impl Part<'_> {
 
     pub(super) fn em(&self) -> Option<&FigureComparison> {
         self.group.comparison.as_ref().ok()?.figure("em")
+    }
+
+    /// The comparison on the questions that all measured, where pairs and variants have others.
+    fn of_all(&self) -> Option<&'a FigureComparison> {
+        let em = self.group.comparison.as_ref().ok()?.figure(&self.group.score.name)?;
+        Some(em).filter(|em| em.n > 0 && self.group.common().is_none())
     }
 
     /// The places of the variants, those with the highest mean first.
@@ -86,88 +92,88 @@ pub(super) fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Ve
     (pairs, others)
 }
 
-pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
-    let Group { sources, names, standings, comparison, .. } = part.group;
-    let (common, means) = (part.group.common(), part.group.means());
-    // Where each pair has questions of its own, each variant's score is that of all its questions, and the other beside it.
-    let of_all = part.em().filter(|em| common.is_none() && em.n > 0);
-    // A variant may have measured more questions than the other.
-    let own = common.is_some_and(|em| standings.iter().any(|standing| standing.n != em.n));
-    let ranked = sources.len() > 2;
-    let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
-    let figures = figures(sources);
-    let scale = charts::score_scale(means.iter().flatten().copied());
-    let hops = sources.iter().any(|source| source.mean(&figure::ALL_HOPS).is_some());
-    let mut headings = vec![Heading::words("variant"), Heading::words(charts::ends_of(scale))];
-    let label = part.group.score.label();
+/// A column of the scores: its heading, and what writes the cell of a variant.
+type Column<'a> = (String, Box<dyn Fn(&mut Html, usize) + 'a>);
+
+fn numbers<'a>(heading: impl Into<String>, of: impl Fn(usize) -> String + 'a) -> Column<'a> {
+    (heading.into(), Box::new(move |html, at| html.number(&of(at))))
+}
+
+/// The columns of what the variants score; `means` are those that the bars show.
+fn score_columns<'a>(part: Part<'a>, means: &'a [Option<&'a VariantMean>]) -> Vec<Column<'a>> {
+    let Group { names, standings, comparison, .. } = part.group;
+    let (common, label) = (part.group.common(), part.group.score.label());
+    let of_all = part.of_all();
+    let of =
+        move |figure: &'a FigureComparison| move |at: usize| share(figure.mean(&names[at]).and_then(|mean| mean.mean));
+    // The questions of a mean are named where they are not those of the first one.
+    let on = |name: &str, n: usize| match common {
+        Some(em) if em.n == n => format!("{name} %"),
+        _ => format!("{name} % on {}", thousands(n)),
+    };
+    let mut columns = vec![
+        numbers(format!("{label} %"), move |at| share(means[at].and_then(|mean| mean.mean))),
+        numbers("95 %", move |at| interval(means[at].and_then(|mean| mean.interval))),
+    ];
+    columns.extend(common.is_none().then(|| numbers("n", move |at| thousands(standings[at].n))));
+    columns.extend(of_all.map(|em| numbers(on(label, em.n), of(em))));
     let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")).filter(|f1| f1.n > 0);
-    headings.extend([&*format!("{label} %"), "95 %"].map(Heading::numbers));
-    headings.extend(common.is_none().then(|| Heading::numbers("n")));
-    headings.extend(of_all.map(|em| Heading::numbers(format!("{label} % on {}", thousands(em.n)))));
-    headings.extend(f1.map(|f1| match of_all {
-        Some(_) => Heading::numbers(format!("F1 % on {}", thousands(f1.n))),
-        None => Heading::numbers("F1 %"),
-    }));
-    headings.extend(own.then(|| Heading::numbers(format!("own {label} %"))));
-    let judged = judged(comparison);
-    headings.extend(judged.map(|judge| match judge.n {
-        n if common.is_some_and(|em| em.n == n) => Heading::numbers("judge %"),
-        n => Heading::numbers(format!("judge % on {}", thousands(n))),
-    }));
-    headings.extend(judged.map(|_| Heading::numbers(format!("judge ≠ {label}"))));
-    headings.extend(ranked.then(|| Heading::numbers("rank")));
-    headings.extend(figures.iter().map(|figure| Heading::numbers(figure.name)));
-    headings.extend(priced.then(|| Heading::numbers("US $")));
-    headings.extend(hops.then(|| Heading::numbers("all hops %")));
-    headings.push(Heading::numbers("not measured"));
+    columns.extend(f1.map(|f1| numbers(on("F1", f1.n), of(f1))));
+    // A variant may have measured more questions than the other.
+    let own = move |at: usize| {
+        let of = counted(standings[at].n, "question");
+        let em = standings[at].own.as_ref().and_then(|own| own.mean);
+        em.map_or_else(dash, |em| format!("{} ({of})", share(Some(em))))
+    };
+    let has_own = common.is_some_and(|em| standings.iter().any(|standing| standing.n != em.n));
+    columns.extend(has_own.then(|| numbers(format!("own {label} %"), own)));
+    if let Some(judge) = judged(comparison) {
+        columns.push(numbers(on("judge", judge.n), of(judge)));
+        columns.push((format!("judge ≠ {label}"), Box::new(move |html, at| disputed(html, &part, at))));
+    }
+    if names.len() > 2 {
+        columns.push(numbers("rank", move |at| standings[at].rank.map_or_else(dash, |rank| rank.to_string())));
+    }
+    columns
+}
+
+/// The columns of what the variants took.
+fn expense_columns(sources: &[Source]) -> Vec<Column<'_>> {
+    let mean = move |figure: &'static figure::Figure| move |at: usize| amount(sources[at].mean(figure));
+    let has = |figure: &figure::Figure| sources.iter().any(|source| source.mean(figure).is_some());
+    let mut columns: Vec<Column<'_>> =
+        figures(sources).iter().map(|&figure| numbers(figure.name, mean(figure))).collect();
+    columns.extend(has(&figure::COST_USD).then(|| numbers("US $", move |at| total_cost(&sources[at]))));
+    columns.extend(
+        has(&figure::ALL_HOPS).then(|| numbers("all hops %", move |at| share(sources[at].mean(&figure::ALL_HOPS)))),
+    );
+    let unmeasured = move |at: usize| sources[at].episodes.iter().filter(|episode| !episode.item.measured).count();
+    columns.push(numbers("not measured", move |at| thousands(unmeasured(at))));
+    columns
+}
+
+pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
+    let Group { sources, names, standings, .. } = part.group;
+    let (means, label) = (part.group.means(), part.group.score.label());
+    let scale = charts::score_scale(means.iter().flatten().copied());
+    let mut columns = score_columns(*part, &means);
+    columns.extend(expense_columns(sources));
+    let mut headings = vec![Heading::words("variant"), Heading::words(charts::ends_of(scale))];
+    headings.extend(columns.iter().map(|(heading, _)| Heading::numbers(heading)));
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
-        html.table(&scores_caption((common, of_all), label, !part.group.stopped.is_empty()), &headings, |html| {
+        html.table(&scores_caption(part), &headings, |html| {
             for at in part.order() {
-                let (source, name, standing) = (&sources[at], &names[at], &standings[at]);
-                let mean = means[at];
-                html.row(name, |html| {
+                html.row(&names[at], |html| {
                     html.element("td", &[], |html| {
-                        mean.iter().for_each(|mean| charts::score(html, mean, scale, label))
+                        means[at].iter().for_each(|mean| charts::score(html, mean, scale, label));
                     });
-                    html.number(&share(mean.and_then(|mean| mean.mean)));
-                    html.number(&interval(mean.and_then(|mean| mean.interval)));
-                    if common.is_none() {
-                        html.number(&thousands(standing.n));
-                    }
-                    if let Some(em) = of_all {
-                        html.number(&share(em.mean(name).and_then(|mean| mean.mean)));
-                    }
-                    if let Some(f1) = f1 {
-                        html.number(&share(f1.mean(name).and_then(|mean| mean.mean)));
-                    }
-                    if own {
-                        let of = counted(standing.n, "question");
-                        let em = standing.own.as_ref().and_then(|own| own.mean);
-                        html.number(&em.map_or_else(dash, |em| format!("{} ({of})", share(Some(em)))));
-                    }
-                    if let Some(judge) = judged {
-                        html.number(&share(judge.mean(name).and_then(|mean| mean.mean)));
-                        disputed(html, part, at);
-                    }
-                    if ranked {
-                        html.number(&standing.rank.map_or_else(dash, |rank| rank.to_string()));
-                    }
-                    for figure in figures {
-                        html.number(&amount(source.mean(figure)));
-                    }
-                    if priced {
-                        html.number(&total_cost(source));
-                    }
-                    if hops {
-                        html.number(&share(source.mean(&figure::ALL_HOPS)));
-                    }
-                    let unmeasured = source.episodes.iter().filter(|episode| !episode.item.measured).count();
-                    html.number(&thousands(unmeasured));
+                    columns.iter().for_each(|(_, cell)| cell(html, at));
                 });
             }
         });
         let pairs = standings.first().map_or(0, |standing| standing.pairs);
-        explained_scores(html, priced, ranked.then(|| correction(pairs, sources.len())).map(Option::unwrap_or_default));
+        let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
+        explained_scores(html, priced, (sources.len() > 2).then_some(pairs), sources.len());
         copies(html, part);
     });
 }
@@ -188,11 +194,11 @@ fn disputed(html: &mut Html, part: &Part<'_>, at: usize) {
 }
 
 /// What the columns of the scores are.
-fn explained_scores(html: &mut Html, priced: bool, rank: Option<String>) {
+fn explained_scores(html: &mut Html, priced: bool, ranked_by: Option<usize>, variants: usize) {
     let cost = if priced { "; US $ is the whole cost" } else { "" };
     html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
-    if let Some(correction) = rank {
-        let end = if correction.is_empty() { String::new() } else { format!("; {correction}") };
+    if let Some(pairs) = ranked_by {
+        let end = correction(pairs, variants).map_or_else(String::new, |of| format!("; {of}"));
         html.leaf("p", &[("class", "facts")], &format!("{RANK}{end}."));
     }
 }
@@ -203,24 +209,18 @@ fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
     if counted { &[&figure::STEPS, &figure::CALLS, &figure::TOKENS] } else { &[&figure::STEPS, &figure::CALLS] }
 }
 
-fn scores_caption(
-    (common, of_all): (Option<&FigureComparison>, Option<&FigureComparison>),
-    label: &str,
-    stopped: bool,
-) -> String {
-    let what = if label == "EM" { "Exact match" } else { "Accuracy" };
-    let Some(em) = common else {
-        return format!(
-            "{what} of each variant's own questions{}; bars are 95 % intervals, the best first",
-            of_all.map_or_else(
-                || ", as no question was measured in all".to_owned(),
-                |em| format!(" and on the {} that all measured", thousands(em.n))
-            )
-        );
+fn scores_caption(part: &Part<'_>) -> String {
+    let what = if part.group.score.accuracy { "Accuracy" } else { "Exact match" };
+    let Some(em) = part.group.common() else {
+        let beside = match part.of_all() {
+            Some(em) => format!(" and on the {} that all measured", thousands(em.n)),
+            None => ", as no question was measured in all".to_owned(),
+        };
+        return format!("{what} of each variant's own questions{beside}; bars are 95 % intervals, the best first");
     };
     let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
     let questions = counted(em.n, "question");
-    let stopped = if stopped { " (stopped)" } else { "" };
+    let stopped = if part.group.stopped.is_empty() { "" } else { " (stopped)" };
     format!("{what} on {questions}{stopped} that all variants measured; bars are 95 % intervals{kind}, the best first")
 }
 

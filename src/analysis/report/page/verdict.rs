@@ -179,8 +179,8 @@ pub(super) fn verdict_section(html: &mut Html, part: &Part<'_>) {
         });
         html.element("div", &[("class", "card")], |html| {
             why(html, part, &lead);
-            prompts::what_differs(html, part, [lead.second, lead.first]);
             clearest_flip(html, part, &lead);
+            prompts::what_differs(html, part, [lead.second, lead.first]);
         });
     });
     sentences(html, part, em);
