@@ -297,7 +297,9 @@ pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Sta
             }));
         }
     }
-    standings.iter_mut().for_each(|standing| standing.pairs = pairs.len());
+    for standing in &mut standings {
+        standing.pairs = pairs.len();
+    }
     let corrected = holm(&pairs.iter().map(|(_, _, p, _)| *p).collect::<Vec<_>>());
     for ((a, b, _, pair), p) in pairs.iter().zip(corrected) {
         for at in [*a, *b] {

@@ -167,7 +167,9 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
                     html.element("td", &[], |html| {
                         means[at].iter().for_each(|mean| charts::score(html, mean, scale, label));
                     });
-                    columns.iter().for_each(|(_, cell)| cell(html, at));
+                    for (_, cell) in &columns {
+                        cell(html, at);
+                    }
                 });
             }
         });
