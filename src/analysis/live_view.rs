@@ -279,11 +279,11 @@ impl Viewer {
     /// The page of several runs or variants (`RUN@VARIANT`), a line each.
     fn comparison(&self, names: &str) -> Result<Bytes, Refusal> {
         let served = self.runs();
-        let named = |name: &str| {
+        let find = |name: &str| {
             let run = served.iter().find(|run| run.typed() == name).cloned();
             run.or_else(|| served.iter().find_map(|run| variant_of(run, name)))
         };
-        let runs: Option<Vec<RunRef>> = names.lines().take(MAX_COMPARED + 1).map(named).collect();
+        let runs: Option<Vec<RunRef>> = names.lines().take(MAX_COMPARED + 1).map(find).collect();
         let absent = || Refusal(StatusCode::NOT_FOUND, "no run or variant of this name is served".to_owned());
         let mut runs = runs.ok_or_else(absent)?;
         if runs.len() > MAX_COMPARED {

@@ -64,15 +64,12 @@ impl ShortNames {
             let ends = |rest: &str| !rest.starts_with(is_of_name);
             let is_here = |(name, _): &&(String, String)| text[at..].strip_prefix(name.as_str()).is_some_and(ends);
             let here = self.0.iter().filter(|_| begins).filter(is_here).max_by_key(|(name, _)| name.len());
-            match here {
-                Some((name, own)) => {
-                    short.push_str(own);
-                    at += name.len();
-                }
-                None => {
-                    short.push(c);
-                    at += c.len_utf8();
-                }
+            if let Some((name, own)) = here {
+                short.push_str(own);
+                at += name.len();
+            } else {
+                short.push(c);
+                at += c.len_utf8();
             }
         }
         short
@@ -88,7 +85,7 @@ fn abbreviated(part: &str) -> String {
 mod tests {
     use super::ShortNames;
 
-    fn short<'a>(names: &[&'a str]) -> Vec<String> {
+    fn short(names: &[&str]) -> Vec<String> {
         let short = ShortNames::of(names.iter().copied());
         names.iter().map(|name| short.of_name(name).to_owned()).collect()
     }

@@ -123,8 +123,9 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     }
     notes.iter().for_each(say_wrapped);
     // Below the table, `next:` has the same command.
-    let is_next = |summary: &Summary| !summary.is_unfinished() || (summary.cut_short() > 0) == budget_spent;
-    let has_next = shown.figures && !shown.json && !shown.quiet && summaries.iter().all(is_next);
+    let is_next = |summary: &Summary| !summary.is_unfinished() || summary.cut_short() == 0;
+    let tables = shown.figures && !shown.json && !shown.quiet;
+    let has_next = tables && !budget_spent && summaries.iter().all(is_next);
     resume.iter().filter(|_| !has_next).for_each(say_wrapped);
     if let Some(page) = shown.report {
         report::of_runs(summaries.iter().map(|summary| summary.run.as_path()), page)?;
@@ -524,18 +525,15 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     // A dataset's own settings make other variants.
     let mut shown = Differing::default();
     for run in &runs {
-        let mut of_run = Differing::of(&run.manifest.variants);
-        let names = run.manifest.short_names();
-        of_run.rows.iter_mut().for_each(|(name, _)| *name = names.of_name(name).to_owned());
+        let of_run = Differing::of(&run.manifest.variants);
         if of_run != shown {
             write!(out, "{}", cells(&of_run, View::of_stdout().width))?;
             shown = of_run;
         }
     }
     for PlannedRun { manifest, estimate, .. } in &runs {
-        let names = manifest.short_names();
         let row = |row: &EstimateRow| Costs {
-            variant: names.of_name(&row.variant).to_owned(),
+            variant: row.variant.clone(),
             episodes: row.due,
             expected: row.expected,
             most: row.most,

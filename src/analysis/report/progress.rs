@@ -28,8 +28,9 @@ const MAX_SERVER: usize = 80;
 /// Longest name of a variant in a line, in characters.
 const MAX_NAME: usize = 30;
 
-/// Columns of a line without a terminal.
+/// Columns of a terminal that does not say how many it has, and of the figures in a line without a terminal.
 const WIDTH: usize = 80;
+const FIGURES: usize = 40;
 
 /// Columns that rate and remaining time take at most: `59.9/min `, `, ETA 59 min 59 s`.
 const RATE: usize = 9;
@@ -219,40 +220,39 @@ impl Progress {
             Some(left) => eta(left, self.done, elapsed),
             None => format!(", took {}", duration(millis(elapsed))),
         };
-        let room = WIDTH.saturating_sub(line.width() + 2 + time.width());
-        format!("{line}, {}{time}", self.figures(room))
+        format!("{line}, {}{time}", self.figures(FIGURES))
     }
 
     /// `EM v1 30.0, v2 65.0 %, 0.0182 USD`: as much of it as fits, the range of EM where not each variant's does.
     fn figures(&self, room: usize) -> String {
         let scores: Vec<_> = self.variants.iter().map(|variant| (&variant.short, variant.tally.score())).collect();
         let ems = || scores.iter().filter_map(|(_, score)| score.em);
-        let least = ems().reduce(f64::min);
+        let ends = ems().reduce(f64::min).zip(ems().reduce(f64::max));
+        let range = match ends.map(|(low, high)| [low, high].map(percent)) {
+            None => "EM n/a".to_owned(),
+            Some([low, high]) if low == high => format!("EM {low} %"),
+            Some([low, high]) => format!("EM {low} to {high} %"),
+        };
         let each = |(name, score): &(&String, RunScore)| format!("{name} {}", score_em(score));
-        let (each, range) = match (&scores[..], least.zip(ems().reduce(f64::max))) {
-            (_, None) => ("EM n/a".to_owned(), "EM n/a".to_owned()),
-            ([_], Some((em, _))) => (format!("EM {} %", percent(em)), format!("EM {} %", percent(em))),
-            (scores, Some((low, high))) => (
-                format!("EM {} %", scores.iter().map(each).collect::<Vec<_>>().join(", ")),
-                format!("EM {} to {} %", percent(low), percent(high)),
-            ),
+        let each = match scores.len() {
+            2.. if ends.is_some() => format!("EM {} %", scores.iter().map(each).collect::<Vec<_>>().join(", ")),
+            _ => range.clone(),
         };
         let unmeasured: u64 = scores.iter().map(|(_, score)| score.not_measured).sum();
-        let tokens = self.paid.usage.total();
+        // Estimates of what a server did not count say nothing here.
+        let tokens = if self.paid.uncounted == 0 { self.paid.usage.total() } else { 0 };
+        let usd = self.paid_usd.map(|usd| format!(", {usd:.4} USD")).unwrap_or_default();
         let more: Vec<String> = [
-            self.paid_usd.map(|usd| format!(", {usd:.4} USD")),
             (unmeasured > 0).then(|| format!(", {} not measured", thousands(unmeasured))),
             (tokens > 0).then(|| format!(", {} tokens", thousands(tokens))),
         ]
         .into_iter()
         .flatten()
         .collect();
-        let with = |em: &String, n: usize| em.clone() + &more[..n].concat();
-        let shorter = |em: &String| (1..=more.len()).rev().map(|n| with(em, n)).collect::<Vec<_>>();
-        let all = [shorter(&each), shorter(&range), vec![each.clone(), range.clone()]].concat();
-        all.into_iter()
-            .find(|text| text.width() <= room)
-            .unwrap_or_else(|| cut(&range, room.saturating_sub(1)).into_owned())
+        let with = |em: &String| (0..=more.len()).rev().map(|n| format!("{em}{usd}{}", more[..n].concat())).collect();
+        let all: [Vec<String>; 3] = [with(&each), with(&range), vec![range.clone()]];
+        let fits = all.concat().into_iter().find(|text| text.width() <= room);
+        fits.unwrap_or_else(|| cut(&range, room.saturating_sub(1)).into_owned())
     }
 }
 

@@ -123,8 +123,12 @@ impl Sheet {
             match block {
                 Block::Table(Grid { title, header, rows, .. }) => {
                     shorten(title);
-                    header.iter_mut().for_each(|heading| shorten(&mut heading.text));
-                    rows.iter_mut().flat_map(|row| &mut row.cells).for_each(|cell| shorten(&mut cell.text));
+                    for heading in header {
+                        shorten(&mut heading.text);
+                    }
+                    for cell in rows.iter_mut().flat_map(|row| &mut row.cells) {
+                        shorten(&mut cell.text);
+                    }
                 }
                 Block::Lines { title, lines } => {
                     shorten(title);

@@ -254,8 +254,8 @@ mod tests {
         };
         // Two side by side, a pause, and one that is run again.
         let lines = [failed("a", 0, "model: busy."), failed("b", 0, "model: busy"), failed("c", 30, "no route")];
-        let lines: String =
-            lines.into_iter().chain([failed("c", 31, "busy")]).map(|line| format!("{line}\n")).collect();
+        let lines = lines.into_iter().chain([failed("c", 31, "busy")]);
+        let lines = lines.fold(String::new(), |text, line| text + &line.to_string() + "\n");
         std::fs::write(dir.path().join("trajectories.jsonl"), lines).expect("written");
         let progress = Follower::new(dir.path()).look().expect("readable");
         assert_eq!((progress.done, progress.failed, progress.reason.as_deref()), (3, 3, Some("busy")));

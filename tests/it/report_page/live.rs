@@ -61,7 +61,7 @@ fn a_run_that_goes_on_is_followed_and_judged() {
     browser.keys("e");
     browser.until("location.hash.includes('q=e')");
     browser.eval(
-        "window.heading = document.querySelector('#scores h2'); document.querySelector('#questions').scrollIntoView()",
+        "window.heading = document.querySelector('#scores h2'); document.querySelector('#questions').scrollIntoView({ behavior: 'instant' })",
     );
     let place = browser.eval("Math.round(document.querySelector('#list').getBoundingClientRect().top)");
     append(&dir, &rest);

@@ -85,6 +85,8 @@ export class Judging {
         if (this.meta.left_out > 0) {
             throw new Error("this file lacks the steps of some questions: write it with all, by a larger --max-size");
         }
+        this.page.note.hidden = false;
+        this.page.note.textContent = "Choosing the episodes of the sample …";
         const read = async (/** @type {number} */ index) => {
             const question = await this.page.episodes(index);
             if (!question) {

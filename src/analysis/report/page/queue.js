@@ -47,17 +47,15 @@ export async function sampled(meta, questions, read, size, seed) {
     const runs = new Map();
     for (let index = 0; index < questions; index++) {
         const { episodes } = await read(index);
-        for (const [v, repeats] of episodes.entries()) {
-            for (const [repeat, { key, right, outcome, started_at }] of repeats.entries()) {
-                const { run = "", variant = "" } = meta.variants[v] ?? {};
-                const strata = runs.get(run) ?? new Map();
-                const name = `${right ?? "no gold"}\0${variant}`;
-                if (!UNMEASURED.includes(outcome)) {
-                    const place = await sha256(`${seed}:${key}`);
-                    strata.set(name, [...(strata.get(name) ?? []), { place, entry: { index, v, repeat, key, started_at } }]);
-                }
-                runs.set(run, strata);
-            }
+        const measured = episodes.flatMap((own, v) => own.map((episode, repeat) => ({ v, repeat, episode }))).filter(({ episode }) => !UNMEASURED.includes(episode.outcome));
+        const places = await Promise.all(measured.map(({ episode }) => sha256(`${seed}:${episode.key}`)));
+        for (const [i, { v, repeat, episode }] of measured.entries()) {
+            const { run = "", variant = "" } = meta.variants[v] ?? {};
+            const strata = runs.get(run) ?? new Map();
+            const name = `${episode.right ?? "no gold"}\0${variant}`;
+            const stratum = strata.get(name) ?? [];
+            stratum.push({ place: places[i] ?? "", entry: { index, v, repeat, key: episode.key, started_at: episode.started_at } });
+            runs.set(run, strata.set(name, stratum));
         }
     }
     const before = (/** @type {string} */ a, /** @type {string} */ b) => (a < b ? -1 : a > b ? 1 : 0);
