@@ -175,7 +175,7 @@ fn repeats_are_shares_and_the_unstable_ones_are_those_of_show() {
     let Some(mut browser) = Browser::open() else { return };
     let (dir, _) = page_of(&["--limit", "10", "--repeats", "3"]);
     let path = dir.path("run/trajectories.jsonl");
-    let changed: String = dir
+    let changed: Vec<String> = dir
         .records("run")
         .into_iter()
         .map(|mut record| {
@@ -186,7 +186,7 @@ fn repeats_are_shares_and_the_unstable_ones_are_those_of_show() {
             format!("{record}\n")
         })
         .collect();
-    std::fs::write(path, changed).expect("written");
+    std::fs::write(path, changed.concat()).expect("written");
     dir.wikitrail(&["report", "run", "--out", "page.html"]).ok();
     browser.page(&dir.path("page.html"), "#/?order=-mark:main");
     let marks = browser.eval(&of_column("mark"));

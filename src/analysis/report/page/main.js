@@ -144,7 +144,7 @@ export class Page {
         }
         this.drawFound();
         // A question that was opened with the search is told its place, unless somebody is at work in it.
-        if (left === 0 && parts > 0 && found.size > 0 && this.open >= 0 && document.activeElement?.matches("#question h1")) {
+        if (left === 0 && parts > 0 && found.size > 0 && this.open >= 0 && !this.filter.sample && document.activeElement?.matches("#question h1")) {
             const top = scrollY;
             await this.showQuestion(placeOf(location.hash));
             scrollTo({ top, ...AT_ONCE });
