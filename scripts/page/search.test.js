@@ -56,6 +56,12 @@ test("the steps are searched, and what was searched is not read again", async ()
     assert.deepEqual(await search(steps, "utzon opera", [0, 1, 2]), [], "words of two steps");
     assert.deepEqual(await search(steps, "[page 1]", [2]), [[2, [1, "step 1"]]]);
     assert.deepEqual(await search(steps, "", [0, 1, 2]), []);
+
+    // A run that goes on has another table: its questions may have other places.
+    await search(steps, "ghislanzoni", [0, 1, 2]);
+    const renewed = { ...table, id: ["new", ...table.id], question: ["Ghislanzoni?", ...table.question], chunk: [1, 0, 0, 1, null] };
+    steps.aim("ghislanzoni", renewed);
+    assert.deepEqual([steps.found.size, steps.searched.size, steps.table], [0, 0, renewed]);
 });
 
 test("another text ends the search, and a damaged part is told", async () => {

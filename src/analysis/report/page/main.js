@@ -121,7 +121,7 @@ export class Page {
         const unknown = unknownNames(this.table, this.meta, this.filter);
         this.note.hidden = unknown.length === 0;
         this.note.textContent = unknown.length > 0 ? `The address names what this page does not have: ${unknown.join(", ")}.` : "";
-        this.steps.aim(this.filter.q);
+        this.steps.aim(this.filter.q, this.table);
         this.drawFound();
         const listed = new Set(this.list.shown.filter((i) => !this.steps.found.has(i)));
         const rest = this.filter.q ? matching(this.table, this.meta, { ...this.filter, q: "" }).filter((i) => !listed.has(i)) : [];

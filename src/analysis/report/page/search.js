@@ -96,12 +96,14 @@ export class StepSearch {
     }
 
     /**
-     * Takes up another text: what was found for the one before is forgotten.
+     * Takes up another text, or the table of a run that goes on: what was found before is forgotten.
      * @param {string} q
+     * @param {Table} [table]
      */
-    aim(q) {
+    aim(q, table = this.table) {
         const words = wordsOf(q);
-        if (words.join(" ") !== this.words.join(" ")) {
+        if (table !== this.table || words.join(" ") !== this.words.join(" ")) {
+            this.table = table;
             this.words = words;
             this.found = new Map();
             this.searched = new Set();
