@@ -4,8 +4,8 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::{Lines, say};
 use crate::analysis::annotations::{
-    ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append,
-    bad_name, import as read, key_line, parse_answer as parse,
+    ANNOTATION_VERSION, Annotation, Annotations, Answer, EpisodeIndex, HELP, Imported, Judgement, append, bad_name,
+    import as read, key_line, parse_answer as parse,
 };
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::trajectory::{heading, render, to_judge};

@@ -3,6 +3,7 @@
 
 use crate::compare_support::*;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// Cells of the rows between a header's rule and the table's end, as Markdown has them, without its escapes.
@@ -283,7 +284,7 @@ fn matrix(prompts: usize) -> String {
         for t in ["0", "0.7"] {
             for n in 0..60 {
                 let em = u8::from((n * 7 + prompt + t.len()) % 61 < 10 + 40 * prompt / prompts);
-                text += &format!("v{prompt}/robust/temperature={t},q{n},{em},{em}\n");
+                writeln!(text, "v{prompt}/robust/temperature={t},q{n},{em},{em}").expect("a text");
             }
         }
     }

@@ -267,7 +267,7 @@ impl Shown {
         }
         if pair["p_holm"].is_number() {
             let p = p_value(&pair["p_holm"]);
-            let p = if p.starts_with('<') { format!("p < {}", &p[1..]) } else { format!("p = {p}") };
+            let p = p.strip_prefix('<').map_or_else(|| format!("p = {p}"), |least| format!("p < {least}"));
             assert!(facts.contains(&p), "{}: {p}: {facts}", self.name);
             self.figures += 1;
         }

@@ -34,6 +34,9 @@ function showOptions(table, meta) {
     if (table.variants.some((v) => v.cut.includes(1))) {
         seldom.push(["cut", "calls cut by a limit"]);
     }
+    if (table.variants.some((v) => v.disputed.includes(1))) {
+        seldom.push(["disputed", "judge and EM disagree"]);
+    }
     if (meta.repeats > 1 && table.variants.some((v) => v.em.some((_, i) => isUnstable(v, i)))) {
         seldom.push(["unstable", "unstable: repeats disagree"]);
     }

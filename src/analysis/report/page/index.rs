@@ -165,7 +165,7 @@ fn group_rows(html: &mut Html, listing: &Listing, entries: &[Entry], link: &impl
             html.element("th", &[("scope", "row"), ("data-sort", &entry.run)], |html| {
                 html.leaf("a", &[("href", &link(entry))], &entry.run);
             });
-            html.element("td", &[], |html| entry.own.iter().for_each(|own| charts::score(html, own, scale)));
+            html.element("td", &[], |html| entry.own.iter().for_each(|own| charts::score(html, own, scale, label)));
             sorted(html, entry.em, &entry.em.map_or_else(dash, |em| value(Unit::Share, em)));
             let ends = entry.em_interval.map(|[low, high]| [low, high].map(|end| value(Unit::Share, end)).join(" to "));
             html.number(&ends.unwrap_or_else(dash));
