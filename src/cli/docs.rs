@@ -22,7 +22,6 @@ const PAGES: &[(&str, &str)] = &[
     ("settings", include_str!("../../docs/settings.md")),
     ("troubleshooting", include_str!("../../docs/troubleshooting.md")),
     ("for-a-paper", include_str!("../../docs/for-a-paper.md")),
-    ("for-a-local-model", include_str!("../../docs/for-a-local-model.md")),
     ("for-teaching", include_str!("../../docs/for-teaching.md")),
     ("prompts", include_str!("../../prompts/README.md")),
     ("datasets", include_str!("../../datasets/README.md")),

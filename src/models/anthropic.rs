@@ -14,7 +14,8 @@
 //! Sources: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;
 //! stops of white space: <https://github.com/BerriAI/litellm/issues/3286>; temperature and `top_p` together:
 //! <https://github.com/BerriAI/litellm/issues/15097>; models without temperature:
-//! <https://github.com/The-PR-Agent/pr-agent/issues/2456>; models without prefill:
+//! <https://github.com/The-PR-Agent/pr-agent/issues/2456>, <https://github.com/UKGovernmentBEIS/inspect_ai/issues/3721>
+//! (Opus 4.7 and later); models without prefill:
 //! <https://github.com/vercel/ai/issues/12296>; reasoning, and what does not go with it:
 //! <https://platform.claude.com/docs/en/build-with-claude/thinking>,
 //! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>,
@@ -37,6 +38,8 @@ use serde_json::{Value, json};
 
 pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 
+/// Not `2026-10-21`, which refuses every temperature, `top_p` and `top_k` and changes nothing else here:
+/// <https://platform.claude.com/docs/en/api/migration-2026-10-21>.
 const VERSION: &str = "2023-06-01";
 const ENDPOINT: &str = "messages";
 const MIN_THINKING_BUDGET: u32 = 1024;

@@ -8,7 +8,8 @@
 //! - `openai`: four stops, which newer reasoning models refuse, a `top_p` of 1 where none is sent, and `max_tokens` only
 //!   for older models:
 //!   <https://platform.openai.com/docs/api-reference/chat/create>,
-//!   <https://help.openai.com/en/articles/5072263-how-do-i-use-stop-sequences-in-the-openai-api>
+//!   <https://help.openai.com/en/articles/5072263-how-do-i-use-stop-sequences-in-the-openai-api>; what GPT-5 refuses:
+//!   <https://github.com/QwenLM/qwen-code/issues/921>, <https://github.com/chatboxai/chatbox/issues/2627>
 //! - a `top_p` that depends on the model where none is sent: <https://github.com/vllm-project/vllm/pull/11164>,
 //!   <https://github.com/ollama/ollama/pull/17763>
 //! - `vllm`: <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>; prefill:
@@ -20,7 +21,9 @@
 //!   <https://github.com/ggml-org/llama.cpp/pull/13174>, <https://github.com/ggml-org/llama.cpp/issues/21889>; the
 //!   prefill may be repeated in the answer: <https://github.com/ggml-org/llama.cpp/pull/23089>
 //! - `ollama`: its fields, `max_completion_tokens` not among them:
-//!   <https://docs.ollama.com/api/openai-compatibility>; prefill: <https://github.com/ollama/ollama/issues/6778>;
+//!   <https://docs.ollama.com/api/openai-compatibility>; prefill: <https://github.com/ollama/ollama/issues/6778>; stops
+//!   that replace the model's own: <https://github.com/ollama/ollama/issues/4524>; long prompts lose their beginning:
+//!   <https://aider.chat/docs/llms/ollama.html>;
 //!   `reasoning`: <https://github.com/anomalyco/opencode/issues/46061>
 //! - `tgi`: four stops unless it was started otherwise:
 //!   <https://huggingface.co/docs/text-generation-inference/reference/launcher>; no `top_p` of 1:

@@ -14,7 +14,8 @@
 //! <https://github.com/continuedev/continue/issues/2702>; reasoning: <https://ai.google.dev/gemini-api/docs/thinking>,
 //! <https://github.com/spring-projects/spring-ai/issues/4983>; that it counts against the limit of tokens:
 //! <https://github.com/googleapis/python-genai/issues/2062>; signatures:
-//! <https://ai.google.dev/gemini-api/docs/thought-signatures>.
+//! <https://ai.google.dev/gemini-api/docs/thought-signatures>; a temperature of 1 for Gemini 3:
+//! <https://docs.cloud.google.com/vertex-ai/generative-ai/docs/start/gemini-3-prompting-guide>.
 
 use super::remote::answer::{count, is_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};

@@ -10,7 +10,7 @@
 //! | `console` | the block before it prints these lines in this order, on stdout or stderr; a line `…` stands for any lines |
 
 use super::page;
-use crate::common::{Ran, shell};
+use crate::common::{Ran, shell, table_rows};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
@@ -31,7 +31,6 @@ const PAGES: &[(&str, usize)] = &[
     ("settings.md", 1),
     ("troubleshooting.md", 4),
     ("for-a-paper.md", 8),
-    ("for-a-local-model.md", 1),
     ("for-teaching.md", 12),
     ("exports.md", 6),
     ("reproduce.md", 3),
@@ -119,9 +118,13 @@ fn runs_that_need_a_server_can_be_planned() {
     let folder = tempfile::tempdir().expect("a folder");
     let all = blocks(&page("models.md"));
     let lines = all.iter().filter(|(kind, _)| kind == "sh").flat_map(|(_, text)| text.lines());
-    let runs: Vec<&str> = lines.filter(|line| line.starts_with("wikitrail run ")).collect();
+    let mut runs: Vec<String> = lines.filter(|line| line.starts_with("wikitrail run ")).map(str::to_owned).collect();
+    for header in ["service", "start"] {
+        let rows = table_rows(&page("models.md"), &[header, "flags", "note"]);
+        runs.extend(rows.iter().map(|(_, row)| format!("wikitrail run --limit 10 {}", row[1].trim_matches('`'))));
+    }
     assert!(runs.len() >= 20, "{runs:?}");
-    for line in runs {
+    for line in &runs {
         let command = line.split("  #").next().unwrap_or(line);
         let planned = shell(folder.path(), &format!("{command} --dry-run")).ok();
         assert!(planned.stderr.contains("10 questions of"), "{line}: {}", planned.stderr);
