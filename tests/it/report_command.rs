@@ -171,7 +171,8 @@ fn the_policy_allows_this_script_and_this_style_and_nothing_else() {
 #[test]
 fn no_two_scripts_share_a_name_and_none_writes_markup() {
     let document = repository("src/analysis/report/page/document.rs");
-    let (mut names, mut count) = (BTreeSet::new(), 0);
+    // The list of runs has a script of its own.
+    let (mut names, mut count) = (BTreeSet::new(), 1);
     for module in document.split("include_str!(\"").skip(1).filter_map(|rest| rest.split_once(".js\")")) {
         let text = repository(&format!("src/analysis/report/page/{}.js", module.0));
         count += 1;

@@ -131,13 +131,13 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
         let noted: Vec<String> = entries
             .iter()
             .filter(|entry| !entry.note.is_empty() && known.insert(&entry.path))
-            .map(|entry| format!("{}: {}", common.shown(&entry.path), entry.note))
+            .map(|entry| format!("{}: {}", common.below_folder(&entry.path), entry.note))
             .collect();
         let mut ruled = HashSet::new();
         let stopped = entries.iter().filter_map(|entry| Some((entry, entry.stopping.as_ref()?)));
         let stopped = stopped.filter(|(entry, _)| ruled.insert(&entry.path));
         let stopped = stopped.map(|(entry, found)| {
-            format!("{}: {}", common.shown(&entry.path), found.sentence(&found.rule.a, &found.rule.b))
+            format!("{}: {}", common.below_folder(&entry.path), found.sentence(&found.rule.a, &found.rule.b))
         });
         let noted: Vec<String> = stopped.chain(noted).collect();
         let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
@@ -177,7 +177,7 @@ impl<'a> Common<'a> {
         }
     }
 
-    fn shown<'t>(&self, path: &'t str) -> &'t str {
+    fn below_folder<'t>(&self, path: &'t str) -> &'t str {
         path.strip_prefix(&self.folder).unwrap_or(path)
     }
 
@@ -212,7 +212,7 @@ fn grid(title: String, entries: &[Entry], common: &Common<'_>) -> Grid {
     header.extend(tagged.then(|| Heading::words("tags")));
     let row = |entry: &Entry| {
         let mut cells = vec![
-            Cell::text(common.shown(&entry.short)),
+            Cell::text(common.below_folder(&entry.short)),
             Cell::text(em(entry)),
             entry.rank.map_or_else(Cell::nothing, |rank| Cell::count("rank", rank)),
         ];

@@ -91,7 +91,7 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     make_beside(path, |beside| options().create_new(true).open(beside))
 }
 
-/// The same for a file that nobody but its owner reads, where the system has permissions.
+/// The same for a file that only its owner can read, where the system has permissions.
 #[cfg(feature = "serve")]
 pub(crate) fn create_private_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let mut options = options();

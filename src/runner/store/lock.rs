@@ -213,7 +213,7 @@ pub(super) fn hold_still(folder: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// Whether a process writes the folder or a shard of it. On a disk without locks nobody can tell, so it may.
+/// Whether a process writes the folder or a shard of it. A disk without locks cannot tell, so the answer is yes.
 pub(super) fn is_held(folder: &Path) -> bool {
     let is_locked = |path: &Path| {
         let file = check_own(path).and_then(|()| File::open(path));

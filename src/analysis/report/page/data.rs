@@ -374,7 +374,7 @@ pub(super) fn safe(text: &str) -> String {
 /// The text with absolute paths as the names of what they lead to: a page is sent to people whom the author's disk does not
 /// concern.
 pub(super) fn without_folders(text: &str) -> String {
-    let ends = |c: char| c.is_whitespace() || "\"'`,;=()[]<>".contains(c);
+    let ends = |c: char| c.is_whitespace() || "\"'`,;=()[]".contains(c);
     let short = |word: &str| {
         let path = word.trim_end_matches(ends);
         short_path(path) + &word[path.len()..]

@@ -4,6 +4,7 @@ import { controlsFor } from "./controls.js";
 import { Chunks, fault, unpack } from "./decode.js";
 import { complain, counted, el, thousands } from "./dom.js";
 import { morph } from "./morph.js";
+import { walk } from "./question.js";
 
 /** How long after a renewal the next one comes at the earliest, and how often a lost server is looked for, in milliseconds. */
 const PAUSE = 2000;
@@ -206,6 +207,9 @@ function renewList(page, meta, table) {
         page.drawControls();
     }
     page.drawList();
+    if (page.open >= 0) {
+        document.querySelector("#question nav.walk")?.replaceWith(walk(page.subject(page.open)));
+    }
     const place = (/** @type {string} */ of) => list.shown.findIndex((/** @type {number} */ i) => identity(table, i) === of);
     list.scroller.scrollTop = scrollTop + (place(top) < 0 ? 0 : (place(top) - first) * list.rowHeight);
     list.draw();

@@ -143,7 +143,7 @@ export class Page {
             return;
         }
         this.drawFound();
-        // A question that was opened with the search is told its place, unless somebody is at work in it.
+        // A question opened from the search shows its new place, unless its form has the focus.
         if (left === 0 && parts > 0 && found.size > 0 && this.open >= 0 && !this.filter.sample && document.activeElement?.matches("#question h1")) {
             const top = scrollY;
             await this.showQuestion(placeOf(location.hash));

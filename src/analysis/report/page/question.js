@@ -15,7 +15,7 @@ import { forkOf, partInWords, trail } from "./trail.js";
  * Previous, next, and where this question is in the list.
  * @param {Subject} subject
  */
-function walk({ table, filter, index, shown, of, queue }) {
+export function walk({ table, filter, index, shown, of, queue }) {
     const place = shown.indexOf(index);
     const wide = (/** @type {string} */ text) => el("span", { class: "wide" }, text);
     const link = (/** @type {number | undefined} */ to, /** @type {(Node | string)[]} */ text, /** @type {string} */ rel) =>

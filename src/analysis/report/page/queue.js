@@ -3,7 +3,7 @@ import { counted, el, listed } from "./dom.js";
 
 /** @typedef {{index: number, v: number, repeat: number, key: string, started_at: string | null}} Entry */
 
-/** Outcomes of episodes that were not measured: nobody can judge them. */
+/** Outcomes of unmeasured episodes, which cannot be judged. */
 const UNMEASURED = ["not_measured", "budget"];
 
 /**

@@ -12,7 +12,7 @@ const END_OF_ID = 6;
 const SHORT = /** @type {Record<string, string>} */ ({ hallucination: "halluc.", reasoning: "reason.", declined: "declin." });
 
 /**
- * A failure class, where there is little room its first letters: whoever hears the page hears it whole.
+ * A failure class; in narrow columns its first letters, and the whole word for screen readers.
  * @param {string} word
  * @param {boolean} narrow
  */
@@ -25,7 +25,7 @@ function classWord(word, narrow) {
  * ✓ or ✗ with the failure class in words.
  * @param {boolean | null} right
  * @param {string | null} word the class of a wrong answer, or the outcome of an episode that is neither
- * @param {boolean} [narrow] whether there is no room for a long word
+ * @param {boolean} [narrow] whether the column is too narrow for a long word
  */
 export function mark(right, word, narrow = false) {
     if (right === true) {

@@ -91,7 +91,7 @@ export class QuestionList {
         this.count.textContent = `${thousands(shown.length)} of ${counted(this.table.id.length, "question")}`;
         this.refresh();
         if (moved !== 0) {
-            // More was found while somebody reads: what is in sight stays there.
+            // More was found while the reader is in the list: what is in sight stays there.
             this.scroller.scrollTop += moved * this.rowHeight;
         }
     }
@@ -119,7 +119,7 @@ export class QuestionList {
     }
 
     /**
-     * Whether the steps were searched: nobody should take questions that were not looked at for questions without a match.
+     * Whether the steps were searched, so that unsearched questions are not taken for questions without a match.
      * @param {import("./search.js").StepSearch} steps
      */
     report({ words, parts, left, unread, found }) {
