@@ -44,7 +44,7 @@ impl RunSummary<'_> {
         }
         text += &joined_table(self.joined, &self.short, width).unwrap_or_default();
         for note in self.rows.iter().flat_map(|row| details_of(self.name(row), row)) {
-            text = text + &note + "\n";
+            text += &wrapped(&note, width, "");
         }
         text.push_str(&self.below);
         text + &self.commands("next", width)
