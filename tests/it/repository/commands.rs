@@ -24,8 +24,8 @@ const PAGES: &[(&str, usize)] = &[
     ("ci.md", 4),
     ("report.md", 6),
     ("annotation.md", 3),
-    // All of its commands need a server or a person.
-    ("judge.md", 0),
+    // Its other commands need a server or a person.
+    ("judge.md", 2),
     ("branch.md", 4),
     ("guide.md", 25),
     ("settings.md", 1),
