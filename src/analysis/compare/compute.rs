@@ -161,6 +161,21 @@ fn notes(
     shared: usize,
     in_parts: bool,
 ) -> Vec<String> {
+    let mut notes = notes_on_missing_values(variants, figures, all, shared);
+    notes.extend(notes_on_tests(variants, figures));
+    if in_parts {
+        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
+    }
+    notes
+}
+
+/// Which of the questions are in no mean, and why.
+fn notes_on_missing_values(
+    variants: &[VariantSummary],
+    figures: &[FigureComparison],
+    all: usize,
+    shared: usize,
+) -> Vec<String> {
     let mut notes = Vec::new();
     // Of three variants two may have what the third lacks.
     let left_out = if variants.len() > 2 { "are in no mean" } else { "are excluded" };
@@ -187,6 +202,12 @@ fn notes(
             notes.push(format!("{label}: {some} without a value of it; they count as not measured"));
         }
     }
+    notes
+}
+
+/// Which questions the tests average, group and correct for.
+fn notes_on_tests(variants: &[VariantSummary], figures: &[FigureComparison]) -> Vec<String> {
+    let mut notes = Vec::new();
     if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {
         notes.push(format!(
             "questions were asked up to {repeats} times: repeats are averaged within a question first. An average is \
@@ -212,9 +233,6 @@ fn notes(
     let corrected = |figure: &FigureComparison| figure.pairs.iter().filter(|pair| pair.stopping.is_none()).count();
     if let Some(most) = figures.iter().map(corrected).max().filter(|most| *most > 1) {
         notes.push(format!("Holm's correction covers the {most} pairs of a figure, not several figures"));
-    }
-    if in_parts {
-        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
     }
     notes
 }
