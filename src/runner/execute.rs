@@ -8,7 +8,7 @@ use super::job::Job;
 use super::pace::Pacer;
 use super::summary::Summary;
 use crate::base::text::{counted, shell_word};
-use crate::base::{Event, RunEvent, Trajectory, Wait};
+use crate::base::{Event, Manifest, RunEvent, Trajectory, Wait};
 use crate::runner::agent::{self, Episode};
 use crate::runner::store::{Appender, Journal, StoreError};
 use futures_util::FutureExt as _;
@@ -26,7 +26,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::MissedTickBehavior;
 
-/// Who is told what happens during a run.
+/// Receives what happens during a run.
 pub trait Listener {
     /// Something happened.
     fn event(&mut self, event: &RunEvent);
@@ -43,7 +43,7 @@ impl<F: FnMut(&RunEvent)> Listener for F {
 
 /// How often what was learned about servers is written down, if there is anything new.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
-/// How often to look whether everything waits, and the shortest wait that is told.
+/// How often to look whether everything waits, and the shortest wait that the listener hears of.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const SHORTEST_WAIT: Duration = Duration::from_secs(5);
 /// Events that wait for the listener at most. A slow listener then slows the run instead of filling memory.
@@ -75,9 +75,7 @@ pub(super) async fn execute(
     let guard = Arc::new(guard(job, open, max_failures));
     let (stop, stopped) = watch::channel(guard.stops());
     let episodes = std::mem::take(&mut open.due.episodes);
-    let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
-    let variants = job.manifest.variants.clone();
-    listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats, variants });
+    listener.event(&begun(job, episodes.len()));
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
     let answer = answer(job, &guard, &stop);
@@ -121,6 +119,11 @@ pub(super) async fn execute(
         Some(reason) => End::Stopped(reason.to_owned()),
         None => End::Done,
     })
+}
+
+fn begun(job: &Job, episodes: usize) -> RunEvent {
+    let Manifest { dataset, repeats, variants, .. } = &job.manifest;
+    RunEvent::Begun { dataset: dataset.name.clone(), episodes, repeats: *repeats, variants: variants.clone() }
 }
 
 fn guard(job: &Job, open: &OpenRun, max_failures: Option<u64>) -> Guard {
@@ -283,7 +286,7 @@ pub(crate) async fn run_episodes(
     let writer = tokio::task::spawn_blocking(move || write_episodes(appender, receiver, &writer_events, &full));
     let mut due = episodes.into_iter().peekable();
     let mut tasks = JoinSet::new();
-    let mut told = false;
+    let mut stopping = false;
     let mut poll = tokio::time::interval(POLL_INTERVAL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -305,9 +308,9 @@ pub(crate) async fn run_episodes(
             },
             // The limit may have grown while no episode ended.
             _ = poll.tick(), if due.len() > 0 => {}
-            Ok(()) = stop.changed(), if !told => {
-                told = true;
-                // It does not stop if nobody listens any more.
+            Ok(()) = stop.changed(), if !stopping => {
+                stopping = true;
+                // The run stops even if the listener is gone.
                 let _ = events.send(RunEvent::Stopping).await;
             }
         }

@@ -50,22 +50,7 @@ impl Job {
         let several = experiment.datasets.len() > 1;
         let out = experiment.output.folder.clone();
         let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
-        let resumed = out.as_deref().filter(|_| experiment.output.resume);
-        let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
-        let earlier =
-            if experiment.forks.is_empty() { EarlierQuestions::of(out.as_deref()) } else { EarlierQuestions::Branched };
-        let SelectedQuestions { mut questions, mut record, mut notes } =
-            SelectedQuestions::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
-        if !experiment.forks.is_empty() {
-            questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
-            refuse_lost(&experiment.forks, &questions, &record)?;
-            record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
-            record.selected = questions.len();
-        }
-        if let Some(rule) = &experiment.stop_when {
-            let names: Vec<&str> = experiment.variants_on(spec).iter().map(|variant| variant.name.as_str()).collect();
-            stopping::check(rule, &names, &questions, experiment.output.shard)?;
-        }
+        let SelectedQuestions { questions, record, mut notes } = questions(experiment, spec, out.as_deref())?;
         let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
         let specs = going_on(experiment.variants_on(spec), out.as_deref())?;
         let built = variants(&specs, pool, claims)?;
@@ -130,6 +115,26 @@ impl Job {
         let variants = self.manifest.variants.iter();
         variants.filter_map(|variant| Some((variant.name.as_str(), variant.price.as_ref()?))).collect()
     }
+}
+
+/// The questions that are due, in the order in which a rule to stop by needs them. A branched run asks those of its forks.
+fn questions(experiment: &Experiment, spec: &DatasetSpec, out: Option<&Path>) -> Result<SelectedQuestions, RunError> {
+    let resumed = out.filter(|_| experiment.output.resume);
+    let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
+    let earlier = if experiment.forks.is_empty() { EarlierQuestions::of(out) } else { EarlierQuestions::Branched };
+    let mut selected = SelectedQuestions::of(ordered.as_ref().unwrap_or(spec), resumed, &earlier)?;
+    if !experiment.forks.is_empty() {
+        let SelectedQuestions { questions, record, .. } = &mut selected;
+        questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
+        refuse_lost(&experiment.forks, questions, record)?;
+        record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
+        record.selected = questions.len();
+    }
+    if let Some(rule) = &experiment.stop_when {
+        let names: Vec<&str> = experiment.variants_on(spec).iter().map(|variant| variant.name.as_str()).collect();
+        stopping::check(rule, &names, &selected.questions, experiment.output.shard)?;
+    }
+    Ok(selected)
 }
 
 /// The episodes to branch off were recorded; their questions come from the dataset, which may have changed since.
