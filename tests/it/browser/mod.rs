@@ -188,21 +188,21 @@ impl Browser {
         read(folder.join(name))
     }
 
-    /// What the page wrote to the console, its exceptions, and what the browser complained about.
-    pub(crate) fn said(&self) -> &[String] {
-        &self.pipe.said
-    }
-
     /// The addresses that were asked for since the page was opened.
     pub(crate) fn asked(&self) -> &[String] {
         &self.pipe.asked
     }
 
-    /// The page works as it promises: it said nothing on the console, asked for nothing but itself, and fits the window.
+    /// The page wrote nothing to the console, threw nothing, and gave the browser no reason to complain.
+    #[track_caller]
+    pub(crate) fn is_silent(&self) {
+        assert!(self.pipe.said.is_empty(), "{:?}", self.pipe.said);
+    }
+
+    /// The page works as it promises: it is silent, requests nothing but itself, and fits the window.
     #[track_caller]
     pub(crate) fn is_clean(&mut self) {
-        let none: &[String] = &[];
-        assert_eq!(self.said(), none);
+        self.is_silent();
         assert_eq!(self.asked().len(), 1, "{:?}", self.asked());
         let width = self.eval("[document.documentElement.scrollWidth, innerWidth]");
         assert!(width[0].as_u64() <= width[1].as_u64(), "wider than the window: {width}");

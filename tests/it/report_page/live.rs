@@ -36,13 +36,33 @@ fn append(dir: &WorkDir, rest: &str) {
     file.expect("opened").write_all(rest.as_bytes()).expect("written");
 }
 
+/// A run with its first question done, its lock held, and the page that `view` serves of it.
+struct Going {
+    served: Served,
+    /// The records that the run has yet to write.
+    rest: String,
+    lock: File,
+    dir: WorkDir,
+}
+
+impl Going {
+    fn new(view: &[&str]) -> Self {
+        let dir = WorkDir::new();
+        let (rest, lock) = (halved(&dir), going(&dir));
+        Self { served: Served::of(dir.root(), &[&["view", "results"], view].concat()), rest, lock, dir }
+    }
+
+    /// Opens the run's own page, where its first episodes are listed.
+    fn open(&self, browser: &mut Browser) {
+        browser.go(&format!("{}run/results%2Fa", self.served.url));
+        browser.until("document.querySelector('.live')?.innerText.includes('2 of 6 episodes')");
+    }
+}
+
 #[test]
 fn a_run_that_goes_on_is_followed_and_judged() {
     let Some(mut browser) = Browser::open() else { return };
-    let dir = WorkDir::new();
-    let rest = halved(&dir);
-    let lock = going(&dir);
-    let served = Served::of(dir.root(), &["view", "results", "--annotate"]);
+    let Going { served, rest, lock, dir } = Going::new(&["--annotate"]);
     browser.size(390, 900);
     browser.go(&served.url);
     browser.until("document.documentElement.dataset.ready !== undefined");
@@ -84,8 +104,7 @@ fn a_run_that_goes_on_is_followed_and_judged() {
     browser.until("document.querySelector('#judge-left') !== null");
     judge(&mut browser, "left", "no", "search");
     browser.until("document.querySelector('#judge-left').innerText.includes('wrong, search')");
-    let said: &[String] = &[];
-    assert_eq!(browser.said(), said);
+    browser.is_silent();
     let written = lines(&dir.read("results/a/annotations.jsonl"));
     assert_eq!((&written[0]["class"], &written[0]["by"]), (&json!("search"), &json!("Ada")));
 }
@@ -93,51 +112,41 @@ fn a_run_that_goes_on_is_followed_and_judged() {
 #[test]
 fn an_open_question_stays_while_the_run_goes_on() {
     let Some(mut browser) = Browser::open() else { return };
-    let dir = WorkDir::new();
-    let rest = halved(&dir);
-    let _lock = going(&dir);
-    let served = Served::of(dir.root(), &["view", "results"]);
-    browser.go(&format!("{}run/results%2Fa", served.url));
-    browser.until("document.querySelector('.rows td a') !== null");
+    let run = Going::new(&[]);
+    run.open(&mut browser);
     browser.click(".rows td a");
     browser.until("document.querySelector('#question h1') !== null");
     let asked = browser.text("#question h1");
     browser.eval("window.heading = document.querySelector('#question h1'); undefined");
-    append(&dir, &rest);
+    append(&run.dir, &run.rest);
     browser.until("document.querySelector('#overview h1').textContent.startsWith('Interim') === false");
     assert_eq!((browser.text("#question h1"), browser.eval("window.heading.isConnected")), (asked, json!(true)));
     browser.click("#question a.next");
     browser.until("document.querySelector('#question h1')?.innerText !== window.heading.innerText");
-    let said: &[String] = &[];
-    assert_eq!(browser.said(), said);
+    browser.is_silent();
 }
 
 #[test]
 fn text_of_a_run_gets_no_new_way_in_when_the_page_is_renewed() {
     let Some(mut browser) = Browser::open() else { return };
-    let dir = WorkDir::new();
-    let rest = halved(&dir);
-    let _lock = going(&dir);
-    let served = Served::of(dir.root(), &["view", "results"]);
-    browser.go(&format!("{}run/results%2Fa", served.url));
-    browser.until("document.querySelector('.live')?.innerText.includes('2 of 6 episodes')");
+    let run = Going::new(&[]);
+    run.open(&mut browser);
     let hostile = "</script></h1><img src=x onerror='window.hit=1'><script>window.hit=1</script>";
-    let lines = rest.lines().map(|line| {
+    let lines = run.rest.lines().map(|line| {
         let mut record: Value = serde_json::from_str(line).expect("JSON");
         record["answer"] = json!(hostile);
         record["outcome"] = json!("not_measured");
         record["detail"] = json!(hostile);
         format!("{record}\n")
     });
-    append(&dir, &lines.collect::<String>());
+    append(&run.dir, &lines.collect::<String>());
     browser.until("document.querySelector('.live').innerText.includes('most often: </script></h1><img')");
     browser.until("document.querySelector('#overview .notice')?.innerText.includes('</script></h1><img')");
     assert_eq!(
         browser.eval("[window.hit ?? null, document.images.length, document.querySelectorAll('main script').length]"),
         json!([null, 0, 0])
     );
-    let said: &[String] = &[];
-    assert_eq!(browser.said(), said);
+    browser.is_silent();
 }
 
 #[test]
