@@ -325,7 +325,7 @@ fn contain_one_another(said: &str, gold: &str) -> bool {
 
 /// Whether an answer only says that nothing was found.
 fn is_abstention(answer: &str) -> bool {
-    const SIGNS: [&str; 14] = [
+    const SIGNS: [&str; 13] = [
         "not enough info",
         "noanswer",
         "unable to",
@@ -336,14 +336,31 @@ fn is_abstention(answer: &str) -> bool {
         "cannot find",
         "not found",
         "cannot determine",
-        "unknown",
         "no information",
         "insufficient information",
         "i dont know",
     ];
-    let answer = super::normalize::normalize(answer);
-    SIGNS.iter().any(|sign| answer.starts_with(sign))
-        || ["信息不足", "无法确定", "未找到"].iter().any(|sign| answer.contains(sign))
+    let normalized = normalize(answer);
+    SIGNS.iter().any(|sign| normalized.starts_with(sign))
+        || is_unknown(answer)
+        || ["信息不足", "无法确定", "未找到"].iter().any(|sign| normalized.contains(sign))
+}
+
+/// Whether an answer is `unknown`, alone or with a reason. Names begin with the word too: `Unknown Pleasures` is an answer.
+fn is_unknown(answer: &str) -> bool {
+    const BEFORE_REASONS: [&str; 12] =
+        ["as", "at", "because", "based", "due", "for", "from", "given", "if", "in", "since", "to"];
+    let lower = answer.to_lowercase();
+    let Some(rest) = lower.trim_start_matches(|c: char| !c.is_alphanumeric()).strip_prefix("unknown") else {
+        return false;
+    };
+    let mut words = rest.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    match rest.trim_start().chars().next() {
+        None => true,
+        // `unknown.`, `unknown: no page says it`
+        Some(next) if !next.is_alphanumeric() => !"-'’".contains(next),
+        Some(_) => rest.starts_with(' ') && words.next().is_some_and(|word| BEFORE_REASONS.contains(&word)),
+    }
 }
 
 /// Whether an episode gives an answer that could be right: one with a letter or a digit that does not only say that nothing was

@@ -144,6 +144,12 @@ fn an_attempt_is_an_answer_that_does_not_abstain() {
         (Some("I don't know."), "x", false),
         (Some("Unable to find the page"), "x", false),
         (Some("未找到"), "x", false),
+        (Some("Unknown."), "x", false),
+        (Some("unknown (no page has it)"), "x", false),
+        (Some("Unknown based on the pages"), "x", false),
+        // Names begin with the word too.
+        (Some("Unknown Pleasures"), "x", true),
+        (Some("Unknown-word problem"), "x", true),
         // A right answer is one, whatever its words.
         (Some("unknown"), "Unknown", true),
         // To a claim this is an answer, to a question it is not.
