@@ -52,7 +52,8 @@ pub(crate) fn run_summary<'a>(
     let ExtraScores { joined, judgements, judged, readers, .. } = extra;
     let metric = summary.variants.first().map_or("", |variant| variant.metric);
     let title = title(summary, metric);
-    let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary, width), next_steps(summary, ended));
+    let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
+    let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary, accuracy, width), next_steps(summary, ended));
     notes.extend(judged.iter().flat_map(|judged| judge_notes(judged, summary)));
     notes.extend(readers.iter().cloned());
     let people = judgements
@@ -66,7 +67,6 @@ pub(crate) fn run_summary<'a>(
     let closed_book: String =
         closed_book_sentences(&summary.closed_books()).iter().map(|sentence| wrapped(sentence, width, "")).collect();
     let below = closed_book + &attempts_table(&summary.variants, width) + &repeats + &judges + &people;
-    let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
     RunSummary { title, accuracy, rows: &summary.variants, short, joined, wall_ms, notes, below, next }
 }
 
@@ -125,10 +125,11 @@ pub(crate) fn together(summaries: &[Summary]) -> Value {
 }
 
 /// Missing episodes, and the commonest reasons for episodes that were not measured.
-fn notes(summary: &Summary, width: usize) -> Vec<String> {
+fn notes(summary: &Summary, accuracy: bool, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(found) = &summary.stopping {
-        let sentence = wrapped(&found.sentence(&found.rule.a, &found.rule.b), width, "");
+        let metric = figure::label(&found.rule.metric, accuracy);
+        let sentence = wrapped(&found.sentence(&found.rule.a, &found.rule.b, metric), width, "");
         lines.extend(sentence.lines().map(str::to_owned));
     }
     let missing = summary.missing();

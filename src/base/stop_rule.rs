@@ -105,11 +105,6 @@ impl StopRule {
         Ok(Self { metric, a: a.clone(), b: b.clone(), alpha })
     }
 
-    /// The metric in a sentence.
-    pub fn label(&self) -> String {
-        if self.metric.len() == 2 { self.metric.to_uppercase() } else { self.metric.clone() }
-    }
-
     /// The evidence that decides.
     pub fn limit(&self) -> f64 {
         1.0 / self.alpha
@@ -170,8 +165,8 @@ impl Stopping {
         format!("{} after the stop {verb} in no table", counted(self.later, "episode"))
     }
 
-    /// What the rule says, with these names of its variants. They are not escaped.
-    pub fn sentence(&self, a: &str, b: &str) -> String {
+    /// What the rule says, with these names of its variants and of its metric. They are not escaped.
+    pub fn sentence(&self, a: &str, b: &str, metric: &str) -> String {
         let Self { rule, planned, looked, e_value, low, high, .. } = self;
         let points = |share: f64| format!("{:.1}", 100.0 * share + 0.0);
         let level = 100.0 * (1.0 - rule.alpha);
@@ -186,19 +181,17 @@ impl Stopping {
             let (better, worse, low, high) = if difference > 0.0 { (b, a, *low, *high) } else { (a, b, -high, -low) };
             let lead = points(difference.abs());
             format!(
-                "stopped after {looked} of {questions}: {better} is better than {worse} in {}, {} points ({lead} at the stop; an \
-                 estimate at a stop exaggerates), e = {e_value:.3}",
-                rule.label(),
+                "stopped after {looked} of {questions}: {better} is better than {worse} in {metric}, {} points ({lead} at the stop; \
+                 an estimate at a stop exaggerates), e = {e_value:.3}",
                 sequence(low, high)
             )
         } else {
             let questions = counted(*planned, "question");
             let so_far = if looked < planned { format!("{looked} of {questions}") } else { questions };
-            let of = rule.label();
             let limit = format!("{:.2}", rule.limit());
             let limit = limit.trim_end_matches('0').trim_end_matches('.');
             format!(
-                "not decided after {so_far}: the difference {b} − {a} is {} points {of}, {}, e = {e_value:.3} ({limit} decides)",
+                "not decided after {so_far}: the difference {b} − {a} is {} points {metric}, {}, e = {e_value:.3} ({limit} decides)",
                 points(difference),
                 sequence(*low, *high)
             )
@@ -270,20 +263,20 @@ mod tests {
             high: -0.004,
         };
         assert_eq!(
-            stopping.sentence("x", "y"),
+            stopping.sentence("x", "y", "EM"),
             "stopped after 145 of 500 questions: x is better than y in EM, 95 % confidence sequence 0.4 to 19.0 points (10.0 at \
              the stop; an estimate at a stop exaggerates), e = 21.440; 1 question left out, not measured or scored in both; 6 \
              episodes after the stop are in no table"
         );
-        assert_eq!(stopping.swapped().sentence("y", "x"), stopping.sentence("x", "y"));
+        assert_eq!(stopping.swapped().sentence("y", "x", "EM"), stopping.sentence("x", "y", "EM"));
         let open = Stopping { looked: 500, decided: false, left_out: 0, e_value: 2.0, ..stopping };
         assert_eq!(
-            open.sentence("a", "b"),
+            open.sentence("a", "b", "EM"),
             "not decided after 500 questions: the difference b − a is -10.0 points EM, 95 % confidence sequence -19.0 to -0.4, \
              e = 2.000 (20 decides)"
         );
         let rule = StopRule::parse("decided(em, a, b, 0.45)").expect("a rule");
-        let sentence = Stopping { rule, ..open }.sentence("a", "b");
+        let sentence = Stopping { rule, ..open }.sentence("a", "b", "EM");
         assert!(sentence.contains("55 % confidence sequence") && sentence.ends_with("(2.22 decides)"), "{sentence}");
     }
 }

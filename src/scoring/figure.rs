@@ -222,6 +222,16 @@ fn with_steps(episode: &ScoredEpisode) -> Option<&Trajectory> {
     Some(&episode.trajectory).filter(|trajectory| trajectory.has_steps())
 }
 
+/// The name of a figure in a sentence: `EM` and `F1` in capitals, all others as they are. EM of labels is called accuracy.
+pub fn label(name: &str, accuracy: bool) -> &str {
+    match name {
+        "em" if accuracy => "accuracy",
+        "em" => "EM",
+        "f1" => "F1",
+        name => name,
+    }
+}
+
 /// The episode, if its calls are known.
 fn with_calls(episode: &ScoredEpisode) -> Option<&Trajectory> {
     with_steps(episode).filter(|trajectory| trajectory.recorded_calls().is_some())

@@ -379,6 +379,13 @@ fn variants_and_matrices_have_the_figures_of_compare() {
             assert!(!text.contains(other), "{other}: {text}");
         }
     }
+    let rule = ["--method", "react,cot", "--stop-when", "decided(em, cot, react)", "--quiet", "--out", "ruled"];
+    dir.run(&[&["datasets/sample-claims.jsonl"], &rule[..]].concat()).ok();
+    for command in ["score", "list", "compare"] {
+        let text = dir.wikitrail(&[command, "ruled"]).ok().stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(" points accuracy,") || text.contains(" in accuracy,"), "{command}: {text}");
+        assert!(!text.contains("points EM") && !text.contains(" in EM"), "{command}: {text}");
+    }
     check("a matrix with a baseline", &dir, &["matrix"], "em,f1", 100);
     check("two runs", &dir, &["two", "six"], "em,f1", 200);
 }

@@ -5,7 +5,7 @@ use super::comparison::{
 };
 use super::pairing::{FigureValues, Pairing, Values};
 use super::pairs::{Sample, pairs, positions, stopped_by};
-use super::{CompareError, NamedFigure, Settings, StoppedRun, Unit, Variant};
+use super::{CompareError, NamedFigure, Settings, Unit, Variant};
 use crate::base::Pairs;
 use crate::base::stats::{Interval, cochran_q};
 use crate::base::text::counted;
@@ -40,7 +40,8 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
     }
     let summaries = pairing.summaries();
     let mut notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
-    notes.extend(settings.stopped.iter().map(StoppedRun::note));
+    let accuracy = settings.figures.iter().any(|figure| figure.accuracy);
+    notes.extend(settings.stopped.iter().map(|run| run.note(accuracy)));
     Ok(Comparison {
         settings: settings.clone(),
         questions: pairing.all(),

@@ -134,14 +134,9 @@ impl NamedFigure {
         self.range.map(|Interval { low, high }| Interval { low: low - high, high: high - low })
     }
 
-    /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are. EM of labels is called accuracy.
+    /// Its name in a sentence.
     pub fn label(&self) -> &str {
-        match self.name.as_str() {
-            "em" if self.accuracy => "accuracy",
-            "em" => "EM",
-            "f1" => "F1",
-            name => name,
-        }
+        figure::label(&self.name, self.accuracy)
     }
 }
 
@@ -226,9 +221,10 @@ impl StoppedRun {
     }
 
     /// What is said of everything else of the run.
-    pub(super) fn note(&self) -> String {
+    pub(super) fn note(&self, accuracy: bool) -> String {
         let about = if self.found.is_some() {
-            format!("only what it says of {} and {} in {}", self.rule.a, self.rule.b, self.rule.label())
+            let metric = figure::label(&self.rule.metric, accuracy);
+            format!("only what it says of {} and {} in {metric}", self.rule.a, self.rule.b)
         } else {
             "the folder does not hold the run's questions, so that nothing".to_owned()
         };

@@ -12,7 +12,8 @@ impl Verdict {
             let better = if found.difference > Some(0.0) { &pair.b } else { &pair.a };
             let winner = found.decided.then(|| better.clone());
             let word = if found.decided { Word::Beats } else { Word::Undecided };
-            return Self { word, distinguishable: found.decided, winner, sentence: found.sentence(&pair.a, &pair.b) };
+            let sentence = found.sentence(&pair.a, &pair.b, figure.label());
+            return Self { word, distinguishable: found.decided, winner, sentence };
         }
         let mut verdict = Self::fixed(pair, figure, pairs, settings);
         if let Some(rule) = &pair.stopped_by {

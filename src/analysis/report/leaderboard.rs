@@ -137,7 +137,8 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
         let stopped = entries.iter().filter_map(|entry| Some((entry, entry.stopping.as_ref()?)));
         let stopped = stopped.filter(|(entry, _)| ruled.insert(&entry.path));
         let stopped = stopped.map(|(entry, found)| {
-            format!("{}: {}", common.below_folder(&entry.path), found.sentence(&found.rule.a, &found.rule.b))
+            let metric = figure::label(&found.rule.metric, entry.label == "accuracy");
+            format!("{}: {}", common.below_folder(&entry.path), found.sentence(&found.rule.a, &found.rule.b, metric))
         });
         let noted: Vec<String> = stopped.chain(noted).collect();
         let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });

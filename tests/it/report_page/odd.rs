@@ -145,6 +145,8 @@ fn one_variant_repeats_several_datasets_and_left_out_steps_have_a_page() {
     browser.click(".rows td a");
     browser.until("document.querySelector('#question .step') !== null");
     assert_eq!(browser.count("#question .side"), 1, "variants of another dataset have nothing to say");
+    let answers = browser.text("#question .answers");
+    assert!(answers.contains("accuracy ") && !answers.contains("EM ") && !answers.contains("F1"), "{answers}");
     browser.is_clean();
 
     dir.wikitrail(&["report", "run", "--episodes", "none", "--out", "small.html"]).ok();

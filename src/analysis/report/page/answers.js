@@ -32,8 +32,9 @@ export function verdictOf(subject, [v = 0, ...more], repeat = repeatOf(subject))
  * @param {boolean} hidden
  */
 function scores(episode, hidden) {
-    const own = [episode.em === null ? null : `EM ${episode.em}`, episode.f1 === null ? null : `F1 ${episode.f1.toFixed(2)}`];
-    return hidden ? "" : own.filter(Boolean).join(", ");
+    const em = episode.em === null ? null : `${episode.accuracy ? "accuracy" : "EM"} ${episode.em}`;
+    const f1 = episode.f1 === null || episode.accuracy ? null : `F1 ${episode.f1.toFixed(2)}`;
+    return hidden ? "" : [em, f1].filter(Boolean).join(", ");
 }
 
 /**

@@ -425,6 +425,8 @@ fn episode_json(graded: &ScoredEpisode, readings: &[Annotation], evidence: Optio
         "outcome": trajectory.outcome.name(),
         "detail": optional(trajectory.detail.as_ref()),
         "answer": trajectory.answer.as_deref().map(safe),
+        // EM of labels is called accuracy, and their F1 is the same.
+        "accuracy": graded.metric.is_accuracy(),
         "em": score.map(|score| score.em),
         "f1": score.map(|score| score.f1),
         "class": failure.map(|failure| failure.class.name()),

@@ -51,8 +51,12 @@ function answersTable(subject, variants) {
         const steps = episode ? String(episode.steps.length + episode.left_out) : "";
         return [nameOf(subject, v), verdictInWords(subject, v), episode?.answer ?? "", em === null ? "" : String(em), f1 === null ? "" : f1.toFixed(2), steps];
     });
-    const lines = [["variant", "verdict", "answer", "EM", "F1", "steps"], ...rows].map((cells) => `| ${cells.map(inline).join(" | ")} |`);
-    return [lines[0], "|---|---|---|--:|--:|--:|", ...lines.slice(1)].join("\n");
+    const accuracy = variants.some((v) => episodeOf(subject, v)?.accuracy);
+    const heads = ["variant", "verdict", "answer", accuracy ? "accuracy" : "EM", "F1", "steps"];
+    // F1 of an accuracy is the same.
+    const shown = [heads, ...rows].map((cells) => cells.filter((_, at) => !accuracy || heads[at] !== "F1"));
+    const lines = shown.map((cells) => `| ${cells.map(inline).join(" | ")} |`);
+    return [lines[0], `|---|---|---|${"--:|".repeat(accuracy ? 2 : 3)}`, ...lines.slice(1)].join("\n");
 }
 
 /** @param {Step} step */

@@ -134,6 +134,8 @@ interface Episode {
     outcome: string;
     detail: string | null;
     answer: string | null;
+    /** Whether `em` is called accuracy, of which `f1` is the same. */
+    accuracy: boolean;
     em: number | null;
     f1: number | null;
     class: string | null;
