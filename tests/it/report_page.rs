@@ -250,6 +250,22 @@ fn the_first_step_that_differs_is_on_the_first_screen_and_keys_walk_the_steps() 
 }
 
 #[test]
+fn a_button_opens_the_head_of_a_question_only_if_it_is_cut() {
+    let Some(mut browser) = Browser::open() else { return };
+    let (_dir, page) = page_of(&["--limit", "2"]);
+    for (width, cut) in [(1280, false), (320, true)] {
+        browser.size(width, 720);
+        browser.page(&page, "#/q/sample-002");
+        browser.until("document.querySelector('#question h1') !== null");
+        // The first look at the layout comes after a frame.
+        browser.until(&format!("document.querySelector('.question-head .all').hidden !== {cut}"));
+    }
+    browser.click(".question-head .all");
+    browser.until("document.querySelector('.question-head .all').getAttribute('aria-expanded') === 'true'");
+    assert_eq!(browser.eval("document.querySelector('.question-head .all').hidden"), false, "it folds the head again");
+}
+
+#[test]
 fn the_answers_of_all_repeats_are_there_and_a_click_chooses_one() {
     let Some(mut browser) = Browser::open() else { return };
     let (dir, page) = page_of(&["--method", "react,cot", "--repeats", "3"]);

@@ -57,9 +57,14 @@ function facts({ table, meta, index, question }) {
  */
 function topLines(subject) {
     const heading = el("h1", { tabindex: "-1", dir: "auto" }, subject.table.question[subject.index] || "(empty)");
+    const gold = facts(subject);
     const all = el("button", { type: "button", class: "all", "aria-expanded": "false", title: "Whole question", click: () => unfold() }, "…", unseen("Whole question"));
-    const top = el("div", { class: "question-head" }, el("div", { class: "first" }, heading, all, walk(subject)), facts(subject));
+    const top = el("div", { class: "question-head" }, el("div", { class: "first" }, heading, all, walk(subject)), gold);
     const unfold = () => all.setAttribute("aria-expanded", String(top.classList.toggle("whole")));
+    all.hidden = true;
+    // The button is there if it has something to unfold or fold.
+    const isCut = () => [heading, gold].some((line) => line.scrollWidth > line.clientWidth);
+    new ResizeObserver(() => (all.hidden = !top.classList.contains("whole") && !isCut())).observe(top);
     return { heading, top };
 }
 
