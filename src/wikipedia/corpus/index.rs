@@ -15,10 +15,10 @@ use tantivy::{
 const MAX_WORDS: usize = 64;
 /// How many of them count where the rarest are chosen.
 const MAX_RARE_WORDS: usize = 12;
+/// A query of more words is no title: looking for one that has them all would only take time.
+const MAX_TITLE_WORDS: usize = 10;
 /// A word is common that more than one of so many articles has.
 const COMMON: u64 = 20;
-/// What a word in the title weighs, against one in the text.
-const TITLE_WEIGHT: f32 = 4.0;
 /// Memory for which the writer makes its first tables, in bytes.
 const WRITER_BYTES: usize = 64 << 20;
 /// Longest word that is indexed, in bytes.
@@ -33,18 +33,29 @@ pub(super) struct TextIndex {
     rule: Rule,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// The first.
-    All,
-    /// The rarest, and no common one beside two rarer ones: those decide hardly anything, and cost nearly all the time.
-    Rare,
+/// How articles are ranked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rule {
+    /// What a word in the title weighs, against one in the text.
+    title_weight: f32,
+    /// What it weighs besides in a title that has all words of the query: who types a part of a title means that title.
+    whole_weight: f32,
+    /// Whether the rarest words count, and no common one beside two rarer ones: those decide hardly anything, and cost nearly all
+    /// the time. Else all words count.
+    rarest: bool,
 }
 
 impl Rule {
+    /// The rule of corpora in memory.
+    pub(super) const ALL_WORDS: Self = Self { title_weight: 4.0, whole_weight: 0.0, rarest: false };
+
     /// The rule of folders that were built with this version of the ranking.
     pub(super) fn of(rank: u32) -> Self {
-        if rank < 3 { Self::All } else { Self::Rare }
+        match rank {
+            ..3 => Self::ALL_WORDS,
+            3 => Self { rarest: true, ..Self::ALL_WORDS },
+            _ => Self { title_weight: 1.0, whole_weight: 3.0, rarest: true },
+        }
     }
 }
 
@@ -124,18 +135,26 @@ impl TextIndex {
     /// The `taken` best articles for the words of `query`, by score, then by title.
     pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
         let folded = names::fold_words(query);
-        let words = self.query_words(&folded)?;
+        let all = different_words(&folded);
+        let words = if self.rule.rarest { self.rarest(all.clone())? } else { all.clone() };
         if words.is_empty() || taken == 0 {
             return Ok(Vec::new());
         }
         let term = |field: Field, word: &str| -> Box<dyn Query> {
             Box::new(TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs))
         };
-        let clauses = words.iter().flat_map(|word| {
-            let title: Box<dyn Query> = Box::new(BoostQuery::new(term(self.fields.title, word), TITLE_WEIGHT));
-            [(Occur::Should, title), (Occur::Should, term(self.fields.text, word))]
-        });
-        let query = BooleanQuery::new(clauses.collect());
+        let weighed =
+            |query: Box<dyn Query>, weight: f32| -> Box<dyn Query> { Box::new(BoostQuery::new(query, weight)) };
+        let mut clauses = Vec::with_capacity(2 * words.len() + 1);
+        for word in &words {
+            clauses.push((Occur::Should, weighed(term(self.fields.title, word), self.rule.title_weight)));
+            clauses.push((Occur::Should, term(self.fields.text, word)));
+        }
+        if self.rule.whole_weight > 0.0 && all.len() <= MAX_TITLE_WORDS {
+            let whole = all.iter().map(|word| (Occur::Must, term(self.fields.title, word))).collect();
+            clauses.push((Occur::Should, weighed(Box::new(BooleanQuery::new(whole)), self.rule.whole_weight)));
+        }
+        let query = BooleanQuery::new(clauses);
         let mut hits = self.reader.searcher().search(&query, &TopDocs::with_limit(taken).order_by_score())?;
         hits.sort_by(|(a, left), (b, right)| b.total_cmp(a).then(left.doc_id.cmp(&right.doc_id)));
         Ok(hits.into_iter().map(|(score, hit)| Hit { number: hit.doc_id, score }).collect())
@@ -151,18 +170,9 @@ impl TextIndex {
             let having = number(self.document_frequency(word)?);
             Ok((word.to_owned(), (1.0 + (articles - having + 0.5) / (having + 0.5)).ln()))
         };
-        self.query_words(&folded)?.into_iter().map(weigh).collect()
-    }
-
-    /// Different words of a folded query that count, in their order.
-    fn query_words<'a>(&self, folded: &'a str) -> Result<Vec<&'a str>, TantivyError> {
-        let mut words: Vec<&str> = Vec::new();
-        for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
-            if words.len() < MAX_WORDS && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        if self.rule == Rule::Rare { self.rarest(words) } else { Ok(words) }
+        let all = different_words(&folded);
+        let words = if self.rule.rarest { self.rarest(all)? } else { all };
+        words.into_iter().map(weigh).collect()
     }
 
     /// How many articles have the word in their text, or in their title, whichever are more.
@@ -172,7 +182,7 @@ impl TextIndex {
         Ok(count(self.fields.text)?.max(count(self.fields.title)?))
     }
 
-    /// Those of `words` that count by [`Rule::Rare`], in their order. Words that no article has find nothing, so they
+    /// The rarest of `words`, in their order. Words that no article has find nothing, so they
     /// are not among those that others give way to.
     fn rarest<'a>(&self, words: Vec<&'a str>) -> Result<Vec<&'a str>, TantivyError> {
         let mut counted = Vec::new();
@@ -190,6 +200,17 @@ impl TextIndex {
         counted.sort_unstable_by_key(|&(_, at, _)| at);
         Ok(counted.into_iter().map(|(.., word)| word).collect())
     }
+}
+
+/// The different words of a folded query, in their order.
+fn different_words(folded: &str) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
+        if words.len() < MAX_WORDS && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
 }
 
 // Single passages, where the articles of a corpus are made of passages.

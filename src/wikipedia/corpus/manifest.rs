@@ -193,7 +193,7 @@ impl Build {
         Self {
             wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
             fold: 1,
-            rank: 3,
+            rank: 4,
             index: format!("tantivy-{}", tantivy::INDEX_FORMAT_VERSION),
         }
     }

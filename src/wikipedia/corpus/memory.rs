@@ -78,7 +78,7 @@ fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
     for page in pages {
         writer.add(&page.title, page.blocks.iter().map(String::as_str))?;
     }
-    TextIndex::over(&writer.finish()?, Rule::All)
+    TextIndex::over(&writer.finish()?, Rule::ALL_WORDS)
 }
 
 impl Articles for InMemory {

@@ -106,8 +106,11 @@ fn a_folder_answers_as_the_lines_it_was_built_from() {
         // Corpora in memory keep the ranking of folders before the third.
         let manifest = path.join("corpus.toml");
         let text = fs::read_to_string(&manifest).expect("a manifest");
-        assert!(text.contains("\nrank = 3\n"), "{text}");
-        fs::write(&manifest, text.replace("\nrank = 3\n", "\nrank = 2\n")).expect("written");
+        let ranked = |rank: u32| text.replace("\nrank = 4\n", &format!("\nrank = {rank}\n"));
+        assert_ne!(ranked(3), text);
+        fs::write(&manifest, ranked(3)).expect("written");
+        assert_eq!(Corpus::open(&path).expect("a corpus of rule 3").count(), plain.count());
+        fs::write(&manifest, ranked(2)).expect("written");
         let built = Corpus::open(&path).expect("a corpus");
         for begun in ["a", "THE ", "her", "melb", "", "zzzz", "東"] {
             assert_eq!(built.beginning(begun, 10), plain.beginning(begun, 10), "{begun}");
