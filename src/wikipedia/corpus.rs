@@ -35,6 +35,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use manifest::FrozenSearches;
 use memory::InMemory;
+use names::Fold;
 use record::{Article, Block};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -113,7 +114,7 @@ impl Corpus {
                 return Ok(Some(found));
             }
         }
-        match self.articles.folded(&names::fold_name(query))? {
+        match self.articles.named_like(query)? {
             Some(found) => Ok(Some(found)),
             None => self.articles.instead(query),
         }
@@ -242,7 +243,7 @@ impl Corpus {
 
     /// Articles with a title or redirect that begins so, but for case, accents and punctuation; `most` at most.
     pub(crate) fn beginning(&self, name: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        match names::fold_name(name) {
+        match self.articles.fold().name(name) {
             key if key.is_empty() => Ok(Vec::new()),
             key => self.articles.beginning(&key, most),
         }
@@ -330,7 +331,21 @@ trait Articles: Send + Sync {
     /// The article of that title or redirect, as written.
     fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError>;
 
+    /// How its names and words are folded.
+    fn fold(&self) -> Fold;
+
+    /// The article with this key.
     fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError>;
+
+    /// The article whose name is `name` but for case, accents and punctuation.
+    fn named_like(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        for key in self.fold().keys(name) {
+            if let Some(found) = self.folded(&key)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
 
     /// The article of a name that no other article has.
     fn instead(&self, _name: &str) -> Result<Option<u32>, CorpusError> {

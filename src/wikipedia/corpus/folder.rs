@@ -2,7 +2,7 @@
 
 use super::index::{Rule, TextIndex};
 use super::manifest::{self, Digest, Manifest};
-use super::names::{self, Names};
+use super::names::{self, Fold, Names};
 use super::pages::{self, Pages, Unpacked};
 use super::record::{Article, Identity};
 use super::{Articles, CorpusError, Hit, Page};
@@ -35,6 +35,7 @@ pub(super) struct Folder {
     names: Names,
     pages: Pages,
     index: TextIndex,
+    fold: Fold,
     kept: SizedLru<u32, Arc<Page>>,
 }
 
@@ -52,7 +53,8 @@ impl Folder {
             }
         }
         let names = Names::open(dir)?;
-        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank))?;
+        let fold = Fold::of(manifest.build.fold);
+        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank), fold)?;
         let counted = (names.counts().0, index.articles());
         if counted != (manifest.articles as usize, Some(manifest.articles)) {
             return Err(damaged(INDEX, "it has another number of articles than there are titles".to_owned()));
@@ -64,7 +66,7 @@ impl Folder {
             Vec::new()
         };
         let pages = Pages::new(file(pages::BLOCKS)?, file(pages::PLACES)?, dictionary, manifest.articles);
-        Ok(Self { names, pages, index, kept: SizedLru::new(KEPT, KEPT_BYTES) })
+        Ok(Self { names, pages, index, fold, kept: SizedLru::new(KEPT, KEPT_BYTES) })
     }
 
     pub(super) fn names(&self) -> &Names {
@@ -128,7 +130,7 @@ fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusErro
     }
 }
 
-fn open_index(dir: &Path, rule: Rule) -> Result<TextIndex, CorpusError> {
+fn open_index(dir: &Path, rule: Rule, fold: Fold) -> Result<TextIndex, CorpusError> {
     // The index opens files that the manifest need not list.
     let members = || -> io::Result<()> {
         let inside = Inside::of(dir)?;
@@ -136,7 +138,7 @@ fn open_index(dir: &Path, rule: Rule) -> Result<TextIndex, CorpusError> {
     };
     members().map_err(|error| damaged(INDEX, error.to_string()))?;
     let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
-    guarded(|| TextIndex::over(&Index::open(directory)?, rule))
+    guarded(|| TextIndex::over(&Index::open(directory)?, rule, fold))
 }
 
 impl Articles for Folder {
@@ -144,12 +146,16 @@ impl Articles for Folder {
         self.names.exact(name)
     }
 
+    fn fold(&self) -> Fold {
+        self.fold
+    }
+
     fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
-        if key.is_empty() { Ok(None) } else { self.names.folded(key) }
+        self.names.folded(key)
     }
 
     fn instead(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.folded(&names::fold_name(&format!("{name} (disambiguation)")))
+        self.named_like(&format!("{name} (disambiguation)"))
     }
 
     fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
@@ -157,7 +163,7 @@ impl Articles for Folder {
         if !found.is_empty() {
             return Ok(found);
         }
-        let like = self.names.like(&names::fold_name(query), LIKE.min(most))?;
+        let like = self.names.like(&self.fold.name(query), LIKE.min(most))?;
         Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
     }
 
@@ -288,9 +294,11 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
         if names.title(number)? != *title || names.exact(title)? != Some(number) {
             differences.push(format!("the title `{}` does not lead to its article", shown()));
         }
-        let key = names::fold_name(title);
-        if !key.is_empty() && !leads_to(&folder, &key, number)? {
-            differences.push(format!("the title `{}` is not found in lower case", shown()));
+        let keys: Vec<String> = folder.fold.keys(title).collect();
+        for key in &keys {
+            if !leads_to(&folder, key, number)? {
+                differences.push(format!("the title `{}` is not found as `{}`", shown(), printable(key, 80)));
+            }
         }
         for redirect in &article.redirects {
             if names.redirect(redirect)? != Some(number) {
@@ -298,7 +306,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
             }
         }
         redirects += article.redirects.len() as u64;
-        if number % SEARCHED == 0 && !key.is_empty() {
+        if number % SEARCHED == 0 && !keys.is_empty() {
             let hits = folder.similar(title, HITS)?;
             if hits.len() < HITS && hits.iter().all(|hit| hit.number != number) {
                 differences.push(format!("`{}` is not found by its words", shown()));
@@ -321,7 +329,8 @@ fn leads_to(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError
     match folder.folded(key)? {
         Some(found) if found != number => {
             let other = folder.article_in(found, &mut None)?;
-            Ok(other.redirects.iter().chain([&other.title]).any(|name| names::fold_name(name) == key))
+            let mut names = other.redirects.iter().chain([&other.title]);
+            Ok(names.any(|name| folder.fold.keys(name).any(|other| other == key)))
         }
         found => Ok(found.is_some()),
     }

@@ -1,6 +1,7 @@
 //! BM25 over titles and texts: one segment, in memory or in a folder, whose documents are the articles in title order.
 
-use super::{Corpus, CorpusError, Extent, Hit, names};
+use super::names::Fold;
+use super::{Corpus, CorpusError, Extent, Hit};
 use std::collections::HashMap;
 use tantivy::collector::TopDocs;
 use tantivy::directory::{Directory, RamDirectory};
@@ -31,6 +32,7 @@ pub(super) struct TextIndex {
     reader: IndexReader,
     fields: Fields,
     rule: Rule,
+    fold: Fold,
 }
 
 /// How articles are ranked.
@@ -87,9 +89,9 @@ impl IndexWriter {
 
     pub(super) fn add<'a>(&mut self, title: &str, blocks: impl Iterator<Item = &'a str>) -> Result<(), TantivyError> {
         let mut document = TantivyDocument::default();
-        document.add_text(self.fields.title, names::fold_words(title));
+        document.add_text(self.fields.title, Fold::CURRENT.words(title));
         for block in blocks {
-            document.add_text(self.fields.text, names::fold_words(block));
+            document.add_text(self.fields.text, Fold::CURRENT.words(block));
         }
         self.writer.add_document(document)
     }
@@ -115,13 +117,13 @@ fn schema() -> (Schema, Fields) {
 
 impl TextIndex {
     /// An index that does not change any more.
-    pub(super) fn over(index: &Index, rule: Rule) -> Result<Self, TantivyError> {
+    pub(super) fn over(index: &Index, rule: Rule, fold: Fold) -> Result<Self, TantivyError> {
         let (schema, fields) = schema();
         if index.schema() != schema {
             return Err(TantivyError::SchemaError("it has other fields than this version writes".to_owned()));
         }
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { reader, fields, rule })
+        Ok(Self { reader, fields, rule, fold })
     }
 
     /// How many articles it has, if they are one behind the other.
@@ -134,7 +136,7 @@ impl TextIndex {
 
     /// The `taken` best articles for the words of `query`, by score, then by title.
     pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
-        let folded = names::fold_words(query);
+        let folded = self.fold.words(query);
         let all = different_words(&folded);
         let words = if self.rule.rarest { self.rarest(all.clone())? } else { all.clone() };
         if words.is_empty() || taken == 0 {
@@ -162,7 +164,7 @@ impl TextIndex {
 
     /// The words of `query` that count, each with its inverse document frequency.
     pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, TantivyError> {
-        let folded = names::fold_words(query);
+        let folded = self.fold.words(query);
         // Articles are numbered with 32 bits.
         let number = |articles: u64| f64::from(u32::try_from(articles).unwrap_or(u32::MAX));
         let articles = number(self.reader.searcher().num_docs());
@@ -242,12 +244,13 @@ impl Corpus {
     /// The best passages for the words of `query`, `most` at most, the best first.
     pub fn passages(&self, query: &str, most: usize) -> Result<Vec<Passage>, CorpusError> {
         let weights: HashMap<String, f64> = self.articles.weights(query)?.into_iter().collect();
+        let fold = self.articles.fold();
         let (mut found, mut lengths) = (Vec::new(), Vec::new());
         for hit in self.articles.similar(query, most.max(ARTICLES))? {
             let page = self.articles.page(hit.number)?;
-            let title = names::fold_words(&page.title);
+            let title = fold.words(&page.title);
             for (block, text) in page.blocks.iter().enumerate() {
-                let text = names::fold_words(text);
+                let text = fold.words(text);
                 let (mut counts, mut length) = (HashMap::<&str, f64>::new(), 0.0);
                 for word in title.split(' ').chain(text.split(' ')) {
                     length += 1.0;

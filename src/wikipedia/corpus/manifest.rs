@@ -192,7 +192,7 @@ impl Build {
     pub(super) fn current() -> Self {
         Self {
             wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-            fold: 1,
+            fold: 2,
             rank: 4,
             index: format!("tantivy-{}", tantivy::INDEX_FORMAT_VERSION),
         }
@@ -226,9 +226,8 @@ impl Manifest {
             _ => {}
         }
         let manifest: Self = table.try_into().map_err(|error: toml::de::Error| damaged(error.message().to_owned()))?;
-        let Build { fold, index, .. } = Build::current();
-        let built = &manifest.build;
-        if (built.fold, &built.index) != (fold, &index) || built.rank > Build::current().rank {
+        let (built, current) = (&manifest.build, Build::current());
+        if built.fold > current.fold || built.rank > current.rank || built.index != current.index {
             return Err(CorpusError::Other {
                 file: path.display().to_string(),
                 what: format!(

@@ -2,8 +2,9 @@
 
 use super::index::{IndexWriter, Rule, TextIndex};
 use super::manifest::{About, FrozenSearches};
+use super::names::Fold;
 use super::record::{self, Article, Record};
-use super::{Articles, CorpusError, Hit, Page, names};
+use super::{Articles, CorpusError, Hit, Page};
 use crate::base::bounded::{fill_at_most, text_at_most};
 use crate::net::recording::Inside;
 use flate2::read::MultiGzDecoder;
@@ -47,13 +48,14 @@ impl InMemory {
         let names = names(file, &articles)?;
         // By line, which is the order in the file.
         let mut folded = HashMap::new();
-        let by_place = |names: &ByName| {
-            let mut names: Vec<(u32, String)> = names.iter().map(|(name, &at)| (at, names::fold_name(name))).collect();
-            names.sort_unstable();
-            names
+        let by_place = |names: &ByName, further: usize| {
+            let key = |(name, &at): (&String, &u32)| Fold::CURRENT.keys(name).nth(further).map(|key| (at, key));
+            let mut keys: Vec<(u32, String)> = names.iter().filter_map(key).collect();
+            keys.sort_unstable();
+            keys
         };
-        for (at, key) in by_place(&names.titles).into_iter().chain(by_place(&names.redirects)) {
-            if !key.is_empty() {
+        for (names, further) in [(&names.titles, 0), (&names.redirects, 0), (&names.titles, 1), (&names.redirects, 1)] {
+            for (at, key) in by_place(names, further) {
                 folded.entry(key).or_insert(at);
             }
         }
@@ -78,12 +80,16 @@ fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
     for page in pages {
         writer.add(&page.title, page.blocks.iter().map(String::as_str))?;
     }
-    TextIndex::over(&writer.finish()?, Rule::ALL_WORDS)
+    TextIndex::over(&writer.finish()?, Rule::ALL_WORDS, Fold::CURRENT)
 }
 
 impl Articles for InMemory {
     fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
         Ok(self.names.titles.get(name).or_else(|| self.names.redirects.get(name)).copied())
+    }
+
+    fn fold(&self) -> Fold {
+        Fold::CURRENT
     }
 
     fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {

@@ -4,12 +4,15 @@
 //! found in the same file. The files are mapped, and shared by all processes that read them.
 
 use super::CorpusError;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufWriter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::LazyLock;
 use tantivy::Directory as _;
 use tantivy::directory::{MmapDirectory, OwnedBytes};
+use tantivy::tokenizer::{AsciiFoldingFilter, RawTokenizer, TextAnalyzer, TokenStream as _};
 use tantivy_fst::raw::Fst;
 use tantivy_fst::{IntoStreamer as _, Map, MapBuilder, Streamer as _};
 use unicode_normalization::UnicodeNormalization as _;
@@ -163,63 +166,137 @@ fn common_prefix<'k>(fst: &Fst<OwnedBytes>, key: &'k [u8]) -> &'k [u8] {
 
 // Text without what people get wrong when they type it: case, accents, punctuation.
 
-/// The words of `text`, folded and joined by single spaces: compatibility forms decomposed, accents dropped, lower
-/// case, everything but letters, digits, `+` and `#` a gap. Between two Chinese or Japanese characters a mark leaves no
-/// gap, so that `列夫·托尔斯泰` is `列夫托尔斯泰`.
-pub(super) fn fold_name(text: &str) -> String {
-    folded(text, false)
+/// How names and words are folded before they are compared. Folders keep the version that they were built with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    /// Version 1: compatibility forms decomposed, accents dropped, lower case, everything but letters, digits, `+` and `#` a gap.
+    Marks,
+    /// Version 2: letters without a decomposition become those of ASCII besides (`ł` l, `ø` o, `ß` ss), and names that differ in
+    /// punctuation alone meet.
+    Letters,
 }
 
-/// [`fold_name`] with each Chinese or Japanese character as a word, because nothing else marks words there.
-pub(super) fn fold_words(text: &str) -> String {
-    folded(text, true)
-}
+impl Fold {
+    /// That of new folders and of corpora in memory.
+    pub(super) const CURRENT: Self = Self::Letters;
 
-fn folded(text: &str, split_ideographs: bool) -> String {
-    if text.is_ascii() {
-        return folded_ascii(text);
+    /// That of folders with this version in their manifest.
+    pub(super) fn of(version: u32) -> Self {
+        if version < 2 { Self::Marks } else { Self::Letters }
     }
-    let mut key = String::with_capacity(text.len());
-    let mut gap = false;
-    let mut after_ideograph = false;
-    for c in text.nfkd().filter(|&c| canonical_combining_class(c) == 0) {
+
+    /// The words of `text`, folded and joined by single spaces. Between two Chinese or Japanese characters a mark leaves no gap,
+    /// so that `列夫·托尔斯泰` is `列夫托尔斯泰`.
+    pub(super) fn name(self, text: &str) -> String {
+        self.folded(text, Gaps::Marks)
+    }
+
+    /// [`Self::name`] with each Chinese or Japanese character as a word, because nothing else marks words there.
+    pub(super) fn words(self, text: &str) -> String {
+        self.folded(text, Gaps::Ideographs)
+    }
+
+    /// The keys by which `name` is found, the closest first: [`Self::name`], and from version 2 on the same without punctuation, so
+    /// that `U.S. Route 66` has `us route 66`, too.
+    pub(super) fn keys(self, name: &str) -> impl Iterator<Item = String> {
+        let open = self.name(name);
+        let closed = (self == Self::Letters).then(|| self.folded(name, Gaps::Spaces)).filter(|closed| *closed != open);
+        [open].into_iter().chain(closed).filter(|key| !key.is_empty())
+    }
+
+    fn folded(self, text: &str, gaps: Gaps) -> String {
+        if text.is_ascii() {
+            return folded_ascii(text, gaps);
+        }
+        let mut key = Folded { key: String::with_capacity(text.len()), gaps, gap: false, after_ideograph: false };
+        for c in text.nfkd().filter(|&c| canonical_combining_class(c) == 0) {
+            match ASCII_LETTERS.get(&c).filter(|_| self == Self::Letters) {
+                Some(letters) => letters.chars().for_each(|letter| key.push(letter)),
+                None => key.push(c),
+            }
+        }
+        key.key
+    }
+}
+
+/// Where a folded text has gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gaps {
+    /// At spaces and at punctuation.
+    Marks,
+    /// There, and around Chinese and Japanese characters.
+    Ideographs,
+    /// At spaces and underscores alone.
+    Spaces,
+}
+
+impl Gaps {
+    /// Whether `c`, which is not kept, leaves one.
+    fn at(self, c: char) -> bool {
+        self != Self::Spaces || c.is_whitespace() || c == '_'
+    }
+}
+
+struct Folded {
+    key: String,
+    gaps: Gaps,
+    gap: bool,
+    after_ideograph: bool,
+}
+
+impl Folded {
+    fn push(&mut self, c: char) {
         if matches!(c, '\'' | '\u{2019}') {
             // `Bein' Green` and `Beins Green` differ in a mark that many leave out.
-            continue;
+            return;
         }
         let ideograph = is_ideograph(c);
-        let alone = split_ideographs && ideograph;
+        let split = self.gaps == Gaps::Ideographs;
         let kept = is_kept(c);
-        gap |= alone || !kept;
+        self.gap |= (split && ideograph) || (!kept && self.gaps.at(c));
         if kept {
-            let closed = !split_ideographs && ideograph && after_ideograph;
-            if gap && !closed && !key.is_empty() {
-                key.push(' ');
+            let closed = !split && ideograph && self.after_ideograph;
+            if self.gap && !closed && !self.key.is_empty() {
+                self.key.push(' ');
             }
-            key.extend(c.to_lowercase());
-            gap = alone;
-            after_ideograph = ideograph;
+            self.key.extend(c.to_lowercase());
+            self.gap = split && ideograph;
+            self.after_ideograph = ideograph;
         }
     }
-    key
 }
 
 /// The same where there is nothing to decompose and no ideograph, which is most of English.
-fn folded_ascii(text: &str) -> String {
+fn folded_ascii(text: &str, gaps: Gaps) -> String {
     let mut key = String::with_capacity(text.len());
     let mut gap = false;
     for c in text.chars().filter(|c| *c != '\'') {
-        let kept = is_kept(c);
-        if kept {
+        if is_kept(c) {
             if gap && !key.is_empty() {
                 key.push(' ');
             }
             key.push(c.to_ascii_lowercase());
+            gap = false;
+        } else {
+            gap |= gaps.at(c);
         }
-        gap = !kept;
     }
     key
 }
+
+/// Letters that have no decomposition, and what they are in ASCII by the table of Lucene's `ASCIIFoldingFilter`.
+static ASCII_LETTERS: LazyLock<HashMap<char, String>> = LazyLock::new(|| {
+    // Blocks of Latin letters, up to Latin Extended-C, then Latin Extended-D.
+    let letters = ('\u{80}'..='\u{2c7f}').chain('\u{a720}'..='\u{a7ff}').filter(|c| c.is_alphanumeric());
+    let mut folding = TextAnalyzer::builder(RawTokenizer::default()).filter(AsciiFoldingFilter).build();
+    let ascii = |c: char| {
+        let text = c.to_string();
+        let mut tokens = folding.token_stream(&text);
+        let folded = tokens.next().map(|token| token.text.clone())?;
+        folded.chars().all(|c| c.is_ascii_alphanumeric()).then_some((c, folded))
+    };
+    letters.filter_map(ascii).collect()
+});
 
 /// Letters, digits, and the two signs that tell titles apart (`C`, `C++`, `C#`).
 fn is_kept(c: char) -> bool {
@@ -232,7 +309,39 @@ fn is_ideograph(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fold_name, fold_words};
+    use super::Fold;
+
+    #[test]
+    fn letters_without_a_decomposition_are_those_of_ascii() {
+        for (text, folded) in [
+            ("Łódź", "lodz"),
+            ("Ørsted", "orsted"),
+            ("Đặng Æsir œuvre", "dang aesir oeuvre"),
+            ("Þórr, Guðrún", "thorr gudrun"),
+            ("Straße STRAẞE", "strasse strasse"),
+            ("Ħaż-Żebbuġ", "haz zebbug"),
+            ("Diyarbakır İzmir", "diyarbakir izmir"),
+            ("ŋ ŧ ƒ ĸ", "n t f q"),
+            ("Лев Ωmega ʻOumuamua", "лев ωmega ʻoumuamua"),
+        ] {
+            assert_eq!(Fold::Letters.name(text), folded, "{text:?}");
+            assert_eq!(Fold::Letters.words(text), folded, "{text:?}");
+        }
+        assert_eq!(Fold::Marks.name("Łódź"), "łodz", "the version of older folders stays");
+        assert_eq!(Fold::of(1), Fold::Marks);
+        assert_eq!(Fold::of(2), Fold::CURRENT);
+    }
+
+    #[test]
+    fn names_that_differ_in_punctuation_alone_have_a_key_in_common() {
+        let keys = |name: &str| Fold::Letters.keys(name).collect::<Vec<_>>();
+        assert_eq!(keys("U.S. Route 66"), ["u s route 66", "us route 66"]);
+        assert_eq!(keys("US Route 66"), ["us route 66"]);
+        assert_eq!(keys("Spider-Man_(film)"), ["spider man film", "spiderman film"]);
+        assert_eq!(keys("Łódź–Śródmieście"), ["lodz srodmiescie", "lodzsrodmiescie"]);
+        assert_eq!(keys("?!"), [""; 0]);
+        assert_eq!(Fold::Marks.keys("U.S. Route 66").collect::<Vec<_>>(), ["u s route 66"]);
+    }
 
     #[test]
     fn case_accents_and_punctuation_fold_away() {
@@ -244,15 +353,16 @@ mod tests {
             ("رِياضيات", "رياضيات"),
             ("!?", ""),
         ] {
-            assert_eq!(fold_name(text), folded, "{text:?}");
+            assert_eq!(Fold::CURRENT.name(text), folded, "{text:?}");
+            assert_eq!(Fold::Marks.name(text), folded, "{text:?}");
         }
         for text in ["", " a'B--C# ", "\u{0}x\ty+\n", "It's 7_8.", "'", "?a", "~"] {
             // A mark that is neither a gap nor a character goes through the other rule.
-            assert_eq!(fold_name(text), fold_name(&format!("{text}\u{301}")), "{text:?}");
+            assert_eq!(Fold::CURRENT.name(text), Fold::CURRENT.name(&format!("{text}\u{301}")), "{text:?}");
         }
-        assert_eq!(fold_words("東京 is 2東京x"), "東 京 is 2 東 京 x");
-        assert_eq!(fold_name("東京"), "東京");
-        assert_eq!(fold_name("《列夫·托尔斯泰》（1） a"), "列夫托尔斯泰 1 a");
-        assert_eq!(fold_words("列夫·托"), "列 夫 托");
+        assert_eq!(Fold::CURRENT.words("東京 is 2東京x"), "東 京 is 2 東 京 x");
+        assert_eq!(Fold::CURRENT.name("東京"), "東京");
+        assert_eq!(Fold::CURRENT.name("《列夫·托尔斯泰》（1） a"), "列夫托尔斯泰 1 a");
+        assert_eq!(Fold::CURRENT.words("列夫·托"), "列 夫 托");
     }
 }

@@ -255,6 +255,44 @@ fn names_that_begin_alike_are_shown_where_no_word_is_known() {
 }
 
 #[test]
+fn names_are_found_without_their_letters_accents_and_punctuation() {
+    let lines = concat!(
+        "{\"title\": \"Łódź\", \"text\": \"a city\"}\n",
+        "{\"title\": \"US Route 66\", \"text\": \"a road\", \"redirects\": [\"Mother-Road\"]}\n",
+        "{\"title\": \"M*A*S*H\", \"text\": \"a film\"}\n",
+        "{\"title\": \"Spider-Man\", \"text\": \"a hero\"}\n",
+        "{\"title\": \"Pulp\", \"text\": \"food\", \"redirects\": [\"Mash\"]}\n",
+        "{\"title\": \"N.Y. (disambiguation)\", \"blocks\": [\"N.Y. may refer to:\", \"Pulp, food\"]}\n",
+    );
+    let (dir, _, built) = corpus(lines);
+    let plain = Corpus::from_jsonl("c", lines.as_bytes()).expect("a corpus");
+    for (query, title) in [
+        ("Lodz", "Łódź"),
+        ("Łodż", "Łódź"),
+        ("U.S. Route 66", "US Route 66"),
+        ("motherroad", "US Route 66"),
+        ("spiderman", "Spider-Man"),
+        ("Spider Man", "Spider-Man"),
+        // A name with the spaces of the query comes before one without its punctuation.
+        ("mash", "Pulp"),
+        ("m a s h", "M*A*S*H"),
+    ] {
+        for corpus in [&plain, &built] {
+            assert_eq!(found(corpus, query), [format!("page {title}")], "{query}");
+        }
+    }
+    assert_eq!(found(&built, "NY"), ["list N.Y. (disambiguation)", "Pulp"]);
+    assert_eq!(verify(&dir.path().join("c"), true).expect("a manifest"), Vec::<String>::new());
+    // A folder of the first version is searched by its rules.
+    let manifest = dir.path().join("c/corpus.toml");
+    let text = fs::read_to_string(&manifest).expect("a manifest");
+    fs::write(&manifest, text.replace("\nfold = 2\n", "\nfold = 1\n")).expect("written");
+    let older = Corpus::open(&dir.path().join("c")).expect("a corpus of the first version");
+    assert_eq!(found(&older, "Łodż"), [""; 0]);
+    assert_eq!(found(&older, "any route"), ["US Route 66"]);
+}
+
+#[test]
 fn only_new_folders_are_written_and_unfinished_ones_are_begun_anew() {
     let dir = tempfile::tempdir().expect("a folder");
     let line = "{\"title\": \"A\", \"text\": \"a\"}";
@@ -332,7 +370,7 @@ fn damaged_files_are_refused_by_name_and_never_a_panic() {
     assert!(Corpus::open(&copied).is_ok());
     let text = fs::read_to_string(whole.join("corpus.toml")).expect("a manifest");
     for (from, to, what) in
-        [("format = 1", "format = 2", "has format 2"), ("fold = 1", "fold = 9", "was built by rules")]
+        [("format = 1", "format = 2", "has format 2"), ("fold = 2", "fold = 9", "was built by rules")]
     {
         fs::write(copied.join("corpus.toml"), text.replace(from, to)).expect("a file");
         let error = Corpus::open(&copied).map(|_| ()).expect_err("another version");

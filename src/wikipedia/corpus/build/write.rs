@@ -5,7 +5,7 @@ use super::{BuildSettings, Progress};
 use crate::wikipedia::corpus::folder;
 use crate::wikipedia::corpus::index::{self, IndexWriter};
 use crate::wikipedia::corpus::manifest::Sentences;
-use crate::wikipedia::corpus::names::{self, NameWriter};
+use crate::wikipedia::corpus::names::{self, Fold, NameWriter};
 use crate::wikipedia::corpus::pages::{self, PageWriter};
 use crate::wikipedia::corpus::record::{Article, Block, Identity};
 use std::fs::{self, File};
@@ -262,7 +262,7 @@ impl Redirects {
 struct Facts {
     identity: Identity,
     titles: NameWriter,
-    /// Folded name, then whether it is a redirect, the page's number and the article's.
+    /// Folded name, then whether it is a redirect or a key without punctuation, the page's number and the article's.
     keys: Sorter,
     redirects: Sorter,
     redirect_count: u64,
@@ -291,9 +291,9 @@ impl Facts {
         let page = article.pageid.unwrap_or(u64::MAX).to_be_bytes();
         for (redirect, name) in [(0, &article.title)].into_iter().chain(article.redirects.iter().map(|name| (1, name)))
         {
-            let key = names::fold_name(name);
-            if !key.is_empty() {
-                self.keys.push(key.as_bytes(), &[&[redirect], page.as_slice(), &number.to_be_bytes()].concat())?;
+            for (further, key) in [0, 2].into_iter().zip(Fold::CURRENT.keys(name)) {
+                let value = [&[further + redirect], page.as_slice(), &number.to_be_bytes()].concat();
+                self.keys.push(key.as_bytes(), &value)?;
             }
         }
         for redirect in &article.redirects {

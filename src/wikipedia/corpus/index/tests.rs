@@ -1,6 +1,6 @@
 //! Which words of a query count, and what that changes.
 
-use super::{IndexWriter, MAX_RARE_WORDS, Rule, TextIndex};
+use super::{Fold, IndexWriter, MAX_RARE_WORDS, Rule, TextIndex};
 use crate::tests::shared;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -19,7 +19,7 @@ fn indexes<const N: usize>(articles: &Articles, rules: [Rule; N]) -> [TextIndex;
         writer.add(title, std::iter::once(text.as_str())).expect("memory");
     }
     let index = writer.finish().expect("an index");
-    rules.map(|rule| TextIndex::over(&index, rule).expect("an index"))
+    rules.map(|rule| TextIndex::over(&index, rule, Fold::CURRENT).expect("an index"))
 }
 
 #[test]
