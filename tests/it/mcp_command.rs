@@ -72,13 +72,21 @@ fn a_host_searches_and_looks_up_over_stdio() {
         call(12, "search", &json!({"query": 3})),
         call(13, "finish", &json!({})),
         call(14, "lookup", &json!({"keyword": "ada", "session": "w1.0.0"})),
+        call(15, "search", &json!({"query": "ada", "extra": 1})),
+        call(16, "lookup", &json!({"keywrd": "ada"})),
+        call(17, "similar", &json!({"query": "zebra"})),
+        call(18, "read", &json!({"title": "London", "from": 0})),
     ];
     let answer = over_stdio(&[], &messages);
     let tools = answer(1)["result"]["tools"].clone();
     let names: Vec<&str> = tools.as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names, ["search", "lookup", "read", "similar"]);
     let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
-    assert_eq!(tools[0]["annotations"], hints);
+    assert_eq!((&tools[0]["annotations"], &tools[0]["title"]), (&hints, &json!("Search Wikipedia")));
+    assert!(
+        tools.as_array().expect("tools").iter().all(|tool| tool["inputSchema"]["additionalProperties"] == json!(false))
+    );
+    assert_eq!(tools[1]["inputSchema"]["required"], json!(["keyword"]));
     assert_eq!(answer(2)["result"]["isError"], true);
     assert_eq!(text(&answer(3)), "Ada wrote programs. Ada knew Babbage. Ada lived in London.");
     let found = answer(3)["result"]["structuredContent"].clone();
@@ -95,7 +103,22 @@ fn a_host_searches_and_looks_up_over_stdio() {
     assert_eq!(text(&answer(9)), "It has a river.");
     assert_eq!((&answer(10)["result"]["isError"], text(&answer(10))), (&json!(true), "the page has paragraphs 1 to 2"));
     assert_eq!(answer(11)["result"]["structuredContent"]["titles"], json!(["London", "Ada Byron"]));
-    assert_eq!((&answer(12)["error"]["code"], &answer(13)["error"]["code"]), (&json!(-32602), &json!(-32602)));
+    assert_eq!(answer(13)["error"]["code"], json!(-32602), "there is no such tool");
+    // A model reads what was wrong with its arguments, and what to send.
+    for (id, sentence) in [
+        (12, "wrong arguments: invalid type: integer `3`, expected a string; send {\"query\": text}"),
+        (15, "wrong arguments: unknown field `extra`, expected `query` or `session`; send {\"query\": text}"),
+        (
+            16,
+            "wrong arguments: unknown field `keywrd`, expected `keyword` or `session`; send {\"keyword\": text, \"session\": the \
+             last result's}",
+        ),
+        (18, "the page has paragraphs 1 to 2"),
+    ] {
+        assert_eq!((&answer(id)["result"]["isError"], text(&answer(id))), (&json!(true), sentence));
+    }
+    assert_eq!(text(&answer(17)), "no page has the words of `zebra`; try others");
+    assert_eq!(answer(17)["result"]["structuredContent"]["titles"], json!([]));
     assert_eq!(answer(14)["result"]["isError"], true);
     let paper = over_stdio(&["--compat", "paper"], &[messages[0].clone(), messages[1].clone(), messages[4].clone()]);
     assert_eq!(text(&paper(3)), "Ada wrote programs. Ada knew Babbage.. Ada lived in London..");
@@ -138,6 +161,7 @@ fn each_request_over_http_stands_for_itself() {
         let ask = |name: &str, arguments: Value| send(version, &call(1, name, &arguments));
         let listed = send(version, &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}));
         assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4), "{version}");
+        assert_eq!(listed["result"]["tools"][1]["inputSchema"]["required"], json!(["keyword", "session"]));
         let ada = ask("search", json!({"query": "ada byron"}))["result"]["structuredContent"]["session"].clone();
         let london = ask("search", json!({"query": "London"}))["result"]["structuredContent"]["session"].clone();
         let first = ask("lookup", json!({"keyword": "ada", "session": ada}));

@@ -67,7 +67,7 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::offered().map(described).into()))
+        Ok(ListToolsResult::with_all_items(tools::offered(self.last.is_some()).map(described).into()))
     }
 
     async fn call_tool(
@@ -100,14 +100,15 @@ impl Handler {
             input.insert("session".to_owned(), json!(last));
         }
         let called = tools::call(&self.service, name, input).await;
-        called.map_err(|bad| ErrorData::invalid_params(bad.0, None))
+        called.ok_or_else(|| ErrorData::invalid_params("there is no such tool", None))
     }
 }
 
 /// A tool as the SDK describes it; all of ours only read.
 fn described(tool: ToolDescription) -> Tool {
-    let ToolDescription { name, description, input, output } = tool;
+    let ToolDescription { name, title, description, input, output } = tool;
     let mut described = Tool::new(name, description, Arc::new(input));
+    described.title = Some(title.to_owned());
     described.annotations =
         Some(ToolAnnotations::new().read_only(true).destructive(false).idempotent(true).open_world(false));
     described.output_schema = Some(Arc::new(output));

@@ -18,30 +18,45 @@ use std::sync::Arc;
 /// A tool as hosts show it to their models, with the JSON schemas of its input and its result.
 pub(crate) struct ToolDescription {
     pub(crate) name: &'static str,
+    /// What people read.
+    pub(crate) title: &'static str,
     pub(crate) description: &'static str,
     pub(crate) input: Map<String, Value>,
     pub(crate) output: Map<String, Value>,
 }
 
-/// A call that names no tool, or has another input than the tool takes.
-pub(crate) struct BadCall(pub(crate) String);
-
+/// The answer of a tool; none if there is no tool of that name.
 pub(crate) async fn call(
     service: &CorpusService,
     name: &str,
     input: Map<String, Value>,
-) -> Result<Result<ToolAnswer, ToolError>, BadCall> {
-    Ok(match name {
-        "search" => search(service, parsed(input)?).await,
-        "lookup" => lookup(service, &parsed(input)?),
-        "read" => read_page(service, &parsed(input)?),
-        "similar" => similar(service, parsed(input)?).await,
-        _ => return Err(BadCall("there is no such tool".to_owned())),
+) -> Option<Result<ToolAnswer, ToolError>> {
+    Some(match name {
+        "search" => with(input, "\"query\": text", async |input| search(service, input).await).await,
+        "lookup" => {
+            with(input, "\"keyword\": text, \"session\": the last result's", async |input| lookup(service, &input))
+                .await
+        }
+        "read" => {
+            with(input, "\"title\": text, \"from\": 1, \"to\": 20", async |input| read_page(service, &input)).await
+        }
+        "similar" => with(input, "\"query\": text", async |input| similar(service, input).await).await,
+        _ => return None,
     })
 }
 
-fn parsed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, BadCall> {
-    serde_json::from_value(Value::Object(input)).map_err(|error| BadCall(error.to_string()))
+/// Calls a tool with what it takes. A model that sent something else is told what to send, so that it can do better.
+async fn with<T: DeserializeOwned>(
+    input: Map<String, Value>,
+    shape: &str,
+    call: impl AsyncFnOnce(T) -> Result<ToolAnswer, ToolError>,
+) -> Result<ToolAnswer, ToolError> {
+    match serde_json::from_value(Value::Object(input)) {
+        Ok(input) => call(input).await,
+        Err(error) => {
+            Err(ToolError(format!("wrong arguments: {}; send {{{shape}}}", printable(&error.to_string(), 200))))
+        }
+    }
 }
 
 /// Paragraphs that one reading gives.
@@ -186,7 +201,10 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
         .ok_or_else(|| ToolError(format!("page `{}` not found; `similar` lists titles", printable(title, 80))))?;
     let page = service.corpus.page(number)?;
     let count = page.blocks.len();
-    let from = from.unwrap_or(1).max(1);
+    let from = from.unwrap_or(1);
+    if from == 0 {
+        return Err(ToolError(format!("the page has paragraphs 1 to {count}")));
+    }
     let to = to.unwrap_or(from.saturating_add(MAX_PARAGRAPHS - 1)).min(count);
     let text =
         page.blocks.get(from - 1..to).ok_or_else(|| ToolError(format!("the page has paragraphs 1 to {count}")))?;
@@ -202,33 +220,46 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
 async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAnswer, ToolError> {
     let SimilarInput { query } = input;
     check_length(&query)?;
+    let words = query.clone();
     let titles =
-        service.search(move |corpus| corpus.titles(corpus.similar(&query, MAX_SIMILAR)?.iter().map(|hit| hit.number)));
+        service.search(move |corpus| corpus.titles(corpus.similar(&words, MAX_SIMILAR)?.iter().map(|hit| hit.number)));
     let titles = titles.await?;
-    let observation = titles.join("\n");
+    let observation = if titles.is_empty() {
+        format!("no page has the words of `{}`; try others", printable(&query, 80))
+    } else {
+        titles.join("\n")
+    };
     let structured = json!({ "observation": observation, "titles": titles });
     Ok(ToolAnswer { observation, structured, handle: None })
 }
 
-pub(crate) fn offered() -> [ToolDescription; 4] {
+/// The tools. If a server keeps the last `session` of its one client, no tool requires it.
+pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 4] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = "the `session` of the last result; the only client of a process may leave it out";
+    let session = if keeps_session {
+        "the `session` of an earlier result; the last one unless given"
+    } else {
+        "the `session` of the last result"
+    };
     let tools = [
         (
             "search",
+            "Search Wikipedia",
             "Open the Wikipedia page that a query names and get its first sentences; without such a page, similar titles.",
             json!({ "query": text("the title of a page, or words"), "session": text(session) }),
             &["query"][..],
         ),
         (
             "lookup",
+            "Look up a keyword",
             "Get the next sentence of the open page that contains a keyword; repeat it for further ones.",
             json!({ "keyword": text("letters to look for, in any case"), "session": text(session) }),
-            &["keyword"],
+            if keeps_session { &["keyword"] } else { &["keyword", "session"] },
         ),
         (
             "read",
+            "Read a page",
             "Read the paragraphs of a page, 20 at a time.",
             json!({
                 "title": text("the title of the page"), "from": number("the first paragraph, 1 unless given"),
@@ -238,16 +269,16 @@ pub(crate) fn offered() -> [ToolDescription; 4] {
         ),
         (
             "similar",
+            "List similar titles",
             "List the titles of pages that the words of a query fit best.",
             json!({ "query": text("words") }),
             &["query"],
         ),
     ];
-    tools.map(|(name, description, properties, required)| ToolDescription {
-        name,
-        description,
-        input: schema(properties, required),
-        output: output(name),
+    tools.map(|(name, title, description, properties, required)| {
+        let mut input = schema(properties, required);
+        input.insert("additionalProperties".to_owned(), json!(false));
+        ToolDescription { name, title, description, input, output: output(name) }
     })
 }
 
