@@ -164,9 +164,6 @@ fn the_api_searches_parses_and_says_what_it_lacks() {
     let long = "x".repeat(2_049);
     for (query, code) in [
         ("action=edit", "badvalue"),
-        ("action=query&list=geosearch", "badvalue"),
-        ("action=query&prop=coordinates&titles=Ada", "badvalue"),
-        ("action=query&meta=tokens", "badvalue"),
         ("action=query&generator=links&titles=Ada", "badvalue"),
         ("action=query&list=search", "missingparam"),
         ("action=query&list=search&srsearch=x&srwhat=y", "badvalue"),
@@ -185,6 +182,89 @@ fn the_api_searches_parses_and_says_what_it_lacks() {
     assert_eq!(extract("exintro=1"), "Ada Byron wrote programs. She knew Babbage.\nA line more.");
     assert_eq!(extract("exsentences=1"), "Ada Byron wrote programs.");
     assert_eq!(extract("exchars=4"), "Ada…");
+}
+
+/// Clients ask for much at once, and go on with what there is.
+#[test]
+fn unknown_members_of_lists_are_warnings() {
+    let (_dir, served) = served(&["--quiet"]);
+    let answer = served.api(
+        "action=query&titles=Ada_Byron&prop=extracts|nonsense|categories|%3Cb%3E&explaintext=1&list=geosearch&meta=userinfo|tokens&\
+         uiprop=groups|blockinfo|x",
+    );
+    let page = &answer["query"]["pages"][0];
+    assert!(page["extract"].as_str().expect("text").starts_with("Ada Byron wrote programs."), "{answer}");
+    assert_eq!(page.get("categories"), None, "a corpus has none");
+    assert_eq!(answer["query"]["userinfo"], json!({"id": 0, "name": "127.0.0.1", "anon": true, "groups": ["*"]}));
+    assert_eq!(answer["query"]["tokens"], json!({"csrftoken": "+\\"}));
+    let warnings = &answer["warnings"];
+    assert_eq!(
+        warnings["query"]["warnings"],
+        "Unrecognized values for parameter \"prop\": nonsense, <b>.\nUnrecognized value for parameter \"list\": geosearch."
+    );
+    assert_eq!(warnings["userinfo"]["warnings"], "Unrecognized value for parameter \"uiprop\": x.");
+    let first_form = served.get("/w/api.php?action=query&meta=siteinfo&siprop=namespaces|namespacealiases|zzz").json();
+    assert_eq!(first_form["warnings"]["siteinfo"]["*"], "Unrecognized value for parameter \"siprop\": zzz.");
+    assert_eq!(first_form["query"]["namespaces"]["0"]["*"], "");
+    assert_eq!(first_form["query"]["namespacealiases"], json!([]));
+}
+
+/// The usual request in one: search, and what to show of the pages.
+#[test]
+fn a_search_generates_pages_and_texts_are_their_content() {
+    let (_dir, served) = served(&["--quiet"]);
+    let answer =
+        served.api("action=query&generator=search&gsrsearch=programs&gsrlimit=1&prop=extracts|info&explaintext=1");
+    let pages = answer["query"]["pages"].as_array().expect("pages");
+    assert_eq!((pages.len(), &pages[0]["title"], &pages[0]["index"]), (1, &json!("Ada Byron"), &json!(1)));
+    assert_eq!(answer["continue"]["gsroffset"], 1);
+    assert_eq!(served.api("action=query&generator=search")["error"]["code"], "missingparam");
+    let begun = served.api("action=query&generator=prefixsearch&gpssearch=ada");
+    assert!(begun["query"]["pages"].as_array().is_some_and(|pages| pages.len() > 1), "{begun}");
+    let slots = "action=query&titles=Ada_Byron&prop=revisions&rvprop=ids|timestamp|content&rvslots=main";
+    let main = json!({
+        "contentmodel": "text", "contentformat": "text/plain",
+        "content": "Ada Byron wrote programs. She knew Babbage.\nA line more.\n\nShe lived in London."
+    });
+    assert_eq!(served.api(slots)["query"]["pages"][0]["revisions"][0]["slots"]["main"], main);
+    let first_form = served.get(&format!("/w/api.php?{slots}")).json();
+    let page = first_form["query"]["pages"].as_object().expect("pages").values().next().expect("a page");
+    assert_eq!(page["revisions"][0]["slots"]["main"]["*"], main["content"]);
+    let about = served.api("action=paraminfo&modules=main|query|query%2Bsearch|query%2Bnonsense|nonsense");
+    let modules = about["paraminfo"]["modules"].as_array().expect("modules");
+    let paths: Vec<&str> = modules.iter().filter_map(|module| module["path"].as_str()).collect();
+    assert_eq!(paths, ["main", "query", "query+search"]);
+    assert!(about["warnings"]["paraminfo"]["warnings"].as_str().expect("a warning").contains("query+nonsense"));
+}
+
+/// What the retrievers of `FlashRAG` and `DSPy` ask.
+#[test]
+fn retrievers_have_their_addresses() {
+    let (_dir, served) = served(&["--quiet"]);
+    let post = |target: &str, body: &str| served.post(target, "application/json", body);
+    let one = post("/search", r#"{"query": "programs babbage", "top_n": 2, "return_score": true}"#).json();
+    assert!(one[0][0]["contents"].as_str().expect("text").starts_with("\"Ada Byron\"\nAda Byron wrote"), "{one}");
+    assert!(one[1][0].as_f64().is_some_and(|score| score > 0.0), "{one}");
+    let many = post("/batch_search", r#"{"query": ["programs", "zzzz"]}"#).json();
+    assert_eq!((many.as_array().map(Vec::len), &many[1]), (Some(2), &json!([])));
+    for target in ["/retrieve?query=programs+babbage&k=2", "/api/search?query=programs+babbage&k=2"] {
+        let top = served.get(target).json()["topk"].clone();
+        assert!(top[0]["text"].as_str().expect("text").starts_with("Ada Byron | Ada Byron wrote"), "{top}");
+        let sum: f64 = top.as_array().expect("a list").iter().filter_map(|one| one["prob"].as_f64()).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{top}");
+        assert_eq!(top, post("/api/search", r#"{"query": "programs babbage", "k": 2}"#).json()["topk"]);
+    }
+    for (target, body, sentence) in [
+        ("/search", "{}", "expected {\"query\": str, \"top_n\": 10, \"return_score\": false}: missing field `query`"),
+        ("/batch_search", r#"{"query": "x"}"#, "expected {\"query\": [str]"),
+        ("/api/search", r#"{"query": "x", "k": 101}"#, "`k` is at most 100"),
+        ("/search", r#"{"query": "x", "top_n": 101}"#, "`top_n` is at most 100"),
+    ] {
+        let refused = post(target, body);
+        assert!(refused.status == 422 && refused.body.contains(sentence), "{}: {}", refused.status, refused.body);
+    }
+    assert_eq!(served.get("/retrieve?k=2").status, 422);
+    assert_eq!(served.get("/retrieve?query=x&k=many").status, 422);
 }
 
 #[test]
@@ -236,7 +316,7 @@ fn retrieve_speaks_as_search_r1_does() {
         assert_eq!(ask(&body).status, status);
     }
     // The other part was left out.
-    assert_eq!((served.get("/w/api.php?action=query").status, served.get("/retrieve").status), (404, 405));
+    assert_eq!((served.get("/w/api.php?action=query").status, served.get("/search").status), (404, 405));
 }
 
 #[test]

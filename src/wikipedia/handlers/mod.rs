@@ -4,7 +4,7 @@
 //! |---|---|
 //! | this one | the corpus with a limit of searches at once, and answers |
 //! | `mediawiki` | the Action API, search page, articles and REST, as clients of Wikipedia call them |
-//! | `retrieve` | Search-R1's retriever |
+//! | `retriever` | the best documents, as agents ask their retrievers for them |
 //! | `routes` | what is served where over HTTP |
 //! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
 //! | `batch` | several messages in one, which one version of that protocol has |
@@ -15,7 +15,7 @@ mod batch;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod mediawiki;
-mod retrieve;
+mod retriever;
 mod routes;
 #[cfg(feature = "mcp")]
 mod tools;

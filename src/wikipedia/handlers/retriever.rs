@@ -1,21 +1,37 @@
-//! Search-R1's retriever: queries give the best documents of each.
+//! The best documents for queries, in the shapes of three retrievers: Search-R1's, `FlashRAG`'s and `ColBERT`'s, which `DSPy` asks.
 
 use super::{Answer, CorpusService, MAX_QUERY};
 use crate::wikipedia::corpus::{Hit, Passage};
 use crate::wikipedia::{Corpus, CorpusError};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use url::form_urlencoded;
 
 /// Queries in one request.
 const MAX_QUERIES: usize = 32;
-/// Documents of a query, if none or 0 are asked for, and at most.
-const DEFAULT_TOP_K: usize = 3;
+/// The most documents of a query.
 const MAX_TOP_K: usize = 100;
 /// The texts of an answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 
+struct Document {
+    id: String,
+    title: String,
+    text: String,
+    score: f64,
+}
+
+impl Document {
+    /// As in the corpora that Search-R1's and `FlashRAG`'s agents were trained with: the first line is the title in quotes.
+    fn shown(&self) -> Value {
+        json!({ "id": self.id, "contents": format!("\"{}\"\n{}", self.title, self.text) })
+    }
+}
+
+/// Search-R1's request.
 #[derive(Deserialize)]
-struct Request {
+struct Batch {
     queries: Vec<String>,
     #[serde(default)]
     topk: Option<usize>,
@@ -23,41 +39,149 @@ struct Request {
     return_scores: Option<bool>,
 }
 
-impl Request {
-    fn read(body: &[u8]) -> Result<Self, String> {
-        let request: Self = serde_json::from_slice(body).map_err(|error| {
-            format!("a request is {{\"queries\": [str], \"topk\": 3, \"return_scores\": true}}: {error}")
-        })?;
-        if request.queries.len() > MAX_QUERIES {
-            return Err(format!("a request has at most {MAX_QUERIES} queries"));
-        }
-        if request.queries.iter().any(|query| query.len() > MAX_QUERY) {
-            return Err(format!("a query has at most {MAX_QUERY} bytes"));
-        }
-        if request.topk.is_some_and(|topk| topk > MAX_TOP_K) {
-            return Err(format!("`topk` is at most {MAX_TOP_K}"));
-        }
-        Ok(request)
-    }
+/// `POST /retrieve`.
+pub(crate) async fn retrieve(service: &CorpusService, body: &[u8]) -> Answer {
+    let asked = read(body, "{\"queries\": [str], \"topk\": 3, \"return_scores\": true}");
+    let Batch { queries, topk, return_scores } = match asked {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    let shown = |document: &Document| match return_scores {
+        Some(true) => json!({ "document": document.shown(), "score": document.score }),
+        _ => document.shown(),
+    };
+    let found = found(service, queries, Depth { name: "topk", asked: topk, usual: 3 }).await;
+    found.map_or_else(
+        |answer| answer,
+        |found| {
+            let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(shown).collect()).collect();
+            Answer::json(&json!({ "result": result }))
+        },
+    )
 }
 
-pub(crate) async fn retrieve(service: &CorpusService, body: &[u8]) -> Answer {
-    let Request { queries, topk, return_scores } = match Request::read(body) {
-        Ok(request) => request,
-        Err(wrong) => return Answer::text(422, &wrong),
+/// `FlashRAG`'s requests, of one query and of several.
+#[derive(Deserialize)]
+struct Ranked<Q> {
+    query: Q,
+    #[serde(default)]
+    top_n: Option<usize>,
+    #[serde(default)]
+    return_score: bool,
+}
+
+/// `POST /search`: the documents or, with `return_score`, these and their scores.
+pub(crate) async fn search_one(service: &CorpusService, body: &[u8]) -> Answer {
+    let asked = read::<Ranked<String>>(body, "{\"query\": str, \"top_n\": 10, \"return_score\": false}");
+    let asked = asked.map(|Ranked { query, top_n, return_score }| Ranked { query: vec![query], top_n, return_score });
+    ranked(service, asked, |mut lists| lists.pop().unwrap_or_default()).await
+}
+
+/// `POST /batch_search`: a list for each query.
+pub(crate) async fn search_many(service: &CorpusService, body: &[u8]) -> Answer {
+    ranked(service, read(body, "{\"query\": [str], \"top_n\": 10, \"return_score\": false}"), Value::Array).await
+}
+
+async fn ranked(
+    service: &CorpusService,
+    asked: Result<Ranked<Vec<String>>, Answer>,
+    joined: impl Fn(Vec<Value>) -> Value,
+) -> Answer {
+    let Ranked { query, top_n, return_score } = match asked {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
     };
-    let topk = topk.filter(|&topk| topk > 0).unwrap_or(DEFAULT_TOP_K);
-    let scores = return_scores.unwrap_or(false);
+    let found = match found(service, query, Depth { name: "top_n", asked: top_n, usual: 10 }).await {
+        Ok(found) => found,
+        Err(answer) => return answer,
+    };
+    let lists = |value: fn(&Document) -> Value| {
+        joined(found.iter().map(|documents| documents.iter().map(value).collect()).collect())
+    };
+    let documents = lists(Document::shown);
+    Answer::json(&if return_score { json!([documents, lists(|document| json!(document.score))]) } else { documents })
+}
+
+/// `ColBERT`'s request, as parameters or as a body.
+#[derive(Deserialize)]
+struct Question {
+    query: String,
+    #[serde(default)]
+    k: Option<usize>,
+}
+
+/// `GET /retrieve?query=…&k=…`, and `/api/search` with the same parameters.
+pub(crate) async fn top_k_of_parameters(service: &CorpusService, parameters: Option<&str>) -> Answer {
+    let parameters = form_urlencoded::parse(parameters.unwrap_or_default().as_bytes());
+    let mut asked = json!({});
+    for (name, value) in parameters {
+        asked[&*name] =
+            if name == "k" { value.parse::<u64>().map_or_else(|_| json!(value), Value::from) } else { json!(value) };
+    }
+    top_k(service, serde_json::from_value(asked).map_err(|error| expected("?query=TEXT&k=10", &error))).await
+}
+
+/// `POST /api/search`.
+pub(crate) async fn top_k_of_body(service: &CorpusService, body: &[u8]) -> Answer {
+    top_k(service, read(body, "{\"query\": str, \"k\": 10}")).await
+}
+
+async fn top_k(service: &CorpusService, asked: Result<Question, Answer>) -> Answer {
+    let Question { query, k } = match asked {
+        Ok(asked) => asked,
+        Err(answer) => return answer,
+    };
+    let found = match found(service, vec![query], Depth { name: "k", asked: k, usual: 10 }).await {
+        Ok(found) => found.into_iter().next().unwrap_or_default(),
+        Err(answer) => return answer,
+    };
+    let best = found.first().map_or(0.0, |document| document.score);
+    let weights: Vec<f64> = found.iter().map(|document| (document.score - best).exp()).collect();
+    let sum: f64 = weights.iter().sum();
+    let documents = (1..).zip(&found).zip(weights).map(|((rank, document), weight)| {
+        let text = format!("{} | {}", document.title, document.text);
+        // DSPy reads `long_text` of answers to POST, and makes it from `text` of others.
+        json!({ "text": text, "long_text": text, "pid": document.id, "rank": rank, "score": document.score, "prob": weight / sum })
+    });
+    Answer::json(&json!({ "topk": documents.collect::<Vec<_>>() }))
+}
+
+fn read<T: DeserializeOwned>(body: &[u8], shape: &str) -> Result<T, Answer> {
+    serde_json::from_slice(body).map_err(|error| expected(shape, &error))
+}
+
+fn expected(shape: &str, error: &serde_json::Error) -> Answer {
+    Answer::text(422, &format!("expected {shape}: {error}"))
+}
+
+/// How many documents of each query are asked for, by the parameter of that name.
+struct Depth {
+    name: &'static str,
+    /// 0 stands for the usual number.
+    asked: Option<usize>,
+    usual: usize,
+}
+
+/// The documents of each query, or why there are none.
+async fn found(service: &CorpusService, queries: Vec<String>, depth: Depth) -> Result<Vec<Vec<Document>>, Answer> {
+    let refused = |sentence: String| Err(Answer::text(422, &sentence));
+    if queries.len() > MAX_QUERIES {
+        return refused(format!("a request has at most {MAX_QUERIES} queries"));
+    }
+    if queries.iter().any(|query| query.len() > MAX_QUERY) {
+        return refused(format!("a query has at most {MAX_QUERY} bytes"));
+    }
+    let most = depth.asked.filter(|&most| most > 0).unwrap_or(depth.usual);
+    if most > MAX_TOP_K {
+        return refused(format!("`{}` is at most {MAX_TOP_K}", depth.name));
+    }
     let found = service.search(move |corpus| {
         let mut room = MAX_ANSWER;
-        queries.iter().map(|query| documents(corpus, query, topk, scores, &mut room)).collect::<Result<Vec<_>, _>>()
+        queries.iter().map(|query| documents(corpus, query, most, &mut room)).collect::<Result<Option<_>, _>>()
     });
-    match found.await {
-        Ok(result) => match result.into_iter().collect::<Option<Vec<Value>>>() {
-            Some(result) => Answer::json(&json!({ "result": result })),
-            None => Answer::text(422, "the documents are larger than 16 MiB; ask for fewer"),
-        },
-        Err(fault) => fault.into(),
+    match found.await? {
+        Some(found) => Ok(found),
+        None => refused("the documents are larger than 16 MiB; ask for fewer".to_owned()),
     }
 }
 
@@ -65,30 +189,26 @@ pub(crate) async fn retrieve(service: &CorpusService, body: &[u8]) -> Answer {
 fn documents(
     corpus: &Corpus,
     query: &str,
-    topk: usize,
-    scores: bool,
+    most: usize,
     room: &mut usize,
-) -> Result<Option<Value>, CorpusError> {
+) -> Result<Option<Vec<Document>>, CorpusError> {
     let mut found = Vec::new();
-    let mut add = |id: String, title: &str, text: &str, score: f64| {
-        // The first line is the title in quotes, as in the corpora that such agents were trained with.
-        let contents = format!("\"{title}\"\n{text}");
-        *room = room.checked_sub(contents.len())?;
-        let document = json!({ "id": id, "contents": contents });
-        found.push(if scores { json!({ "document": document, "score": score }) } else { document });
+    let mut add = |id: String, title: &str, text: String, score: f64| {
+        *room = room.checked_sub(title.len() + text.len())?;
+        found.push(Document { id, title: title.to_owned(), text, score });
         Some(())
     };
     let mut fits = Some(());
     if corpus.has_passages() {
-        for Passage { number, block, score } in corpus.passages(query, topk)? {
+        for Passage { number, block, score } in corpus.passages(query, most)? {
             let page = corpus.page(number)?;
-            fits = fits.and_then(|()| add(format!("{number}.{block}"), &page.title, &page.blocks[block], score));
+            fits = fits.and_then(|()| add(format!("{number}.{block}"), &page.title, page.blocks[block].clone(), score));
         }
     } else {
-        for Hit { number, score } in corpus.similar(query, topk)? {
+        for Hit { number, score } in corpus.similar(query, most)? {
             let page = corpus.page(number)?;
-            fits = fits.and_then(|()| add(number.to_string(), &page.title, &page.blocks.join("\n"), f64::from(score)));
+            fits = fits.and_then(|()| add(number.to_string(), &page.title, page.blocks.join("\n"), f64::from(score)));
         }
     }
-    Ok(fits.map(|()| Value::Array(found)))
+    Ok(fits.map(|()| found))
 }

@@ -1,6 +1,6 @@
 //! What is served where, and the end of a request that reads its body.
 
-use super::{Answer, CorpusService, mediawiki, retrieve};
+use super::{Answer, CorpusService, mediawiki, retriever};
 use crate::net::server::{Base, Refusal, reply};
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
@@ -18,7 +18,7 @@ type Service = State<CorpusService>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     MediaWiki,
-    /// Search-R1's `/retrieve`.
+    /// Search-R1's `/retrieve`, and what other agents ask their retrievers by.
     Retrieve,
     /// The tool, over the Model Context Protocol.
     #[cfg(feature = "mcp")]
@@ -48,8 +48,8 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
         served.push("/w/rest.php/v1/search/page");
     }
     if parts.contains(&Part::Retrieve) {
-        router = router.merge(Router::new().route("/retrieve", post(passages)));
-        served.push("/retrieve");
+        router = router.merge(retriever_routes());
+        served.extend(["/retrieve", "/search", "/batch_search", "/api/search"]);
     }
     #[cfg(feature = "mcp")]
     if parts.contains(&Part::Mcp) {
@@ -70,6 +70,15 @@ fn mediawiki_routes() -> Router<CorpusService> {
         .route("/api/rest_v1/page/summary/{*title}", get(summary))
         .route("/w/rest.php/v1/search/page", get(search))
         .route("/w/rest.php/v1/search/title", get(search_titles))
+}
+
+/// Search-R1's and `FlashRAG`'s requests, and those of `DSPy`'s class for `ColBERT`, which may be given either address.
+fn retriever_routes() -> Router<CorpusService> {
+    Router::new()
+        .route("/retrieve", get(top_k).post(retrieve))
+        .route("/search", post(search_one))
+        .route("/batch_search", post(search_many))
+        .route("/api/search", get(top_k).post(posted_top_k))
 }
 
 async fn api(service: Service, base: Extension<Base>, RawQuery(query): RawQuery) -> Answer {
@@ -106,8 +115,24 @@ async fn search_titles(service: Service, RawQuery(query): RawQuery) -> Answer {
     mediawiki::rest_search_titles(&service, query.as_deref())
 }
 
-async fn passages(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retrieve::retrieve(&service, &reply::body(body).await?).await)
+async fn retrieve(service: Service, body: Body) -> Result<Answer, Refusal> {
+    Ok(retriever::retrieve(&service, &reply::body(body).await?).await)
+}
+
+async fn search_one(service: Service, body: Body) -> Result<Answer, Refusal> {
+    Ok(retriever::search_one(&service, &reply::body(body).await?).await)
+}
+
+async fn search_many(service: Service, body: Body) -> Result<Answer, Refusal> {
+    Ok(retriever::search_many(&service, &reply::body(body).await?).await)
+}
+
+async fn top_k(service: Service, RawQuery(query): RawQuery) -> Answer {
+    retriever::top_k_of_parameters(&service, query.as_deref()).await
+}
+
+async fn posted_top_k(service: Service, body: Body) -> Result<Answer, Refusal> {
+    Ok(retriever::top_k_of_body(&service, &reply::body(body).await?).await)
 }
 
 async fn healthy() -> Response {
@@ -131,11 +156,14 @@ async fn described(State(service): Service) -> Answer {
 
 /// The path as far as this server gives it its name.
 pub(crate) fn known_path(path: &str) -> &'static str {
-    const WHOLE: [&str; 9] = [
+    const WHOLE: [&str; 12] = [
         "/",
         "/healthz",
         "/corpus.json",
         "/retrieve",
+        "/search",
+        "/batch_search",
+        "/api/search",
         "/mcp",
         "/w/api.php",
         "/w/index.php",

@@ -2,12 +2,14 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | this one | the Action API: parameters, actions, errors, both versions of the format |
+//! | this one | the Action API: parameters, actions, errors, warnings, both versions of the format |
+//! | `site` | what the site, its one user and its modules are |
 //! | `pages` | titles to pages, what is said of each, texts and HTML |
 //! | `search` | searches of the Action API, `/w/index.php`, `/wiki/TITLE`, REST |
 
 mod pages;
 mod search;
+mod site;
 
 pub(crate) use search::{article, index, rest_search, rest_search_titles, summary};
 
@@ -16,8 +18,11 @@ use crate::base::text::printable;
 use crate::wikipedia::CorpusError;
 use pages::{parse, query_pages};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use search::{list_search, open_search, prefix_search};
+use search::{generated, list_search, open_search, prefix_search};
 use serde_json::{Map, Value, json};
+use site::{parameter_info, site_info, tokens, user_info};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use url::form_urlencoded;
 
 /// What a path carries as it is.
@@ -44,6 +49,10 @@ fn path_of(title: &str) -> String {
 
 /// How many titles or numbers of pages one request may name.
 const MAX_PAGES: usize = 50;
+
+const METAS: [&str; 3] = ["siteinfo", "tokens", "userinfo"];
+/// Those of titles. They are the generators, too.
+const LISTS: [&str; 2] = ["prefixsearch", "search"];
 
 struct Params(Vec<(String, String)>);
 
@@ -96,6 +105,34 @@ struct Call<'a> {
     /// Where this server is, without a path.
     base: &'a str,
     params: Params,
+    /// What was asked for and is not here, by module.
+    warnings: Mutex<BTreeMap<&'static str, Vec<String>>>,
+}
+
+impl Call<'_> {
+    /// Those values of a parameter that this server knows. `MediaWiki` names others in a warning of the module, and goes on.
+    fn known<'v>(&self, module: &'static str, name: &str, asked: Vec<&'v str>, known: &[&str]) -> Vec<&'v str> {
+        let (kept, others): (Vec<&str>, Vec<&str>) = asked.into_iter().partition(|value| known.contains(value));
+        if !others.is_empty() {
+            let values = if others.len() == 1 { "value" } else { "values" };
+            let shown: Vec<String> = others.iter().take(MAX_PAGES).map(|value| printable(value, 60)).collect();
+            self.warn(module, format!("Unrecognized {values} for parameter \"{name}\": {}.", shown.join(", ")));
+        }
+        kept
+    }
+
+    fn warn(&self, module: &'static str, warning: String) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).entry(module).or_default().push(warning);
+    }
+
+    /// The answer with the warnings.
+    fn warned(self, mut answer: Value) -> Value {
+        let warnings = self.warnings.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (module, told) in warnings {
+            answer["warnings"][module] = json!({ "warnings": told.join("\n") });
+        }
+        answer
+    }
 }
 
 fn address_of(base: &str, title: &str) -> String {
@@ -137,9 +174,11 @@ impl ApiError {
 
 /// `/w/api.php`: the Action API, with the parameters of the query and those of a posted form.
 pub(crate) async fn api(service: &CorpusService, base: &str, query: Option<&str>, form: &[u8]) -> Answer {
-    let call = Call { service, base, params: Params::of(query, form) };
+    let call = Call { service, base, params: Params::of(query, form), warnings: Mutex::default() };
     let first_form = call.params.get("formatversion").is_none_or(|version| version == "1");
     let result = match act(&call).await {
+        // The answer to `opensearch` is a list and has no place for warnings.
+        Ok(result) if result.is_object() => call.warned(result),
         Ok(result) => result,
         Err(ApiError::Fault(fault)) => return fault.into(),
         Err(ApiError::Refused { code, info }) => {
@@ -157,8 +196,9 @@ async fn act(call: &Call<'_>) -> Result<Value, ApiError> {
     }
     match call.params.get("action") {
         Some("query") => query(call).await,
-        Some("parse") => parse(call.service, &call.params),
+        Some("parse") => parse(call),
         Some("opensearch") => open_search(call),
+        Some("paraminfo") => Ok(parameter_info(call)),
         Some(other) => Err(ApiError::bad_value("action", other)),
         None => Err(ApiError::refused("missingparam", "The \"action\" parameter must be set.")),
     }
@@ -166,57 +206,34 @@ async fn act(call: &Call<'_>) -> Result<Value, ApiError> {
 
 async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
     let params = &call.params;
-    if let Some(generator) = params.get("generator") {
-        return Err(ApiError::bad_value("generator", generator));
-    }
     let mut answer = json!({ "batchcomplete": true });
     let mut query = Map::new();
-    for meta in params.list("meta") {
+    for meta in call.known("query", "meta", params.list("meta"), &METAS) {
         match meta {
-            "siteinfo" => site_info(call, &mut query)?,
-            other => return Err(ApiError::bad_value("meta", other)),
+            "siteinfo" => site_info(call, &mut query),
+            "tokens" => tokens(call, &mut query),
+            _ => user_info(call, &mut query),
         }
     }
     if params.list("titles").len().max(params.list("pageids").len()) > MAX_PAGES {
         return Err(ApiError::refused("toomanyvalues", format!("A request names at most {MAX_PAGES} pages.")));
     }
-    query_pages(call, &mut query)?;
-    for list in params.list("list") {
-        match list {
-            "search" => {
-                if let Some(next) = list_search(call, &mut query).await? {
-                    answer["continue"] = json!({ "sroffset": next, "continue": "-||" });
-                }
-            }
-            "prefixsearch" => prefix_search(call, &mut query)?,
-            other => return Err(ApiError::bad_value("list", other)),
+    let generated = generated(call).await?;
+    if let Some((parameter, next)) = generated.next {
+        answer["continue"] = json!({ parameter: next, "continue": "-||" });
+    }
+    query_pages(call, &generated.numbers, &mut query)?;
+    for list in call.known("query", "list", params.list("list"), &LISTS) {
+        if list == "prefixsearch" {
+            prefix_search(call, &mut query)?;
+        } else if let Some(next) = list_search(call, &mut query).await? {
+            answer["continue"] = json!({ "sroffset": next, "continue": "-||" });
         }
     }
     if !query.is_empty() {
         answer["query"] = Value::Object(query);
     }
     Ok(answer)
-}
-
-fn site_info(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
-    let Call { service, base, params } = call;
-    let language = service.language();
-    for part in params.list_or("siprop", &["general"]) {
-        let value = match part {
-            "general" => json!({
-                "mainpage": "Main Page", "base": format!("{}/wiki/Main_Page", base), "sitename": service.name(),
-                "generator": concat!("wikitrail ", env!("CARGO_PKG_VERSION")), "case": "first-letter", "lang": language,
-                "server": base, "servername": base.trim_start_matches("http://"), "articlepath": "/wiki/$1",
-                "scriptpath": "/w", "script": "/w/index.php", "wikiid": service.corpus.id(), "rtl": false, "readonly": true,
-            }),
-            "namespaces" => json!({ "0": { "id": 0, "case": "first-letter", "name": "", "content": true } }),
-            "statistics" => json!({ "pages": service.corpus.count(), "articles": service.corpus.count() }),
-            "languages" => json!([{ "code": language, "name": language }]),
-            other => return Err(ApiError::bad_value("siprop", other)),
-        };
-        query.insert(part.to_owned(), value);
-    }
-    Ok(())
 }
 
 /// The answer as the format's first version has it, which clients get who ask for none: pages by number, texts as `*`,
@@ -227,6 +244,13 @@ fn in_first_form(mut answer: Value) -> Value {
     }
     for language in answer.pointer_mut("/query/languages").and_then(Value::as_array_mut).into_iter().flatten() {
         starred(language, "name");
+    }
+    let namespaces = answer.pointer_mut("/query/namespaces").and_then(Value::as_object_mut);
+    for namespace in namespaces.into_iter().flat_map(Map::values_mut) {
+        starred(namespace, "name");
+    }
+    for module in answer.get_mut("warnings").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+        starred(module, "warnings");
     }
     if let Some(text) = answer.pointer_mut("/parse/text") {
         *text = json!({ "*": text.take() });
@@ -244,6 +268,9 @@ fn by_number(pages: Value) -> Value {
     let numbered = pages.into_iter().map(|mut page| {
         for revision in page.get_mut("revisions").and_then(Value::as_array_mut).into_iter().flatten() {
             starred(revision, "content");
+            if let Some(main) = revision.pointer_mut("/slots/main") {
+                starred(main, "content");
+            }
         }
         let number = page["pageid"].as_u64().map(|number| number.to_string());
         let number = number.filter(|_| page.get("missing").is_none());

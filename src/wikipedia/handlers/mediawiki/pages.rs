@@ -4,7 +4,6 @@
 //! paragraph, and the page around them has neither paragraphs nor lists.
 
 use super::{ApiError, Call, Params, address_of, number_of, page_id, path_of};
-use crate::base::text::printable;
 use crate::wikipedia::corpus::Page;
 use crate::wikipedia::handlers::CorpusService;
 use crate::wikipedia::{Corpus, CorpusError, NO_RESULTS};
@@ -12,7 +11,25 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// What can be asked of a page.
-const PROPS: [&str; 5] = ["extracts", "info", "links", "pageprops", "revisions"];
+pub(super) const PROPS: [&str; 5] = ["extracts", "info", "links", "pageprops", "revisions"];
+/// What can be asked besides, and no page of a corpus has.
+pub(super) const ABSENT_PROPS: [&str; 11] = [
+    "categoryinfo",
+    "imageinfo",
+    "categories",
+    "coordinates",
+    "description",
+    "extlinks",
+    "images",
+    "langlinks",
+    "pageimages",
+    "pageterms",
+    "templates",
+];
+/// What can be asked of a parsed page.
+const PARSE_PROPS: [&str; 5] = ["displaytitle", "properties", "revid", "sections", "text"];
+/// What can be asked besides, and is empty.
+const EMPTY_PARSE_PROPS: [&str; 6] = ["categories", "externallinks", "images", "langlinks", "links", "templates"];
 
 /// A title as it was asked for, and the page that it leads to.
 pub(super) struct TitleLookup {
@@ -35,15 +52,13 @@ pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, 
     Ok(TitleLookup { normal: capital, number: None })
 }
 
-/// The pages of `titles` and `pageids` with what `prop` asks for.
-pub(super) fn query_pages(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
+/// The pages of `titles`, `pageids` and a generator, with what `prop` asks for.
+pub(super) fn query_pages(call: &Call<'_>, generated: &[u32], query: &mut Map<String, Value>) -> Result<(), ApiError> {
     let Call { service, params, .. } = call;
-    let props = params.list("prop");
-    if let Some(unknown) = props.iter().find(|prop| !PROPS.contains(prop)) {
-        return Err(ApiError::bad_value("prop", unknown));
-    }
+    let known: Vec<&str> = PROPS.into_iter().chain(ABSENT_PROPS).collect();
+    let props = call.known("query", "prop", params.list("prop"), &known);
     let (titles, ids) = (params.list("titles"), params.list("pageids"));
-    if titles.is_empty() && ids.is_empty() {
+    if titles.is_empty() && ids.is_empty() && generated.is_empty() {
         return Ok(());
     }
     let (mut normalized, mut redirects) = (Vec::new(), Vec::new());
@@ -70,6 +85,7 @@ pub(super) fn query_pages(call: &Call<'_>, query: &mut Map<String, Value>) -> Re
             None => missing.push(json!({ "pageid": id.trim().parse::<u64>().unwrap_or(0), "missing": true })),
         }
     }
+    numbers.extend(generated);
     numbers.sort_unstable();
     numbers.dedup();
     for (name, list) in [("normalized", normalized), ("redirects", redirects)] {
@@ -77,7 +93,14 @@ pub(super) fn query_pages(call: &Call<'_>, query: &mut Map<String, Value>) -> Re
             query.insert(name.to_owned(), Value::Array(list));
         }
     }
-    let described = numbers.into_iter().map(|number| describe(call, &props, number));
+    let described = numbers.into_iter().map(|number| {
+        let mut about = describe(call, &props, number)?;
+        // The place that the generator found it in.
+        if let Some(at) = generated.iter().position(|found| *found == number) {
+            about["index"] = json!(at + 1);
+        }
+        Ok(about)
+    });
     let pages = missing.into_iter().map(Ok).chain(described).collect::<Result<_, CorpusError>>()?;
     query.insert("pages".to_owned(), Value::Array(pages));
     Ok(())
@@ -102,14 +125,15 @@ fn describe(call: &Call<'_>, props: &[&str], number: u32) -> Result<Value, Corpu
                     about["pageprops"] = json!({ "disambiguation": "" });
                 }
             }
-            _ => about["revisions"] = json!([revision(params, &page)]),
+            "revisions" => about["revisions"] = json!([revision(params, &page)]),
+            _ => {}
         }
     }
     Ok(about)
 }
 
 fn add_info(call: &Call<'_>, page: &Page, about: &mut Value) {
-    about["contentmodel"] = json!("wikitext");
+    about["contentmodel"] = json!(CONTENT_MODEL);
     for key in ["pagelanguage", "pagelanguagehtmlcode"] {
         about[key] = json!(call.service.language());
     }
@@ -129,7 +153,17 @@ fn add_info(call: &Call<'_>, page: &Page, about: &mut Value) {
     if asked.contains(&"displaytitle") {
         about["displaytitle"] = json!(escaped(&page.title));
     }
+    if asked.contains(&"protection") {
+        about["protection"] = json!([]);
+        about["restrictiontypes"] = json!([]);
+    }
 }
+
+/// A corpus has texts, and no wikitext: `MediaWiki` has this model for them.
+const CONTENT_MODEL: &str = "text";
+
+/// When a revision was made of which that is not known, as clients need a time.
+const UNKNOWN_TIME: &str = "1970-01-01T00:00:00Z";
 
 /// The one revision that there is; 0 where its number is not known.
 fn revision(params: &Params, page: &Page) -> Value {
@@ -140,17 +174,32 @@ fn revision(params: &Params, page: &Page) -> Value {
                 revision["revid"] = json!(page.revid.unwrap_or(0));
                 revision["parentid"] = json!(0);
             }
-            "timestamp" if page.timestamp.is_some() => revision["timestamp"] = json!(page.timestamp),
+            "timestamp" => revision["timestamp"] = json!(page.timestamp.as_deref().unwrap_or(UNKNOWN_TIME)),
+            "flags" => revision["minor"] = json!(false),
+            "comment" => revision["comment"] = json!(""),
+            "size" => revision["size"] = json!(text_size(page)),
+            "contentmodel" => revision["contentmodel"] = json!(CONTENT_MODEL),
             "content" if params.is_on("rvparse") => revision["content"] = json!(article_body(page)),
-            // There is no wikitext.
-            "content" => revision["textmissing"] = json!(true),
+            "content" if params.is_on("rvslots") => revision["slots"] = json!({ "main": content(page) }),
+            "content" => {
+                let content = content(page);
+                for (name, value) in content.as_object().into_iter().flatten() {
+                    revision[name] = value.clone();
+                }
+            }
             _ => {}
         }
     }
     revision
 }
 
-pub(super) fn parse(service: &CorpusService, params: &Params) -> Result<Value, ApiError> {
+/// A page's text, with empty lines between its paragraphs, as wikitext has them.
+fn content(page: &Page) -> Value {
+    json!({ "contentmodel": CONTENT_MODEL, "contentformat": "text/plain", "content": page.blocks.join("\n\n") })
+}
+
+pub(super) fn parse(call: &Call<'_>) -> Result<Value, ApiError> {
+    let Call { service, params, .. } = call;
     let (asked, number) = match (params.get("page"), params.get("pageid")) {
         (Some(title), _) => {
             let named = title_lookup(&service.corpus, title)?;
@@ -173,8 +222,8 @@ pub(super) fn parse(service: &CorpusService, params: &Params) -> Result<Value, A
     if let Some(from) = asked.filter(|asked| *asked != page.title) {
         parse["redirects"] = json!([{ "from": from, "to": page.title }]);
     }
-    let mut unknown = Vec::new();
-    for part in params.list_or("prop", &["text", "displaytitle", "properties", "revid", "sections"]) {
+    let known: Vec<&str> = PARSE_PROPS.into_iter().chain(EMPTY_PARSE_PROPS).collect();
+    for part in call.known("parse", "prop", params.list_or("prop", &PARSE_PROPS), &known) {
         match part {
             "text" => parse["text"] = json!(parsed_article(&page, service.language())),
             "displaytitle" => parse["displaytitle"] = json!(escaped(&page.title)),
@@ -185,18 +234,10 @@ pub(super) fn parse(service: &CorpusService, params: &Params) -> Result<Value, A
                     parse["revid"] = json!(revid);
                 }
             }
-            "sections" | "links" | "categories" | "langlinks" | "images" | "externallinks" | "templates" => {
-                parse[part] = json!([]);
-            }
-            other => unknown.push(printable(other, 60)),
+            _ => parse[part] = json!([]),
         }
     }
-    let mut answer = json!({ "parse": parse });
-    if !unknown.is_empty() {
-        let warning = format!("Unrecognized value for parameter \"prop\": {}.", unknown.join(", "));
-        answer["warnings"] = json!({ "parse": { "warnings": warning } });
-    }
-    Ok(answer)
+    Ok(json!({ "parse": parse }))
 }
 
 /// What `prop=extracts` gives: as text or as HTML, whole, its introduction, or its first characters or sentences.

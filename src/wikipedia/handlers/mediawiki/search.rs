@@ -4,7 +4,7 @@ use super::pages::{
     article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, text_size,
     title_lookup,
 };
-use super::{ApiError, Call, Params, address_of, page_id, path_of};
+use super::{ApiError, Call, MAX_PAGES, Params, address_of, page_id, path_of};
 use crate::wikipedia::handlers::{Answer, CorpusService, Fault, MAX_QUERY};
 use crate::wikipedia::{Corpus, CorpusError};
 use percent_encoding::percent_decode_str;
@@ -31,24 +31,67 @@ fn query_of<'p>(params: &'p Params, name: &str) -> Result<&'p str, ApiError> {
     Ok(query)
 }
 
-/// `list=search`; returns where to go on, if there may be more.
-pub(super) async fn list_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<Option<usize>, ApiError> {
+/// What a search found, from the offset on.
+struct Found {
+    numbers: Vec<u32>,
+    /// How many there are up to here, those before the offset included.
+    total: usize,
+    /// The offset to go on with, if there may be more.
+    next: Option<usize>,
+}
+
+/// The search of `list=search`, whose parameters begin with `before`, with at most `most` titles.
+async fn found_by_words(call: &Call<'_>, before: &str, most: usize) -> Result<Found, ApiError> {
     let Call { service, params, .. } = call;
-    let wanted = query_of(params, "srsearch")?;
-    let offset = params.number("sroffset", 0, MAX_OFFSET);
-    let end = offset + params.number("srlimit", 10, MAX_TITLES);
-    let found: Vec<u32> = match params.get("srwhat").unwrap_or("text") {
+    let name = |parameter: &str| format!("{before}{parameter}");
+    let wanted = query_of(params, &name("search"))?;
+    let offset = params.number(&name("offset"), 0, MAX_OFFSET);
+    let end = offset + params.number(&name("limit"), 10, most);
+    let found: Vec<u32> = match params.get(&name("what")).unwrap_or("text") {
         "nearmatch" => service.corpus.opens(wanted)?.into_iter().collect(),
         "text" | "title" => {
             let wanted = wanted.to_owned();
             service.search(move |corpus| by_words(corpus, &wanted, end)).await?
         }
-        other => return Err(ApiError::bad_value("srwhat", other)),
+        other => return Err(ApiError::bad_value(&name("what"), other)),
     };
-    let next = (found.len() == end).then_some(end);
-    let total = found.len();
+    let (total, next) = (found.len(), (found.len() == end).then_some(end));
+    Ok(Found { numbers: found.into_iter().take(end).skip(offset).collect(), total, next })
+}
+
+/// The titles that begin as the query, with parameters that begin with `before`.
+fn found_by_beginning(call: &Call<'_>, before: &str, most: usize) -> Result<Vec<u32>, ApiError> {
+    let begun = query_of(&call.params, &format!("{before}search"))?;
+    let limit = call.params.number(&format!("{before}limit"), 10, most);
+    Ok(call.service.corpus.beginning(begun, limit)?)
+}
+
+/// The pages that a generator names, and the parameter to go on with.
+#[derive(Default)]
+pub(super) struct Generated {
+    pub(super) numbers: Vec<u32>,
+    pub(super) next: Option<(&'static str, usize)>,
+}
+
+/// `generator=search` and `generator=prefixsearch`. Pages are read whole, so there are fewer of them than titles of a list.
+pub(super) async fn generated(call: &Call<'_>) -> Result<Generated, ApiError> {
+    match call.params.get("generator") {
+        None => Ok(Generated::default()),
+        Some("search") => {
+            let Found { numbers, next, .. } = found_by_words(call, "gsr", MAX_PAGES).await?;
+            Ok(Generated { numbers, next: next.map(|next| ("gsroffset", next)) })
+        }
+        Some("prefixsearch") => Ok(Generated { numbers: found_by_beginning(call, "gps", MAX_PAGES)?, next: None }),
+        Some(other) => Err(ApiError::bad_value("generator", other)),
+    }
+}
+
+/// `list=search`; returns where to go on, if there may be more.
+pub(super) async fn list_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<Option<usize>, ApiError> {
+    let Call { service, params, .. } = call;
+    let Found { numbers, total, next } = found_by_words(call, "sr", MAX_TITLES).await?;
     let prop = params.list_or("srprop", &PROPERTIES);
-    let hits = found.into_iter().take(end).skip(offset).map(|number| hit(&service.corpus, number, &prop));
+    let hits = numbers.into_iter().map(|number| hit(&service.corpus, number, &prop));
     query.insert("search".to_owned(), hits.collect::<Result<_, _>>()?);
     if params.list_or("srinfo", &["totalhits"]).contains(&"totalhits") {
         query.insert("searchinfo".to_owned(), json!({ "totalhits": total }));
@@ -90,10 +133,8 @@ fn hit(corpus: &Corpus, number: u32, prop: &[&str]) -> Result<Value, CorpusError
 }
 
 pub(super) fn prefix_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
-    let Call { service, params, .. } = call;
-    let begun = query_of(params, "pssearch")?;
-    let found = service.corpus.beginning(begun, params.number("pslimit", 10, MAX_TITLES))?;
-    let found = found.into_iter().map(|number| hit(&service.corpus, number, &[]));
+    let found = found_by_beginning(call, "ps", MAX_TITLES)?;
+    let found = found.into_iter().map(|number| hit(&call.service.corpus, number, &[]));
     query.insert("prefixsearch".to_owned(), found.collect::<Result<_, _>>()?);
     Ok(())
 }

@@ -1,0 +1,206 @@
+//! What the site is, which modules it has, and who asks: the anonymous user, who may read.
+
+use super::pages::{ABSENT_PROPS, PROPS};
+use super::{Call, LISTS, MAX_PAGES, METAS};
+use crate::base::text::printable;
+use serde_json::{Map, Value, json};
+
+/// The version of the Action API whose answers these are. Clients read it from the generator's name, which has to begin so.
+const GENERATOR: &str = concat!("MediaWiki 1.43.0 (wikitrail ", env!("CARGO_PKG_VERSION"), ")");
+/// What a site may say of itself besides, and this one has nothing of.
+const EMPTY_LISTS: [&str; 10] = [
+    "extensiontags",
+    "fileextensions",
+    "functionhooks",
+    "interwikimap",
+    "libraries",
+    "magicwords",
+    "namespacealiases",
+    "skins",
+    "specialpagealiases",
+    "variables",
+];
+const SITE: [&str; 7] =
+    ["extensions", "general", "languages", "namespaces", "restrictions", "rightsinfo", "statistics"];
+/// The anonymous user's token for everything.
+const TOKEN: &str = "+\\";
+const TOKENS: [&str; 7] = ["createaccount", "csrf", "login", "patrol", "rollback", "userrights", "watch"];
+const USER: [&str; 7] = ["blockinfo", "groups", "hasmsg", "implicitgroups", "options", "ratelimits", "rights"];
+
+pub(super) fn site_info(call: &Call<'_>, query: &mut Map<String, Value>) {
+    let known: Vec<&str> = SITE.into_iter().chain(EMPTY_LISTS).collect();
+    for part in call.known("siteinfo", "siprop", call.params.list_or("siprop", &["general"]), &known) {
+        query.insert(part.to_owned(), site_part(call, part));
+    }
+}
+
+fn site_part(call: &Call<'_>, part: &str) -> Value {
+    let Call { service, base, .. } = call;
+    let language = service.language();
+    match part {
+        "general" => json!({
+            "mainpage": "Main Page", "base": format!("{base}/wiki/Main_Page"), "sitename": service.name(),
+            "generator": GENERATOR, "case": "first-letter", "lang": language,
+            "server": base, "servername": base.trim_start_matches("http://"), "articlepath": "/wiki/$1",
+            "scriptpath": "/w", "script": "/w/index.php", "wikiid": service.corpus.id(), "rtl": false, "readonly": true,
+            "writeapi": false, "maxarticlesize": 2 << 20, "timezone": "UTC", "timeoffset": 0, "legaltitlechars": LEGAL,
+            "linktrail": "/^([a-z]+)(.*)$/sD", "uploadsenabled": false, "thumblimits": {}, "imagelimits": {}, "magiclinks": {},
+        }),
+        "namespaces" => {
+            json!({ "0": { "id": 0, "case": "first-letter", "name": "", "subpages": false, "content": true, "nonincludable": false } })
+        }
+        // Clients ask for what an extension adds only if they find it here.
+        "extensions" => {
+            ["CirrusSearch", "Disambiguator", "TextExtracts"].map(|name| json!({ "type": "api", "name": name })).into()
+        }
+        "statistics" => json!({ "pages": service.corpus.count(), "articles": service.corpus.count() }),
+        "languages" => json!([{ "code": language, "name": language }]),
+        "restrictions" => json!({ "types": [], "levels": [], "cascadinglevels": [], "semiprotectedlevels": [] }),
+        "rightsinfo" => {
+            let license = service.corpus.manifest().map_or("", |manifest| manifest.license.id.as_str());
+            json!({ "url": "", "text": license })
+        }
+        _ => json!([]),
+    }
+}
+
+/// Characters that titles may have, as a class of a regular expression.
+const LEGAL: &str = r#" %!"$&'()*,\-.\/0-9:;=?@A-Z\\^_`a-z~\x80-\xFF+"#;
+
+pub(super) fn tokens(call: &Call<'_>, query: &mut Map<String, Value>) {
+    let types = call.known("tokens", "type", call.params.list_or("type", &["csrf"]), &TOKENS);
+    let tokens = types.into_iter().map(|kind| (format!("{kind}token"), Value::from(TOKEN))).collect();
+    query.insert("tokens".to_owned(), Value::Object(tokens));
+}
+
+pub(super) fn user_info(call: &Call<'_>, query: &mut Map<String, Value>) {
+    let mut user = json!({ "id": 0, "name": "127.0.0.1", "anon": true });
+    for part in call.known("userinfo", "uiprop", call.params.list("uiprop"), &USER) {
+        user[part] = match part {
+            "groups" | "implicitgroups" => json!(["*"]),
+            "rights" => json!(["read"]),
+            "hasmsg" => json!(false),
+            // Only those who are blocked have one.
+            "blockinfo" => continue,
+            _ => json!({}),
+        };
+    }
+    query.insert("userinfo".to_owned(), user);
+}
+
+/// `action=paraminfo`: which modules there are and what they take, as far as clients ask before they send a request.
+pub(super) fn parameter_info(call: &Call<'_>) -> Value {
+    let mut described = Vec::new();
+    for path in call.params.list("modules") {
+        match module(path) {
+            Some(module) => described.push(module),
+            None => call.warn("paraminfo", format!("The module \"{}\" does not exist.", printable(path, 60))),
+        }
+    }
+    json!({ "paraminfo": { "helpformat": "none", "modules": described } })
+}
+
+fn module(path: &str) -> Option<Value> {
+    let (name, parameters) = match path.strip_prefix("query+") {
+        Some(name) => (name, submodule(name)?),
+        None => (path, action(path)?),
+    };
+    let group = if path == name {
+        "action"
+    } else {
+        ["prop", "list", "meta"].into_iter().find(|group| members(group).contains(&name))?
+    };
+    let mut module =
+        json!({ "name": name, "path": path, "group": group, "prefix": prefix(name), "parameters": parameters });
+    if LISTS.contains(&name) {
+        module["generator"] = json!(true);
+    }
+    Some(module)
+}
+
+/// The modules of `action=query` in a parameter of it.
+fn members(parameter: &str) -> Vec<&'static str> {
+    match parameter {
+        "prop" => PROPS.into_iter().chain(ABSENT_PROPS).collect(),
+        "meta" => METAS.to_vec(),
+        _ => LISTS.to_vec(),
+    }
+}
+
+/// The parameters of an action.
+fn action(name: &str) -> Option<Value> {
+    let one_of = |name: &str, values: &[&str]| json!({ "name": name, "type": values });
+    Some(match name {
+        "main" => {
+            let actions = ["opensearch", "paraminfo", "parse", "query"];
+            let submodules: Map<String, Value> =
+                actions.map(|action| (action.to_owned(), json!(action))).into_iter().collect();
+            json!([{ "name": "action", "type": actions, "submodules": submodules }, one_of("format", &["json", "none"])])
+        }
+        "query" => {
+            let of_modules = |parameter: &str| {
+                let members = members(parameter);
+                let submodules: Map<String, Value> =
+                    members.iter().map(|name| ((*name).to_owned(), json!(format!("query+{name}")))).collect();
+                let mut described =
+                    json!({ "name": parameter, "type": members, "submodules": submodules, "limit": MAX_PAGES });
+                if parameter != "generator" {
+                    described["multi"] = json!(true);
+                }
+                described
+            };
+            let pages = ["titles", "pageids"].map(|name| json!({ "name": name, "multi": true, "limit": MAX_PAGES }));
+            ["prop", "list", "meta", "generator"].map(of_modules).into_iter().chain(pages).collect()
+        }
+        "opensearch" => {
+            json!([{ "name": "search", "type": "string" }, { "name": "limit", "type": "limit", "max": MAX_PAGES }])
+        }
+        "parse" => json!([{ "name": "page", "type": "string" }, { "name": "pageid", "type": "integer" }]),
+        "paraminfo" => json!([{ "name": "modules", "type": "string", "multi": true, "limit": MAX_PAGES }]),
+        _ => return None,
+    })
+}
+
+/// The parameters of a module of `action=query`.
+fn submodule(name: &str) -> Option<Value> {
+    let limit =
+        json!({ "name": "limit", "type": "limit", "default": 10, "min": 1, "max": MAX_PAGES, "highmax": MAX_PAGES });
+    let several = |name: &str| json!({ "name": name, "type": "string", "multi": true, "limit": MAX_PAGES });
+    Some(match name {
+        "search" => {
+            json!([{ "name": "search", "type": "string" }, several("namespace"), several("prop"), limit, { "name": "offset", "type": "integer" }])
+        }
+        "prefixsearch" => json!([{ "name": "search", "type": "string" }, several("namespace"), limit]),
+        "revisions" => json!([several("prop"), several("slots")]),
+        "tokens" => json!([{ "name": "type", "type": TOKENS, "multi": true, "limit": MAX_PAGES }]),
+        _ if ["prop", "meta"].iter().any(|parameter| members(parameter).contains(&name)) => json!([several("prop")]),
+        _ => return None,
+    })
+}
+
+/// How the parameters of a module begin.
+fn prefix(module: &str) -> &'static str {
+    match module {
+        "categories" => "cl",
+        "categoryinfo" => "ci",
+        "coordinates" => "co",
+        "description" => "desc",
+        "extlinks" => "el",
+        "extracts" => "ex",
+        "imageinfo" => "ii",
+        "images" => "im",
+        "info" => "in",
+        "langlinks" => "ll",
+        "links" => "pl",
+        "pageimages" => "pi",
+        "pageprops" => "pp",
+        "pageterms" => "wbpt",
+        "prefixsearch" => "ps",
+        "revisions" => "rv",
+        "search" => "sr",
+        "siteinfo" => "si",
+        "templates" => "tl",
+        "userinfo" => "ui",
+        _ => "",
+    }
+}
