@@ -116,6 +116,54 @@ def search_r1(url, _program):
         check("scores", [item["score"] for item in result], sorted((item["score"] for item in result), reverse=True))
 
 
+def mwclient(url, _program):
+    import mwclient as client
+
+    site = client.Site(url.removeprefix("http://"), scheme="http", path="/w/")
+    page = site.pages[PLAIN["title"]]
+    check("exists", (page.exists, site.pages["Zzzz qqqq"].exists), (True, False))
+    check("text", page.text(), "\n\n".join(PLAIN["blocks"]))
+    check("search", WORDS_FOUND in [hit["title"] for hit in site.search(WORDS, max_items=3)], True)
+
+
+def pywikibot(url, _program):
+    import os
+    import tempfile
+
+    folder = tempfile.mkdtemp()
+    Path(folder, "user-config.py").write_text("family = 'local'\nmylang = 'en'\nput_throttle = 0\n", encoding="utf-8")
+    os.chmod(Path(folder, "user-config.py"), 0o600)
+    os.environ["PYWIKIBOT_DIR"] = folder
+    import pywikibot as bot
+    from pywikibot import family
+
+    class Local(family.Family):
+        name = "local"
+        langs = {"en": url.removeprefix("http://")}
+
+        def protocol(self, code):  # pywikibot looks for this name
+            return "http"
+
+        def scriptpath(self, code):
+            return "/w"
+
+    site = bot.Site("en", Local())
+    page = bot.Page(site, PLAIN["title"])
+    check("exists", (page.exists(), bot.Page(site, "Zzzz qqqq").exists()), (True, False))
+    check("text", page.text, "\n\n".join(PLAIN["blocks"]))
+    check("extract", page.extract(intro=True), PLAIN["blocks"][0])
+    check("search", WORDS_FOUND in [found.title() for found in site.search(WORDS, total=3)], True)
+
+
+def dspy(url, _program):
+    import dspy as client
+
+    for address in (f"{url}/api/search", f"{url}/retrieve"):
+        found = client.ColBERTv2(url=address)(WORDS, k=3)
+        check("text", found[0].long_text, f"{WORDS_FOUND} | {text(ARTICLES[WORDS_FOUND])}")
+    check("posted", client.ColBERTv2(url=f"{url}/api/search", post_requests=True)(WORDS, k=3)[0].pid, found[0].pid)
+
+
 def mcp(url, program):
     from mcp import Client, StdioServerParameters
 
@@ -138,6 +186,8 @@ def mcp(url, program):
             check("similar", WORDS_FOUND in similar.structured_content["titles"], True)
             wrong = await client.call_tool("lookup", {"keyword": "x", "session": "w1.x.0"})
             check("a wrong session", wrong.is_error, True)
+            wrong = await client.call_tool("search", {"query": 5})
+            check("wrong arguments", (wrong.is_error, "send {" in wrong.content[0].text), (True, True))
 
     asyncio.run(used(f"{url}/mcp"))
     asyncio.run(used(StdioServerParameters(command=program, args=["mcp", "corpus:datasets/sample-wiki"])))

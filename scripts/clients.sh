@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Real clients against `wikitrail serve` and `wikitrail mcp`: the PyPI packages that agents read Wikipedia with, and the official
-# Python SDK of the Model Context Protocol. Each has to find and read what the sample corpus has. Prints what was checked; exits with
+# Real clients against `wikitrail serve` and `wikitrail mcp`: the PyPI and npm packages that agents read Wikipedia with, and the official
+# Python and TypeScript SDKs of the Model Context Protocol. Each has to find and read what the sample corpus has. Prints what was checked; exits with
 # 1 when a client gets something else. Packages that cannot be installed here are named and left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -64,7 +64,8 @@ export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 unset HTTPS_PROXY https_proxy ALL_PROXY all_proxy
 # A package that cannot be installed takes none of the others with it.
 for client in wikipedia:wikipedia==1.4.0 wikipedia_api:Wikipedia-API==0.16.0 langchain:langchain-community==0.4.2 \
-    llama_index:llama-index-tools-wikipedia==0.6.0 search_r1:requests==2.34.2 mcp:mcp==2.3.0; do
+    llama_index:llama-index-tools-wikipedia==0.6.0 search_r1:requests==2.34.2 mcp:mcp==2.3.0 mwclient:mwclient==0.11.0 \
+    pywikibot:pywikibot==11.9.0 dspy:dspy==3.4.1; do
     name=${client%%:*} package=${client#*:}
     # LangChain's and LlamaIndex's tools read through `wikipedia`.
     if ! "$work/venv/bin/pip" install --quiet --disable-pip-version-check "$package" wikipedia==1.4.0 >"$work/log" 2>&1; then
@@ -80,6 +81,14 @@ for client in wikipedia:wikipedia==1.4.0 wikipedia_api:Wikipedia-API==0.16.0 lan
     *) NO_PROXY='*' no_proxy='*' "$work/venv/bin/python" scripts/clients.py "$name" "$url" "$binary" ;;
     esac
 done
+
+if command -v npm >/dev/null && (cd "$work" && npm install --silent --no-audit --no-fund mwn@3.0.3 wikijs@6.4.1 nodemw@0.27.0 \
+    @modelcontextprotocol/sdk@1.32.2 >"$work/log" 2>&1); then
+    printf 'npm: '
+    NO_PROXY='*' no_proxy='*' node scripts/clients.mjs "$work/node_modules" "$url" "$binary"
+else
+    echo "npm packages: not tried, as they cannot be installed here"
+fi
 
 kill -TERM "$server"
 wait "$server"
