@@ -202,6 +202,61 @@ fn no_two_scripts_share_a_name_and_none_writes_markup() {
     assert_eq!(count, scripts.count(), "every module is part of the page");
 }
 
+/// Runs whose every file is named by its whole path, in a folder with a blank in its name; one run cannot replay the other.
+fn runs_by_whole_paths(dir: &WorkDir, home: &str) {
+    for name in ["datasets/sample.jsonl", "datasets/sample-wiki/articles.jsonl", "prompts/hotpotqa.toml"] {
+        dir.write(&format!("{home}/{name}"), repository(name));
+    }
+    let source = repository("prompts/hotpotqa.toml").replacen("react = \"\"\"\n", "react = \"\"\"\nNever guess.\n", 1);
+    dir.write(&format!("{home}/prompts/mine.toml"), source);
+    dir.write(&format!("{home}/ids.txt"), "sample-001\nsample-002\nsample-003\n");
+    dir.write(&format!("{home}/page.txt"), "George de Hevesy won it in 1943.");
+    let path = |name: &str| dir.path(&format!("{home}/{name}")).display().to_string();
+    let run = |flags: &[&str]| {
+        let prompts = format!("--prompt={},{}", path("prompts/hotpotqa.toml"), path("prompts/mine.toml"));
+        let (wiki, ids, data) =
+            (format!("corpus:{}", path("datasets/sample-wiki")), path("ids.txt"), path("datasets/sample.jsonl"));
+        dir.run(&[&[&*data, &prompts, "--ids", &ids, "--wiki", &wiki, "--quiet"][..], flags].concat())
+    };
+    run(&["--protocol", "robust,react-paper", "--record", &path("tape"), "--out", &path("one/run")]).ok();
+    assert_eq!(
+        run(&["--protocol", "react-paper", "--max-steps", "9", "--replay", &path("tape"), "--out", &path("two/run")])
+            .code,
+        Some(4)
+    );
+    let target = format!("{}@hotpotqa/react-paper:sample-001", path("one/run"));
+    let edit = ["--at", "2", "--observation-file", &path("page.txt"), "--prompt", &path("prompts/mine.toml")];
+    dir.wikitrail(&[&["branch", &target, "--quiet", "--out", &path("one/branch")], &edit[..]].concat()).ok();
+}
+
+#[test]
+fn no_path_of_the_author_s_disk_is_in_the_file() {
+    let (dir, home) = (WorkDir::new(), "Ada Lovelace/results");
+    runs_by_whole_paths(&dir, home);
+    let whole = dir.path(home).display().to_string();
+    dir.wikitrail(&["report", &whole, "--out", "page.html", "--figures", "charts"]).ok();
+    let page = dir.read("page.html");
+    let charts = std::fs::read_dir(dir.path("charts")).expect("charts");
+    let charts = charts.map(|file| std::fs::read_to_string(file.expect("a file").path()).expect("a chart"));
+    let packed = [meta(&page), table(&page)].into_iter().chain(chunks(&page)).map(|data| data.to_string());
+    for text in std::iter::once(page.clone()).chain(packed).chain(charts) {
+        for (folder, end) in [(&*dir.root().display().to_string(), 300), ("Ada Lovelace", 300)] {
+            let found =
+                text.find(folder).map(|at| text[at.saturating_sub(100)..].chars().take(end).collect::<String>());
+            assert_eq!(found, None, "{folder}");
+        }
+    }
+    // What the paths lead to is named.
+    assert!(page.contains("--prompt=hotpotqa.toml,mine.toml") && page.contains("corpus:sample-wiki"));
+    let variants = meta(&page)["variants"].clone();
+    let of = |name: &str| {
+        let found = variants.as_array().expect("variants").iter().find(|variant| variant["name"] == name);
+        found.unwrap_or_else(|| panic!("{variants}"))["target"].clone()
+    };
+    assert_eq!(of("mine/robust"), "run@mine/robust");
+    assert!(page.contains("the recording `tape` has no such model request"), "the reason");
+}
+
 #[test]
 fn what_is_left_out_is_said() {
     let (dir, page) = two(&["--episodes", "none"]);

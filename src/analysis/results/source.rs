@@ -10,7 +10,7 @@ use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read
 use crate::runner::RunError;
 use crate::scoring::{FailureClass, Figure, GoldEvidence, Metric, ScoredEpisode, Unit, figure, float};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 #[derive(Debug, Clone)]
@@ -259,21 +259,24 @@ pub(crate) fn planned(pairs: &[Option<Pairs>], names: &[String]) -> (Pairs, Opti
     (Pairs { baseline: baseline.filter(|name| names.contains(name)), contrasts }, warning)
 }
 
-/// Short names of the variants: with the run's name in front unless unique.
+/// Short names of the variants: unless unique, with as many folders of the run in front as tell it from the others.
 pub(crate) fn names(sources: &[Source]) -> Vec<String> {
-    let variant = |source: &Source| source.run.variant.clone().unwrap_or_default();
-    let folder = |source: &Source| {
-        let name = source.run.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        format!("{}/{}", name.unwrap_or_else(|| source.run.path.display().to_string()), variant(source))
+    let form = |source: &Source, folders: usize| {
+        let parts =
+            source.run.path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
+        let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+        let variant = source.run.variant.clone().unwrap_or_default();
+        let last = parts[parts.len() - folders.min(parts.len())..].iter().map(|part| &**part);
+        last.chain([variant.as_str()]).collect::<Vec<_>>().join("/")
     };
-    let whole = |source: &Source| format!("{}/{}", source.run.path.display(), variant(source));
-    let forms: [&dyn Fn(&Source) -> String; 3] = [&variant, &folder, &whole];
+    let depth = sources.iter().map(|source| source.run.path.components().count()).max().unwrap_or_default();
     let mut names: Vec<String> = Vec::with_capacity(sources.len());
     for source in sources {
-        let unique = |form: &&&dyn Fn(&Source) -> String| {
-            sources.iter().filter(|other| form(other) == form(source)).count() == 1
+        let is_unique = |folders: &usize| {
+            let own = form(source, *folders);
+            sources.iter().filter(|other| form(other, *folders) == own).count() == 1
         };
-        let name = forms.iter().find(unique).map_or_else(|| folder(source), |form| form(source));
+        let name = form(source, (0..=depth).find(is_unique).unwrap_or(1));
         // A variant may be compared with itself.
         let same = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name}#"))).count();
         names.push(if same == 0 { name } else { format!("{name}#{}", same + 1) });

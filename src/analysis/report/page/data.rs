@@ -1,6 +1,7 @@
 //! The data of the page: what it is about, the list of questions, and their episodes in chunks.
 
 use super::Live;
+use super::paths::{short_path, without_folders};
 use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Judgement, class_keys};
 use crate::analysis::report::agreement::reading;
 use crate::analysis::report::progress::Bar;
@@ -9,7 +10,7 @@ use crate::analysis::report::trajectory::{
 };
 use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{counted, cut, shell_word, thousands, visible};
-use crate::base::{Branch, Outcome, Step, Tool, Trajectory, sha256_hex};
+use crate::base::{Branch, Outcome, Provenance, Step, Tool, Trajectory, sha256_hex};
 use crate::runner::RunError;
 use crate::runner::store::RunFolder;
 use crate::scoring::{
@@ -137,11 +138,10 @@ pub(super) fn metadata(
         members.sources.iter().zip(&members.names).map(move |(source, name)| {
             json!({
                 "name": safe(name),
-                "run": safe(&without_folders(&source.run.path.display().to_string())),
-                // Who serves the page to themselves can copy the command as it is.
-                "target": if live.is_some() { shell_word(&source.typed()) } else { shell_word(&short_path(&source.typed())) },
+                "run": safe(&short_path(&source.run.path.display().to_string())),
+                "target": target(source, live.is_some()),
                 "variant": source.run.variant.as_deref().map(safe),
-                "model": source.origin.as_ref().map(|origin| safe(&origin.variant.model)),
+                "model": source.origin.as_ref().map(|origin| safe(&short_path(&origin.variant.model))),
                 "dataset": group,
             })
         })
@@ -162,6 +162,12 @@ pub(super) fn metadata(
         "left_out": chunks.left_out(),
         "live": live,
     }))
+}
+
+/// The run as `show` takes it. Who serves the page to themselves can copy the command as it is.
+fn target(source: &Source, served: bool) -> String {
+    let (typed, path) = (source.typed(), source.run.path.display().to_string());
+    shell_word(&if served { typed } else { short_path(&path) + &typed[path.len()..] })
 }
 
 /// A key of a judge: the same as in `annotate`.
@@ -371,38 +377,30 @@ pub(super) fn safe(text: &str) -> String {
     visible(&cut(text, TEXT_CHARS)).into_owned()
 }
 
-/// The text with absolute paths as the names of what they lead to: a page is sent to people whom the author's disk does not
-/// concern.
-pub(super) fn without_folders(text: &str) -> String {
-    let ends = |c: char| c.is_whitespace() || "\"'`,;=()[]".contains(c);
-    let short = |word: &str| {
-        let path = word.trim_end_matches(ends);
-        short_path(path) + &word[path.len()..]
-    };
-    text.split_inclusive(ends).map(short).collect()
-}
-
-/// A word that is, or ends in, an absolute path, such as `corpus:/data/wiki`, with the last name of the path alone.
-pub(super) fn short_path(word: &str) -> String {
-    let is_drive = word.as_bytes().get(1..3) == Some(b":\\");
-    let start = match word.find(":/") {
-        _ if word.starts_with('/') || is_drive => 0,
-        Some(colon) if word[colon + 1..].starts_with("//") => {
-            if !word.starts_with("file:") {
-                return word.to_owned();
-            }
-            0
-        }
-        Some(colon) => colon + 1,
-        None => return word.to_owned(),
-    };
-    let separators = if is_drive { &['/', '\\'][..] } else { &['/'] };
-    let last = word[start..].rsplit(separators).find(|name| !name.is_empty());
-    last.map_or_else(|| word.to_owned(), |last| word[..start].to_owned() + last)
-}
-
 fn optional(text: Option<&String>) -> Option<String> {
     text.map(|text| safe(text.trim())).filter(|text| !text.is_empty())
+}
+
+/// The same with the names of its run, model and prompt alone.
+fn without_its_folders(branch: &Branch) -> Branch {
+    let mut short = Branch { run: short_path(&branch.run), ..branch.clone() };
+    let is_named = |part: &str| ["model", "prompt"].contains(&part);
+    if let Some(edit) = short.edit.as_mut().filter(|edit| edit.part.split('+').any(is_named)) {
+        edit.text = edit.text.lines().map(short_path).collect::<Vec<_>>().join("\n");
+    }
+    short
+}
+
+/// The place of a page without the folders of the corpus; no title has a `#`.
+fn placed(read: &Provenance) -> Provenance {
+    let (corpus, title) = read.url.rsplit_once('#').map_or((&*read.url, None), |(corpus, title)| (corpus, Some(title)));
+    let title = title.map_or_else(String::new, |title| format!("#{title}"));
+    Provenance { url: short_path(corpus) + &title, ..read.clone() }
+}
+
+/// What a tool or a server said of itself.
+fn message(text: &str) -> Option<String> {
+    optional(Some(&without_folders(text)))
 }
 
 /// `readings` say why models find that it failed.
@@ -411,9 +409,10 @@ fn episode_json(graded: &ScoredEpisode, readings: &[Annotation], evidence: Optio
     let failure = graded.failure();
     let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
     let branch = |branch: &Branch| {
+        let branch = without_its_folders(branch);
         json!({
             // Two episodes with the same key are a fork, where `at` is the same too.
-            "key": safe(&branch.key), "parent": branch_parent(branch), "at": branch.at, "edited": branch_edit(branch),
+            "key": safe(&branch.key), "parent": branch_parent(&branch), "at": branch.at, "edited": branch_edit(&branch),
         })
     };
     let steps = (1..).zip(trajectory.steps.iter().take(STEPS));
@@ -423,7 +422,7 @@ fn episode_json(graded: &ScoredEpisode, readings: &[Annotation], evidence: Optio
         "started_at": optional(Some(&trajectory.started_at)),
         "right": graded.is_right(),
         "outcome": trajectory.outcome.name(),
-        "detail": optional(trajectory.detail.as_ref()),
+        "detail": trajectory.detail.as_deref().and_then(message),
         "answer": trajectory.answer.as_deref().map(safe),
         // EM of labels is called accuracy, and their F1 is the same.
         "accuracy": graded.metric.is_accuracy(),
@@ -460,8 +459,8 @@ fn step_json(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&
         "gold": read.is_some_and(|read| of_page(&read.title)),
         "url": step.provenance.as_ref().map(|read| &read.url).filter(http).map(|url| safe(url)),
         "rev": read.and_then(|read| read.revid).map(|revid| revid.to_string()),
-        "source": step.provenance.as_ref().map(|read| safe(&source(read))),
-        "note": optional(step.note.as_ref()),
+        "source": step.provenance.as_ref().map(|read| safe(&source(&placed(read)))),
+        "note": step.note.as_deref().and_then(message),
         "discarded": optional(step.discarded.as_ref()),
         "calls": Some(calls(step, is_written(trajectory, at))).filter(|text| !text.is_empty()),
         "reasoning": Some(safe(&reasoning.join("\n\n"))).filter(|text| !text.is_empty()),
@@ -490,22 +489,7 @@ fn pieces<'e, F: Iterator<Item = &'e crate::scoring::GoldFact>>(
 
 #[cfg(test)]
 mod tests {
-    use super::{is_too_much, without_folders};
-
-    #[test]
-    fn absolute_paths_are_shown_by_their_last_names() {
-        for (text, shown) in [
-            ("run --out /home/ada/runs/one --wiki corpus:/data/wiki", "run --out one --wiki corpus:wiki"),
-            ("\"prompt\": \"/home/ada/p.toml\", see `/tmp/x/`", "\"prompt\": \"p.toml\", see `x`"),
-            ("C:\\Users\\ada\\run file:///home/ada/d.csv", "run d.csv"),
-            (
-                "https://host/v1/chat a/b ../c 1/2 --base-url=http://h:8/v1",
-                "https://host/v1/chat a/b ../c 1/2 --base-url=http://h:8/v1",
-            ),
-        ] {
-            assert_eq!(without_folders(text), shown);
-        }
-    }
+    use super::is_too_much;
 
     #[test]
     fn packing_ends_early_only_where_too_much_is_to_come() {

@@ -1,7 +1,8 @@
 //! The document of the page: its head and data, what the runs are, and their settings and notes.
 
-use super::data::{Chunks, QuestionRow, short_path, without_folders};
+use super::data::{Chunks, QuestionRow};
 use super::html::{Attributes, Html, minus};
+use super::paths::{short_path, short_word, without_folders};
 use super::prompts;
 use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
@@ -285,8 +286,8 @@ fn runs_table(html: &mut Html, results: &Results, questions: usize) {
     };
     let facts = [
         ("dataset", each(&dataset)),
-        ("model", each(&|origin| origin.variant.model.clone())),
-        ("Wikipedia", each(&|origin| without_folders(&origin.variant.wiki))),
+        ("model", each(&|origin| short_path(&origin.variant.model))),
+        ("Wikipedia", each(&|origin| short_path(&origin.variant.wiki))),
         ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
         ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
     ];
@@ -407,7 +408,7 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
         for (path, manifest) in manifests(results) {
             html.element("p", &[("class", "facts")], |html| {
                 let words: Vec<String> =
-                    manifest.command_line.iter().map(|word| shell_word(&short_path(word))).collect();
+                    manifest.command_line.iter().map(|word| shell_word(&short_word(word))).collect();
                 html.text(&format!("{}: ", folder_name(Path::new(&path))));
                 html.leaf("code", &[], &words.join(" "));
                 html.text(&format!(" · dataset SHA-256 {}", manifest.dataset.sha256));
@@ -423,7 +424,7 @@ fn differing(html: &mut Html, settings: &[Setting], names: &[String]) {
         for (at, name) in names.iter().enumerate() {
             html.row(name, |html| {
                 for setting in settings {
-                    html.leaf("td", &[], &without_folders(setting.values.get(at).map_or("–", String::as_str)));
+                    html.leaf("td", &[], &short_word(setting.values.get(at).map_or("–", String::as_str)));
                 }
             });
         }

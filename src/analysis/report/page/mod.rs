@@ -8,6 +8,7 @@ mod document;
 mod html;
 #[cfg(feature = "serve")]
 mod index;
+mod paths;
 mod prompts;
 mod sections;
 mod verdict;

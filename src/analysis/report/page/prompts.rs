@@ -1,7 +1,8 @@
 //! What differs between two variants: their settings, and their prompts line by line; the whole texts.
 
-use super::data::{safe, without_folders};
+use super::data::safe;
 use super::html::Html;
+use super::paths::short_word;
 use super::sections::Part;
 use crate::analysis::results::{Results, Source};
 use crate::base::line_diff::{AROUND, line_diff};
@@ -71,9 +72,9 @@ pub(super) fn what_differs(html: &mut Html, part: &Part<'_>, [from, to]: [usize;
         for (name, one, two) in &differing {
             html.element("li", &[], |html| {
                 html.text(&format!("{name}: "));
-                html.leaf("code", &[], &cut(&without_folders(one), 100));
+                html.leaf("code", &[], &cut(&short_word(one), 100));
                 html.text(" → ");
-                html.leaf("code", &[], &cut(&without_folders(two), 100));
+                html.leaf("code", &[], &cut(&short_word(two), 100));
             });
         }
     });

@@ -1,8 +1,9 @@
 //! The sections of a group of variants: scores, differences, flipped answers, and why answers are wrong.
 
 use super::charts;
-use super::data::{QuestionRow, alike, without_folders};
+use super::data::{QuestionRow, alike};
 use super::html::{Html, NUMBER, minus};
+use super::paths::without_folders;
 use crate::analysis::compare::verdict::{p_value, shown_end, signed, value};
 use crate::analysis::compare::{Comparison, FigureComparison, MethodInterval, Pair, Unit, VariantMean, Word};
 use crate::analysis::report::comparison::{Compared, explained, sheet};

@@ -1,8 +1,9 @@
 //! The first screen of a group: which variant is best, by how much, whether that can be trusted, and why.
 
 use super::charts;
-use super::data::{QuestionRow, alike, without_folders};
+use super::data::{QuestionRow, alike};
 use super::html::Html;
+use super::paths::without_folders;
 use super::prompts;
 use super::sections::{Part, corrected, distinct};
 use crate::analysis::compare::verdict::{p_equals, shown_end, signed, value};
