@@ -13,6 +13,7 @@ class Usage(TypedDict):
     cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if 0
     cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests, where it counts them; absent if 0
     reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if 0
+    unsplit_tokens: NotRequired[int]  # tokens of which another program does not say whether they are of prompts or of completions; absent if 0
 
 
 class CallCalls(TypedDict):
@@ -68,7 +69,7 @@ class Step(TypedDict):
     n: int  # number of the step
     sample: NotRequired[int]  # which sample of a vote it belongs to; absent for steps of an agent
     thought: str | None  # what the model thought
-    tool: Literal['search', 'lookup', 'finish', 'think', 'invalid', None]  # the tool used; null when the episode ended before one was
+    tool: Literal['search', 'lookup', 'finish', 'think', 'invalid', 'other', None]  # the tool used; null when the episode ended before one was
     input: str | None  # the tool's argument
     action_text: str | None  # the action as the model wrote it
     observation: str | None  # what the tool answered
@@ -151,6 +152,7 @@ class Episode(TypedDict):
     started_at: str | Literal['']  # RFC 3339 in UTC; empty in imported runs, whose time is not known
     wall_ms: int  # duration in milliseconds, waiting included
     compat: Literal['paper', 'fixed', None]  # null in imported runs, whose tools are not known
+    scores: NotRequired[dict[str, Any]]  # what another program's scorers, or the agent itself, say of it, by the metric's name
     repairs: list[EpisodeRepairs]
     votes: NotRequired[list[EpisodeVotes]]  # most first, ties by first seen
     branch: NotRequired[EpisodeBranch]  # The episode that this one branches off

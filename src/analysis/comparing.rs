@@ -9,7 +9,7 @@ use crate::analysis::compare::{
 use crate::analysis::report::comparison::{Compared, FlipList};
 use crate::analysis::results::{
     self, CorrectedFigure, EpisodeName, Field, Holdout, JUDGE, JoinedMetric, JudgedRuns, Looks, RunRef, Setting,
-    Source, Wanted, counterparts, differences, folder_name, with_judges,
+    Source, Wanted, counterparts, differences, folder_name, with_judges, with_recorded,
 };
 use crate::analysis::{Tell, flip_lists};
 use crate::base::short_names::ShortNames;
@@ -624,14 +624,31 @@ fn set_bounds(bounds: &[Bounds], figures: &mut [NamedFigure]) -> Result<(), RunE
     Ok(())
 }
 
-/// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, and
-/// those of files.
+/// The metrics of files, and before them those of imported runs' records that are asked for by name.
+fn with_named(
+    request: &CompareRequest,
+    paths: &[&Path],
+    files: Vec<JoinedMetric>,
+) -> Result<Vec<JoinedMetric>, RunError> {
+    let is_figure = |name: &str| Figure::named(&canonical(name)).is_some() || Pass::parse(&canonical(name)).is_some();
+    let named: Vec<&str> = request.metric.iter().map(|name| name.trim()).filter(|name| !is_figure(name)).collect();
+    if named.is_empty() {
+        return Ok(files);
+    }
+    let mut metrics = with_recorded(files, paths)?;
+    metrics.retain(|metric| !metric.is_recorded() || named.iter().any(|name| metric.name.eq_ignore_ascii_case(name)));
+    Ok(metrics)
+}
+
+/// The verdicts of the runs if they are asked for, and the metrics that are not figures of every run: those of judges, those of
+/// records, and those of files.
 pub(crate) fn judges_and_metrics(
     request: &CompareRequest,
     paths: &[&Path],
     files: Vec<JoinedMetric>,
     tell: Tell<'_>,
 ) -> Result<(JudgedRuns, Vec<JoinedMetric>), RunError> {
+    let files = with_named(request, paths, files)?;
     let of_file = |name: &str| files.iter().any(|file| file.name.eq_ignore_ascii_case(name));
     let is_judge = |name: &&str| {
         let name = name.to_ascii_lowercase();

@@ -10,7 +10,7 @@ use crate::analysis::report::verdict::headline;
 use crate::analysis::report::{JoinedRow, RunSummary, repeats_json, repeats_tables, wrapped};
 use crate::analysis::results::{
     EpisodeName, EpisodeNames, GradedRun, JoinedMetric, JudgedRun, Results, RunRef, folder_name, judged_metrics,
-    judgements_of, with_judges,
+    judgements_of, with_judges, with_recorded,
 };
 use crate::base::stats::{Interval, Mean};
 use crate::base::text::{counted, shell_word, thousands, visible_line};
@@ -411,7 +411,7 @@ pub(crate) fn joined_rows(
     judged: Option<&JudgedRun>,
     tell: Tell<'_>,
 ) -> Result<Vec<JoinedRow>, RunError> {
-    let metrics = &with_judges(of_files, judged_metrics(judged)?)?;
+    let metrics = &with_judges(with_recorded(of_files, &[run])?, judged_metrics(judged)?)?;
     let figures: &[&Figure] = if is_kilt { &OF_KILT } else { &[] };
     if metrics.is_empty() && figures.is_empty() {
         return Ok(Vec::new());

@@ -186,6 +186,9 @@ pub struct Usage {
     /// How many of the completion's tokens were reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
+    /// Tokens of which another program does not say whether they are of prompts or of completions; in neither of these.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unsplit_tokens: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
@@ -221,7 +224,12 @@ impl Usage {
     }
 
     pub fn total(self) -> u64 {
-        self.prompt_tokens + self.completion_tokens
+        self.prompt_tokens + self.completion_tokens + self.unsplit_tokens
+    }
+
+    /// The same, if it is known of all tokens whether they are of prompts or of completions.
+    pub fn split(self) -> Option<Self> {
+        (self.unsplit_tokens == 0).then_some(self)
     }
 
     /// The tokens beyond `other`; none where `other` has more.
@@ -233,6 +241,7 @@ impl Usage {
             cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
             cache_write_tokens: self.cache_write_tokens.saturating_sub(other.cache_write_tokens),
             reasoning_tokens: self.reasoning_tokens.saturating_sub(other.reasoning_tokens),
+            unsplit_tokens: self.unsplit_tokens.saturating_sub(other.unsplit_tokens),
         }
     }
 }
@@ -253,6 +262,7 @@ impl std::ops::AddAssign for Usage {
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
         self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        self.unsplit_tokens = self.unsplit_tokens.saturating_add(other.unsplit_tokens);
     }
 }
 

@@ -25,6 +25,8 @@ named! {
         Think = "think",
         /// Text that names no tool; the input is the whole of it.
         Invalid = "invalid",
+        /// Another program's tool, which none of these is; the action's text names it.
+        Other = "other",
     }
 }
 
@@ -57,6 +59,17 @@ pub enum Reply {
 }
 
 impl Tool {
+    /// The tool that another program's function is, by the names that functions which do the same usually have.
+    pub fn of_function(name: &str) -> Self {
+        match name.trim().to_lowercase().as_str() {
+            "search" => Self::Search,
+            "lookup" => Self::Lookup,
+            "finish" | "submit" | "final_answer" => Self::Finish,
+            "think" => Self::Think,
+            _ => Self::Other,
+        }
+    }
+
     /// Reads an action of the paper's environment: `search[X]`, `lookup[y]`, `finish[z]`, `think[t]`.
     ///
     /// The text is trimmed as Python's `str.strip` does; verbs are lower-case; the argument runs to the

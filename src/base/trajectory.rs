@@ -8,6 +8,7 @@ use super::{
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
@@ -59,6 +60,9 @@ pub struct Trajectory<S = String> {
     pub wall_ms: u64,
     /// Which semantics the Wikipedia tool had; `null` in episodes of other programs' tools.
     pub compat: Option<Compat>,
+    /// What another program's scorers, or the agent itself, say of it, by the metric's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scores: BTreeMap<String, f64>,
     /// Deviations from the protocol that were mended, by step and kind.
     pub repairs: Vec<Repair<S>>,
     /// The votes of a majority, most first, ties by first seen; empty for methods that do not vote.
@@ -393,9 +397,9 @@ impl<S> Trajectory<S> {
 }
 
 impl<S: Text> Trajectory<S> {
-    /// Whether we ran it: other programs' episodes do not say when they began, or have no steps.
+    /// Whether we ran it: other programs' episodes do not say when they began, have no steps, or other tools.
     fn is_own(&self) -> bool {
-        self.has_steps() && self.started_at.length() > 0
+        self.has_steps() && self.started_at.length() > 0 && self.compat.is_some()
     }
 
     /// [`Self::call_count`]; absent where another program did not record its calls.

@@ -9,7 +9,7 @@ use crate::analysis::export::{CsvOptions, ExportError, LogTotals, Table};
 use crate::analysis::exporting::{ExportFilter, ExportFormat as Format, ExportJob, Written, table_of};
 use crate::analysis::output_file::{Force, OutputFile, Start, of_run, refuse_file_of_run};
 use crate::analysis::report::console::{binary_stdout, stdout, stdout_is_terminal};
-use crate::analysis::results::{JudgedRuns, named_runs, with_judges};
+use crate::analysis::results::{JudgedRuns, named_runs, with_judges, with_recorded};
 use crate::base::Outcome;
 use crate::base::text::visible_line;
 use clap::ValueEnum;
@@ -106,7 +106,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     check_format(args, format)?;
     let judged = JudgedRuns::read(runs.iter().map(|run| run.folder.path()))?;
     let folders: Vec<&Path> = runs.iter().map(|run| run.folder.path()).collect();
-    let metrics = with_judges(args.metrics.read(&folders)?, judged.metrics()?)?;
+    let metrics = with_judges(with_recorded(args.metrics.read(&folders)?, &folders)?, judged.metrics()?)?;
     let job = ExportJob {
         format,
         rows: args.rows,

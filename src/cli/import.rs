@@ -1,14 +1,16 @@
 //! `import`: run folders of episodes that other programs recorded.
 
+use super::config;
 use super::failure;
 use super::say::say;
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::thousands;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::runner::{
-    AnswerFrom, InspectImport, NotebookImport, NotebookImported, import_inspect, import_notebook, without_secrets,
+    AnswerFrom, AnswersImport, InspectImport, NotebookImport, NotebookImported, fresh, import_answers, import_inspect,
+    import_notebook, without_secrets,
 };
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Lines and episodes that are named one by one.
@@ -20,6 +22,8 @@ pub(super) enum Command {
     ReactNotebook(Args),
     /// The answers in logs of Inspect: of somebody else's agent.
     Inspect(InspectArgs),
+    /// Answers in a table or JSON Lines: of any program.
+    Answers(AnswersArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -61,6 +65,26 @@ pub(super) struct InspectArgs {
     scorer: Option<String>,
 }
 
+#[derive(Debug, clap::Args)]
+pub(super) struct AnswersArgs {
+    /// A CSV file or JSON Lines with `id` or `question`, and `answer`; where known also `repeat`, `steps`, `tokens` (or
+    /// `prompt_tokens` and `completion_tokens`), `cost`, `wall_ms`, `confidence`, `error`.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The run over the same questions, of which ids, gold answers and metric are taken.
+    #[arg(long, value_name = "RUN")]
+    like: PathBuf,
+    /// Name of the variant.
+    #[arg(long, value_name = "NAME")]
+    variant: String,
+    /// The model that answered, as tables name it.
+    #[arg(long, value_name = "MODEL")]
+    model: String,
+    /// The new run folder [default: one under results/, named after the variant].
+    #[arg(long, value_name = "RUN")]
+    out: Option<PathBuf>,
+}
+
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Answer {
     Submit,
@@ -71,7 +95,42 @@ pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
     match command {
         Command::ReactNotebook(args) => notebook(args),
         Command::Inspect(args) => inspect(args),
+        Command::Answers(args) => answers(args),
     }
+}
+
+fn answers(args: &AnswersArgs) -> anyhow::Result<u8> {
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => fresh(config::person()?.results().as_deref(), &args.variant),
+    };
+    let imported = import_answers(&AnswersImport {
+        file: &args.file,
+        out: &out,
+        like: &args.like,
+        variant: &args.variant,
+        model: &args.model,
+        command_line: without_secrets(std::env::args_os()),
+    })?;
+    left_out(&imported.skipped, "line");
+    imported.notes.iter().for_each(|note| say(visible_line(note, 1000)));
+    let folder = shell_word(&out.display().to_string());
+    let mut stdout = stdout();
+    let episodes = counted(imported.episodes, "episode");
+    writeln!(stdout, "{folder}: {episodes}{}", not_measured(imported.not_measured))?;
+    next(&mut stdout, &folder, Some(&args.like))
+}
+
+fn not_measured(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(", {} of them not measured", thousands(count)) }
+}
+
+fn next(out: &mut dyn Write, folder: &str, like: Option<&PathBuf>) -> anyhow::Result<u8> {
+    writeln!(out, "next:\n  wikitrail score {folder}")?;
+    if let Some(like) = like {
+        writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
+    }
+    Ok(failure::OK)
 }
 
 fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
@@ -98,11 +157,7 @@ fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
     }
     let folder = shell_word(&args.out.display().to_string());
     let mut out = stdout();
-    let measured = match imported.not_measured {
-        0 => String::new(),
-        count => format!(", {} of them not measured", thousands(count)),
-    };
-    writeln!(out, "{folder}: {}{measured}", counted(imported.episodes, "episode"))?;
+    writeln!(out, "{folder}: {}{}", counted(imported.episodes, "episode"), not_measured(imported.not_measured))?;
     let several = imported.variants.len() > 1;
     if several {
         let names: Vec<String> = imported.variants.iter().take(NAMED).map(|name| visible_line(name, 80)).collect();
@@ -113,11 +168,7 @@ fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
         let of = if several { format!("{}: ", visible_line(variant, 80)) } else { String::new() };
         writeln!(out, "{of}right by the log's `{}`: {}", visible_line(scorer, 80), thousands(*right))?;
     }
-    writeln!(out, "next:\n  wikitrail score {folder}")?;
-    if let Some(like) = &args.like {
-        writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
-    }
-    Ok(failure::OK)
+    next(&mut out, &folder, args.like.as_ref())
 }
 
 fn left_out(skipped: &[String], what: &str) {
@@ -154,11 +205,7 @@ fn notebook(args: &Args) -> anyhow::Result<u8> {
     let folder = shell_word(&args.out.display().to_string());
     let mut out = stdout();
     writeln!(out, "{folder}: {}{}", counted(imported.episodes, "episode"), by_the_file(&imported))?;
-    writeln!(out, "next:\n  wikitrail score {folder}")?;
-    if let Some(like) = &args.like {
-        writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
-    }
-    Ok(failure::OK)
+    next(&mut out, &folder, args.like.as_ref())
 }
 
 /// How many episodes the files have as right, and how many broke off.

@@ -124,7 +124,8 @@ fn answers<'a>(record: &Record, columns: &'a Columns) -> Result<(&'a str, Vec<St
     Ok((field, with_aliases(list, record.texts("aliases")?)))
 }
 
-fn answer(field: &str, value: &Value) -> Result<String, Fault> {
+/// An answer as a text: numbers as they are, and truth values as yes and no.
+pub(super) fn answer(field: &str, value: &Value) -> Result<String, Fault> {
     match value {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),

@@ -13,11 +13,13 @@
 //! | `header`, `table`, `records` | from a text to records: names of columns, tables, JSON and JSON Lines |
 //! | `select` | which questions are used, and in which order |
 //! | `scores` | figures and metrics by question or episode, as other programs write them |
+//! | `answers` | answers by question, as other programs write them, with what they say of how these came about |
 //! | `public` | public sources, their licences and checksums |
 //! | `error` | what can be wrong with a file |
 //!
 //! Other layers call `load` and `load_file` with [`ReadOptions`], and get questions.
 
+mod answers;
 mod bytes;
 mod datasets;
 mod detect;
@@ -32,6 +34,7 @@ mod scores;
 mod select;
 mod table;
 
+pub use answers::{AnswerRow, AnswerSteps, read_answers};
 pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;

@@ -199,7 +199,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
     let shown = quoted(&action);
     let (tool, input) = parse_action(&action);
     let fault = match tool {
-        Tool::Invalid | Tool::Think => Fault::from(format!("`{key}` is not an action: `{shown}`"))
+        Tool::Invalid | Tool::Other | Tool::Think => Fault::from(format!("`{key}` is not an action: `{shown}`"))
             .hint("write Search[…], Lookup[…] or Finish[…], and nothing after it"),
         Tool::Finish if !last => format!("`{key}` finishes, but steps follow").into(),
         Tool::Search | Tool::Lookup if last => {

@@ -74,7 +74,10 @@ pub(crate) use folder::fresh;
 pub(crate) use forms::{format_note, layout_notes};
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
-pub(crate) use import::{AnswerFrom, InspectImport, NotebookImport, NotebookImported, import_inspect, import_notebook};
+pub(crate) use import::{
+    AnswerFrom, AnswersImport, InspectImport, NotebookImport, NotebookImported, import_answers, import_inspect,
+    import_notebook,
+};
 #[cfg(test)]
 pub(crate) use named_files::FLAGS_OF_FILES;
 pub(crate) use named_files::Known;

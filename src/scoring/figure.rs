@@ -191,9 +191,9 @@ figures! {
         "KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0";
     EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment.as_ref()?.retrieval.empty_lookups))
         "lookups answered by `No more results.`; empty when not measured";
-    PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.prompt_tokens))
+    PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.split()?.prompt_tokens))
         "tokens of all prompts whose server counted them";
-    COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.completion_tokens))
+    COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.split()?.completion_tokens))
         "tokens of all completions whose server counted them";
     TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.total())) "all tokens, of prompts and completions";
     CACHED_TOKENS "cached_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cached_tokens))

@@ -2,6 +2,7 @@
 
 use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{Compat, Outcome, Step, Tool, Trajectory, Usage};
+use std::collections::BTreeMap;
 
 pub(crate) fn step(tool: Tool, input: &str, observation: &str) -> Step {
     let (input, observation) = (Some(input.to_owned()), Some(observation.to_owned()));
@@ -28,6 +29,7 @@ pub(crate) fn episode(steps: Vec<Step>, answer: Option<&str>, golds: &[&str], ou
         started_at: "2026-01-01T00:00:00Z".to_owned(),
         wall_ms: 0,
         compat: Some(Compat::Fixed),
+        scores: BTreeMap::new(),
         repairs: Vec::new(),
         votes: Vec::new(),
         branch: None,

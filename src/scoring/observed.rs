@@ -101,6 +101,7 @@ impl<'a> Observed<'a> {
             match tool {
                 Tool::Search => seen.search(step, &input, observation, &mut open),
                 Tool::Lookup => advanced = seen.lookup(observation),
+                Tool::Other => seen.other(observation),
                 Tool::Finish | Tool::Think | Tool::Invalid => {}
             }
             seen.count_sentences(step);
@@ -155,6 +156,13 @@ impl<'a> Observed<'a> {
         self.show(text);
         self.read.push(text);
         !text.is_empty()
+    }
+
+    /// What another program's tool shows is text that was read; which page it is from is not known.
+    fn other(&mut self, observation: &'a str) {
+        self.texts += u64::from(!observation.is_empty());
+        self.show(observation);
+        self.read.push(observation);
     }
 
     /// Datasets number the sentences of one paragraph, the first of a page.

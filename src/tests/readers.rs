@@ -2,7 +2,7 @@
 //! it ends in what it says or in a reason.
 
 use crate::base::{Compat, Method};
-use crate::dataset::{ReadOptions, load, read_scores, read_values};
+use crate::dataset::{ReadOptions, load, read_answers, read_scores, read_values};
 use crate::net::Answer;
 use crate::prompting::protocol::{Options, find};
 use crate::prompting::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
@@ -182,6 +182,7 @@ fn any_dataset_is_read_or_refused() {
             }
             let _ = read_scores(file, &text, &[]);
             let _ = read_values(file, &text, None);
+            let _ = read_answers(file, &text);
         });
     }
 }

@@ -116,7 +116,7 @@ impl Session {
                 self.format.finished().clone_into(&mut self.observation);
             }
             Tool::Think => self.observation = self.format.thought(input),
-            Tool::Invalid => self.observation = self.format.invalid(input),
+            Tool::Invalid | Tool::Other => self.observation = self.format.invalid(input),
         }
         if matches!(tool, Tool::Search | Tool::Lookup) {
             self.cut();

@@ -48,6 +48,7 @@ mod freeze_command;
 mod given_sentences;
 mod holdout;
 mod hostile_text;
+mod import_answers;
 mod import_inspect;
 mod import_notebook;
 mod judge;

@@ -48,7 +48,7 @@ fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
     for (at, step) in steps.iter_mut().enumerate() {
         step["step_id"] = json!(at + 1);
     }
-    let usage = |of: fn(Usage) -> u64| recorded.counted_usage().map(of);
+    let usage = |of: fn(Usage) -> u64| recorded.counted_usage().and_then(Usage::split).map(of);
     json!({
         "schema_version": VERSION,
         "session_id": scored.origin.run,

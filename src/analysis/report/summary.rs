@@ -188,8 +188,11 @@ impl RunSummary<'_> {
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
                 score.calls.map_or_else(dash, thousands),
                 score.bad_calls.map_or_else(dash, thousands),
-                score.counted_usage().map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
-                score.counted_usage().map_or_else(dash, |usage| thousands(usage.completion_tokens)),
+                score.counted_usage().and_then(Usage::split).map_or_else(dash, |usage| thousands(usage.prompt_tokens)),
+                score
+                    .counted_usage()
+                    .and_then(Usage::split)
+                    .map_or_else(dash, |usage| thousands(usage.completion_tokens)),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
                 episode_ms.and_then(|ms| ms.checked_div(score.episodes)).map_or_else(dash, duration),
             ]

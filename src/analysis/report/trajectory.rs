@@ -150,7 +150,16 @@ pub(in crate::analysis::report) fn calls(step: &Step, is_written: bool) -> Strin
 /// Tokens of prompts and completions, and what only some providers count of them.
 fn tokens(usage: Usage) -> String {
     let details = usage.details().map(|details| format!(" ({details})")).unwrap_or_default();
-    format!("{} + {} tokens{details}", usage.prompt_tokens, usage.completion_tokens)
+    match usage.split() {
+        Some(usage) => format!("{} + {} tokens{details}", usage.prompt_tokens, usage.completion_tokens),
+        None => format!("{} tokens{details}", usage.total()),
+    }
+}
+
+/// What another program says of the episode.
+fn scores(trajectory: &Trajectory) -> Option<String> {
+    let named = trajectory.scores.iter().take(20).map(|(name, value)| format!("{} {value}", visible_line(name, 60)));
+    Some(named.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
 }
 
 fn end(page: &mut Page, trajectory: &Trajectory) {
@@ -158,6 +167,7 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     page.field("outcome", trajectory.outcome.name(), style);
     page.optional("detail", trajectory.detail.as_deref(), PLAIN);
     page.optional("votes", votes(trajectory).as_deref(), PLAIN);
+    page.optional("scores", scores(trajectory).as_deref(), PLAIN);
     page.optional("repairs", repairs(trajectory).as_deref(), YELLOW);
     // Imported episodes do not say when they began.
     let time = trajectory.started_at.split_once('T').map(|(_, time)| time.split(['.', 'Z']).next().unwrap_or(time));
@@ -190,7 +200,9 @@ pub(in crate::analysis::report) fn sum(trajectory: &Trajectory) -> String {
         vec!["steps not recorded".to_owned()]
     };
     parts.extend(trajectory.recorded_calls().map(|calls| counted(calls, "call")));
-    parts.extend(trajectory.counted_usage().map(|usage| format!("{} (in + out)", tokens(usage))));
+    let said =
+        |usage: Usage| if usage.split().is_some() { format!("{} (in + out)", tokens(usage)) } else { tokens(usage) };
+    parts.extend(trajectory.counted_usage().map(said));
     parts.extend(trajectory.cost_usd.map(|cost| format!("{cost:.4} USD")));
     parts.extend(trajectory.timed_ms().map(duration));
     parts.join(", ")

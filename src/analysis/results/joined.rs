@@ -1,17 +1,20 @@
 //! Several runs together: the variants that answered the same questions, compared.
 
 use super::{
-    CorrectedFigure, Episode, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences, load,
-    name_accuracy, names, planned, stopped,
+    CorrectedFigure, Episode, Field, JUDGE, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences,
+    load, name_accuracy, names, planned, stopped, with_recorded,
 };
 use crate::analysis::compare::{
     Comparison, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs,
 };
 use crate::base::stats::holm;
 use crate::base::text::visible_line;
+use crate::dataset::ValueTable;
 use crate::runner::RunError;
+use crate::runner::store::RunFolder;
 use crate::scoring::{Figure, figure};
 use std::collections::HashSet;
+use std::path::Path;
 
 /// Figures that are compared, and after them those of which only the means are shown.
 const FIGURES: [&Figure; 9] = [
@@ -62,7 +65,10 @@ impl Results {
     /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
     /// runs, one that cannot be read is left out with a note.
     pub(crate) fn of(runs: &[RunRef], compared: bool) -> Result<Self, RunError> {
-        let (judged, joined, said) = if compared { judged(runs) } else { Default::default() };
+        let (judged, mut joined, said) = if compared { judged(runs) } else { Default::default() };
+        if compared {
+            add_recorded(&mut joined, runs);
+        }
         let (sources, mut notes) = read(runs, &joined)?;
         notes.extend(said);
         let (sources, begun): (Vec<Source>, Vec<Source>) =
@@ -95,6 +101,19 @@ fn judged(runs: &[RunRef]) -> (JudgedRuns, Vec<JoinedMetric>, Vec<String>) {
             (JudgedRuns::default(), Vec::new(), vec![note])
         }
     }
+}
+
+/// Adds what the records of imported runs say of their episodes. The place of the judges stays theirs, whoever was asked. A run
+/// that cannot be read is told elsewhere.
+fn add_recorded(joined: &mut Vec<JoinedMetric>, runs: &[RunRef]) {
+    let mut paths: Vec<&Path> = runs.iter().map(|run| run.path.as_path()).collect();
+    paths.dedup();
+    paths.retain(|path| RunFolder::at(*path).manifest().is_ok());
+    let recorded = with_recorded(Vec::new(), &paths).unwrap_or_default();
+    if joined.is_empty() && !recorded.is_empty() {
+        joined.push(JoinedMetric::judged(ValueTable { name: JUDGE.to_owned(), rows: Vec::new() }));
+    }
+    joined.extend(recorded.into_iter().filter(|metric| !metric.name.eq_ignore_ascii_case(JUDGE)));
 }
 
 /// The variants of runs that can be read, and what a reader should know of them.
@@ -166,7 +185,7 @@ impl Group {
         };
         let has = |at: usize| sources.iter().all(|source| place(source, FIGURES.len() + at));
         let asked = joined.iter().enumerate().filter(|(at, _)| has(*at));
-        let asked = asked.map(|(_, metric)| NamedFigure::joined(&metric.name, metric.unit, true));
+        let asked = asked.map(|(_, metric)| NamedFigure::joined(&metric.name, metric.unit, metric.is_judged()));
         figures.extend(asked);
         let read = FIGURES.iter().map(|figure| figure.name.to_owned());
         let all: Vec<String> = read.chain(joined.iter().map(|metric| metric.name.clone())).collect();

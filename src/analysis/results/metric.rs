@@ -1,4 +1,5 @@
-//! Metrics from files and from programs that are asked about episodes, joined to the episodes of runs. No shell is between.
+//! Metrics from files, from programs that are asked about episodes, and from the records of imported runs, joined to the episodes of
+//! runs. No shell is between.
 
 use super::{GradedRun, folder_name};
 use crate::base::Trajectory;
@@ -6,9 +7,10 @@ use crate::base::bounded::{lines, read_at_most};
 use crate::base::text::{counted, visible_line};
 use crate::dataset::{DatasetError, Problem, ValueRow, ValueTable, read_values};
 use crate::runner::RunError;
+use crate::runner::store::RunFolder;
 use crate::scoring::{Figure, Pass, Unit};
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
@@ -24,10 +26,19 @@ pub(crate) struct JoinedMetric {
     pub(crate) name: String,
     /// Shares if all values are from 0 to 1.
     pub(crate) unit: Unit,
-    /// As it was named, for messages; absent for the verdicts of judges.
-    file: Option<String>,
+    origin: MetricOrigin,
     rows: Vec<ValueRow>,
     by_id: HashMap<String, Vec<usize>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum MetricOrigin {
+    /// The verdicts of judges.
+    Judges,
+    /// What other programs say, in the records of the episodes.
+    Records,
+    /// A file or a program, as it was named.
+    File(String),
 }
 
 /// An episode as the rows of a file name it.
@@ -57,34 +68,34 @@ impl JoinedMetric {
                 format!("name the metric otherwise: --metric-file my_{}={file}", figure.name),
             ));
         }
-        if name.trim().is_empty()
-            || Pass::parse(&name.to_ascii_lowercase()).is_some()
-            || name.chars().count() > 60
-            || name.contains([',', '\n'])
-        {
+        if !is_metric_name(&name) {
             return Err(RunError::input(
                 format!("`{file}`: `{shown}` cannot be the name of a metric"),
                 format!("name it with at most 60 characters and no comma: --metric-file judge={file}"),
             ));
         }
-        Ok(Self::of(name, Some(file.to_owned()), rows))
+        Ok(Self::of(name, MetricOrigin::File(file.to_owned()), rows))
     }
 
     pub(crate) fn judged(ValueTable { name, rows }: ValueTable) -> Self {
-        Self { unit: Unit::Share, ..Self::of(name, None, rows) }
+        Self { unit: Unit::Share, ..Self::of(name, MetricOrigin::Judges, rows) }
     }
 
-    fn of(name: String, file: Option<String>, rows: Vec<ValueRow>) -> Self {
+    fn of(name: String, origin: MetricOrigin, rows: Vec<ValueRow>) -> Self {
         let share = rows.iter().all(|row| (0.0..=1.0).contains(&row.value));
         let mut by_id: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, row) in rows.iter().enumerate() {
             by_id.entry(unguarded(&row.id).to_owned()).or_default().push(at);
         }
-        Self { name, unit: if share { Unit::Share } else { Unit::Amount }, file, rows, by_id }
+        Self { name, unit: if share { Unit::Share } else { Unit::Amount }, origin, rows, by_id }
     }
 
     pub(crate) fn is_judged(&self) -> bool {
-        self.file.is_none()
+        self.origin == MetricOrigin::Judges
+    }
+
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.origin == MetricOrigin::Records
     }
 
     /// The value of an episode; of several rows that mean it, that which says most.
@@ -128,9 +139,14 @@ impl JoinedMetric {
             }
         }
         let name = visible_line(&self.name, 60);
-        let Some(file) = &self.file else {
-            let note = format!("note: `{name}`: no verdict on {lacking} of {}, such as", counted(all, "episode"));
-            return Ok(if lacking > 0 { vec![format!("{note} {}", missing.join(", "))] } else { Vec::new() });
+        let file = match &self.origin {
+            MetricOrigin::File(file) => file,
+            // Other runs have other scorers.
+            MetricOrigin::Records => return Ok(Vec::new()),
+            MetricOrigin::Judges => {
+                let note = format!("note: `{name}`: no verdict on {lacking} of {}, such as", counted(all, "episode"));
+                return Ok(if lacking > 0 { vec![format!("{note} {}", missing.join(", "))] } else { Vec::new() });
+            }
         };
         let file = visible_line(file, 200);
         if lacking == all {
@@ -166,6 +182,16 @@ impl JoinedMetric {
     }
 }
 
+/// Whether a metric can have this name: figures of every run and judges have others.
+fn is_metric_name(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    !name.trim().is_empty()
+        && Figure::named(&lower).is_none()
+        && Pass::parse(&lower).is_none()
+        && name.chars().count() <= 60
+        && !name.contains([',', '\n'])
+}
+
 /// A text as it was before an export for spreadsheets put a `'` in front of it.
 fn unguarded(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| rest.starts_with(GUARDED)).unwrap_or(text)
@@ -183,6 +209,39 @@ pub(crate) fn with_judges(files: Vec<JoinedMetric>, judges: Vec<JoinedMetric>) -
     }
     Ok(judges.into_iter().chain(files).collect())
 }
+
+/// What the records of imported runs say of their episodes: a metric for each name, without those of files.
+pub(crate) fn with_recorded(files: Vec<JoinedMetric>, runs: &[&Path]) -> Result<Vec<JoinedMetric>, RunError> {
+    let mut rows: BTreeMap<String, Vec<ValueRow>> = BTreeMap::new();
+    for path in runs.iter().filter(|path| !path.is_file()) {
+        let folder = RunFolder::open(*path)?;
+        if !folder.manifest()?.is_imported() {
+            continue;
+        }
+        let run = folder_name(path);
+        for trajectory in folder.records()?.iter() {
+            let Trajectory { id, variant, repeat, scores, .. } = trajectory?;
+            for (name, value) in scores.into_iter().filter(|(_, value)| value.is_finite()) {
+                let (run, variant) = (Some(run.clone()), Some(variant.clone()));
+                rows.entry(name).or_default().push(ValueRow {
+                    id: id.clone(),
+                    run,
+                    variant,
+                    repeat: Some(repeat),
+                    value,
+                    line: 0,
+                });
+            }
+        }
+    }
+    let is_free = |name: &String| files.iter().all(|file| !file.name.eq_ignore_ascii_case(name));
+    let recorded = rows.into_iter().filter(|(name, _)| is_free(name) && is_metric_name(name)).take(MAX_RECORDED);
+    let recorded = recorded.map(|(name, rows)| JoinedMetric::of(name, MetricOrigin::Records, rows)).collect::<Vec<_>>();
+    Ok(recorded.into_iter().chain(files).collect())
+}
+
+/// The most metrics of records that are read: a column each.
+const MAX_RECORDED: usize = 100;
 
 #[derive(Debug, Default)]
 pub(crate) struct EpisodeNames(Vec<(String, String, u32, String)>);
@@ -358,7 +417,7 @@ fn write_episodes(input: ChildStdin, runs: &[&Path]) -> Result<usize, RunError> 
 
 #[cfg(test)]
 mod tests {
-    use super::{EpisodeName, JoinedMetric};
+    use super::{EpisodeName, JoinedMetric, MetricOrigin};
     use crate::dataset::read_values;
     use crate::scoring::Unit;
 
@@ -390,7 +449,7 @@ mod tests {
         let lacks = |variant, id| metric.lacks(EpisodeName { run: "r", variant, repeat: 0, id }, false);
         assert_eq!([lacks("act", "q"), lacks("react", "q"), lacks("react", "p")], [false, true, false]);
         // A judge can be asked of every answer whose gold is known.
-        let judge = JoinedMetric { file: None, ..metric.clone() };
+        let judge = JoinedMetric { origin: MetricOrigin::Judges, ..metric.clone() };
         let lacks = |id, scored| judge.lacks(EpisodeName { run: "r", variant: "react", repeat: 0, id }, scored);
         assert_eq!([lacks("q", true), lacks("p", true), lacks("p", false)], [true, true, false]);
     }

@@ -41,7 +41,7 @@ impl Notes {
             match step.action.tool {
                 Tool::Search => notes.search(&step.action.input, &step.observation, question),
                 Tool::Lookup => notes.look_up(&step.observation, question),
-                Tool::Think | Tool::Finish | Tool::Invalid => {}
+                Tool::Think | Tool::Finish | Tool::Invalid | Tool::Other => {}
             }
         }
         notes

@@ -163,7 +163,7 @@ impl Protocol for Native {
             Tool::Search => "query",
             Tool::Lookup => "keyword",
             Tool::Finish => "answer",
-            Tool::Think | Tool::Invalid => "input",
+            Tool::Think | Tool::Invalid | Tool::Other => "input",
         };
         let arguments = json!({ parameter: input }).to_string();
         let call = FunctionCall { id: self.call_id(n), name: tool.name().to_owned(), arguments };

@@ -49,7 +49,7 @@ pub(super) fn verb(tool: Tool) -> &'static str {
         Tool::Lookup => "Lookup",
         Tool::Finish => "Finish",
         Tool::Think => "Think",
-        Tool::Invalid => "",
+        Tool::Invalid | Tool::Other => "",
     }
 }
 

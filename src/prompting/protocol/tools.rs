@@ -145,7 +145,7 @@ pub(super) fn signature(tool: Tool) -> Option<(&'static str, &'static str)> {
         Tool::Search => Some(("Search", "query")),
         Tool::Lookup => Some(("Lookup", "keyword")),
         Tool::Think => Some(("Think", "thought")),
-        Tool::Finish | Tool::Invalid => None,
+        Tool::Finish | Tool::Invalid | Tool::Other => None,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::models::{Model, ModelError, StreamEvent};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{self, Session, SessionError};
 use futures_util::future::BoxFuture;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 #[derive(Debug, Clone)]
@@ -45,6 +45,7 @@ impl Episode {
             started_at: jiff::Timestamp::now().to_string(),
             wall_ms: 0,
             compat: self.variant.compat,
+            scores: BTreeMap::new(),
             repairs: Vec::new(),
             votes: Vec::new(),
             branch: self.fork.as_ref().map(|fork| fork.branch.clone()),

@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -366,6 +366,7 @@ impl Sample {
             started_at: self.started_at.as_str().and_then(instant).unwrap_or_default(),
             wall_ms: milliseconds(self.total_time.as_f64().unwrap_or_default()),
             compat: None,
+            scores: BTreeMap::new(),
             repairs: Vec::new(),
             votes: Vec::new(),
             branch: None,

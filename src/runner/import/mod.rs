@@ -2,18 +2,21 @@
 //!
 //! | file | what it holds |
 //! |---|---|
+//! | `answers` | a folder of the answers in a table or JSON Lines |
 //! | `inspect` | a folder of the answers in logs of Inspect |
 //! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded; episodes with the digests of their prompts |
 //! | `notebook_output` | what the notebooks themselves write and print, as trajectories |
 //! | `reference` | the run whose questions imported episodes answer |
 
+mod answers;
 mod inspect;
 mod inspect_file;
 pub(crate) mod notebook;
 pub(crate) mod notebook_output;
 mod reference;
 
+pub(crate) use answers::{AnswersImport, import_answers};
 pub(crate) use inspect::{InspectImport, import_inspect};
 pub(crate) use inspect_file::AnswerFrom;
 pub(crate) use notebook::{NotebookImport, NotebookImported, import_notebook};

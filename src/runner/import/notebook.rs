@@ -21,7 +21,7 @@ use crate::scoring::{Metric, score_answers};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
@@ -139,6 +139,7 @@ fn trajectory(question: String, line: Line) -> Trajectory {
         started_at: String::new(),
         wall_ms: 0,
         compat: Some(Compat::Paper),
+        scores: BTreeMap::new(),
         repairs,
         votes: Vec::new(),
         branch: None,

@@ -7,6 +7,7 @@ use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{Compat, Method, Outcome, Repair, Step, Tool, Trajectory, Usage, sha256_hex};
 use crate::prompting::protocol::react_paper::MAX_STEPS;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 pub(super) const VARIANT: &str = "react-notebook";
 
@@ -201,6 +202,7 @@ fn episode(claim: bool, question: &str, mut steps: Vec<Step>, closed: bool, info
         started_at: String::new(),
         wall_ms: 0,
         compat: Some(Compat::Paper),
+        scores: BTreeMap::new(),
         repairs: Vec::new(),
         votes: Vec::new(),
         branch: None,

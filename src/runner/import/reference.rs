@@ -68,6 +68,10 @@ impl ReferenceQuestions {
         self.questions.push(question);
     }
 
+    pub(super) fn all(&self) -> &[Question] {
+        &self.questions
+    }
+
     /// The question that a sample asked: by its id where its text agrees, by its text, then by its id alone.
     pub(super) fn find(&self, id: &str, text: &str) -> Result<(&Question, Match), String> {
         let same_id = self.by_id.get(id).copied();

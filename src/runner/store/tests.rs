@@ -3,6 +3,7 @@
 use super::*;
 use crate::base::bounded::MAX_LINE_BYTES;
 use crate::base::{Call, Compat, Outcome, Paid, Question, Step, Trajectory, Usage};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
@@ -30,6 +31,7 @@ pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory
         started_at: "2026-11-21T07:00:00Z".to_owned(),
         wall_ms: 1,
         compat: Some(Compat::Fixed),
+        scores: BTreeMap::new(),
         repairs: vec![],
         votes: Vec::new(),
         branch: None,

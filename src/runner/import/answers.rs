@@ -1,0 +1,247 @@
+//! A run folder of answers that are in a table or JSON Lines.
+
+use super::reference::{Match, ReferenceQuestions};
+use super::{NEW_FOLDER, displayed, imported_variant, write_run};
+use crate::base::text::{counted, printable, thousands, visible_line};
+use crate::base::trajectory::TRAJECTORY_VERSION;
+use crate::base::{LogRecord, Manifest, Outcome, Question, Trajectory, sha256_hex};
+use crate::dataset::{AnswerRow, AnswerSteps, DatasetError, Problem, bytes_of, read_answers};
+use crate::runner::error::RunError;
+use crate::runner::folder::refuse_target;
+use crate::runner::job::new_manifest;
+use crate::runner::store::RunFolder;
+use crate::runner::stored::stored_question;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Display;
+use std::path::Path;
+
+/// Lines and ids that are named where there are several.
+const MAX_LISTED: usize = 5;
+
+/// The longest name of a variant or a model, in characters.
+const MAX_NAME: usize = 200;
+
+/// Metrics of an episode that the agent itself gives.
+const CONFIDENCE: &str = "confidence";
+const STEP_COUNT: &str = "step_count";
+
+#[derive(Debug)]
+pub(crate) struct AnswersImport<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) out: &'a Path,
+    /// The run whose questions were asked.
+    pub(crate) like: &'a Path,
+    pub(crate) variant: &'a str,
+    pub(crate) model: &'a str,
+    pub(crate) command_line: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct AnswersImported {
+    pub(crate) episodes: usize,
+    pub(crate) not_measured: usize,
+    /// Lines that are no answers to questions of the run: file, line and why.
+    pub(crate) skipped: Vec<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+pub(crate) fn import_answers(wanted: &AnswersImport<'_>) -> Result<AnswersImported, RunError> {
+    refuse_target(&RunFolder::at(wanted.out), NEW_FOLDER)?;
+    for (flag, name) in [("--variant", wanted.variant), ("--model", wanted.model)] {
+        if name.trim().is_empty() {
+            return Err(RunError::usage(format!("{flag} names nothing"), format!("give a name: {flag} NAME")));
+        }
+    }
+    let asked = ReferenceQuestions::read(wanted.like)?;
+    let file = displayed(wanted.file);
+    let bytes = bytes_of(wanted.file).map_err(|error| explain(error, &file))?;
+    let table = read_answers(&file, &bytes).map_err(|error| explain(error, &file))?;
+    let mut found = Found::new(wanted, &asked, file);
+    found.done.notes = table.notes.iter().map(|note| format!("note: {}: {note}", found.file)).collect();
+    table.rows.into_iter().for_each(|row| found.add(row));
+    if found.episodes.is_empty() {
+        let why = found.done.skipped.first().map_or("", String::as_str);
+        return Err(RunError::input(
+            format!("no line answers a question of the run of --like: {why}"),
+            "a line has the `id` or the `question` of one of its questions: `wikitrail export RUN` lists them",
+        ));
+    }
+    found.write(sha256_hex([&bytes[..]]))
+}
+
+/// The error of a file; its hint is about answers rather than datasets.
+fn explain(error: DatasetError, file: &str) -> RunError {
+    let hint = match &error.problem {
+        Problem::Io(cause) => return RunError::input(format!("cannot read `{file}`: {cause}"), "check the path"),
+        Problem::NoColumn(name, _) if name == "answer" => "each line has the `id` or `question`, and the `answer`",
+        Problem::NoColumn(..) => "name the column of the question's id `id`, or that of its text `question`",
+        Problem::Field(..) => "correct the line, or leave the value empty if it is not known",
+        Problem::Empty => "a file has at least one answer",
+        Problem::NotJson(_) | Problem::UnknownFormat(_) => {
+            "give a CSV file, or JSON Lines, with `id` or `question` and `answer` in each line"
+        }
+        _ => error.hint(),
+    };
+    RunError::input(error, hint)
+}
+
+struct Found<'a> {
+    wanted: &'a AnswersImport<'a>,
+    asked: &'a ReferenceQuestions,
+    file: String,
+    variant: String,
+    episodes: Vec<Trajectory>,
+    /// Question and repeat of each episode, with the line that it is from.
+    lines: HashMap<(String, u32), usize>,
+    unanswered: Vec<usize>,
+    by_id_alone: Vec<usize>,
+    done: AnswersImported,
+}
+
+impl<'a> Found<'a> {
+    fn new(wanted: &'a AnswersImport<'a>, asked: &'a ReferenceQuestions, file: String) -> Self {
+        let (variant, done) = (printable(wanted.variant, MAX_NAME), AnswersImported::default());
+        let (episodes, lines, unanswered, by_id_alone) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
+        Self { wanted, asked, file, variant, episodes, lines, unanswered, by_id_alone, done }
+    }
+
+    fn add(&mut self, row: AnswerRow) {
+        let line = row.line;
+        if let Err(why) = self.take(row) {
+            self.done.skipped.push(format!("{}:{line}: {}", self.file, visible_line(&why, 300)));
+        }
+    }
+
+    /// Takes a row as an episode, or says why it is none.
+    fn take(&mut self, row: AnswerRow) -> Result<(), String> {
+        let (question, how) = self.asked.find(&row.id, &row.question).map_err(|why| {
+            let named = if row.id.is_empty() { &row.question } else { &row.id };
+            format!("{why}: `{}`", visible_line(named, 80))
+        })?;
+        let place = (question.id.clone(), row.repeat);
+        if let Some(first) = self.lines.get(&place) {
+            let repeat = if row.repeat > 0 { format!(", repeat {}", row.repeat) } else { String::new() };
+            return Err(format!("line {first} has an answer to `{}`{repeat} already", visible_line(&place.0, 80)));
+        }
+        self.lines.insert(place, row.line);
+        if how == Match::IdAlone && !row.question.trim().is_empty() {
+            self.by_id_alone.push(row.line);
+        }
+        if row.answer.is_none() && row.error.is_none() {
+            self.unanswered.push(row.line);
+        }
+        let episode = episode(row, question, &self.variant);
+        self.done.episodes += 1;
+        self.done.not_measured += usize::from(!episode.measured());
+        self.episodes.push(episode);
+        Ok(())
+    }
+
+    fn write(mut self, sha256: String) -> Result<AnswersImported, RunError> {
+        self.note();
+        let manifest = self.manifest(sha256);
+        let name = &manifest.dataset.name;
+        let questions = self.asked.all().iter().map(|one| Question { dataset: name.clone(), ..stored_question(one) });
+        write_run(self.wanted.out, &manifest, questions, self.episodes.iter())?;
+        Ok(self.done)
+    }
+
+    /// Says which lines have no answer or another question, and which questions no line answers.
+    fn note(&mut self) {
+        let file = &self.file;
+        let mut notes = Vec::new();
+        if !self.unanswered.is_empty() {
+            let count = counted(self.unanswered.len(), "line");
+            let lines = listed(self.unanswered.iter());
+            notes.push(format!("note: {file}: {count} without an answer ({lines}): counted as wrong"));
+        }
+        if !self.by_id_alone.is_empty() {
+            let count = counted(self.by_id_alone.len(), "line");
+            let lines = listed(self.by_id_alone.iter());
+            notes.push(format!(
+                "note: {file}: {count} matched by the id alone ({lines}): the run of --like has another text"
+            ));
+        }
+        let answered: HashSet<&str> = self.lines.keys().map(|(id, _)| id.as_str()).collect();
+        let all = self.asked.all();
+        let missing: Vec<String> =
+            all.iter().filter(|one| !answered.contains(one.id.as_str())).map(|one| visible_line(&one.id, 80)).collect();
+        if !missing.is_empty() {
+            let (count, of) = (thousands(missing.len() as u64), counted(all.len(), "question"));
+            let ids = listed(missing.iter());
+            notes.push(format!("note: {file} has no answer to {count} of {of} ({ids}): missing, and not wrong"));
+        }
+        self.done.notes.extend(notes);
+    }
+
+    fn manifest(&self, sha256: String) -> Manifest {
+        let (wanted, asked) = (self.wanted, self.asked);
+        let repeats = self.episodes.iter().map(|episode| episode.repeat + 1).max().unwrap_or(1);
+        let mut dataset = asked.dataset.clone();
+        dataset.selected = asked.all().len();
+        let log = LogRecord {
+            path: wanted.file.display().to_string(),
+            sha256,
+            variant: self.variant.clone(),
+            samples: self.episodes.len(),
+            ..LogRecord::default()
+        };
+        let variant = imported_variant(&self.variant, printable(wanted.model, MAX_NAME));
+        Manifest { logs: vec![log], ..new_manifest(vec![variant], dataset, repeats, wanted.command_line.clone()) }
+    }
+}
+
+/// The first of several, with how many more there are.
+fn listed<T: Display>(all: impl ExactSizeIterator<Item = T>) -> String {
+    let more = match all.len().saturating_sub(MAX_LISTED) {
+        0 => String::new(),
+        more => format!(" and {} more", thousands(more as u64)),
+    };
+    all.take(MAX_LISTED).map(|one| one.to_string()).collect::<Vec<_>>().join(", ") + &more
+}
+
+fn episode(row: AnswerRow, question: &Question, variant: &str) -> Trajectory {
+    let AnswerRow { repeat, answer, steps, usage, cost_usd, wall_ms, confidence, error, .. } = row;
+    let (outcome, detail) = match (&error, &answer) {
+        (Some(error), _) => (Outcome::NotMeasured, Some(visible_line(error, 1000))),
+        (None, Some(_)) => (Outcome::Finished, None),
+        (None, None) => (Outcome::FormatFailure, Some("the file has no answer".to_owned())),
+    };
+    let mut scores: BTreeMap<String, f64> =
+        confidence.map(|value| (CONFIDENCE.to_owned(), value)).into_iter().collect();
+    let steps = match steps {
+        Some(AnswerSteps::Listed(steps)) => Some(steps),
+        Some(AnswerSteps::Count(count)) => {
+            scores.insert(STEP_COUNT.to_owned(), crate::scoring::float(count));
+            None
+        }
+        None => None,
+    };
+    let parts = [variant, &question.id, &repeat.to_string(), answer.as_deref().unwrap_or_default()];
+    Trajectory {
+        v: TRAJECTORY_VERSION,
+        id: question.id.clone(),
+        index: question.index,
+        variant: variant.to_owned(),
+        repeat,
+        question: question.question.clone(),
+        answers: question.answers.clone(),
+        steps_recorded: steps.is_some(),
+        steps: steps.unwrap_or_default(),
+        key: sha256_hex([parts.join("\n").as_bytes()]),
+        // What was said before an error is not what would have been said.
+        answer: answer.filter(|_| error.is_none()),
+        outcome,
+        detail,
+        failure: None,
+        usage: usage.unwrap_or_default(),
+        cost_usd,
+        started_at: String::new(),
+        wall_ms: wall_ms.unwrap_or_default(),
+        compat: None,
+        scores,
+        repairs: Vec::new(),
+        votes: Vec::new(),
+        branch: None,
+    }
+}
