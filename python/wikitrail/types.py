@@ -32,7 +32,7 @@ class CallVerbatim(TypedDict):
 class Call(TypedDict):
     """One model call."""
 
-    prompt_sha256: str
+    prompt_sha256: str | Literal['']  # of the exact prompt; empty in imported runs, whose prompts are not known
     prompt_chars: int  # length of the prompt in characters
     stop: list[str]  # stop sequences of the request
     completion: str  # the completion, cut before the first stop

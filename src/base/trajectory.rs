@@ -155,7 +155,7 @@ pub struct Step<S = String> {
 /// One model call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Call<S = String> {
-    /// SHA-256 of the exact prompt.
+    /// SHA-256 of the exact prompt; empty where another program does not say it.
     pub prompt_sha256: S,
     /// Its length in characters.
     pub prompt_chars: usize,

@@ -238,7 +238,8 @@ fn with_calls(episode: &ScoredEpisode) -> Option<&Trajectory> {
 }
 
 fn repairs(episode: &ScoredEpisode) -> Option<impl Iterator<Item = &Repair>> {
-    Some(with_calls(episode)?.repairs.iter())
+    // Another program's protocol is not known, nor what was mended of it.
+    Some(with_calls(episode)?).filter(|trajectory| trajectory.compat.is_some()).map(|one| one.repairs.iter())
 }
 
 fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {

@@ -168,7 +168,8 @@ impl Tally {
         let bad_calls = trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count();
         add(&mut total.steps, trajectory.has_steps().then_some(steps));
         add(&mut total.calls, calls);
-        add(&mut total.bad_calls, calls.map(|_| bad_calls));
+        // Another program's protocol is not known, nor what was mended of it.
+        add(&mut total.bad_calls, calls.filter(|_| trajectory.compat.is_some()).map(|_| bad_calls));
         let Some(score) = score else {
             self.score.hidden += 1;
             return;

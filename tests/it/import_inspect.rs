@@ -256,6 +256,92 @@ fn what_was_submitted_is_the_answer() {
     import(&["--scorer", "nosuch"]).refused(3, &["`log.json` has no scorer `nosuch`", "hint: its scorers are match"]);
 }
 
+/// The transcript is steps, scores are metrics, and what follows from steps is as in the run that the log was made of.
+#[test]
+fn a_transcript_is_steps_and_scores_are_metrics() {
+    let dir = WorkDir::new();
+    dir.wikitrail(&["run", "--quiet", "--out", "mine"]).ok();
+    let exported = dir.wikitrail(&["export", "mine", "--format", "inspect"]).ok().stdout;
+    let mut exported: Value = serde_json::from_str(&exported).expect("JSON");
+    for sample in exported["samples"].as_array_mut().expect("samples") {
+        sample["scores"]["grader"] = json!({"value": {"fit": "C", "style": 3.5}});
+    }
+    dir.write("log.json", exported.to_string());
+    dir.wikitrail(&["import", "inspect", "log.json", "--out", "theirs", "--like", "mine", "--variant", "other"]).ok();
+    let cells = |run: &str, names: &[&str]| {
+        let csv = dir.wikitrail(&["export", run, "--format", "jsonl", "--rows", "questions"]).ok().stdout;
+        let rows = csv.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let row = |row: Value| {
+            std::iter::once("id").chain(names.iter().copied()).map(|name| row[name].clone()).collect::<Vec<_>>()
+        };
+        let mut rows: Vec<Vec<Value>> = rows.map(row).collect();
+        rows.sort_by_key(|row| row[0].to_string());
+        rows
+    };
+    let same = [
+        "steps",
+        "calls",
+        "searches",
+        "lookups",
+        "missed_searches",
+        "gold_pages_opened",
+        "sentences_seen",
+        "grounding",
+        "failure_class",
+        "type",
+        "level",
+        "hops",
+    ];
+    assert_eq!(cells("theirs", &same), cells("mine", &same));
+    assert_eq!(cells("theirs", &["inspect_em"]), cells("mine", &["em"]));
+    let score = dir.wikitrail(&["score", "theirs", "--json"]).json();
+    let of = |name: &str| {
+        score["metrics"].as_array().expect("metrics").iter().find(|one| one["metric"] == name).expect("it")
+    };
+    assert_eq!((&of("grader_fit")["mean"], &of("grader_style")["mean"]), (&json!(1.0), &json!(3.5)));
+    assert_eq!(of("inspect_em")["mean"], score["variants"][0]["em"]);
+    let compared = dir.wikitrail(&["compare", "mine", "theirs", "--metric", "em,steps", "--json"]).json();
+    assert_eq!(compared["metrics"][1]["pairs"][0]["difference"], json!(0.0), "{compared}");
+    let records = dir.records("theirs");
+    assert_eq!((&records[0]["variant"], &records[0]["compat"]), (&json!("other"), &Value::Null));
+    for args in [
+        &["show", "theirs", "sample-001"][..],
+        &["report", "mine", "theirs", "--out", "r.html"],
+        &["show", "theirs", "--class", "search"],
+    ] {
+        dir.wikitrail(args).ok();
+    }
+}
+
+/// Of tools that are not ours only the text counts, whoever serves it.
+#[test]
+fn tools_of_others_show_text() {
+    let dir = WorkDir::new();
+    let asked = json!([{"id": "c", "function": "browse\u{1b}[2J", "arguments": {"url": "x"}}]);
+    let model = json!({"event": "model", "output": {"choices": [{"stop_reason": "tool_calls",
+        "message": {"content": "Let me see.", "tool_calls": asked}}], "usage": {"input_tokens": 3, "output_tokens": 4}}});
+    let mut read = sample(&json!("a"), 1, "Rome", &json!("C"));
+    read["events"] = json!([model, {"event": "tool", "function": "browse\u{1b}[2J", "arguments": {"url": "x"}, "result": "It is Rome."}]);
+    let mut failed = sample(&json!("b"), 1, "Paris", &json!("I"));
+    failed["events"] = json!([{"event": "tool", "function": "browse", "arguments": {"url": "x"}, "result": "",
+        "error": {"type": "timeout", "message": "no\u{1b}[2J answer"}}]);
+    dir.write("log.json", log(&[read, failed]));
+    dir.wikitrail(&["import", "inspect", "log.json", "--out", "r"]).ok();
+    let records = dir.records("r");
+    let step = &records[0]["steps"][0];
+    assert_eq!(
+        (&step["tool"], &step["input"], &step["thought"]),
+        (&json!("other"), &json!("x"), &json!("Let me see."))
+    );
+    assert_eq!(records[1]["steps"][0]["observation"], "no\u{1b}[2J answer");
+    let csv = dir.wikitrail(&["export", "r", "--format", "jsonl", "--rows", "questions"]).ok().stdout;
+    let rows: Vec<Value> = csv.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let cells = |name: &str| [rows[0][name].clone(), rows[1][name].clone()];
+    assert_eq!((cells("grounding"), cells("steps")), ([json!("grounded"), json!("ungrounded")], [json!(1), json!(1)]));
+    assert_eq!((cells("calls"), cells("match")), ([json!(1), Value::Null], [json!(1.0), json!(0.0)]));
+    assert!(!dir.wikitrail(&["show", "r", "a"]).ok().stdout.contains('\u{1b}'));
+}
+
 /// What only some samples say has no sum; counts and costs below zero are none, and a call of a tool is no answer.
 #[test]
 fn what_a_sample_does_not_say_is_in_no_figure() {

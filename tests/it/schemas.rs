@@ -137,11 +137,19 @@ fn every_judgement_and_every_imported_run_is_valid() {
     Schema::of("manifest.schema.json").assert_valid(&folder.manifest("r"));
     folder.records("r").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
     let log = json!({"version": 2, "status": "error", "eval": {"task": "t", "dataset": {"samples": 3}, "config": {"epochs": 2}},
-        "samples": [{"id": 1, "epoch": 1, "input": "Q?", "target": "A", "output": {"completion": "A"}}]});
+        "samples": [{"id": 1, "epoch": 1, "input": "Q?", "target": "A", "output": {"completion": "A"}, "scores": {"s": {"value": "C"}},
+            "events": [{"event": "model", "timestamp": "2026-01-02T03:04:05+00:00", "output": {"choices": [{"message": {"content": "A"}}]}},
+                {"event": "tool", "function": "f", "arguments": {}, "result": "r"}]}]});
     folder.write("log.json", log.to_string());
     folder.wikitrail(&["import", "inspect", "log.json", "--out", "theirs"]).ok();
     Schema::of("manifest.schema.json").assert_valid(&folder.manifest("theirs"));
     folder.records("theirs").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
+    folder.write("a.csv", "id,answer,tokens,confidence,steps\n1,A,7,0.5,3\n");
+    let answers =
+        ["import", "answers", "a.csv", "--like", "theirs", "--variant", "v", "--model", "m", "--out", "answers"];
+    folder.wikitrail(&answers).ok();
+    Schema::of("manifest.schema.json").assert_valid(&folder.manifest("answers"));
+    folder.records("answers").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
     let classes = "search lookup reasoning label hallucination loop format cut declined limit gold-wrong ambiguous";
     let rows: Vec<String> = classes.split(' ').map(|class| format!("e/0,{class},3,n,{class}")).collect();
     folder.write("said.csv", format!("id,class,step,note,by\n{}\n", rows.join("\n")));

@@ -1,5 +1,6 @@
 //! A run folder of the answers in logs of Inspect (`inspect_ai`).
 
+use super::inspect_events::{metrics, steps};
 use super::inspect_file::{AnswerFrom, Head, LogSettings, Sample, Take, read_log};
 use super::reference::{Match, ReferenceQuestions};
 use super::{NEW_FOLDER, displayed, files_of, imported_dataset, write_run};
@@ -167,6 +168,9 @@ impl<'a> Found<'a> {
         let sample: Sample = serde_json::from_str(text).map_err(|error| json_error::in_line(&error))?;
         self.scorers.extend(sample.scorers().cloned());
         let mut episode = sample.episode(&variant.name, self.wanted.answer, &said.submit)?;
+        episode.steps = steps(&sample, &said.submit, &episode);
+        episode.steps_recorded = !episode.steps.is_empty();
+        episode.scores = metrics(sample.scores());
         let question = if let Some(asked) = &self.asked {
             let (question, how) = asked.find(&episode.id, &episode.question)?;
             self.by_id_alone += usize::from(how == Match::IdAlone);

@@ -326,7 +326,7 @@ pub(crate) enum AnswerFrom<'a> {
 }
 
 impl Sample {
-    /// The sample as an episode without a key; `tools` submit an answer. The error says why it cannot be one.
+    /// The sample as an episode without a key, steps and scores; `tools` submit an answer. The error says why it cannot be one.
     pub(super) fn episode(&self, variant: &str, from: AnswerFrom<'_>, tools: &[String]) -> Result<Trajectory, String> {
         let id = id_of(&self.id).ok_or("its id is neither a text nor a number")?;
         if !(1..=MAX_EPOCHS).contains(&self.epoch) {
@@ -404,9 +404,15 @@ impl Sample {
         metadata.chain(choices).filter(|(_, value)| value.to_string().len() <= MAX_META).collect()
     }
 
-    /// The argument of the agent's last call that submitted an answer: agents called as tools submit theirs to it.
-    fn submitted(&self, tools: &[String]) -> Option<String> {
-        let events = self.events.as_deref()?;
+    /// What took place, in order.
+    pub(super) fn events(&self) -> &[Value] {
+        self.events.as_deref().unwrap_or_default()
+    }
+
+    /// The place of the event by which the agent submitted its answer, the last of several: agents called as tools submit theirs
+    /// to it.
+    pub(super) fn submission(&self, tools: &[String]) -> Option<usize> {
+        let events = self.events();
         let span = |event: &Value| event["event"] == "span_begin";
         let spans: HashMap<&str, &Value> = events
             .iter()
@@ -427,7 +433,12 @@ impl Sample {
                 && event["pending"] != true
                 && !of_another(event)
         };
-        let event = events.iter().rev().find(submits)?;
+        events.iter().rposition(|event| submits(&event))
+    }
+
+    /// The argument of that call.
+    fn submitted(&self, tools: &[String]) -> Option<String> {
+        let event = &self.events()[self.submission(tools)?];
         let argument = &event["arguments"]["answer"];
         let argument = if argument.is_null() { &event["result"] } else { argument };
         match argument {
@@ -446,7 +457,7 @@ impl Sample {
     }
 
     /// The text of a message: one text, or parts of which some are texts.
-    fn content(&self, content: &Value) -> Option<String> {
+    pub(super) fn content(&self, content: &Value) -> Option<String> {
         match content {
             Value::Array(parts) => {
                 let texts = parts.iter().filter(|part| part["type"] == "text");
@@ -457,10 +468,14 @@ impl Sample {
     }
 
     /// A text, from the attachments if it stands there.
-    fn resolved(&self, text: &Value) -> Option<String> {
+    pub(super) fn resolved(&self, text: &Value) -> Option<String> {
         let text = text.as_str()?;
         let attached = text.strip_prefix(ATTACHMENT).and_then(|id| self.attachments.as_ref()?.get(id)?.as_str());
         Some(attached.unwrap_or(text).to_owned())
+    }
+
+    pub(super) fn scores(&self) -> Option<&Map<String, Value>> {
+        self.scores.as_ref()
     }
 
     /// The names of the scorers that read an answer from it.
@@ -502,9 +517,7 @@ impl Sample {
         let sane = |usage: &Value| usage["total_cost"].as_f64().is_none_or(|cost| cost >= 0.0);
         let cost = cost.filter(|cost| cost.is_finite() && all().next().is_some() && all().all(sane));
         // A count below zero is none, and makes none of the sum.
-        let miscounted =
-            |usage: &Value| COUNTS.iter().any(|name| usage[name].as_f64().is_some_and(|count| count < 0.0));
-        if all().any(miscounted) {
+        if all().any(is_miscounted) {
             return (Usage::default(), cost);
         }
         (all().take(MAX_MODELS).map(tokens).fold(Usage::default(), |sum, usage| sum + usage), cost)
@@ -518,8 +531,12 @@ impl Sample {
     }
 }
 
+pub(super) fn is_miscounted(usage: &Value) -> bool {
+    COUNTS.iter().any(|name| usage[name].as_f64().is_some_and(|count| count < 0.0))
+}
+
 /// Tokens of one model. Tokens of cache and reasoning are counted beside or among the others: the total says which.
-fn tokens(usage: &Value) -> Usage {
+pub(super) fn tokens(usage: &Value) -> Usage {
     let count = |name: &str| usage[name].as_u64().unwrap_or_default().min(MAX_COUNT);
     let (input, output, reasoning) = (count("input_tokens"), count("output_tokens"), count("reasoning_tokens"));
     let (read, write) = (count("input_tokens_cache_read"), count("input_tokens_cache_write"));
@@ -544,7 +561,7 @@ pub(super) fn instant(text: &str) -> Option<String> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast ends at the bounds")]
-fn milliseconds(seconds: f64) -> u64 {
+pub(super) fn milliseconds(seconds: f64) -> u64 {
     ((seconds * 1000.0) as u64).min(MAX_COUNT)
 }
 
