@@ -177,7 +177,7 @@ pub(crate) fn compare_runs(
         return compare_values(request, setting, pairs, (sources, names, figures), tell);
     }
     let short = results::short_names(&sources, &names);
-    pairs = pairs.with_whole_names(&short);
+    pairs = pairs.with_names(|name| short.whole(name).to_owned());
     let mut absent = None;
     if pairs.is_all() {
         (pairs, absent) = results::planned(&sources.iter().map(Source::pairs).collect::<Vec<_>>(), &names);
@@ -712,7 +712,7 @@ pub(crate) fn check_plan(
     sources.extend(others);
     let mut names = results::names(&sources);
     let short = results::short_names(&sources, &names);
-    pairs = pairs.with_whole_names(&short);
+    pairs = pairs.with_names(|name| short.whole(name).to_owned());
     if pairs.is_all() {
         (pairs, _) = results::planned(&of_all, &names);
     }

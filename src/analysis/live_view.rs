@@ -242,7 +242,9 @@ impl Viewer {
         let stopped = stopped.collect();
         let link = |entry: &Entry| {
             let alone = entry.run == entry.path;
-            let at = if alone { String::new() } else { format!("#/?variant={}", encoded(&entry.variant)) };
+            let called = entry.short.strip_prefix(&entry.path).and_then(|rest| rest.strip_prefix('@'));
+            let called = called.unwrap_or(&entry.variant);
+            let at = if alone { String::new() } else { format!("#/?variant={}", encoded(called)) };
             format!("run/{}{at}", encoded(&entry.path))
         };
         let title = self.settings.folders.join(", ");

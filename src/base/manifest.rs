@@ -460,10 +460,10 @@ impl Pairs {
         new
     }
 
-    /// The same pairs, with whole names for short ones.
-    pub(crate) fn with_whole_names(mut self, short: &ShortNames) -> Self {
+    /// The same pairs under other names.
+    pub(crate) fn with_names(mut self, other: impl Fn(&str) -> String) -> Self {
         for name in self.baseline.iter_mut().chain(self.contrasts.iter_mut().flatten()) {
-            *name = short.whole(name).to_owned();
+            *name = other(name);
         }
         self
     }

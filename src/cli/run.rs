@@ -525,15 +525,16 @@ fn print_plan(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     // A dataset's own settings make other variants.
     let mut shown = Differing::default();
     for run in &runs {
-        let of_run = Differing::of(&run.manifest.variants);
+        let of_run = Differing::of(&run.manifest.variants).called(&run.manifest.short_names());
         if of_run != shown {
             write!(out, "{}", cells(&of_run, View::of_stdout().width))?;
             shown = of_run;
         }
     }
     for PlannedRun { manifest, estimate, .. } in &runs {
+        let short = manifest.short_names();
         let row = |row: &EstimateRow| Costs {
-            variant: row.variant.clone(),
+            variant: short.of_name(&row.variant).to_owned(),
             episodes: row.due,
             expected: row.expected,
             most: row.most,

@@ -202,6 +202,34 @@ fn no_two_scripts_share_a_name_and_none_writes_markup() {
     assert_eq!(count, scripts.count(), "every module is part of the page");
 }
 
+#[test]
+fn variants_are_called_by_what_differs_on_the_page_and_in_the_plan() {
+    let dir = WorkDir::new();
+    let settings = "protocol = [\"robust\"]\ntemperature = [0, 0.7]\nmax_steps = [3, 4]\n";
+    let baseline = "robust/temperature=0/max_steps=3";
+    let head = format!("name = \"x\"\nbaseline = \"{baseline}\"\ndataset = \"datasets/sample.jsonl\"\n");
+    dir.write("x.toml", format!("{head}[matrix]\n{settings}"));
+    let plan = dir.run(&["x.toml", "--dry-run", "--limit", "4"]).ok().stdout;
+    assert!(plan.matches(" t=0.7/steps=4 ").count() == 2 && !plan.contains("robust/"), "{plan}");
+    dir.run(&["x.toml", "--limit", "4", "--quiet", "--out", "x"]).ok();
+    dir.wikitrail(&["report", "x", "--out", "x.html"]).ok();
+    let page = dir.read("x.html");
+    let variant = &meta(&page)["variants"][0];
+    assert_eq!((&variant["name"], &variant["variant"]), (&"t=0/steps=3".into(), &baseline.into()));
+    assert_eq!(variant["target"], format!("x@{baseline}"));
+    let scores = between(&page, "id=\"scores\"", "<div class=\"buttons\"");
+    assert!(scores.contains(&format!("<th scope=\"row\" title=\"{baseline}\">t=0/steps=3</th>")), "{scores}");
+    let shown = page.split("<script").next().expect("markup");
+    let whole = shown.match_indices(baseline).map(|(at, _)| shown[..at].chars().next_back());
+    // The pointer shows it, the settings have it in brackets, and their JSON as it is.
+    assert!(
+        whole.clone().all(|before| [Some('"'), Some('('), Some(';')].contains(&before)),
+        "{:?}",
+        whole.collect::<Vec<_>>()
+    );
+    assert_eq!(between(&page, "All 3 pairs", "</table>").matches("− t=0/steps=3<").count(), 3, "the baseline");
+}
+
 /// Runs whose every file is named by its whole path, in a folder with a blank in its name; one run cannot replay the other.
 fn runs_by_whole_paths(dir: &WorkDir, home: &str) {
     for name in ["datasets/sample.jsonl", "datasets/sample-wiki/articles.jsonl", "prompts/hotpotqa.toml"] {

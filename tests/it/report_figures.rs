@@ -100,6 +100,31 @@ fn count(n: &Value) -> String {
     n.as_u64().map_or_else(|| "–".to_owned(), |n| n.to_string())
 }
 
+/// What `compare` and `list` print, with their variants called as the page calls them.
+fn called(page: &str, compared: &Value) -> impl Fn(Value) -> Value + use<> {
+    let meta: Value = serde_json::from_str(between(page, "id=\"wt-meta\">", "</script>")).expect("JSON");
+    let [shown, whole] =
+        [&meta["variants"], &compared["sources"]].map(|list| list.as_array().expect("variants").clone());
+    let name = |value: &Value| value["name"].as_str().expect("a name").to_owned();
+    let pair = |whole: &Value| {
+        let of_run = |shown: &&Value| shown["variant"] == whole["variant"] && shown["run"] == whole["path"];
+        (name(whole), name(shown.iter().find(of_run).expect("the same variant")))
+    };
+    let mut names: Vec<(String, String)> = whole.iter().map(pair).collect();
+    // A name may be a part of another one.
+    names.sort_by_key(|(whole, _)| std::cmp::Reverse(whole.len()));
+    move |value| {
+        let mut text = value.to_string();
+        for (at, (whole, _)) in names.iter().enumerate() {
+            text = text.replace(whole, &format!("\u{1}{at}\u{1}"));
+        }
+        for (at, (_, short)) in names.iter().enumerate() {
+            text = text.replace(&format!("\u{1}{at}\u{1}"), short);
+        }
+        serde_json::from_str(&text).expect("JSON")
+    }
+}
+
 /// What the page of some runs shows, beside what `compare` and `list` print of them.
 struct Shown {
     name: &'static str,
@@ -115,7 +140,10 @@ impl Shown {
         let flags = ["--json", "--flips=all", "--metric", metrics];
         let compared = dir.wikitrail(&[&["compare"], runs, &flags[..]].concat()).json();
         let listed = dir.wikitrail(&[&["list"], runs, &["--json"]].concat()).ok().lines();
-        Self { name, page: dir.read("p.html"), compared, listed, figures: 0 }
+        let page = dir.read("p.html");
+        let called = called(&page, &compared);
+        let (compared, listed) = (called(compared), listed.into_iter().map(&called).collect());
+        Self { name, page, compared, listed, figures: 0 }
     }
 
     #[track_caller]

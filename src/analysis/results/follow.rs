@@ -2,6 +2,7 @@
 
 use crate::base::Trajectory;
 use crate::base::bounded::{read_line, too_long};
+use crate::base::short_names::ShortNames;
 use crate::base::text::visible_line;
 use crate::runner::store::{RunFolder, StoreError};
 use crate::scoring::{Tally, float, score_answers};
@@ -66,6 +67,13 @@ pub(crate) struct Newest {
     pub(crate) right: Option<bool>,
 }
 
+impl Newest {
+    /// The same with its variant called as tables call it.
+    fn called(&self, short: &ShortNames) -> Self {
+        Self { variant: short.of_name(&self.variant).to_owned(), ..self.clone() }
+    }
+}
+
 /// What tells the records of a run from earlier ones: their length, and whether a process is at work on it.
 pub(crate) fn version(folder: &RunFolder) -> Result<String, StoreError> {
     let files = folder.trajectory_files(None)?;
@@ -106,6 +114,7 @@ impl Follower {
         let modified = files.iter().filter_map(|path| path.metadata().ok()?.modified().ok());
         let going = self.folder.is_going();
         let (failed, reason) = self.failures();
+        let short = manifest.short_names();
         Ok(Progress {
             done: self.recorded.len(),
             total: manifest.planned_in_all(),
@@ -116,7 +125,7 @@ impl Follower {
             last: modified.max().filter(|_| !self.recorded.is_empty()),
             failed,
             reason,
-            newest: self.newest.iter().cloned().collect(),
+            newest: self.newest.iter().map(|newest| newest.called(&short)).collect(),
         })
     }
 

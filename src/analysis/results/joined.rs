@@ -2,11 +2,12 @@
 
 use super::{
     CorrectedFigure, Episode, Field, JUDGE, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Wanted, differences,
-    load, name_accuracy, names, planned, stopped, with_recorded,
+    load, name_accuracy, names, planned, short_names, stopped, with_recorded,
 };
 use crate::analysis::compare::{
     Comparison, FigureComparison, NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs,
 };
+use crate::base::short_names::ShortNames;
 use crate::base::stats::holm;
 use crate::base::text::visible_line;
 use crate::dataset::ValueTable;
@@ -44,7 +45,7 @@ pub(crate) struct Results {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) sources: Vec<Source>,
-    /// Their names, unique among all variants of the results.
+    /// Their names, unique among all variants of the results; compared ones are called by what differs.
     pub(crate) names: Vec<String>,
     /// EM, which may be an accuracy.
     pub(crate) score: NamedFigure,
@@ -75,9 +76,12 @@ impl Results {
             sources.into_iter().partition(|source| !source.episodes.is_empty());
         notes.extend(begun.iter().map(|source| format!("note: `{}` has no finished episode yet", source.run.typed())));
         let names = names(&sources);
+        let short = if compared { short_names(&sources, &names) } else { ShortNames::default() };
         let groups = grouped(sources.into_iter().zip(names).collect());
-        let groups =
-            groups.into_iter().map(|members| Group::of(members, compared, (&judged, &joined), &mut notes)).collect();
+        let groups = groups
+            .into_iter()
+            .map(|members| Group::of(members, &short, compared, (&judged, &joined), &mut notes))
+            .collect();
         Ok(Self { groups, notes })
     }
 
@@ -168,11 +172,13 @@ fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
 impl Group {
     fn of(
         members: Vec<Member>,
+        short: &ShortNames,
         compared: bool,
         (judged, joined): (&JudgedRuns, &[JoinedMetric]),
         notes: &mut Vec<String>,
     ) -> Self {
-        let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+        let (sources, whole): (Vec<_>, Vec<_>) = members.into_iter().unzip();
+        let names: Vec<String> = whole.iter().map(|name| short.of_name(name).to_owned()).collect();
         notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));
         let mut figures: Vec<NamedFigure> =
             FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name)).collect();
@@ -205,7 +211,8 @@ impl Group {
             names,
         };
         if compared {
-            let (pairs, absent) = planned(&group.sources.iter().map(Source::pairs).collect::<Vec<_>>(), &group.names);
+            let (pairs, absent) = planned(&group.sources.iter().map(Source::pairs).collect::<Vec<_>>(), &whole);
+            let pairs = pairs.with_names(|name| short.of_name(name).to_owned());
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
             let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());

@@ -4,6 +4,7 @@
 //! docs/experiments.md follow from these declarations. CONTRIBUTING.md shows how one is added.
 
 use crate::base::manifest::UNKNOWN;
+use crate::base::short_names::ShortNames;
 use crate::base::{Method, PriceRecord, Reasoning, Variant, WikiKind, WikiName, has_prefill};
 use crate::prompting::protocol;
 use crate::prompting::{self, ExemplarOrder};
@@ -605,6 +606,14 @@ impl Differing {
         }
         differing.rows = rows;
         differing
+    }
+
+    /// The same with the variants called as tables call them.
+    pub(crate) fn called(mut self, short: &ShortNames) -> Self {
+        for (name, _) in &mut self.rows {
+            *name = short.of_name(name).to_owned();
+        }
+        self
     }
 }
 

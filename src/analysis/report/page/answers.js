@@ -1,6 +1,6 @@
 // The tables above the steps of a question: every variant's answer, and the answers of all repeats.
 import { el } from "./dom.js";
-import { episodeOf, groups, nameOf, ownVariants, repeatOf } from "./episodes.js";
+import { episodeOf, groups, nameOf, ownVariants, repeatOf, wholeNameOf } from "./episodes.js";
 import { mark, markOf } from "./rows.js";
 
 /** @typedef {import("./episodes.js").Subject} Subject */
@@ -93,7 +93,7 @@ function answerRow(subject, pair, group) {
         "tr",
         { class: shown ? "shown" : "", "aria-current": shown ? "true" : null, ...(several ? { click: pick } : {}) },
         ...(several ? [radio(subject, pair, "left", group, text), radio(subject, pair, "right", group, text)] : []),
-        el("th", { scope: "row" }, el("span", { class: "names", title: text }, ...names.flatMap((name, i) => (i > 0 ? [", ", name] : [name])))),
+        el("th", { scope: "row" }, el("span", { class: "names", title: ordered.map((own) => wholeNameOf(subject, own)).join(", ") }, ...names.flatMap((name, i) => (i > 0 ? [", ", name] : [name])))),
         el("td", { class: "verdict-cell" }, verdictOf(subject, group)),
         el("td", { dir: "auto", class: "answer-cell" }, (episode ? episode.answer : columns?.answer[index]) ?? "–"),
         el("td", { class: "scores" }, episode ? scores(episode, hidden) : ""),

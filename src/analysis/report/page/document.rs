@@ -8,7 +8,7 @@ use super::sections::{self, Part, failures_section, flips_section};
 use super::verdict;
 use super::{Episodes, Limits, Live, Stopped, parts};
 use crate::analysis::report::sheet::Heading;
-use crate::analysis::results::{Group, Origin, Results, Setting, folder_name};
+use crate::analysis::results::{Group, Origin, Results, folder_name};
 use crate::base::Manifest;
 use crate::base::text::{counted, cut, shell_word, thousands};
 use base64::Engine as _;
@@ -393,13 +393,14 @@ fn sentence(note: &str) -> String {
 fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
     html.section("settings", "Settings", |html| {
         for part in parts.iter().filter(|part| !part.group.settings.is_empty()) {
-            differing(html, &part.group.settings, &part.group.names);
+            differing(html, part);
         }
         html.element("details", &[], |html| {
             html.leaf("summary", &[], "All settings");
             for (source, name) in results.variants() {
                 let Some(origin) = &source.origin else { continue };
-                html.leaf("h3", &[], name);
+                let whole = sections::whole_name(source, name).map_or_else(String::new, |whole| format!(" ({whole})"));
+                html.leaf("h3", &[], &(name.clone() + &whole));
                 let text = serde_json::to_string_pretty(&origin.variant).unwrap_or_default();
                 html.leaf("pre", &[("tabindex", "0")], &without_folders(&text));
             }
@@ -417,12 +418,13 @@ fn settings_section(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
     });
 }
 
-fn differing(html: &mut Html, settings: &[Setting], names: &[String]) {
+fn differing(html: &mut Html, part: &Part<'_>) {
+    let Group { settings, names, .. } = part.group;
     let names_of = settings.iter().map(|setting| setting.name.as_str());
     let headings: Vec<Heading> = std::iter::once("variant").chain(names_of).map(Heading::words).collect();
     html.table("Settings that differ", &headings, |html| {
         for (at, name) in names.iter().enumerate() {
-            html.row(name, |html| {
+            html.row_of(name, part.whole(at), |html| {
                 for setting in settings {
                     html.leaf("td", &[], &short_word(setting.values.get(at).map_or("–", String::as_str)));
                 }

@@ -1,5 +1,5 @@
 // The episodes of the open question: which there are, how they are called, and where two of them part.
-import { pairIndex, variantsOf } from "./filter.js";
+import { pairIndex, variantsOf, wholeName } from "./filter.js";
 
 /**
  * @typedef {object} Subject
@@ -90,6 +90,15 @@ export function nameOf(subject, v) {
     }
     const place = ownVariants(subject).indexOf(v);
     return `variant ${place < 26 ? String.fromCharCode(65 + place) : place + 1}`;
+}
+
+/**
+ * The name of a variant in its run; a blind judge does not learn it.
+ * @param {Subject} subject
+ * @param {number} v
+ */
+export function wholeNameOf(subject, v) {
+    return subject.hides(v, repeatOf(subject)) ? nameOf(subject, v) : wholeName(subject.meta.variants[v]);
 }
 
 /**

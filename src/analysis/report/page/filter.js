@@ -13,6 +13,15 @@ export function variantOf(meta, name) {
 }
 
 /**
+ * The name of a variant in its run, where the page calls it by a shorter one.
+ * @param {Variant | undefined} variant
+ */
+export function wholeName(variant) {
+    const [name, whole] = [variant?.name ?? "", variant?.variant ?? ""];
+    return name.includes(whole) ? name : whole;
+}
+
+/**
  * Whether some repeats of a variant are right and some wrong.
  * @param {VariantColumns} variant
  * @param {number} i

@@ -79,8 +79,14 @@ impl Html {
     }
 
     pub(super) fn row(&mut self, name: &str, cells: impl FnOnce(&mut Self)) {
+        self.row_of(name, None, cells);
+    }
+
+    /// A row of a short name; the pointer shows the whole one.
+    pub(super) fn row_of(&mut self, name: &str, whole: Option<&str>, cells: impl FnOnce(&mut Self)) {
+        let attributes = [("scope", "row")].into_iter().chain(whole.map(|whole| ("title", whole)));
         self.element("tr", &[], |html| {
-            html.leaf("th", &[("scope", "row")], name);
+            html.leaf("th", &attributes.collect::<Vec<_>>(), name);
             cells(html);
         });
         self.text.push('\n');

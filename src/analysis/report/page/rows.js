@@ -2,7 +2,7 @@
 import { addressOf } from "./address.js";
 import { columnsOf } from "./columns.js";
 import { el, unseen } from "./dom.js";
-import { isUnstable, sortOf } from "./filter.js";
+import { isUnstable, sortOf, wholeName } from "./filter.js";
 
 /** Ids with more characters are shortened in the middle: so many are left at each end. */
 const LONG_ID = 15;
@@ -84,12 +84,13 @@ function summary(table, i) {
 export function headRow(columns, meta, order, change) {
     const head = el("tr", { role: "row", "aria-rowindex": 1 });
     const sort = sortOf(meta, order);
-    for (const { kind, key, title } of columns) {
+    for (const { kind, key, title, v } of columns) {
+        const whole = title.replace(meta.variants[v]?.name ?? "", () => wholeName(meta.variants[v]));
         const own = sort !== null && order.replace(/^-/, "") === key;
         const direction = own ? (sort.descending ? "descending" : "ascending") : null;
         const next = direction === null ? key : direction === "ascending" ? `-${key}` : "";
         const sign = direction && el("span", { "aria-hidden": "true" }, direction === "ascending" ? " ▲" : " ▼");
-        const button = el("button", { type: "button", class: "sort", "data-key": key, title: `Sort by ${title}`, click: () => change(next) }, title, sign);
+        const button = el("button", { type: "button", class: "sort", "data-key": key, title: `Sort by ${whole}`, click: () => change(next) }, title, sign);
         head.append(el("th", { role: "columnheader", scope: "col", class: kind, "aria-sort": direction }, button));
     }
     return head;

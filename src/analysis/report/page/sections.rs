@@ -66,6 +66,11 @@ impl<'a> Part<'a> {
         order
     }
 
+    /// The name of a variant in its run, where it is called by a shorter one.
+    pub(super) fn whole(&self, at: usize) -> Option<&'a str> {
+        whole_name(&self.group.sources[at], &self.group.names[at])
+    }
+
     /// Whether any episode was measured.
     pub(super) fn is_measured(&self) -> bool {
         self.group.sources.iter().any(|source| source.episodes.iter().any(|episode| episode.item.measured))
@@ -74,6 +79,12 @@ impl<'a> Part<'a> {
     pub(super) fn own_rows(&self) -> impl Iterator<Item = &QuestionRow<'_>> {
         self.rows.iter().filter(|row| row.group == self.at)
     }
+}
+
+/// The name of a variant in its run, where it is called by a shorter one.
+pub(super) fn whole_name<'a>(source: &'a Source, called: &str) -> Option<&'a str> {
+    // The run's name may be in front, and the number of a variant that is named twice behind.
+    source.run.variant.as_deref().filter(|whole| !called.contains(*whole))
 }
 
 /// The pairs without those whose variants have the same results as another pair's, and how many these are.
@@ -164,7 +175,7 @@ pub(super) fn scores_section(html: &mut Html, part: &Part<'_>) {
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
         html.table(&scores_caption(part), &headings, |html| {
             for at in part.order() {
-                html.row(&names[at], |html| {
+                html.row_of(&names[at], part.whole(at), |html| {
                     html.element("td", &[], |html| {
                         means[at].iter().for_each(|mean| charts::score(html, mean, scale, label));
                     });
@@ -465,7 +476,7 @@ pub(super) fn failures_section(html: &mut Html, part: &Part<'_>) {
         headings.extend(["wrong", "ended at the step limit"].map(Heading::numbers));
         html.table("Wrong questions by failure class; a number lists them", &headings, |html| {
             for ((name, counts), at) in names.iter().zip(&counts).zip(part.first..) {
-                html.row(name, |html| {
+                html.row_of(name, part.whole(at - part.first), |html| {
                     for (class, count) in classes.iter().map(|at| (FailureClass::ALL[*at], counts[*at])) {
                         let data =
                             [("data-show", "wrong"), ("data-variant", name.as_str()), ("data-class", class.name())];
