@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The simulated tables of docs/statistics.md, from the code that `compare` decides with, seeded. It fails if a figure leaves its band.
+# The simulated tables of docs/statistics-tables.md, from the code that `compare` decides with, seeded. It fails if a figure leaves its band.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,7 @@ Options:
   --short  200 simulations of each case rather than 2,000, and 1,000 resamples rather than 10,000
   --help   this text
 
-Tables: error, coverage, words, means, power, stopping, agreement, branches [default: all]
+Tables: error, coverage, words, means, attempts, power, stopping, agreement, branches, within, spread [default: all]
 TEXT
     exit 0
     ;;

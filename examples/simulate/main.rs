@@ -1,4 +1,4 @@
-//! The simulated tables of docs/statistics.md: `scripts/simulate.sh` prints them. A figure that leaves its band is marked, and
+//! The simulated tables of docs/statistics-tables.md: `scripts/simulate.sh` prints them. A figure that leaves its band is marked, and
 //! makes the program fail.
 //!
 //! A new table is a function in a file of its own and a line in [`TABLES`].

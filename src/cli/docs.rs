@@ -36,6 +36,7 @@ const PAGES: &[(&str, &str)] = &[
     ("compare", include_str!("../../docs/compare.md")),
     ("ci", include_str!("../../docs/ci.md")),
     ("statistics", include_str!("../../docs/statistics.md")),
+    ("statistics-tables", include_str!("../../docs/statistics-tables.md")),
     ("metrics", include_str!("../../docs/metrics.md")),
     ("report", include_str!("../../docs/report.md")),
     ("annotation", include_str!("../../docs/annotation.md")),

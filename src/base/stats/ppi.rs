@@ -299,10 +299,10 @@ mod tests {
         sums.map(|sum| sum / f64::from(times))
     }
 
-    /// Makes the table of docs/statistics.md again.
+    /// Makes the table of docs/statistics-tables.md again.
     #[test]
     fn the_raw_judge_misses_the_truth_and_the_corrected_one_covers_it() {
-        let documented = include_str!("../../../docs/statistics.md");
+        let documented = include_str!("../../../docs/statistics-tables.md");
         let mut rows = Vec::new();
         for (labels, judge) in [
             (100, [0.95, 0.85]),
@@ -328,7 +328,7 @@ mod tests {
             }
         }
         let rows = rows.join("\n");
-        assert!(documented.contains(&rows), "docs/statistics.md lacks\n{rows}");
+        assert!(documented.contains(&rows), "docs/statistics-tables.md lacks\n{rows}");
     }
 
     #[test]
@@ -417,12 +417,12 @@ mod tests {
         items.into_iter().map(|(item, _)| item).collect()
     }
 
-    /// Makes the figures of docs/statistics.md again: how often p is below 0.05, and the mean errors of the corrected share and
+    /// Makes the figures of docs/statistics-tables.md again: how often p is below 0.05, and the mean errors of the corrected share and
     /// of that at odds of 2.
     #[test]
     fn labels_that_were_not_drawn_at_random_are_flagged_or_their_error_is_shown() {
         type Odds = fn(bool, bool) -> f64;
-        let documented = include_str!("../../../docs/statistics.md");
+        let documented = include_str!("../../../docs/statistics-tables.md");
         let truth = 0.4 * 0.97 + 0.6 * 0.3;
         let cases: [(&str, usize, Odds); 5] = [
             ("at random", 25, |_, _| 1.0),
