@@ -408,10 +408,10 @@ fn plan_line(plan: &JudgePlan, done: &str) -> String {
 #[command(next_help_heading = "Files of predictions")]
 pub(super) struct PredictionFiles {
     #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"], help = format!(
-        "Score --predictions against this gold file, in the dataset's own format, instead of a run. Metrics: {}", FileMetric::names()
+        "Score --predictions against this gold file, in the dataset's own format or in ours, instead of a run. Metrics: {}", FileMetric::names()
     ))]
     gold: Option<PathBuf>,
-    /// Predictions in the format of the metric's official script.
+    /// Predictions in the format of the metric's official script, or lines of `id` and `answer`.
     #[arg(long, value_name = "FILE", requires = "gold")]
     predictions: Option<PathBuf>,
     /// Aliases of entities, such as 2WikiMultiHopQA's file `id_aliases.json` (2wiki).

@@ -21,6 +21,12 @@ const ROUGE: Columns = &[
     ("recall", |score| score.recall),
     ("em", |score| score.em),
 ];
+const ALIASES: Columns = &[
+    ("em", |score| score.em),
+    ("f1", |score| score.f1),
+    ("precision", |score| score.precision),
+    ("recall", |score| score.recall),
+];
 const PAPER: Columns = &[("reward", |score| score.em), ("em", |score| score.em), ("f1", |score| score.f1)];
 const ACCURACY: Columns = &[("accuracy", |score| score.em)];
 const EXACT: Columns = &[("exact_match", |score| score.em)];
@@ -70,7 +76,7 @@ fn all(
 
 /// Scores as `evaluate-v1.1.py` does: percentages over all questions.
 pub(super) fn squad11(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = squad_golds(files.gold)?;
+    let golds = files.own_golds()?.map_or_else(|| squad_golds(files.gold), Ok)?;
     let score = |prediction: &str, gold: &Question| scoring::squad11(prediction, &gold.answers);
     Ok(all("squad11", files, &golds, (SQUAD11, 100.0), score)?.0)
 }
@@ -78,7 +84,8 @@ pub(super) fn squad11(files: &Files<'_>) -> Result<Report, FileError> {
 /// Scores as `evaluate-v2.0.py` does: percentages over the questions with a prediction, then over those of them that have
 /// an answer and those that have none.
 pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = squad_golds(files.gold)?;
+    let mut golds = files.own_questions()?.map_or_else(|| squad_golds(files.gold), Ok)?;
+    golds.iter_mut().filter(|gold| !gold.answerable).for_each(|gold| gold.answers.clear());
     let predictions = Answers::read(files.predictions)?;
     let mut sums = [("", Sum::default()), ("HasAns_", Sum::default()), ("NoAns_", Sum::default())];
     let mut report = Report::new("squad20", files);
@@ -126,7 +133,10 @@ pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores as ORQA's evaluation of predictions does, under the names that it prints.
 pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
-    let Golds { list: golds, notes } = nq_open_golds_by_text(files.gold)?;
+    let Golds { list: golds, notes } = match files.own_golds()? {
+        Some(list) => Golds { list, notes: Vec::new() },
+        None => nq_open_golds_by_text(files.gold)?,
+    };
     let score = |prediction: &str, gold: &Question| AnswerScore::right(orqa_em(prediction, &gold.answers));
     let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
     let missing = report.missing["prediction"].clone();
@@ -138,7 +148,7 @@ pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores with `FiD`'s exact match: the share of all questions.
 pub(super) fn fid(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = nq_open_golds(files.gold)?;
+    let golds = files.own_golds()?.map_or_else(|| nq_open_golds(files.gold), Ok)?;
     let score = |prediction: &str, gold: &Question| AnswerScore::right(fid_em(prediction, &gold.answers));
     Ok(all("fid", files, &golds, (EXACT, 1.0), score)?.0)
 }
@@ -193,19 +203,20 @@ pub(super) fn cjk(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// The questions of any dataset file. One without a gold answer cannot be scored.
 fn any_dataset(files: &Files<'_>) -> Result<Vec<Question>, FileError> {
-    let questions = (files.questions)()?;
-    match questions.iter().find(|question| question.answers.is_empty()) {
-        None => Ok(questions),
-        Some(hidden) => {
-            let what = format!("record {} (id `{}`) has no gold answer", hidden.index + 1, excerpt(&hidden.id));
-            Err(files.gold.error(what, "name a gold file in which every question has an answer"))
-        }
-    }
+    files.with_answers((files.questions)()?)
 }
 
-const PREDICTIONS: &str = "predictions are `{id: text}`, or lines of `{\"question\": text, \"prediction\": text}`";
+/// `HotpotQA`'s figures against every gold, each number's maximum: the metric of runs over datasets that list aliases.
+pub(super) fn aliases(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = any_dataset(files)?;
+    let score = |prediction: &str, gold: &Question| scoring::hotpot_max(prediction, &gold.answers);
+    Ok(all("aliases", files, &golds, (ALIASES, 1.0), score)?.0)
+}
+
+const PREDICTIONS: &str = "predictions are `{id: text}`, or lines of `{\"id\": text, \"prediction\": text}`";
 
 /// Predicted answers by the question's id, or by its text.
+#[derive(Default)]
 pub(super) struct Answers(HashMap<String, Answer>);
 
 /// A predicted answer: a text; `true` and `false` as Python writes them; or the `answer` of an object, as `StrategyQA`'s
@@ -251,10 +262,10 @@ impl<'de> Deserialize<'de> for Answer {
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Row {
-    id: Option<String>,
+    id: Option<Value>,
     question: Option<String>,
     #[serde(alias = "predicted_answer", alias = "answer")]
-    prediction: Answer,
+    prediction: Option<Answer>,
 }
 
 impl Answers {
@@ -270,10 +281,11 @@ impl Answers {
         };
         let has = |names: &[&str]| names.iter().any(|name| entries.contains_key(*name));
         // A file of one record is an object too.
-        if has(&["prediction", "predicted_answer"]) && has(&["id", "question"]) {
+        let sections = entries.get("answer").is_some_and(|answer| answer.get().starts_with('{'));
+        if (has(&["prediction", "predicted_answer"]) || has(&["answer"]) && !sections) && has(&["id", "question"]) {
             return Self::rows(file);
         }
-        if entries.get("answer").is_some_and(|answer| answer.get().starts_with('{')) {
+        if sections {
             return Ok(Self(file.whole::<Sections>(1, PREDICTIONS)?.answer));
         }
         file.whole(0, PREDICTIONS).map(Self)
@@ -283,15 +295,29 @@ impl Answers {
         let mut rows = file.records::<Row>(PREDICTIONS)?;
         let mut answers = HashMap::with_capacity(rows.list.len());
         for (index, row) in std::mem::take(&mut rows.list).into_iter().enumerate() {
-            let key = row.id.or(row.question);
+            let key = match row.id {
+                Some(Value::String(id)) => Some(id),
+                Some(Value::Number(id)) => Some(id.to_string()),
+                None => row.question,
+                Some(other) => {
+                    let what = format!("expected a text or a number, found `{}`", excerpt(&other.to_string()));
+                    return Err(rows.error(index, "id", what));
+                }
+            };
             let key = key.ok_or_else(|| rows.error(index, "id", "missing, and there is no `question`"))?;
-            answers.insert(key, row.prediction);
+            // Without an answer there is no prediction.
+            answers.extend(row.prediction.map(|prediction| (key, prediction)));
         }
         Ok(Self(answers))
     }
 
     pub(super) fn get(&self, question: &Question) -> Option<&str> {
-        self.0.get(&question.id).or_else(|| self.0.get(&question.question)).map(|answer| answer.0.as_str())
+        self.of(&question.id).or_else(|| self.of(&question.question))
+    }
+
+    /// The answer under an id or a question's text.
+    pub(super) fn of(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(|answer| answer.0.as_str())
     }
 
     pub(super) fn len(&self) -> usize {

@@ -4,7 +4,7 @@
 //! to the claim in its place.
 
 use super::{FileError, Files, Records, Report, named};
-use crate::base::{Evidence, excerpt};
+use crate::base::{Evidence, Question, excerpt};
 use crate::scoring::fever_label;
 use crate::scoring::metric::FEVER_LABELS;
 use crate::scoring::overlap::{f1, ratio, ratio_of_sum};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// An id, which some files write as a number.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(untagged, expecting = "not a text or a whole number")]
 enum Id {
     Number(i64),
@@ -22,6 +22,14 @@ enum Id {
 }
 
 impl Id {
+    /// The same for a number and for the text that it is written as.
+    fn text(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
     /// As an error shows it.
     fn quoted(&self) -> String {
         match self {
@@ -50,6 +58,18 @@ struct Prediction {
     predicted_evidence: Vec<Evidence>,
 }
 
+impl From<Question> for Gold {
+    fn from(question: Question) -> Self {
+        let piece = |Evidence(page, line)| (IgnoredAny, IgnoredAny, page, line);
+        let group = |group: Vec<Evidence>| group.into_iter().map(piece).collect();
+        Self {
+            id: Some(Id::Text(question.id)),
+            label: question.answers.into_iter().next().unwrap_or_default(),
+            evidence: question.evidence_sets.into_iter().map(group).collect(),
+        }
+    }
+}
+
 const GOLD: &str = "the gold is FEVER's own file: `id`, `label` and `evidence` on each line";
 const PREDICTIONS: &str = "write one prediction `{id, predicted_label, predicted_evidence: [[page, line]]}` a line for each \
     claim of the gold file; for a part of the claims, name a gold file with those lines alone";
@@ -68,10 +88,13 @@ struct Score {
 
 /// Scores as the `fever_score` of `fever-scorer` does, with the first five pieces of evidence.
 pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = files.gold.records::<Gold>(GOLD)?.list;
+    let golds: Vec<Gold> = match files.own_golds()? {
+        Some(questions) => questions.into_iter().map(Gold::from).collect(),
+        None => files.gold.records(GOLD)?.list,
+    };
     let predictions: Records<'_, Prediction> = files.predictions.records(PREDICTIONS)?;
-    let by_id: HashMap<&Id, usize> =
-        golds.iter().enumerate().rev().filter_map(|(index, gold)| Some((gold.id.as_ref()?, index))).collect();
+    let by_id: HashMap<String, usize> =
+        golds.iter().enumerate().rev().filter_map(|(index, gold)| Some((gold.id.as_ref()?.text(), index))).collect();
     let claims = paired(files, &golds, &predictions, &by_id)?;
     let mut report = Report::new("fever", files);
     let (mut right, mut strict, mut evidence, mut with_evidence) = (0, 0, [0.0; 2], 0);
@@ -113,15 +136,15 @@ fn paired<'g>(
     files: &Files<'_>,
     golds: &'g [Gold],
     predictions: &Records<'_, Prediction>,
-    by_id: &HashMap<&Id, usize>,
+    by_id: &HashMap<String, usize>,
 ) -> Result<Vec<&'g Gold>, FileError> {
     let mut predicted: Vec<Option<usize>> = vec![None; golds.len()];
     let mut claims = Vec::with_capacity(golds.len());
     for (index, prediction) in predictions.list.iter().enumerate() {
-        let id = prediction.id.as_ref().filter(|_| !by_id.is_empty());
-        let in_its_place =
-            Some(index).filter(|at| golds.get(*at).is_some_and(|gold| id.is_none() || gold.id.as_ref() == id));
-        let Some(at) = in_its_place.or_else(|| by_id.get(id?).copied()) else {
+        let id = prediction.id.as_ref().map(Id::text).filter(|_| !by_id.is_empty());
+        let in_its_place = Some(index)
+            .filter(|at| golds.get(*at).is_some_and(|gold| id.is_none() || gold.id.as_ref().map(Id::text) == id));
+        let Some(at) = in_its_place.or_else(|| by_id.get(id.as_ref()?).copied()) else {
             return Err(predictions.error(index, "id", format!("`{}` has no such claim", files.gold.name())));
         };
         if let Some(first) = predicted[at].replace(index) {

@@ -3,13 +3,15 @@
 //!
 //! What `2WikiMultiHopQA` v1.1 adds to `HotpotQA`'s evaluation: aliases, evidence triples, titles in lower case.
 
-use super::{FileError, Files, Records, Report, named};
-use crate::base::SupportingFact;
+use super::answers::Answers;
+use super::{FileError, Files, JsonFile, Records, Report, named};
 use crate::base::python::lower;
+use crate::base::{Question, SupportingFact};
 use crate::scoring::normalize::normalize_evidence;
 use crate::scoring::overlap::{AnswerScore, f1, percent, ratio, ratio_of_sum};
 use crate::scoring::{hotpot as answer_score, hotpot_max};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A record of the dataset. The paper's simplified files have neither ids nor facts.
@@ -20,6 +22,8 @@ pub(super) struct Gold {
     official_id: Option<String>,
     /// The name of the id on the Hugging Face hub.
     id: Option<String>,
+    #[serde(default)]
+    question: String,
     answer: String,
     supporting_facts: Option<Vec<SupportingFact>>,
     /// Wikidata id of the answer.
@@ -33,10 +37,16 @@ pub(super) struct Gold {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-struct Predictions {
+struct Sections {
     answer: HashMap<String, String>,
     sp: Option<HashMap<String, Vec<SupportingFact>>>,
     evidence: Option<HashMap<String, Vec<Triple>>>,
+}
+
+/// Answers and what else is predicted.
+struct Predictions {
+    answers: Answers,
+    sections: Sections,
 }
 
 struct Prediction<'a> {
@@ -64,6 +74,64 @@ impl Gold {
     fn facts(&self) -> &[SupportingFact] {
         self.supporting_facts.as_deref().unwrap_or_default()
     }
+}
+
+impl From<Question> for Gold {
+    fn from(question: Question) -> Self {
+        let Question { id, question, answers, supporting_facts, evidence_triples, meta, .. } = question;
+        Self {
+            official_id: Some(id),
+            id: None,
+            question,
+            answer: answers.into_iter().next().unwrap_or_default(),
+            supporting_facts: Some(supporting_facts).filter(|facts| !facts.is_empty()),
+            answer_id: meta.get("answer_id").and_then(Value::as_str).map(str::to_owned),
+            evidence: Some(evidence_triples),
+            evidence_ids: meta.get("evidences_id").and_then(|ids| serde_json::from_value(ids.clone()).ok()),
+        }
+    }
+}
+
+impl Predictions {
+    /// Reads the official sections, or records of `id` and `answer`.
+    fn read(file: JsonFile<'_>) -> Result<Self, FileError> {
+        let is_answer = |first: &serde_json::Map<String, Value>| {
+            let has =
+                |names: &[&str]| names.iter().any(|name| first.get(*name).is_some_and(|value| !value.is_object()));
+            has(&["id", "question"]) && has(&["answer", "prediction", "predicted_answer"])
+        };
+        if file.first_record().is_some_and(|first| is_answer(&first)) {
+            let sections = Sections { answer: HashMap::new(), sp: None, evidence: None };
+            return Ok(Self { answers: Answers::read(file)?, sections });
+        }
+        Ok(Self { answers: Answers::default(), sections: file.whole(1, PREDICTIONS)? })
+    }
+
+    fn of(&self, id: &str, question: &str) -> Prediction<'_> {
+        let Sections { answer, sp, evidence } = &self.sections;
+        let answer = answer.get(id).map(String::as_str);
+        Prediction {
+            answer: answer.or_else(|| self.answers.of(id)).or_else(|| self.answers.of(question)),
+            facts: sp.as_ref().and_then(|facts| facts.get(id)).map(Vec::as_slice),
+            evidence: evidence.as_ref().and_then(|evidence| evidence.get(id)).map(Vec::as_slice),
+        }
+    }
+}
+
+/// The golds, and the error for one without facts.
+type Golds<'a> = (Vec<Gold>, Box<dyn Fn(usize) -> FileError + 'a>);
+
+fn golds<'a>(files: &Files<'a>) -> Result<Golds<'a>, FileError> {
+    const LACKING: &str = "missing, but there is a prediction of it";
+    if let Some(questions) = files.own_golds()? {
+        let file = files.gold;
+        let lacking =
+            move |at: usize| file.error(format!("record {}, field `supporting_facts`: {LACKING}", at + 1), GOLD);
+        return Ok((questions.into_iter().map(Gold::from).collect(), Box::new(lacking)));
+    }
+    let mut records: Records<'a, Gold> = files.gold.records(GOLD)?;
+    let list = std::mem::take(&mut records.list);
+    Ok((list, Box::new(move |at| records.error(at, "supporting_facts", LACKING))))
 }
 
 /// Scores as `hotpot_evaluate_v1.py` does.
@@ -97,20 +165,16 @@ fn evaluate(
     score: impl Fn(&Prediction<'_>, &Gold) -> Vec<Option<AnswerScore>>,
     mean: impl Fn(f64, usize) -> f64,
 ) -> Result<Report, FileError> {
-    let golds: Records<'_, Gold> = files.gold.records(GOLD)?;
-    let predictions: Predictions = files.predictions.whole(1, PREDICTIONS)?;
+    let (golds, lacking) = golds(files)?;
+    let predictions = Predictions::read(files.predictions)?;
     let mut report = Report::new(metric, files);
     let mut missing: Vec<_> = parts.iter().map(|(key, _)| (*key, 0)).collect();
     let mut sums = vec![AnswerScore::ZERO; parts.len() + 1];
-    for (index, gold) in golds.list.iter().enumerate() {
+    for (index, gold) in golds.iter().enumerate() {
         let id = gold.id(index);
-        let prediction = Prediction {
-            answer: predictions.answer.get(&id).map(String::as_str),
-            facts: predictions.sp.as_ref().and_then(|facts| facts.get(&id)).map(Vec::as_slice),
-            evidence: predictions.evidence.as_ref().and_then(|evidence| evidence.get(&id)).map(Vec::as_slice),
-        };
+        let prediction = predictions.of(&id, &gold.question);
         if gold.supporting_facts.is_none() && prediction.facts.is_some() {
-            return Err(golds.error(index, "supporting_facts", "missing, but there is a prediction of it"));
+            return Err(lacking(index));
         }
         let mut scores = score(&prediction, gold);
         missing.iter_mut().zip(&scores).for_each(|((_, count), score)| *count += usize::from(score.is_none()));

@@ -1,5 +1,7 @@
 //! Official files of golds and predictions, scored as each dataset's own script scores them.
 //!
+//! Golds may also be in our own layout, or in a table, where these hold what the metric needs.
+//!
 //! Predictions that cannot be read, and golds that cannot be scored by, are errors that name the file and the place in it.
 
 mod answers;
@@ -30,6 +32,28 @@ pub struct Files<'a> {
     pub per_item: bool,
 }
 
+impl Files<'_> {
+    /// The questions of a gold file in our own layout, or of a table; nothing for a dataset's own file.
+    pub(super) fn own_questions(&self) -> Result<Option<Vec<Question>>, FileError> {
+        if self.gold.is_own() { (self.questions)().map(Some) } else { Ok(None) }
+    }
+
+    /// The same, each with a gold answer: without one it cannot be scored.
+    pub(super) fn own_golds(&self) -> Result<Option<Vec<Question>>, FileError> {
+        self.own_questions()?.map(|questions| self.with_answers(questions)).transpose()
+    }
+
+    pub(super) fn with_answers(&self, questions: Vec<Question>) -> Result<Vec<Question>, FileError> {
+        match questions.iter().find(|question| question.answers.is_empty()) {
+            None => Ok(questions),
+            Some(hidden) => {
+                let what = format!("record {} (id `{}`) has no gold answer", hidden.index + 1, excerpt(&hidden.id));
+                Err(self.gold.error(what, "name a gold file in which every question has an answer"))
+            }
+        }
+    }
+}
+
 /// A metric for files of predictions.
 #[derive(Debug, Clone, Copy)]
 pub struct FileMetric {
@@ -42,6 +66,7 @@ impl FileMetric {
     /// All metrics, in the order in which help and errors list them.
     pub const ALL: &[Self] = &[
         Self { name: "hotpot", score: hotpot::hotpot },
+        Self { name: "aliases", score: answers::aliases },
         Self { name: "2wiki", score: hotpot::wiki2 },
         Self { name: "musique", score: |files| musique::score(files, Subset::All) },
         Self { name: "musique-answerable", score: |files| musique::score(files, Subset::Answerable) },
@@ -171,6 +196,25 @@ impl<'a> JsonFile<'a> {
             }
             _ => Ok(file),
         }
+    }
+
+    /// The first record of a JSON array or of JSON lines.
+    pub(super) fn first_record(self) -> Option<Map<String, Value>> {
+        let text = self.text.trim_start();
+        let first: &RawValue = match text.strip_prefix('[') {
+            Some(list) => serde_json::Deserializer::from_str(list).into_iter().next()?.ok()?,
+            None => serde_json::Deserializer::from_str(text).into_iter().next()?.ok()?,
+        };
+        serde_json::from_str(first.get()).ok()
+    }
+
+    /// Whether it is a table, or begins with a question in our own layout: official files call no list `answers`.
+    fn is_own(self) -> bool {
+        let is_json = self.text.trim_start().starts_with(['[', '{']);
+        !is_json
+            || self.first_record().is_some_and(|first| {
+                first.get("answers").is_some_and(Value::is_array) && first.get("question").is_some_and(Value::is_string)
+            })
     }
 
     pub(super) fn name(self) -> &'a str {

@@ -133,7 +133,7 @@ fn every_example_of_every_help_works() {
     for (name, text) in [
         ("gold.json", r#"[{"_id": "a", "answer": "Moscow", "supporting_facts": [], "question": "?", "context": []}]"#),
         ("pred.json", r#"{"answer": {"a": "Moscow"}, "sp": {"a": []}}"#),
-        ("x.csv", "id,answer,confidence\nsample-001,1943,0.5\nsample-002,no,0.5\n"),
+        ("said.csv", "id,answer,confidence\nsample-001,1943,0.5\nsample-002,no,0.5\n"),
         ("a.csv", "id,em,f1\n1,0,0.5\n2,1,1\n"),
         ("b.csv", "id,em,f1\n1,1,1\n2,1,1\n"),
         ("pages.jsonl", "{\"title\": \"Ada\", \"text\": \"She wrote.\"}\n"),
