@@ -1,8 +1,8 @@
-//! Which recorded episodes are branched off, at which step and by which edit, and what the edit repaired.
+//! Which recorded episodes are branched off, at which step and by which edit.
 
-use crate::analysis::report::repair::{Arms, Paths, Repair};
-use crate::analysis::results::{self, Field, GradedRun, RunRef, Wanted};
-use crate::analysis::{Tell, compare};
+use crate::analysis::Tell;
+use crate::analysis::repair::{Classes, class_of};
+use crate::analysis::results::{GradedRun, RunRef};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::base::{Fork, Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
@@ -13,10 +13,10 @@ use crate::runner::stopping::ordered;
 use crate::runner::store::RunFolder;
 use crate::runner::stored::Stored;
 use crate::runner::{RunError, find_protocol};
-use crate::scoring::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, figure, is_same_page, page_title};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::scoring::{Divergence, FailureClass, GoldEvidence, ScoredEpisode, is_same_page, page_title};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Longest observation that is read from a file, in bytes.
 const MAX_OBSERVATION: u64 = 1 << 20;
@@ -50,8 +50,7 @@ pub(crate) struct Chosen {
     /// The same number of placebos of each question, and why there are none or fewer than were asked for.
     pub(crate) placebos: Vec<Fork>,
     pub(crate) placebo_note: Option<String>,
-    /// The failure class of each question's episode, `right` and `not scored` among them.
-    pub(crate) classes: BTreeMap<String, &'static str>,
+    pub(crate) classes: Classes,
 }
 
 impl Chosen {
@@ -134,14 +133,6 @@ pub(crate) fn only_variant(source: &GradedRun, run: &RunRef) -> Result<String, R
             let message = format!("`{}` has several variants", run.path.display());
             Err(RunError::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())))
         }
-    }
-}
-
-fn class_of(graded: &ScoredEpisode) -> &'static str {
-    match (graded.failure(), graded.score) {
-        (Some(failure), _) => failure.class.name(),
-        (None, Some(_)) => "right",
-        (None, None) => "not scored",
     }
 }
 
@@ -481,43 +472,4 @@ fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> Result
         format!("`{}` was run on a live wiki, whose pages change", run.path.display()),
         "branch off a run on a frozen corpus (--wiki corpus:DIR), or one with --cache or --replay",
     ))
-}
-
-/// The repair of each failure class and of all, and whether placebos were run.
-pub(crate) fn repair(
-    out: &Path,
-    run: &RunRef,
-    classes: &BTreeMap<String, &'static str>,
-    repeats: u32,
-    with_placebos: bool,
-) -> Result<(Repair, bool), RunError> {
-    let (arms, paths) = (arms_of(out, repeats, with_placebos)?, Paths::of(out, run)?);
-    let of_class = |class: Option<&str>| {
-        let is_of = |id: &str| class.is_none_or(|class| classes.get(id).copied().unwrap_or("not scored") == class);
-        (arms.of(is_of), paths.placebos(is_of))
-    };
-    let mut repair = Repair::new(paths.controls());
-    for class in classes.values().collect::<BTreeSet<_>>() {
-        let (arms, left) = of_class(Some(class));
-        repair.add(class, &arms, left);
-    }
-    let (all, left) = of_class(None);
-    repair.add_all(&all, left);
-    Ok((repair, all.placebo.is_some()))
-}
-
-/// The EM of each arm, as `compare` reads it.
-fn arms_of(out: &Path, repeats: u32, with_placebos: bool) -> Result<Arms, RunError> {
-    let run = RunRef { path: out.to_owned(), variant: None };
-    let wanted = Wanted { figures: &[&figure::EM], cluster: Some(&Field::Cluster), ..Wanted::default() };
-    let (sources, _) = results::load(&[run], &wanted)?;
-    let arm = |name: &str| {
-        let source = sources.iter().find(|source| source.run.variant.as_deref() == Some(name))?;
-        Some(source.column(name, &[figure::EM.name.to_owned()], &[]))
-    };
-    let placebo = arm(PLACEBO).filter(|_| with_placebos);
-    let arm = |name: &str| {
-        arm(name).unwrap_or_else(|| compare::Variant::new(name, vec![figure::EM.name.to_owned()], Vec::new()))
-    };
-    Ok(Arms { control: arm(CONTROL), edited: arm(EDITED), placebo, repeats })
 }

@@ -8,7 +8,7 @@
 //! | [`annotations`], `judges` | judgements of people and of models |
 //! | `compare`, `comparing` | variants on the same questions: differences, intervals, tests, verdicts; what a person compares |
 //! | `flipped` | answers that flip between variants |
-//! | `branching` | which episodes are branched off, and what an edit repairs |
+//! | `branching`, `repair` | which episodes are branched off; what an edit repairs |
 //! | `sample` | which episodes of a run a person judges |
 //! | `replay`, `merge` | recorded episodes executed again; one folder from several of a run |
 //! | `reproduction` | what is recorded of an experiment beside published figures |
@@ -35,6 +35,7 @@ pub(crate) mod judges;
 pub(crate) mod live_view;
 mod merge;
 pub(crate) mod output_file;
+pub(crate) mod repair;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduction;

@@ -7,10 +7,10 @@ use super::flags::{known_inputs, started};
 use super::output_file::json_line;
 use super::run::{self, Shown, carry_out};
 use super::say::say;
-use crate::analysis::branching::{At, Branching, Chosen, repair, unlike};
+use crate::analysis::branching::{At, Branching, Chosen, unlike};
+use crate::analysis::repair::{Classes, Controls, Paths, Repair};
 use crate::analysis::report::console::stdout;
-use crate::analysis::report::repair::{Controls, Paths};
-use crate::analysis::results::RunRef;
+use crate::analysis::results::{GradedRun, RunRef};
 use crate::base::Tool;
 use crate::base::text::{counted, shell_word, visible_line};
 use crate::prompting::protocol;
@@ -20,7 +20,6 @@ use crate::runner::store::RunFolder;
 use crate::runner::{ExplicitArgs, Origin, Question, without_secrets};
 use crate::scoring::FailureClass;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -199,7 +198,7 @@ async fn run_arms(
     if !is_over(code) {
         return Ok(code);
     }
-    let paths = Paths::of(&args.out, run)?;
+    let paths = Paths::of(&GradedRun::open(&args.out)?, &GradedRun::open(&run.path)?)?;
     if !paths.are_all_tried() {
         return Ok(code);
     }
@@ -245,8 +244,9 @@ fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen)
     Ok(experiment)
 }
 
-fn print_repair(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static str>) -> anyhow::Result<()> {
-    let (repair, has_placebo) = repair(&args.out, run, classes, args.repeats, args.placebo > 0)?;
+fn print_repair(args: &Args, run: &RunRef, classes: &Classes) -> anyhow::Result<()> {
+    let (branched, source) = (GradedRun::open(&args.out)?, GradedRun::open(&run.path)?);
+    let repair = Repair::of(&branched, &source, classes, (args.repeats, args.placebo > 0))?;
     let mut page = stdout();
     if args.json {
         let mut value = json!(repair);
@@ -256,7 +256,7 @@ fn print_repair(args: &Args, run: &RunRef, classes: &BTreeMap<String, &'static s
     }
     let folder = shell_word(&args.out.display().to_string());
     writeln!(page, "{repair}")?;
-    let pair = if has_placebo { PLACEBO } else { CONTROL };
+    let pair = if repair.placebos.is_some() { PLACEBO } else { CONTROL };
     writeln!(
         page,
         "next:\n  wikitrail compare {folder} --contrast {pair} {EDITED} --flips\n  wikitrail show {folder}"

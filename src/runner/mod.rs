@@ -80,7 +80,7 @@ pub(crate) use import::{
 };
 #[cfg(test)]
 pub(crate) use named_files::FLAGS_OF_FILES;
-pub(crate) use named_files::Known;
+pub(crate) use named_files::{Known, Namer};
 pub use one_agent::OneAgent;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
 pub(crate) use prepare::{PlannedRun, check_files};

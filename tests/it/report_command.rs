@@ -286,6 +286,32 @@ fn no_path_of_the_author_s_disk_is_in_the_file() {
 }
 
 #[test]
+fn repairs_read_no_run_that_a_stranger_s_folder_names() {
+    let dir = WorkDir::new();
+    dir.run(&["--limit", "6", "--quiet", "--out", "mine/r"]).ok();
+    let edit = ["--wrong", "--at", "2", "--with", "gold-page", "--quiet", "--out", "theirs/b"];
+    dir.wikitrail(&[&["branch", "mine/r"], &edit[..]].concat()).ok();
+    let section = |args: &[&str]| {
+        dir.wikitrail(&[&["report"], args, &["--out", "p.html", "--force"]].concat()).ok();
+        between(&dir.read("p.html"), "<section id=\"branches\">", "</section>").to_owned()
+    };
+    let whole = section(&["theirs/b"]);
+    assert!(words(&whole).contains("The edit: action edited by rule gold-page, at step 2, in "), "{whole}");
+    assert!(whole.contains("<td>search</td>") && whole.contains("?left=control&amp;right=edited\">sample-"), "{whole}");
+    // The same run outside of the folder that the person works in.
+    let elsewhere = WorkDir::new();
+    elsewhere.run(&["--limit", "6", "--quiet", "--out", "r"]).ok();
+    let outside = elsewhere.path("r").display().to_string();
+    let records =
+        dir.read("theirs/b/trajectories.jsonl").replace("\"run\":\"mine/r\"", &format!("\"run\":\"{outside}\""));
+    dir.write("theirs/b/trajectories.jsonl", records);
+    let alone = section(&["theirs/b"]);
+    assert!(words(&alone).contains("Name both: wikitrail report r b") && !alone.contains("<td>search</td>"), "{alone}");
+    assert!(!alone.contains(&outside));
+    assert!(section(&["theirs/b", &outside]).contains("<td>search</td>"), "it was named");
+}
+
+#[test]
 fn what_is_left_out_is_said() {
     let (dir, page) = two(&["--episodes", "none"]);
     assert_eq!((chunks(&page).len(), meta(&page)["left_out"].as_u64()), (0, Some(10)));

@@ -461,13 +461,34 @@ fn repeats_failures_and_unequal_sets_have_the_figures_of_compare() {
     assert!(page.contains("<h2>Scores: sample, begin/main<") && page.contains("<h2>Scores: sample, end/main<"));
 }
 
+/// The table of repairs has the figures that `branch` printed.
+fn repairs(page: &str, repaired: &Value) {
+    let table = &Table::all(section(page, "branches"))[0];
+    let rows = repaired["repair"].as_array().expect("rows");
+    assert_eq!(table.rows.len(), rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        let shown = table.row(at);
+        assert_eq!((shown["class"], shown["n"]), (row["class"].as_str().expect("a class"), &*count(&row["n"])));
+        for arm in ["control", "placebo", "edited"] {
+            assert_eq!(shown.get(arm).copied().unwrap_or("–"), percent(&row[arm]), "{arm}");
+        }
+        let difference = shown.iter().find(|(heading, _)| heading.starts_with("edited − ")).expect("a difference").1;
+        let [low, high] = ["low", "high"].map(|end| points(&row["interval"][end]));
+        assert_eq!(*difference, format!("{} [{low}, {high}]", points(&row["difference"])));
+        assert_eq!(shown["p"], p_value(&row["p_holm"]));
+    }
+}
+
 #[test]
 fn branches_and_judged_runs_have_the_figures_of_compare() {
     let dir = WorkDir::new();
     dir.run(&["--quiet", "--out", "r"]).ok();
-    let flags = ["branch", "r", "--wrong", "--at", "last-search", "--with", "gold-page", "--quiet", "--out", "b"];
-    dir.wikitrail(&flags).ok();
-    check("a branch", &dir, &["b"], "em,f1", 20);
+    for (at, out) in [("last-search", "b"), ("2", "second")] {
+        let flags = ["branch", "r", "--wrong", "--at", at, "--with", "gold-page", "--quiet", "--json", "--out", out];
+        let repaired = dir.wikitrail(&flags).json();
+        check("a branch", &dir, &[out], "em,f1", 20);
+        repairs(&dir.read("p.html"), &repaired);
+    }
     let one = judge::server(judge::in_words, judge::fair);
     let other = judge::server(|n| judge::in_words(n / 2), judge::fair);
     for (server, name) in [(&one, "one"), (&other, "other")] {

@@ -1,145 +1,21 @@
-//! Repair rates: what an edit makes right of each failure class, against its placebos, or against the unedited control.
+//! Repair rates as a table, and what is to be known of them.
 
 use super::console::{dash, percent, wrapped};
-use super::sheet::{headings, table};
+use super::sheet::{Heading, headings, table};
+use crate::analysis::compare::Unit;
 use crate::analysis::compare::verdict::{p_value, signed};
-use crate::analysis::compare::{MethodInterval, NamedFigure, Pair, Settings, Unit, Variant, means_and_pairs};
-use crate::analysis::results::{GradedRun, RunRef};
-use crate::base::stats::{arms_permutation, holm};
+use crate::analysis::repair::{ALL, Controls, Placebos, Repair, RepairRow};
 use crate::base::text::counted;
-use crate::base::{Branch, BranchEdit, Manifest, Trajectory};
-use crate::runner::RunError;
-use crate::runner::branch::{CONTROL, PLACEBO};
-use crate::scoring::{Divergence, float};
-use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::path::Path;
 
 const WIDTH: usize = 80;
-const ALL: &str = "all";
-
-/// The EM of the episodes of each arm.
-pub(crate) struct Arms {
-    pub(crate) control: Variant,
-    pub(crate) edited: Variant,
-    /// Absent where none was run.
-    pub(crate) placebo: Option<Variant>,
-    /// How often each branch was run: so many repeats of a question are one placebo.
-    pub(crate) repeats: u32,
-}
-
-impl Arms {
-    /// The same of some of the questions.
-    pub(crate) fn of(&self, is_of: impl Fn(&str) -> bool) -> Self {
-        let of = |arm: &Variant| {
-            let items = arm.items.iter().filter(|item| is_of(&item.id)).cloned().collect();
-            Variant { items, ..Variant::new(arm.name.clone(), arm.figures.clone(), Vec::new()) }
-        };
-        let placebo = self.placebo.as_ref().map(&of);
-        Self { control: of(&self.control), edited: of(&self.edited), placebo, repeats: self.repeats }
-    }
-
-    /// The edited branch of each question, and behind it each of its placebos, by the means of their repeats.
-    fn by_question(&self) -> Vec<Vec<f64>> {
-        let mut found: BTreeMap<&str, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
-        let placebos = self.placebo.iter().flat_map(|arm| &arm.items);
-        let placebos = placebos.map(|item| (1 + item.repeat / self.repeats.max(1), item));
-        for (number, item) in self.edited.items.iter().map(|item| (0, item)).chain(placebos) {
-            let Some(value) = item.value(0) else { continue };
-            found.entry(&item.id).or_default().entry(number).or_default().push(value);
-        }
-        let mean = |values: Vec<f64>| crate::base::stats::Mean::of(&values).map(|mean| mean.mean);
-        let questions = found.into_values().filter(|numbers| numbers.contains_key(&0));
-        questions.map(|numbers| numbers.into_values().filter_map(mean).collect()).collect()
-    }
-}
 
 /// A difference of shares in points.
 fn points(difference: f64) -> String {
     signed(Unit::Share, difference)
 }
 
-/// How `compare` compares two arms.
-fn pair(one: &Variant, other: &Variant) -> Option<Pair> {
-    let settings = Settings { figures: vec![NamedFigure::new("em")], ..Settings::default() };
-    let compared = means_and_pairs(&[one.clone(), other.clone()], &settings).ok()?;
-    compared.figures.into_iter().next()?.pairs.into_iter().next().filter(|pair| pair.n > 0)
-}
-
-/// One class, or all.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct RepairRow {
-    class: String,
-    n: usize,
-    /// Means over questions of the mean EM of their repeats.
-    control: Option<f64>,
-    placebo: Option<f64>,
-    edited: Option<f64>,
-    /// What the edited branch has more than the mean of its placebos; where none was run, more than the control.
-    difference: Option<f64>,
-    /// That of `compare` for these two.
-    interval: Option<MethodInterval>,
-    /// By permuting placebos, else that of `compare`; absent where too few placebos left the recorded path.
-    p: Option<f64>,
-    /// The same after Holm's correction over the classes; of all questions as it is.
-    p_holm: Option<f64>,
-    /// Share of the placebos that left the recorded path.
-    placebos_left: Option<f64>,
-    /// Against the control, where placebos were run.
-    #[serde(flatten)]
-    against_control: Option<AgainstControl>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct AgainstControl {
-    #[serde(rename = "control_difference")]
-    difference: Option<f64>,
-    #[serde(rename = "control_interval")]
-    interval: Option<MethodInterval>,
-    #[serde(rename = "control_p")]
-    p: Option<f64>,
-}
-
 impl RepairRow {
-    fn of(class: &str, arms: &Arms, placebos: Placebos) -> Option<Self> {
-        let control = pair(&arms.control, &arms.edited);
-        let control_p = control.as_ref().and_then(|pair| pair.p).map(|p| p.value);
-        let control_mean = control.as_ref().and_then(|pair| pair.a_mean);
-        let Some(placebo) = &arms.placebo else {
-            let pair = control?;
-            return Some(Self::between(class, &pair, control_p, control_mean));
-        };
-        let settings = Settings::default();
-        let placebos_left = placebos.share();
-        let test = || arms_permutation(&arms.by_question(), settings.resamples, settings.seed);
-        let p = placebos.are_strong().then(test).flatten().map(|test| test.p);
-        let pair = pair(placebo, &arms.edited)?;
-        let against_control = control.map(|control| AgainstControl {
-            difference: control.difference,
-            interval: control.interval,
-            p: control_p,
-        });
-        let placebo = pair.a_mean;
-        Some(Self { placebo, placebos_left, against_control, ..Self::between(class, &pair, p, control_mean) })
-    }
-
-    fn between(class: &str, pair: &Pair, p: Option<f64>, control: Option<f64>) -> Self {
-        Self {
-            class: class.to_owned(),
-            n: pair.n,
-            control,
-            placebo: None,
-            edited: pair.b_mean,
-            difference: pair.difference,
-            interval: pair.interval,
-            p,
-            p_holm: p,
-            placebos_left: None,
-            against_control: None,
-        }
-    }
-
     fn cells(&self, placebo: bool) -> Vec<String> {
         let share = |share: Option<f64>| share.map_or_else(dash, percent);
         let interval = self.interval.map_or_else(String::new, |of| {
@@ -154,72 +30,20 @@ impl RepairRow {
     }
 }
 
-/// The rows of all classes, and what is to be known of them.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Repair {
-    #[serde(rename = "repair")]
-    rows: Vec<RepairRow>,
-    controls: Controls,
-    /// Absent where none was run.
-    placebos: Option<Placebos>,
-}
-
-/// Episodes without the edit.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct Controls {
-    pub(crate) measured: usize,
-    pub(crate) equal_the_record: usize,
-    /// Whether they only replay the record, as at least half of them equal it.
-    pub(crate) replay: bool,
-}
-
-/// Episodes with an edit that says nothing.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-pub(crate) struct Placebos {
-    pub(crate) measured: usize,
-    /// Those whose steps or answer differ from the record behind their edit.
-    pub(crate) left_the_record: usize,
-    /// Questions that have a measured placebo.
-    pub(crate) questions: usize,
-    /// Those of which one left.
-    pub(crate) questions_left: usize,
-}
-
-impl Placebos {
-    fn share(self) -> Option<f64> {
-        let share = float(self.left_the_record) / float(self.measured);
-        (self.measured > 0).then_some(share)
-    }
-
-    /// Whether a placebo left the record in at least half of the questions. It is counted by questions, as a model of few words
-    /// (yes or no) comes to the recorded answer by chance, whatever a placebo says.
-    fn are_strong(self) -> bool {
-        self.questions > 0 && 2 * self.questions_left >= self.questions
-    }
-}
-
 impl Repair {
-    pub(crate) fn new(controls: Controls) -> Self {
-        Self { rows: Vec::new(), controls, placebos: None }
-    }
-
-    pub(crate) fn add(&mut self, class: &str, arms: &Arms, placebos: Placebos) {
-        self.rows.extend(RepairRow::of(class, arms, placebos));
-    }
-
-    /// Adds the last row, and corrects the p of those before it.
-    pub(crate) fn add_all(&mut self, arms: &Arms, placebos: Placebos) {
-        let mut tested: Vec<&mut RepairRow> = self.rows.iter_mut().filter(|row| row.p.is_some()).collect();
-        let corrected = holm(&tested.iter().filter_map(|row| row.p).collect::<Vec<f64>>());
-        for (row, p) in tested.iter_mut().zip(corrected) {
-            row.p_holm = Some(p);
-        }
-        self.placebos = arms.placebo.as_ref().map(|_| placebos);
-        self.add(ALL, arms, placebos);
+    /// The headings of the table, and the cells of each row.
+    pub(crate) fn table(&self) -> (Vec<Heading>, Vec<Vec<String>>) {
+        let with_placebo = self.placebos.is_some();
+        let figures: &[&str] = if with_placebo {
+            &["n", "control", "placebo", "edited", "edited − placebo\n[95 %]", "p"]
+        } else {
+            &["n", "control", "edited", "edited − control\n[95 %]", "p"]
+        };
+        (headings("class", figures), self.rows.iter().map(|row| row.cells(with_placebo)).collect())
     }
 
     /// What the p of the table are, and whether there is anything to compare with.
-    fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let classes = self.rows.iter().filter(|row| row.class != ALL && row.p.is_some()).count();
         let holm = if classes > 1 { format!("; of the {classes} classes after Holm") } else { String::new() };
         let Some(placebos) = self.placebos else {
@@ -255,171 +79,8 @@ impl Repair {
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let with_placebo = self.placebos.is_some();
-        let figures: &[&str] = if with_placebo {
-            &["n", "control", "placebo", "edited", "edited − placebo\n[95 %]", "p"]
-        } else {
-            &["n", "control", "edited", "edited − control\n[95 %]", "p"]
-        };
-        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells(with_placebo)).collect();
-        writeln!(f, "{}", table(&headings("class", figures), &rows, WIDTH).trim_end_matches('\n'))?;
+        let (headings, rows) = self.table();
+        writeln!(f, "{}", table(&headings, &rows, WIDTH).trim_end_matches('\n'))?;
         self.notes().iter().try_for_each(|note| f.write_str(&wrapped(note, WIDTH, "")))
-    }
-}
-
-/// The measured episodes of controls and placebos, by question: how many of them equal the record, and how many there are.
-#[derive(Default)]
-pub(crate) struct Paths {
-    controls: BTreeMap<String, Count>,
-    placebos: BTreeMap<String, Count>,
-    /// Episodes that are recorded, and that there are to be.
-    recorded: usize,
-    planned: usize,
-}
-
-type Count = (usize, usize);
-
-impl Paths {
-    pub(crate) fn of(out: &Path, run: &RunRef) -> Result<Self, RunError> {
-        let (branched, source) = (GradedRun::open(out)?, GradedRun::open(&run.path)?);
-        let mut places: HashMap<String, usize> = HashMap::new();
-        for (place, graded) in source.episodes().enumerate() {
-            places.insert(graded?.trajectory.key, place);
-        }
-        let planned = branched.manifest.as_ref().map_or(0, Manifest::planned_in_all);
-        let mut paths = Self { planned, ..Self::default() };
-        for graded in branched.episodes() {
-            let trajectory = graded?.trajectory;
-            paths.recorded += 1;
-            let arm = match trajectory.variant.as_str() {
-                CONTROL => &mut paths.controls,
-                PLACEBO => &mut paths.placebos,
-                _ => continue,
-            };
-            let Some(branch) = trajectory.branch.as_ref().filter(|_| trajectory.measured()) else { continue };
-            let Some(place) = places.get(&branch.key) else { continue };
-            let from = goes_on(branch);
-            let count = arm.entry(branch.id.clone()).or_default();
-            count.0 += usize::from(is_same(source.episode(*place)?.trajectory, trajectory.clone(), from));
-            count.1 += 1;
-        }
-        Ok(paths)
-    }
-
-    /// Whether every episode was tried: a run that stopped by itself has others left.
-    pub(crate) fn are_all_tried(&self) -> bool {
-        self.recorded >= self.planned
-    }
-
-    pub(crate) fn controls(&self) -> Controls {
-        let (equal_the_record, measured) = sum(self.controls.values());
-        Controls { equal_the_record, measured, replay: measured > 0 && 2 * equal_the_record >= measured }
-    }
-
-    pub(crate) fn placebos(&self, is_of: impl Fn(&str) -> bool) -> Placebos {
-        let counts = || self.placebos.iter().filter(|(id, _)| is_of(id)).map(|(_, count)| count);
-        let (same, measured) = sum(counts());
-        Placebos {
-            measured,
-            left_the_record: measured - same,
-            questions: counts().count(),
-            questions_left: counts().filter(|(same, measured)| same < measured).count(),
-        }
-    }
-}
-
-fn sum<'a>(counts: impl Iterator<Item = &'a Count>) -> Count {
-    counts.fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
-}
-
-/// How many steps an edit decides: the model goes on behind them.
-fn goes_on(branch: &Branch) -> usize {
-    let is_of_the_step = branch.edit.as_ref().is_some_and(BranchEdit::is_of_the_step);
-    if is_of_the_step { branch.at } else { branch.at.saturating_sub(1) }
-}
-
-/// Whether both go on alike behind so many steps, up to their answers.
-fn is_same(mut recorded: Trajectory, mut other: Trajectory, steps: usize) -> bool {
-    for trajectory in [&mut recorded, &mut other] {
-        trajectory.steps.drain(..steps.min(trajectory.steps.len()));
-    }
-    Divergence::of(&recorded, &other).is_none()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Arms, Controls, Placebos, Repair, RepairRow, Variant};
-    use crate::analysis::compare::Item;
-
-    /// The EM of each question's repeats.
-    fn arm(name: &str, questions: &[&[f64]]) -> Variant {
-        let row = |question: usize, repeat: u32, em: f64| Item {
-            id: question.to_string(),
-            repeat,
-            measured: true,
-            values: vec![Some(em)],
-            ..Item::default()
-        };
-        let rows = questions
-            .iter()
-            .enumerate()
-            .flat_map(|(at, repeats)| (0..).zip(repeats.iter()).map(move |(repeat, em)| row(at, repeat, *em)));
-        Variant { items: rows.collect(), ..Variant::new(name, vec!["em".to_owned()], Vec::new()) }
-    }
-
-    fn arms(questions: usize, repaired: usize, placebo: Option<&[f64]>) -> Arms {
-        let edited: Vec<&[f64]> = (0..questions).map(|at| if at < repaired { &[1.0][..] } else { &[0.0] }).collect();
-        Arms {
-            control: arm("control", &vec![&[0.0][..]; questions]),
-            edited: arm("edited", &edited),
-            placebo: placebo.map(|values| arm("placebo", &vec![values; questions])),
-            repeats: 1,
-        }
-    }
-
-    /// Three placebos a question, which leave the record in so many questions, once each.
-    fn left(questions_left: usize, questions: usize) -> Placebos {
-        Placebos { measured: 3 * questions, left_the_record: questions_left, questions, questions_left }
-    }
-
-    #[test]
-    fn a_row_is_against_the_placebos_and_keeps_the_control() {
-        let row = RepairRow::of("search", &arms(4, 3, Some(&[0.0, 1.0])), left(2, 4)).expect("a row");
-        assert_eq!((row.n, row.control, row.placebo, row.edited), (4, Some(0.0), Some(0.5), Some(0.75)));
-        assert_eq!((row.difference, row.placebos_left), (Some(0.25), Some(1.0 / 6.0)));
-        assert!(row.p > Some(0.3), "{row:?}");
-        let control = row.against_control.expect("figures");
-        assert_eq!((control.difference, control.p), (Some(0.75), Some(0.25)));
-        let row = RepairRow::of("search", &arms(4, 3, None), left(0, 0)).expect("a row");
-        assert_eq!((row.difference, row.p, row.against_control), (Some(0.75), Some(0.25), None));
-        assert_eq!(RepairRow::of("search", &arms(0, 0, None), left(0, 0)), None);
-    }
-
-    #[test]
-    fn repeats_of_a_placebo_are_averaged_and_placebos_are_not() {
-        let repeated = Arms { repeats: 2, ..arms(2, 2, Some(&[0.0, 1.0, 1.0, 1.0])) };
-        assert_eq!(repeated.by_question(), vec![vec![1.0, 0.5, 1.0]; 2]);
-    }
-
-    #[test]
-    fn p_is_withheld_where_placebos_are_too_weak_and_corrected_over_classes() {
-        let mut repair = Repair::new(Controls { measured: 24, equal_the_record: 24, replay: true });
-        repair.add("label", &arms(8, 8, Some(&[0.0; 3])), left(8, 8));
-        repair.add("lookup", &arms(8, 8, Some(&[0.0; 3])), left(3, 8));
-        repair.add("search", &arms(8, 7, Some(&[0.0; 3])), left(4, 8));
-        repair.add_all(&arms(24, 23, Some(&[0.0; 3])), left(15, 24));
-        let p: Vec<Option<f64>> = repair.rows.iter().map(|row| row.p).collect();
-        assert!(p[1].is_none() && p[0] < p[2] && p[3] < Some(0.001), "{p:?}");
-        assert_eq!(repair.rows[0].p_holm, p[0].map(|p| 2.0 * p));
-        assert_eq!((repair.rows[2].p_holm, repair.rows[3].p_holm), (p[2], p[3]));
-        let table = repair.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-        for text in [
-            "<0.0001",
-            "15 of 72 placebos (20.8 %) left the recorded path, in 15 of 24 questions",
-            "of the 2 classes after Holm",
-            "p is withheld (lookup): the placebo was too weak to compare with",
-        ] {
-            assert!(table.contains(text), "{text}: {table}");
-        }
     }
 }

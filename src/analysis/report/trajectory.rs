@@ -271,7 +271,7 @@ pub(super) fn is_written(trajectory: &Trajectory, at: usize) -> bool {
 }
 
 /// The parts of an edit: what a step says is edited, what goes on from it is another one. Nothing for the control.
-fn edited_parts(branch: &Branch) -> Option<String> {
+pub(super) fn edited_parts(branch: &Branch) -> Option<String> {
     let edit = branch.edit.as_ref()?;
     let (others, parts): (Vec<&str>, Vec<&str>) =
         edit.part.split('+').partition(|part| ["model", "prompt", "protocol", "formatting"].contains(part));

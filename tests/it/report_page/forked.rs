@@ -29,6 +29,17 @@ fn a_fork_has_what_is_copied_once_and_names_the_edit_as_show_does() {
             browser.picture(&format!("fork-{width}-{scheme}"));
         }
     }
+    browser.page(&page, "");
+    browser.eval("document.querySelector('#branches details').open = true");
+    browser.is_accessible();
+    for (width, scheme) in [(1280, "light"), (390, "light"), (1280, "dark")] {
+        browser.size(width, 900);
+        browser.media("", scheme);
+        browser.eval("document.querySelector('#branches').scrollIntoView()");
+        browser.picture(&format!("repairs-{width}-{scheme}"));
+    }
+    browser.click("#branches a");
+    browser.until("document.querySelector('#question .fork') !== null");
     let (parent, edit) = ("r@main:sample-001, repeat 0", "action edited: search[Carl <b>Nielsen</b>]");
     let said = browser.text(".fork");
     assert!(said.contains(&format!("Both branch off {parent}, at step 2:")), "{said}");

@@ -382,7 +382,7 @@ fn optional(text: Option<&String>) -> Option<String> {
 }
 
 /// The same with the names of its run, model and prompt alone.
-fn without_its_folders(branch: &Branch) -> Branch {
+pub(super) fn without_its_folders(branch: &Branch) -> Branch {
     let mut short = Branch { run: short_path(&branch.run), ..branch.clone() };
     let is_named = |part: &str| ["model", "prompt"].contains(&part);
     if let Some(edit) = short.edit.as_mut().filter(|edit| edit.part.split('+').any(is_named)) {

@@ -1,5 +1,6 @@
 //! The document of the page: its head and data, what the runs are, and their settings and notes.
 
+use super::branches;
 use super::data::{Chunks, QuestionRow};
 use super::html::{Attributes, Html, minus};
 use super::paths::{short_path, short_word, without_folders};
@@ -150,6 +151,7 @@ impl Content<'_> {
             }
         }
         for part in parts {
+            branches::branches_sections(html, self.results, part);
             sections::scores_section(html, part);
             sections::differences_section(html, part);
             flips_section(html, part);
@@ -216,6 +218,14 @@ fn answered(row: &QuestionRow<'_>, variant: usize) -> String {
 
 fn bar(html: &mut Html, parts: &[Part<'_>], served: bool) {
     let several = parts.iter().any(|part| part.group.sources.len() > 1);
+    let measured = parts.iter().any(Part::is_measured);
+    let forked = parts.first().is_some_and(|part| !branches::folders(part).is_empty());
+    let is_there = |id: &str| match id {
+        "differences" | "flips" => several,
+        "branches" => forked,
+        "why" => measured,
+        _ => true,
+    };
     html.element("header", &[("class", "top")], |html| {
         html.leaf("strong", &[], "wikitrail");
         html.element("nav", &[("aria-label", "Sections")], |html| {
@@ -223,6 +233,7 @@ fn bar(html: &mut Html, parts: &[Part<'_>], served: bool) {
                 html.leaf("a", &[("href", "../")], "All runs");
             }
             for (id, name) in [
+                ("branches", "Repairs"),
                 ("scores", "Scores"),
                 ("differences", "Differences"),
                 ("flips", "Flipped answers"),
@@ -230,8 +241,7 @@ fn bar(html: &mut Html, parts: &[Part<'_>], served: bool) {
                 ("questions", "Questions"),
                 ("settings", "Settings"),
             ] {
-                let measured = parts.iter().any(Part::is_measured);
-                if (several || !["differences", "flips"].contains(&id)) && (measured || id != "why") {
+                if is_there(id) {
                     html.leaf("a", &[("href", &format!("#{id}"))], name);
                 }
             }

@@ -2,6 +2,7 @@
 
 use crate::analysis::report::sheet::Heading;
 use crate::base::text::visible;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 #[derive(Debug, Default)]
 pub(super) struct Html {
@@ -119,6 +120,11 @@ pub(super) fn minus(text: &str) -> String {
         before = c;
     }
     shown
+}
+
+/// A text as a part of an address.
+pub(super) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
 }
 
 fn escape(text: &str, out: &mut String) {

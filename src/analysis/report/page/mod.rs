@@ -2,6 +2,7 @@
 //!
 //! Every figure is computed here and written as HTML, SVG or JSON. `page.css` and the scripts only show.
 
+mod branches;
 mod charts;
 mod data;
 mod document;

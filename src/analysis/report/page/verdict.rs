@@ -2,7 +2,7 @@
 
 use super::charts;
 use super::data::{QuestionRow, alike};
-use super::html::Html;
+use super::html::{Html, encoded};
 use super::paths::without_folders;
 use super::prompts;
 use super::sections::{Part, corrected, distinct};
@@ -13,7 +13,6 @@ use crate::analysis::report::verdict::{best_variant, joined_with_and, some, unbe
 use crate::analysis::results::Source;
 use crate::base::text::{counted, cut, thousands};
 use crate::scoring::{Divergence, FailureClass, figure, float};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 
 /// Names in a sentence at most.
@@ -343,7 +342,6 @@ fn clearest_flip(html: &mut Html, part: &Part<'_>, lead: &Lead<'_>) {
     };
     let step = read(right).zip(read(wrong)).and_then(|(one, two)| Divergence::of(&one, &two)).map(|found| found.step);
     let part_at = step.map_or_else(String::new, |step| format!(" → they differ from step {step} on"));
-    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let [a, b] = [right, wrong].map(|at| encoded(&part.group.names[at]));
     let address = format!("#/q/{}?show=flip&a={a}&b={b}", encoded(row.id));
     html.element("p", &[("class", "facts")], |html| {
