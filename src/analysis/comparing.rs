@@ -17,7 +17,7 @@ use crate::base::stats::Interval;
 use crate::base::text::{counted, visible_line};
 use crate::base::{ExperimentRecord, Pairs};
 use crate::runner::RunError;
-use crate::scoring::{ClosedBook, Figure, Pass, RightAnswers, closed_book_sentences, closed_books, figure};
+use crate::scoring::{ClosedBook, Figure, Pass, RightAnswers, closed_book_sentences, closed_books_within, figure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -205,7 +205,7 @@ pub(crate) fn compare_runs(
     } else {
         Vec::new()
     };
-    let closed_books = closed_books_of(sources, names);
+    let closed_books = closed_books_of(sources, |one, other| Some([one, other].map(|at| names[at].clone())));
     comparison.notes.extend(closed_book_sentences(&closed_books));
     let said = warnings.len();
     let holdout = OverHoldout::of(request, sources, comparison, warnings, tell)?;
@@ -215,8 +215,8 @@ pub(crate) fn compare_runs(
     Ok(ComparedRuns { lists_flips, closed_books, settings, corrected, flips, holdout, holdout_lines, ..compared })
 }
 
-/// What tools add to what each model of these variants answers without them.
-fn closed_books_of(sources: &[Source], names: &[String]) -> Vec<ClosedBook> {
+/// What tools add to what each model of these variants answers without them; `called` names the two of a pair.
+fn closed_books_of(sources: &[Source], called: impl Fn(usize, usize) -> Option<[String; 2]>) -> Vec<ClosedBook> {
     let answers = |source: &Source| {
         let mut answers = RightAnswers::default();
         let right = source.episodes.iter().filter_map(|episode| Some((&episode.item.id, episode.right?)));
@@ -224,9 +224,9 @@ fn closed_books_of(sources: &[Source], names: &[String]) -> Vec<ClosedBook> {
         answers
     };
     let answers: Vec<RightAnswers> = sources.iter().map(answers).collect();
-    let of_runs = sources.iter().zip(names).zip(&answers);
-    let of_runs = of_runs.filter_map(|((of, name), answers)| Some((&**name, &of.origin.as_ref()?.variant, answers)));
-    closed_books(&of_runs.collect::<Vec<_>>())
+    let variants = sources.iter().map(|source| source.origin.as_ref().map(|origin| &origin.variant));
+    let of_runs: Option<Vec<_>> = variants.zip(&answers).map(|(variant, answers)| Some((variant?, answers))).collect();
+    closed_books_within(&of_runs.unwrap_or_default(), called)
 }
 
 /// Compares the values of one setting over variants that differ in nothing else.
@@ -259,7 +259,10 @@ fn compare_values(
     let within = matching.combinations(&variants, &names, &comparison).map_err(|error| explain(error, &sources))?;
     comparison.notes.extend(within.notes());
     comparison.within = Some(within);
-    ComparedRuns::new(request, (sources, names, warnings), short, comparison, &merged)
+    let closed_books = closed_books_of(&sources, |one, other| matching.names_of_pair(one, other));
+    comparison.notes.extend(closed_book_sentences(&closed_books));
+    let compared = ComparedRuns::new(request, (sources, names, warnings), short, comparison, &merged)?;
+    Ok(ComparedRuns { closed_books, ..compared })
 }
 
 impl ComparedRuns {

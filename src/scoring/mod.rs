@@ -38,7 +38,9 @@ pub mod tally;
 
 pub use assessment::{Assessment, PaperCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
-pub use closed_book::{ClosedBook, RightAnswers, closed_book_sentences, closed_books, has_counterpart};
+pub use closed_book::{
+    ClosedBook, RightAnswers, closed_book_sentences, closed_books, closed_books_within, has_counterpart,
+};
 pub use divergence::{Divergence, Part};
 pub use evidence::{GoldEvidence, GoldFact, has_words, is_same_page, page_title};
 pub use failure::{Failure, FailureClass};

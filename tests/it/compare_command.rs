@@ -436,6 +436,49 @@ fn values_of_one_setting_are_compared_over_matched_variants() {
 }
 
 #[test]
+fn closed_book_and_tools_are_a_sentence_of_two_variants_and_of_matched_ones() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run =
+        run(dir.path(), "matrix", &["--method", "cot,react", "--prompt", "prompts/hotpotqa.toml,prompts/fever.toml"]);
+    // The other prompt loses five right answers with tools.
+    let mut left = 5;
+    let matrix = copy(&run, &dir.path().join("planted"), |record| {
+        let is_lost =
+            record["variant"].as_str().is_some_and(|name| name.starts_with("fever") && name.ends_with("react"));
+        if is_lost && left > 0 && em(record) > 0.0 {
+            left -= 1;
+            record["answer"] = json!("planted and wrong");
+        }
+    });
+    let compared = compare_json(&[&matrix, "--within", "method", "--metric", "em"]);
+    let [found] = &compared["closed_book"].as_array().expect("a list")[..] else { panic!("{compared}") };
+    assert_eq!((&found["closed"], &found["tools"]), (&json!("method=cot"), &json!("method=react")));
+    assert_eq!((&found["questions"], &found["combinations"]), (&json!(60), &json!(2)));
+    let number = |name: &str| found[name].as_f64().expect("a number");
+    let pair = &metric(&compared, "em")["pairs"][0];
+    let sign = if pair["b"] == "method=react" { 60.0 } else { -60.0 };
+    let difference = sign * pair["difference"].as_f64().expect("a number");
+    assert!((number("added") - number("lost") - difference).abs() < 1e-9, "{found}: {pair}");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let table = words(&compare(&[&matrix, "--within", "method", "--metric", "em"]));
+    let sentence = format!(
+        "baseline answers {:.1} of 60 questions without tools (method=cot); with tools, method=react adds {:.1} and loses \
+         {:.1} (means over 2 combinations)",
+        number("right"),
+        number("added"),
+        number("lost")
+    );
+    assert!(table.contains(&sentence), "{sentence}: {table}");
+    // Two variants by themselves.
+    let names: Vec<&str> =
+        compared["sources"].as_array().expect("sources").iter().filter_map(|of| of["name"].as_str()).collect();
+    let one = |method: &str| names.iter().find(|name| name.contains(method) && !name.contains("fever")).expect("one");
+    let [cot, react] = ["cot", "react"].map(|method| format!("{matrix}@{}", one(method)));
+    let two = words(&compare(&[&cot, &react, "--metric", "em"]));
+    assert!(two.contains("of 60 questions without tools (") && !two.contains("means over"), "{two}");
+}
+
+#[test]
 fn settings_that_no_matched_variants_have_are_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let run = run(dir.path(), "matrix", &["--method", "act,react", "--protocol", "robust,react-paper", "--limit", "4"]);

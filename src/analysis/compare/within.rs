@@ -140,6 +140,15 @@ impl Matching {
         self.values.iter().map(|value| format!("{}={value}", self.setting)).collect()
     }
 
+    /// The merged variants of two variants that differ in the setting alone.
+    pub(crate) fn names_of_pair(&self, one: usize, other: usize) -> Option<[String; 2]> {
+        self.blocks.iter().find_map(|block| {
+            let value = |at: usize| block.variants.iter().position(|variant| *variant == Some(at));
+            let (one, other) = (value(one)?, value(other)?);
+            Some([one, other].map(|value| self.names().swap_remove(value)))
+        })
+    }
+
     /// The pairs with the names of merged variants, where values alone were named.
     pub(crate) fn named(&self, pairs: Pairs) -> Pairs {
         let name = |typed: String| {
