@@ -218,7 +218,7 @@ fn variants_are_called_by_what_differs_on_the_page_and_in_the_plan() {
     assert_eq!((&variant["name"], &variant["variant"]), (&"t=0/steps=3".into(), &baseline.into()));
     assert_eq!(variant["target"], format!("x@{baseline}"));
     let scores = between(&page, "id=\"scores\"", "<div class=\"buttons\"");
-    assert!(scores.contains(&format!("<th scope=\"row\" title=\"{baseline}\">t=0/steps=3</th>")), "{scores}");
+    assert!(scores.contains(&format!("<th scope=\"row\" title=\"{baseline}\">t=0/<wbr>steps=3</th>")), "{scores}");
     let shown = page.split("<script").next().expect("markup");
     let whole = shown.match_indices(baseline).map(|(at, _)| shown[..at].chars().next_back());
     // The pointer shows it, the settings have it in brackets, and their JSON as it is.
@@ -227,7 +227,7 @@ fn variants_are_called_by_what_differs_on_the_page_and_in_the_plan() {
         "{:?}",
         whole.collect::<Vec<_>>()
     );
-    assert_eq!(between(&page, "All 3 pairs", "</table>").matches("− t=0/steps=3<").count(), 3, "the baseline");
+    assert_eq!(between(&page, "All 3 pairs", "</table>").matches("− t=0/<wbr>steps=3<").count(), 3, "the baseline");
 }
 
 /// Runs whose every file is named by its whole path, in a folder with a blank in its name; one run cannot replay the other.

@@ -87,10 +87,18 @@ impl Html {
     pub(super) fn row_of(&mut self, name: &str, whole: Option<&str>, cells: impl FnOnce(&mut Self)) {
         let attributes = [("scope", "row")].into_iter().chain(whole.map(|whole| ("title", whole)));
         self.element("tr", &[], |html| {
-            html.leaf("th", &attributes.collect::<Vec<_>>(), name);
+            html.element("th", &attributes.collect::<Vec<_>>(), |html| html.parted(name));
             cells(html);
         });
         self.text.push('\n');
+    }
+
+    /// A name that a narrow column breaks at its slashes first.
+    fn parted(&mut self, name: &str) {
+        for (at, part) in name.split('/').enumerate() {
+            self.text.push_str(if at > 0 { "/<wbr>" } else { "" });
+            self.text(part);
+        }
     }
 
     /// A text that lists its questions; `about` is said to those who hear the page.
@@ -147,6 +155,14 @@ mod tests {
     #[test]
     fn minus_signs_are_those_of_numbers() {
         assert_eq!(minus("-1.7 (-2 to +3), gpt-4 [-1]"), "−1.7 (−2 to +3), gpt-4 [−1]");
+    }
+
+    #[test]
+    fn names_of_rows_break_at_slashes() {
+        let mut html = Html::default();
+        html.row_of("t=0/<i>", Some("a/t=0/<i>"), |_| {});
+        let cell = "<th scope=\"row\" title=\"a/t=0/&lt;i&gt;\">t=0/<wbr>&lt;i&gt;</th>";
+        assert_eq!(html.text, format!("<tr>{cell}</tr>\n"));
     }
 
     #[test]
