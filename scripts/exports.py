@@ -1,5 +1,6 @@
 """The work of scripts/exports.sh: exports runs, opens the files with the packages they are for, and compares with the records."""
 
+import base64
 import json
 import os
 import subprocess
@@ -146,6 +147,38 @@ def try_datasets(runs):
     print("datasets:", ", ".join(said))
 
 
+def try_otlp(runs):
+    from google.protobuf.json_format import Parse
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    def parsed(line):
+        request = json.loads(line)
+        # OTLP writes ids as hexadecimal digits, where protobuf's own JSON has base64.
+        for span in request["resourceSpans"][0]["scopeSpans"][0]["spans"]:
+            for name in {"traceId", "spanId", "parentSpanId"} & span.keys():
+                span[name] = base64.b64encode(bytes.fromhex(span[name])).decode()
+        return Parse(json.dumps(request), ExportTraceServiceRequest())
+
+    traces = calls = tools = 0
+    for run in runs:
+        written = wikitrail("export", run, "--format", "otlp").splitlines()
+        wanted = {record["key"]: record for record in records(run)}
+        check("traces", len(written), len(wanted))
+        for line in written:
+            root, *spans = parsed(line).resource_spans[0].scope_spans[0].spans
+            said = {one.key: one.value for one in root.attributes}
+            record = wanted[said["gen_ai.conversation.id"].string_value]
+            check("ids", (len(root.trace_id), {len(span.span_id) for span in [root, *spans]}), (16, {8}))
+            check("parents", {span.parent_span_id for span in spans} <= {root.span_id}, True)
+            check("question", said["input.value"].string_value, record["question"])
+            own = [call for step in record["steps"] for call in step["calls"] if not call.get("copied")]
+            sent = [span for span in spans if span.kind == span.SPAN_KIND_CLIENT]
+            check("calls", len(sent), len(own))
+            check("errors", root.status.code == root.status.STATUS_CODE_ERROR, record["outcome"] == "not_measured")
+            traces, calls, tools = traces + 1, calls + len(sent), tools + len(spans) - len(sent)
+    print(f"opentelemetry-proto: {traces} traces, {calls} calls, {tools} uses of tools")
+
+
 def try_wandb(runs):
     """Runs the recipe as docs/exports.md prints it; the run has right and wrong answers, so that columns have missing values."""
     text = (ROOT / "docs/exports.md").read_text()
@@ -163,6 +196,13 @@ def try_wandb(runs):
 
 
 runs = make_runs()
-for package, attempt in [("inspect_ai", try_inspect), ("harbor", try_harbor), ("datasets", try_datasets), ("wandb", try_wandb)]:
+attempts = {
+    "inspect_ai": try_inspect,
+    "harbor": try_harbor,
+    "datasets": try_datasets,
+    "opentelemetry-proto": try_otlp,
+    "wandb": try_wandb,
+}
+for package, attempt in attempts.items():
     if package in TRIED:
         attempt(runs)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `export` writes for other programs, opened by their own packages: Inspect's log by inspect_ai, ATIF by Harbor's models, the
-# Hugging Face folder by datasets, and the recipe for Weights & Biases run by wandb. Prints what was counted; exits with 1 when a package refuses a file, or reads something else than
+# Hugging Face folder by datasets, traces by the messages of opentelemetry-proto, and the recipe for Weights & Biases run by wandb. Prints what was counted; exits with 1 when a package refuses a file, or reads something else than
 # the run holds. docs/exports.md says what is written.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ Usage: scripts/exports.sh [--with PACKAGES]
 
 Options:
   --with PACKAGES  the packages to try, as for pip [default: inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0
-                   wandb==0.31.0]; of harbor only the package itself is installed, whose models need pydantic alone; of wandb the
+                   opentelemetry-proto==1.45.2 wandb==0.31.0]; of harbor only the package itself is installed, whose models need pydantic alone; of wandb the
                    recipe in docs/exports.md is run, without a network
   --help           this text
 
@@ -20,7 +20,7 @@ Environment:
 TEXT
 }
 
-packages='inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0 wandb==0.31.0'
+packages='inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0 opentelemetry-proto==1.45.2 wandb==0.31.0'
 while [ $# -gt 0 ]; do
     case $1 in
     --with)

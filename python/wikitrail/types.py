@@ -43,6 +43,7 @@ class Call(TypedDict):
     cause: NotRequired[Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'malformed_call', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'unknown_reason', 'not_the_wiki', 'recording', 'other']]  # why the completion is less than the model's whole answer, where it is
     at_limit: NotRequired[bool]  # whether the completion has as many tokens as the limit allows, although the server says that it ended by itself; absent if not
     usage: Usage | None  # tokens, where the server counts them
+    started_at: NotRequired[str]  # when the call began, RFC 3339 in UTC; absent in records of earlier versions
     latency_ms: int  # time of the call in milliseconds, waiting included
     attempts: int  # how often the request was sent; 0 when it never left the process
     cached: bool  # whether the answer came from a store
@@ -75,6 +76,8 @@ class Step(TypedDict):
     observation: str | None  # what the tool answered
     provenance: Provenance | None
     note: NotRequired[str]  # what the tool's record adds
+    tool_started_at: NotRequired[str]  # when the tool was used, RFC 3339 in UTC; absent where no tool was asked, and in records of earlier versions
+    tool_ms: NotRequired[int]  # time that its answer took in milliseconds, waiting included
     discarded: NotRequired[str]  # model text after the action that was set aside
     calls: list[Call]  # the model calls that led to the step
 

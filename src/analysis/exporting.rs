@@ -3,7 +3,7 @@
 use crate::analysis::Tell;
 use crate::analysis::export::{
     Atif, Chat, Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonRows, Jsonl, Layout, LogHeader,
-    LogTotals, Origin, Scored, Table, header,
+    LogTotals, Origin, Otlp, Scored, Table, header, otlp,
 };
 use crate::analysis::output_file::Start;
 use crate::analysis::results::{
@@ -37,6 +37,8 @@ pub(crate) enum ExportFormat {
     Atif,
     /// A folder for the Hugging Face Hub.
     Hf,
+    /// Traces of OpenTelemetry.
+    Otlp,
 }
 
 /// What is exported, and how.
@@ -102,7 +104,8 @@ impl Written {
 /// The table that is exported, of two the one with more in it; none where trajectories or conversations are.
 pub(crate) fn table_of(format: ExportFormat, rows: Option<Table>) -> Option<Table> {
     match (format, rows) {
-        (ExportFormat::Chat | ExportFormat::Inspect | ExportFormat::Atif, _) | (ExportFormat::Jsonl, None) => None,
+        (ExportFormat::Chat | ExportFormat::Inspect | ExportFormat::Atif | ExportFormat::Otlp, _)
+        | (ExportFormat::Jsonl, None) => None,
         (_, Some(Table::Steps)) => Some(Table::Steps),
         _ => Some(Table::Questions),
     }
@@ -115,7 +118,7 @@ impl ExportJob {
 
     /// Whether rows show what the datasets say; reading them takes time.
     fn shows_questions(&self) -> bool {
-        self.table() == Some(Table::Questions) || self.format == ExportFormat::Inspect
+        self.table() == Some(Table::Questions) || matches!(self.format, ExportFormat::Inspect | ExportFormat::Otlp)
     }
 
     /// Reads all episodes before any is written, where that is needed: says for which the metrics from files have no value,
@@ -254,6 +257,7 @@ impl ExportJob {
                     Box::new(Inspect::new(out, self.log_header()?, totals)?)
                 }
                 ExportFormat::Atif => Box::new(Atif::new(out, metrics)),
+                ExportFormat::Otlp => Box::new(Otlp::new(out, metrics)),
                 _ => Box::new(Jsonl::new(out, metrics)),
             });
         };
@@ -480,6 +484,7 @@ impl ExportJob {
             (ExportFormat::Chat, _) => "an earlier export of these runs as conversations",
             (ExportFormat::Inspect, _) => "a log that wikitrail export wrote",
             (ExportFormat::Atif, _) => "an earlier export of trajectories in ATIF",
+            (ExportFormat::Otlp, _) => "an earlier export of traces",
             (_, true) => "an earlier export of the same table",
             (_, false) => "an earlier export of trajectories",
         }
@@ -495,6 +500,7 @@ impl ExportJob {
                 start.line().starts_with(r#"{"schema_version":"ATIF-"#)
                     && Value::Object(start.object())["agent"]["name"] == "wikitrail"
             }
+            (ExportFormat::Otlp, _) => start.line().starts_with(otlp::BEGINNING),
             (ExportFormat::Inspect, _) => {
                 start.line().starts_with(r#"{"version":2,"status":"#) && start.line().contains(r#""task":"wikitrail/"#)
             }

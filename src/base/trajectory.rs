@@ -145,6 +145,12 @@ pub struct Step<S = String> {
     /// What the tool's record adds: a failure inside it, or that an older page stayed open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<S>,
+    /// When the tool was used, RFC 3339 in UTC; absent where no tool was asked, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_started_at: Option<S>,
+    /// Time its answer took, waiting included, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_ms: Option<u64>,
     /// Model text after the action that was set aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discarded: Option<S>,
@@ -183,6 +189,9 @@ pub struct Call<S = String> {
     pub at_limit: bool,
     /// Tokens used, where the server counts them.
     pub usage: Option<Usage>,
+    /// When the call began, RFC 3339 in UTC; absent in records of earlier versions. That of a stored answer is when it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<S>,
     /// Time the call took, waiting included, in milliseconds.
     pub latency_ms: u64,
     /// How often the request was sent.
@@ -316,6 +325,7 @@ impl Call {
             finish_reason: completion.finish_reason,
             at_limit: completion.at_limit,
             usage: completion.usage,
+            started_at: None,
             latency_ms: completion.latency_ms,
             attempts: completion.attempts,
             cached: completion.cached,
@@ -396,6 +406,20 @@ impl<S> Trajectory<S> {
     }
 }
 
+#[cfg(test)]
+impl Trajectory {
+    /// What does not depend on the time.
+    #[must_use]
+    pub fn without_times(mut self) -> Self {
+        (self.started_at, self.wall_ms) = (String::new(), 0);
+        for step in &mut self.steps {
+            (step.tool_started_at, step.tool_ms) = (None, None);
+            step.calls.iter_mut().for_each(|call| call.started_at = None);
+        }
+        self
+    }
+}
+
 impl<S: Text> Trajectory<S> {
     /// Whether we ran it: other programs' episodes do not say when they began, have no steps, or other tools.
     fn is_own(&self) -> bool {
@@ -438,6 +462,11 @@ pub struct ToolAnswer {
     pub provenance: Option<Provenance>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// When it was used; absent in journals of earlier versions, like the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ms: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -41,8 +41,8 @@ pub(super) struct Args {
     /// Include the exemplars in each conversation, and the text before the question of a one-text prompt (chat).
     #[arg(long)]
     with_exemplars: bool,
-    /// Include the exact prompt of every call: made again from the record, and held against its digest (jsonl, chat, and csv or
-    /// parquet with --rows steps).
+    /// Include the exact prompt of every call: made again from the record, and held against its digest (jsonl, chat, otlp, and csv
+    /// or parquet with --rows steps).
     #[arg(long)]
     with_prompts: bool,
     /// Replace an existing file, whatever it holds [default: only an earlier export of the same kind]; never an input.
@@ -56,7 +56,7 @@ pub(super) struct Args {
 
 impl ValueEnum for Format {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Csv, Self::Jsonl, Self::Parquet, Self::Chat, Self::Inspect, Self::Atif, Self::Hf]
+        &[Self::Csv, Self::Jsonl, Self::Parquet, Self::Chat, Self::Inspect, Self::Atif, Self::Hf, Self::Otlp]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -67,6 +67,7 @@ impl ValueEnum for Format {
             Self::Chat => ("chat", "Right answers as conversations for fine-tuning, one per line"),
             Self::Inspect => ("inspect", "A log of Inspect (JSON, version 2) of one variant of one run"),
             Self::Atif => ("atif", "One trajectory per line in Harbor's format ATIF"),
+            Self::Otlp => ("otlp", "A trace per episode, one OTLP/JSON request per line, for OpenTelemetry"),
             Self::Hf => ("hf", "A folder for the Hugging Face Hub: questions, steps and a card"),
         };
         Some(PossibleValue::new(name).help(help))
@@ -91,8 +92,8 @@ const ENDINGS: &[(&str, &[Format])] = &[
     (".csv", &[Format::Csv]),
     (".csv.gz", &[Format::Csv]),
     (".json", &[Format::Inspect]),
-    (".jsonl", &[Format::Jsonl, Format::Chat, Format::Atif]),
-    (".jsonl.gz", &[Format::Jsonl, Format::Chat, Format::Atif]),
+    (".jsonl", &[Format::Jsonl, Format::Chat, Format::Atif, Format::Otlp]),
+    (".jsonl.gz", &[Format::Jsonl, Format::Chat, Format::Atif, Format::Otlp]),
     (".parquet", &[Format::Parquet]),
 ];
 
@@ -175,6 +176,7 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
         Format::Chat => Some("conversations"),
         Format::Inspect => Some("logs"),
         Format::Atif => Some("trajectories"),
+        Format::Otlp => Some("traces"),
         Format::Hf => Some("a folder, which has both tables"),
         _ => None,
     };

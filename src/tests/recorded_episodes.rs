@@ -89,11 +89,7 @@ async fn answers(agent: &Agent, repeats: impl Iterator<Item = u32>) -> Vec<Traje
     let running: FuturesUnordered<_> = episodes.iter().map(|episode| agent.answer(episode, None)).collect();
     let mut ended: Vec<Trajectory> = running.collect().await;
     ended.sort_by_key(|trajectory| trajectory.repeat);
-    for trajectory in &mut ended {
-        trajectory.wall_ms = 0;
-        trajectory.started_at.clear();
-    }
-    ended
+    ended.into_iter().map(Trajectory::without_times).collect()
 }
 
 #[tokio::test]

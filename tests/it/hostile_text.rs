@@ -296,7 +296,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["mcp", "corpus:c"],
     ]);
     lines.extend([&imports()[..], &pages(), &predictions(), &branches(), &about_the_program()].concat());
-    for format in ["csv", "jsonl", "chat", "inspect", "atif", "hf"] {
+    for format in ["csv", "jsonl", "chat", "inspect", "atif", "hf", "otlp"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
     }

@@ -274,6 +274,7 @@ fn a_key_in_an_address_is_not_repeated_by_the_program() {
         (&["models", "check", "--model", "openai:m", "--base-url", &base, "--model-timeout", "0"], 2),
         (&["show", "x", "sample-001"], 0),
         (&["export", "x", "--format", "jsonl"], 0),
+        (&["export", "x", "--format", "otlp", "--with-prompts"], 0),
         (&["run", "--model", "baseline", "--base-url", &base], 2),
         (&["run", "--model", "openai:m", "--base-url", &base, "--base", &joined], 2),
     ] {

@@ -40,6 +40,7 @@ mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
 mod export_tools;
+mod export_traces;
 mod exported_fields;
 mod finish_reasons;
 mod foreign_folder;

@@ -22,6 +22,7 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["export", "two", "--rows=steps"], "--out=", "x.jsonl"),
     (&["export", "two", "--format=chat", "--min-f1=0"], "--out=", "x.jsonl"),
     (&["export", "two", "--format=atif"], "--out=", "x.jsonl"),
+    (&["export", "two", "--format=otlp"], "--out=", "x.jsonl"),
     (&["export", "two", "--variant=react"], "--out=", "x.json"),
     (&["compare", "two"], "--out=", "x.txt"),
     (&["compare", "two"], "--out=", "x.md"),

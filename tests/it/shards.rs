@@ -1,6 +1,6 @@
 //! Shards of a run: side by side in one folder, killed and continued anywhere, and read as one run.
 
-use crate::common::{Ran, WorkDir, lines, mockd, read, shared};
+use crate::common::{Ran, WorkDir, lines, mockd, read, shared, without_times};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -38,14 +38,8 @@ fn files(folder: &Path, begin: &str, end: &str) -> Vec<String> {
 fn episodes(run: &Path) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for name in files(run, "trajectories", ".jsonl") {
-        for mut record in lines(&read(run.join(name))) {
-            for time in ["started_at", "wall_ms"] {
-                record.as_object_mut().expect("an object").remove(time);
-            }
+        for mut record in lines(&read(run.join(name))).into_iter().map(without_times) {
             for step in record["steps"].as_array_mut().expect("steps") {
-                for call in step["calls"].as_array_mut().expect("calls") {
-                    call["latency_ms"] = 0.into();
-                }
                 if step["provenance"].is_object() {
                     step["provenance"]["fetched_at"] = "".into();
                 }

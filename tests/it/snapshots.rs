@@ -4,7 +4,7 @@
 //! `INSTA_UPDATE=always cargo test --test it snapshots::` writes all of them anew. Output goes to no terminal, so it is
 //! 80 columns wide. Semantics (figures, files, exit codes of rare faults) are checked by the other tests.
 
-use crate::common::{Ran, WorkDir};
+use crate::common::{Ran, WorkDir, without_times};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -102,6 +102,7 @@ fn fix_times(folder: &WorkDir, run: &str) {
     };
     change("manifest.json", &|manifest| manifest["active_ms"] = json!(1500));
     change("trajectories.jsonl", &|record| {
+        *record = without_times(record.take());
         (record["started_at"], record["wall_ms"]) = (json!("2026-01-01T00:00:00Z"), json!(100));
         for step in record["steps"].as_array_mut().expect("steps") {
             step["calls"].as_array_mut().expect("calls").iter_mut().for_each(|call| call["latency_ms"] = json!(1));

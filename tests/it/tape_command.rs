@@ -14,15 +14,7 @@ fn run(dir: &WorkDir, flags: &[&str], out: &str) -> Ran {
 /// The trajectories without their times, by variant, question and repeat.
 fn without_times(dir: &WorkDir, out: &str) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    for mut episode in dir.records(out) {
-        let fields = episode.as_object_mut().expect("an object");
-        fields.remove("started_at");
-        fields.remove("wall_ms");
-        for step in fields["steps"].as_array_mut().expect("steps") {
-            for call in step["calls"].as_array_mut().expect("calls") {
-                call.as_object_mut().expect("a call").remove("latency_ms");
-            }
-        }
+    for episode in dir.records(out).into_iter().map(common::without_times) {
         found.insert(format!("{}/{}/{}", episode["variant"], episode["id"], episode["repeat"]), episode);
     }
     found

@@ -123,11 +123,18 @@ pub(super) fn tool_uses(trajectory: &Trajectory) -> Vec<Option<ToolUse>> {
             (_, None) | (None, Some(Tool::Invalid)) => None,
             (Some(call), _) => Some(ToolUse { id, function: call.name.clone(), arguments: call.object() }),
             (None, Some(tool)) => {
-                Some(ToolUse { id, function: tool.name().to_owned(), arguments: json!({ "input": step.input }) })
+                Some(ToolUse { id, function: name(step, tool).to_owned(), arguments: json!({ "input": step.input }) })
             }
         });
     }
     uses
+}
+
+/// The name of a step's tool; another program's stands before its arguments.
+fn name(step: &Step, tool: Tool) -> &str {
+    let own = step.action_text.as_deref().filter(|_| tool == Tool::Other);
+    let own = own.and_then(|text| text.split(['(', '[']).next()).map(str::trim);
+    own.filter(|name| !name.is_empty()).unwrap_or(tool.name())
 }
 
 /// Whether a step was copied from the episode that this one branches off, which ran and paid it.

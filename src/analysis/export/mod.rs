@@ -7,6 +7,7 @@
 //! | `table.rs` | the columns and cells of the tables of questions and steps, defined once for all formats |
 //! | `csv_file.rs`, `parquet_file.rs`, `jsonl.rs` | tables as files; `jsonl.rs` also whole trajectories and conversations |
 //! | `inspect.rs`, `atif.rs`, `hf.rs` | formats of single programs |
+//! | `otlp.rs` | traces for any collector of OpenTelemetry |
 
 pub mod atif;
 pub mod csv_file;
@@ -14,6 +15,7 @@ mod episode;
 pub mod hf;
 pub mod inspect;
 pub mod jsonl;
+pub mod otlp;
 #[cfg(feature = "parquet")]
 pub mod parquet_file;
 mod table;
@@ -25,6 +27,7 @@ pub use episode::{Origin, Scored};
 pub use hf::{Hf, HfSource};
 pub use inspect::{Inspect, LogHeader, LogTotals};
 pub use jsonl::{Chat, JsonRows, Jsonl};
+pub use otlp::Otlp;
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
 pub use table::{Layout, Table};

@@ -10,8 +10,10 @@ use crate::models::{Model, ModelError, StreamEvent};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{self, Session, SessionError};
 use futures_util::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Instant;
 
 #[derive(Debug, Clone)]
 pub struct Episode {
@@ -160,6 +162,13 @@ pub(super) async fn drive(
     }
 }
 
+/// When a call began that has just ended: it may have waited for its turn since it was asked for. One that is stored took its time
+/// before that.
+fn began(asked: Timestamp, latency_ms: u64) -> Timestamp {
+    let latency = SignedDuration::from_millis(i64::try_from(latency_ms).unwrap_or(i64::MAX));
+    Timestamp::now().checked_sub(latency).map_or(asked, |began| began.max(asked))
+}
+
 pub(super) fn overflown(reason: Option<&str>) -> Stop {
     let detail = reason.map(str::to_owned);
     Stop { outcome: Outcome::ContextOverflow, answer: None, detail, repairs: Vec::new() }
@@ -176,7 +185,10 @@ impl EpisodeContext<'_> {
         if let Some(kept) = self.journal.as_mut().and_then(|journal| journal.call(request)) {
             return Ok(kept);
         }
-        let call = Call::of(request, self.complete(request).await?);
+        let asked = Timestamp::now();
+        let completion = self.complete(request).await?;
+        let started_at = Some(began(asked, completion.latency_ms).to_string());
+        let call = Call { started_at, ..Call::of(request, completion) };
         if let Some(journal) = &self.journal {
             journal.keep(Event::Call(call.clone())).await;
         }
@@ -211,10 +223,11 @@ impl EpisodeContext<'_> {
                 text
             }
             Reply::Tool => match self.answer(tool, input).await {
-                Ok(ToolAnswer { observation, provenance, note, .. }) => {
+                Ok(ToolAnswer { observation, provenance, note, started_at, latency_ms, .. }) => {
                     step.observation = Some(observation.clone());
                     step.provenance = provenance;
                     step.note = note;
+                    (step.tool_started_at, step.tool_ms) = (started_at, latency_ms);
                     observation
                 }
                 Err(error) => {
@@ -242,9 +255,12 @@ impl EpisodeContext<'_> {
                 journal.restore(&mut self.session).await?;
             }
         }
+        let started_at = Some(Timestamp::now().to_string());
+        let clock = Instant::now();
         let observation = self.session.call(tool, &input).await?;
+        let latency_ms = u64::try_from(clock.elapsed().as_millis()).ok();
         let wikipedia::Observation { text, provenance, note, .. } = observation;
-        let answer = ToolAnswer { tool, input, observation: text, provenance, note };
+        let answer = ToolAnswer { tool, input, observation: text, provenance, note, started_at, latency_ms };
         if let Some(journal) = &self.journal {
             journal.keep(Event::Tool(answer.clone())).await;
         }

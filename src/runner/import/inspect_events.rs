@@ -1,6 +1,6 @@
 //! What the transcript of a sample shows of its steps, and what its scorers say of it.
 
-use super::inspect_file::{Sample, is_miscounted, milliseconds, tokens};
+use super::inspect_file::{Sample, instant, is_miscounted, milliseconds, tokens};
 use crate::base::text::{cut, visible_line};
 use crate::base::{Call, Cause, FinishReason, FunctionCall, Outcome, Step, Tool, Trajectory};
 use crate::dataset::argument;
@@ -79,6 +79,8 @@ fn step(sample: &Sample, event: &Value, submits: Option<bool>, calls: Vec<Call>)
         input: Some(input),
         observation: failed().or_else(|| sample.content(&event["result"])),
         provenance,
+        tool_started_at: time(event, "timestamp"),
+        tool_ms: event["working_time"].as_f64().map(milliseconds),
         calls,
         ..Step::default()
     }
@@ -102,11 +104,16 @@ fn call(sample: &Sample, event: &Value) -> Option<Call> {
         cause: finish_reason.as_deref().and_then(Cause::of_finish),
         finish_reason,
         usage: usage.map(tokens),
+        started_at: time(event, "timestamp"),
         latency_ms: milliseconds(seconds.unwrap_or_default()),
         attempts: retries.unwrap_or_default().saturating_add(1),
         cached: event["cache"] == "read",
         ..Call::default()
     })
+}
+
+fn time(event: &Value, field: &str) -> Option<String> {
+    event[field].as_str().and_then(instant)
 }
 
 fn function_call(call: &Value) -> FunctionCall {

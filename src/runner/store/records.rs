@@ -411,6 +411,7 @@ mod tests {
             cause: None,
             at_limit: true,
             usage: None,
+            started_at: Some("2026-01-01T00:00:00Z".to_owned()),
             latency_ms: 3,
             attempts: 1,
             cached: false,
@@ -426,6 +427,8 @@ mod tests {
             observation: Some("seen".to_owned()),
             provenance: Some(Provenance::default()),
             note: Some("note".to_owned()),
+            tool_started_at: Some("2026-01-01T00:00:00Z".to_owned()),
+            tool_ms: Some(7),
             discarded: Some("rest".to_owned()),
             calls: vec![call],
         };

@@ -87,18 +87,7 @@ fn an_answer_has_no_observation_to_empty() {
 
 /// What an episode is, without times.
 fn timeless(records: &[Value]) -> BTreeSet<String> {
-    let one = |record: &Value| {
-        let mut record = record.clone();
-        record["started_at"] = Value::Null;
-        record["wall_ms"] = Value::Null;
-        for step in record["steps"].as_array_mut().expect("steps") {
-            for call in step["calls"].as_array_mut().expect("calls") {
-                call["latency_ms"] = Value::Null;
-            }
-        }
-        record.to_string()
-    };
-    records.iter().map(one).collect()
+    records.iter().map(|record| common::without_times(record.clone()).to_string()).collect()
 }
 
 #[test]

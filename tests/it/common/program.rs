@@ -182,6 +182,23 @@ pub(crate) fn records(run: impl AsRef<Path>) -> Vec<Value> {
     lines(&read(run.as_ref().join("trajectories.jsonl")))
 }
 
+/// The record of an episode without its times.
+pub(crate) fn without_times(mut record: Value) -> Value {
+    let remove = |value: &mut Value, names: &[&str]| {
+        value.as_object_mut().expect("an object").retain(|name, _| !names.contains(&name.as_str()));
+    };
+    remove(&mut record, &["started_at", "wall_ms"]);
+    for step in record["steps"].as_array_mut().expect("steps") {
+        remove(step, &["tool_started_at", "tool_ms"]);
+        step["calls"]
+            .as_array_mut()
+            .expect("calls")
+            .iter_mut()
+            .for_each(|call| remove(call, &["started_at", "latency_ms"]));
+    }
+    record
+}
+
 /// SHA-256 in hexadecimal.
 pub(crate) fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {

@@ -21,6 +21,8 @@ fn tool() -> Event {
         observation: "é".to_owned(),
         provenance: None,
         note: None,
+        started_at: None,
+        latency_ms: None,
     };
     Event::Tool(answer)
 }
