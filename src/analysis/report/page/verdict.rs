@@ -279,11 +279,17 @@ fn detectable(em: &FigureComparison, pair: &Pair) -> String {
             value(Unit::Share, least)
         ),
         None if pair.stopping.is_some() => "the rule of the run decided when to stop".to_owned(),
-        None => format!(
-            "{} differ: too few to show any difference, at least {} must",
-            counted(pair.differing, "question"),
-            pair.least_differing
-        ),
+        None => too_few(pair.differing, pair.least_differing),
+    }
+}
+
+/// Why there is no smallest detectable difference. Questions that just suffice show one only if nearly all go one way.
+fn too_few(differing: usize, least: u64) -> String {
+    let differ = format!("{} differ", counted(differing, "question"));
+    if u64::try_from(differing).is_ok_and(|differing| differing < least) {
+        format!("{differ}: too few to show any difference, at least {least} must")
+    } else {
+        format!("{differ}: enough to show a difference only if nearly all go one way")
     }
 }
 
@@ -403,4 +409,15 @@ fn sentences(html: &mut Html, part: &Part<'_>, em: &FigureComparison) {
             html.leaf("p", &[], &format!("{} have identical results on all {questions}.", some(&listed)));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::too_few;
+
+    #[test]
+    fn questions_that_just_suffice_are_not_called_too_few() {
+        assert_eq!(too_few(8, 9), "8 questions differ: too few to show any difference, at least 9 must");
+        assert_eq!(too_few(9, 9), "9 questions differ: enough to show a difference only if nearly all go one way");
+    }
 }
