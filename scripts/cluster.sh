@@ -165,8 +165,11 @@ def timeless(record):
     for name in ("started_at", "wall_ms"):
         del record[name]
     for step in record["steps"]:
+        for name in ("tool_started_at", "tool_ms"):
+            step.pop(name, None)
         for call in step["calls"]:
             del call["latency_ms"]
+            call.pop("started_at", None)
         if step.get("provenance"):
             step["provenance"].pop("fetched_at", None)
     return json.dumps(record, sort_keys=True)

@@ -161,8 +161,12 @@ def whole(program, name, planned, measured=True):
 
 def timeless(episode):
     episode = {name: value for name, value in episode.items() if name not in ("started_at", "wall_ms", "key")}
+    for step in episode["steps"]:
+        for name in ("tool_started_at", "tool_ms"):
+            step.pop(name, None)
     for call in calls(episode):
-        del call["latency_ms"], call["cached"], call["attempts"]
+        for name in ("latency_ms", "cached", "attempts", "started_at"):
+            call.pop(name, None)
     return json.dumps(episode, sort_keys=True)
 
 
