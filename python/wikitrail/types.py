@@ -404,19 +404,19 @@ class VariantScores(TypedDict):
 class QuestionRow(TypedDict):
     """One episode as a row; columns that a dataset or a metric adds come on top."""
 
-    variant: str | None  # name of the variant
-    repeat: int | None  # which repeat of the question, from 0
-    id: str | None  # id of the question
-    question: str | None  # the question or claim
-    gold: str | None  # the official gold answer; empty when hidden
+    variant: str | None  # the variant's name
+    repeat: int | None  # from 0
+    id: str | None  # the question's id
+    question: str | None  # question or claim
+    gold: str | None  # official gold answer; empty when hidden
     aliases: str | None  # further gold answers, a JSON list
-    prediction: str | None  # the answer given; empty when none was
+    prediction: str | None  # the answer given
     em: float | None  # exact match, 0 or 1; empty when not measured or the gold is hidden, like the next three
     f1: float | None  # F1 over words, 0 to 1
     precision: float | None  # precision over words, 0 to 1
     recall: float | None  # recall over words, 0 to 1
-    outcome: str | None  # `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget` or `not_measured`; says nothing about right or wrong. The last two are no measurement, and `--resume` does them again
-    detail: str | None  # the reason, where the outcome needs one
+    outcome: str | None  # `finished`, `step_limit`, `format_failure`, `context_overflow`; unmeasured: `budget`, `not_measured`
+    detail: str | None  # reason for the outcome
     steps: int | None  # number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them
     calls: int | None  # number of model calls
     bad_calls: int | None  # replies without an action, mended by a further call (the paper's `n_badcalls`)
@@ -427,7 +427,7 @@ class QuestionRow(TypedDict):
     missed_searches: int | None  # searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error
     repairs: int | None  # deviations from the protocol that were mended, bad calls among them
     samples: int | None  # samples that a vote drew, 0 without one
-    votes: str | None  # answers of a vote, most first, a JSON list of `[answer, count]`; empty without one
+    votes: str | None  # answers of a vote, most first, a JSON list of `[answer, count]`
     gold_pages_opened: int | None  # gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known
     gold_pages: int | None  # gold pages; of alternatives (FEVER) those of the one that was retrieved best
     first_hop: bool | None  # 1 when a gold page was opened, else 0
@@ -435,106 +435,106 @@ class QuestionRow(TypedDict):
     sentences_seen: int | None  # gold sentences that an observation showed
     sentences: int | None  # gold sentences whose text the dataset gives, or whose number is enough
     empty_lookups: int | None  # lookups answered by `No more results.`; empty when not measured
-    grounding: str | None  # `grounded`, `lucky`, `ungrounded` or `verdict` (metrics.md); empty without an answer or a score
-    failure_class: str | None  # why a wrong answer is wrong: `search`, `lookup`, `reasoning`, `label`, `hallucination`, `loop`, `format`, `cut`, `declined` or `limit`; empty for right answers and without a score. Whether the steps ran out, `outcome` says
-    failure_evidence: str | None  # what decided the class, in words
+    grounding: str | None  # `grounded`, `lucky`, `ungrounded` or `verdict` (metrics.md)
+    failure_class: str | None  # of wrong answers (metrics.md)
+    failure_evidence: str | None  # what decided the class
     prompt_tokens: int | None  # tokens of all prompts whose server counted them
     completion_tokens: int | None  # tokens of all completions whose server counted them
     cost_usd: float | None  # cost in US dollars; empty where no price is known
     wall_ms: int | None  # duration in milliseconds, waiting included
-    started_at: str | None  # begin, RFC 3339 in UTC
-    compat: str | None  # semantics of the Wikipedia tool, `paper` or `fixed`; empty where another program had a tool of its own
-    key: str | None  # SHA-256 over everything that decides the episode
+    started_at: str | None  # start, RFC 3339 in UTC
+    compat: str | None  # `paper` or `fixed`; empty for other programs' tools
+    key: str | None  # SHA-256 of what decides the episode
     cached_tokens: int | None  # tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
     cache_write_tokens: int | None  # tokens of the prompts that the provider kept for later requests
     reasoning_tokens: int | None  # tokens of the completions that were reasoning
-    annotation_by: str | None  # who judged the episode (annotation.md): each person once, by name, joined by `|`; empty where nobody did
-    annotation_correct: str | None  # whether the answer is right, `true` or `false`, by the latest judgement of each of them in the same order, joined by `|`; nothing between two `|` where a person did not say it
-    annotation_class: str | None  # the class that each chose, in the same way
-    annotation_step: str | None  # the step at which it went wrong, in the same way
+    annotation_by: str | None  # who judged (annotation.md), joined by `|`
+    annotation_correct: str | None  # their judgements in that order: `true`, `false` or nothing
+    annotation_class: str | None  # their classes
+    annotation_step: str | None  # the steps that went wrong
     r_precision: float | None  # KILT's R-precision: the share of the first R pages opened that are in a set of R gold pages; empty, like the next three, where no supporting facts are known
     recall_at_5: float | None  # KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places
     kilt_em: float | None  # KILT-EM: `em` where `r_precision` is 1, else 0
     kilt_f1: float | None  # KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0
     attempted: bool | None  # 1 when an answer was attempted, else 0: right, or neither empty nor a phrase that abstains; empty where `em` is
-    type: str | None  # the dataset's own type of the question, such as `bridge` or `comparison`; empty, like the next four and the columns of `meta`, where the dataset does not say, or the run's questions cannot be read
-    level: str | None  # the dataset's own difficulty, such as `easy` or `hard`
-    hops: int | None  # gold pages that the shortest way to the answer needs; where the dataset names none, the parts of its decomposition
+    type: str | None  # such as `bridge`
+    level: str | None  # such as `easy`
+    hops: int | None  # gold pages of the shortest way, or parts of the decomposition
     answer_kind: str | None  # `span`, `yesno`, `label` or `freeform`
-    cluster: str | None  # questions of one cluster are not independent
-    run: str | None  # name of the run's folder, or its path where two runs have the same name
-    dataset: str | None  # name of the dataset
-    protocol: str | None  # protocol of the variant; empty, like the next, where the manifest does not have the variant
-    options: str | None  # options of the protocol, a JSON object; empty without any
-    method: str | None  # prompting method
-    model: str | None  # the model as it was named
-    endpoint: str | None  # `chat`, `completions`, `responses`, … (formats.md)
-    prompt: str | None  # the prompt as it was named
-    rendered_prompt_sha256: str | None  # SHA-256 of the rendered prompt in the run's folder `prompts`; other shots or another order of exemplars have another
-    question_label: str | None  # label before the question
-    max_steps: int | None  # step limit; empty, like the next three, where the log of another program does not say it
+    cluster: str | None  # shared by dependent questions
+    run: str | None  # the folder's name, or path if two share a name
+    dataset: str | None  # its name
+    protocol: str | None  # its id
+    options: str | None  # protocol options, a JSON object
+    method: str | None  # such as `react`
+    model: str | None  # as named
+    endpoint: str | None  # `chat`, `completions`, … (formats.md)
+    prompt: str | None  # as named
+    rendered_prompt_sha256: str | None  # names its file in `prompts/`
+    question_label: str | None  # before the question
+    max_steps: int | None  # step limit
     temperature: float | None  # sampling temperature
-    top_p: float | None  # nucleus sampling mass
-    max_tokens: int | None  # tokens of a reply at most
-    seed: str | None  # seed of the requests, up to 64 bits; empty where none was given
-    wiki: str | None  # source of Wikipedia as it was named
-    wiki_origin: str | None  # base URL of the site, or the corpus's id or SHA-256
-    wording: str | None  # language of the tool's messages, `english` or `chinese`
+    top_p: float | None  # nucleus sampling
+    max_tokens: int | None  # of a reply
+    seed: str | None  # up to 64 bits
+    wiki: str | None  # as named
+    wiki_origin: str | None  # base URL, or the corpus's id or SHA-256
+    wording: str | None  # `english` or `chinese`
 
 
 class StepRow(TypedDict):
     """One step as a row."""
 
-    variant: str | None  # name of the variant
-    repeat: int | None  # which repeat of the question, from 0
-    id: str | None  # id of the question
-    step: int | None  # number of the step, from 1
-    sample: int | None  # which sample of a vote the step is, from 1; empty for steps of an agent
-    thought: str | None  # what the model thought
-    tool: str | None  # `search`, `lookup`, `finish`, `think` or `invalid`; empty when the episode ended before one was used
+    variant: str | None  # the variant's name
+    repeat: int | None  # from 0
+    id: str | None  # the question's id
+    step: int | None  # from 1
+    sample: int | None  # the vote's sample, from 1
+    thought: str | None  # the model's thought
+    tool: str | None  # `search`, `lookup`, `finish`, `think`, `invalid` or empty
     input: str | None  # the tool's argument
-    action_text: str | None  # the action as the model wrote it
-    observation: str | None  # what the tool answered
-    source: str | None  # where the observation came from: `html`, `api`, `corpus`, …; empty, like the next seven, when no page was asked for; a lookup has one only in a page whose source gives sentences
-    url: str | None  # where it was read
-    title: str | None  # title of the page, or the query of a result list
-    pageid: int | None  # MediaWiki's number of the page
-    revid: int | None  # MediaWiki's number of the revision
+    action_text: str | None  # as the model wrote it
+    observation: str | None  # the tool's answer
+    source: str | None  # `html`, `api`, `corpus`, …; like the next seven, of searches, and of lookups in given sentences
+    url: str | None  # address of the page
+    title: str | None  # page title, or query of a result list
+    pageid: int | None  # MediaWiki's page number
+    revid: int | None  # MediaWiki's revision number
     status: int | None  # HTTP status; 200 for sources without one
-    fetched_at: str | None  # when it was fetched, RFC 3339 in UTC; empty for frozen sources
-    page_sha256: str | None  # SHA-256 of the answer as received; of a corpus, of the article's text, or its id where no page was found (each source)
-    note: str | None  # what the tool's record adds, such as a failure inside it
-    discarded: str | None  # model text after the action that was set aside
-    calls: int | None  # number of model calls that led to the step
-    prompt_tokens: int | None  # tokens of their prompts; empty when the server did not count
-    completion_tokens: int | None  # tokens of their completions; empty when the server did not count
-    latency_ms: int | None  # time of the calls in milliseconds, waiting included
-    attempts: int | None  # how often their requests were sent
-    finish_reason: str | None  # why the server stopped, at the last call
-    cause: str | None  # why the completion of the last call is less than the model's whole answer: `token_limit`, `content_filter`, `refusal`, `context_overflow`, `empty` or `malformed_call` (formats.md); empty if it is whole
-    prompt_sha256: str | None  # SHA-256 of the first call's prompt
-    cached_tokens: int | None  # tokens of their prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
-    cache_write_tokens: int | None  # tokens of their prompts that the provider kept for later requests
-    reasoning_tokens: int | None  # tokens of their completions that were reasoning
-    sentences_shown: str | None  # which sentences of the source the observation shows, a JSON list of `[block, from, to]` (formats.md); empty where the source gives none
-    run: str | None  # name of the run's folder, or its path where two runs have the same name
-    dataset: str | None  # name of the dataset
-    protocol: str | None  # protocol of the variant; empty, like the next, where the manifest does not have the variant
-    options: str | None  # options of the protocol, a JSON object; empty without any
-    method: str | None  # prompting method
-    model: str | None  # the model as it was named
-    endpoint: str | None  # `chat`, `completions`, `responses`, … (formats.md)
-    prompt: str | None  # the prompt as it was named
-    rendered_prompt_sha256: str | None  # SHA-256 of the rendered prompt in the run's folder `prompts`; other shots or another order of exemplars have another
-    question_label: str | None  # label before the question
-    max_steps: int | None  # step limit; empty, like the next three, where the log of another program does not say it
+    fetched_at: str | None  # RFC 3339 in UTC; empty for frozen sources
+    page_sha256: str | None  # SHA-256 of the answer, or of a corpus article (each source)
+    note: str | None  # remark of the tool, such as a failure
+    discarded: str | None  # ignored text after the action
+    calls: int | None  # model calls
+    prompt_tokens: int | None  # of its prompts
+    completion_tokens: int | None  # of its completions
+    latency_ms: int | None  # milliseconds, waiting included
+    attempts: int | None  # requests sent
+    finish_reason: str | None  # of the last call
+    cause: str | None  # of the last call (formats.md)
+    prompt_sha256: str | None  # of the first call
+    cached_tokens: int | None  # of its prompts, read from the provider's cache
+    cache_write_tokens: int | None  # of its prompts, written to that cache
+    reasoning_tokens: int | None  # of its completions
+    sentences_shown: str | None  # JSON list of `[block, from, to]` (formats.md)
+    run: str | None  # the folder's name, or path if two share a name
+    dataset: str | None  # its name
+    protocol: str | None  # its id
+    options: str | None  # protocol options, a JSON object
+    method: str | None  # such as `react`
+    model: str | None  # as named
+    endpoint: str | None  # `chat`, `completions`, … (formats.md)
+    prompt: str | None  # as named
+    rendered_prompt_sha256: str | None  # names its file in `prompts/`
+    question_label: str | None  # before the question
+    max_steps: int | None  # step limit
     temperature: float | None  # sampling temperature
-    top_p: float | None  # nucleus sampling mass
-    max_tokens: int | None  # tokens of a reply at most
-    seed: str | None  # seed of the requests, up to 64 bits; empty where none was given
-    wiki: str | None  # source of Wikipedia as it was named
-    wiki_origin: str | None  # base URL of the site, or the corpus's id or SHA-256
-    wording: str | None  # language of the tool's messages, `english` or `chinese`
+    top_p: float | None  # nucleus sampling
+    max_tokens: int | None  # of a reply
+    seed: str | None  # up to 64 bits
+    wiki: str | None  # as named
+    wiki_origin: str | None  # base URL, or the corpus's id or SHA-256
+    wording: str | None  # `english` or `chinese`
 
 
 QUESTION_KINDS: dict[str, str] = {
