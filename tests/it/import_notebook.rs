@@ -93,7 +93,7 @@ fn recorded_runs_score_as_they_did_and_the_readings_of_their_failures_agree() {
     }
     let scored: Vec<Value> = items.as_array().expect("items").iter().map(|item| item["em"].clone()).collect();
     assert_eq!(scored, recorded);
-    // Two readers of all 120 failures, by the few lines of docs/annotation.md.
+    // Two readers of all 120 failures, without sight of the rules' class.
     let mut labels: Vec<String> = Vec::new();
     for row in common::lines(&common::read(path("labels/failure_classes.jsonl"))) {
         let file = row["file"].as_str().and_then(|file| file.strip_suffix(".jsonl")).expect("a file");
