@@ -91,12 +91,13 @@ pub mod wiki {
     //! # fn main() {}
     //! ```
 
-    pub use crate::base::{Compat, Provenance, Tool, Wording};
+    pub use crate::base::{Compat, PassageHit, Provenance, Tool, Wording};
     pub use crate::net::RetrySettings;
     pub use crate::wikipedia::html::{Article, ArticleOptions, ExtractError, PaperPage, article, paper_page};
     pub use crate::wikipedia::{
-        ApiSource, Found, HtmlSource, LagSettings, LiveSettings, Observation, RetrieverAddress, RetrieverSource,
-        Session, SessionError, SessionOptions, SessionState, SitePolicyError, Source, SourceError, clean_str,
+        ApiSource, Found, FoundPassage, HtmlSource, LagSettings, LiveSettings, Observation, Retrieval,
+        RetrieverAddress, RetrieverSource, Session, SessionError, SessionOptions, SessionState, SitePolicyError,
+        Source, SourceError, clean_str,
     };
     #[cfg(feature = "index")]
     pub use crate::wikipedia::{Corpus, CorpusError};

@@ -517,6 +517,7 @@ class StepRow(TypedDict):
     cache_write_tokens: int | None  # of its prompts, written to that cache
     reasoning_tokens: int | None  # of its completions
     sentences_shown: str | None  # JSON list of `[block, from, to]` (formats.md)
+    passages: str | None  # JSON list of `{id, title, rank, score, shown}` of the tool `passages`
     run: str | None  # the folder's name, or path if two share a name
     dataset: str | None  # its name
     protocol: str | None  # its id
@@ -649,6 +650,7 @@ STEP_KINDS: dict[str, str] = {
     "cache_write_tokens": "int",
     "reasoning_tokens": "int",
     "sentences_shown": "text",
+    "passages": "text",
     "run": "text",
     "dataset": "text",
     "protocol": "text",

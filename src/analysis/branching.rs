@@ -5,7 +5,7 @@ use crate::analysis::repair::{Classes, class_of};
 use crate::analysis::results::{GradedRun, RunRef};
 use crate::base::bounded::text_at_most;
 use crate::base::text::{counted, shell_word, visible_line};
-use crate::base::{Fork, Manifest, Pairs, Tool, Trajectory, Variant, WikiKind, WikiName};
+use crate::base::{Fork, Manifest, Pairs, Provenance, Tool, Trajectory, Variant, WikiKind, WikiName};
 use crate::prompting::protocol::Options;
 use crate::runner::branch::{CONTROL, EDITED, Edit, PLACEBO, Parent, Placebos, Titles};
 use crate::runner::experiment::{Experiment, Output, VariantSettings, VariantSpec};
@@ -281,7 +281,7 @@ fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String>
     let pages = &evidence.groups().first()?.pages;
     let opened = |page: &&String| {
         let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
-        provenances.into_iter().any(|provenance| is_same_page(page, &provenance.title))
+        provenances.flat_map(Provenance::titles).any(|title| is_same_page(page, title))
     };
     pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
 }

@@ -3,7 +3,7 @@
 
 use super::short_names::ShortNames;
 use super::text::shell_word;
-use super::{Compat, Decoding, Paid, Reasoning, RequestOptions, StopRule, Voting, Wording};
+use super::{Compat, Decoding, Paid, Reasoning, RequestOptions, StopRule, ToolSet, Voting, Wording};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -385,6 +385,12 @@ pub struct LogRecord {
 }
 
 impl Variant {
+    /// The tools that its agent is offered beside the answer.
+    pub fn tools(&self) -> ToolSet {
+        let named = self.options.get("tools");
+        ToolSet::ALL.into_iter().find(|tools| named.is_some_and(|name| name == tools.name())).unwrap_or_default()
+    }
+
     /// The semantics of the tool, for reading.
     pub fn compat_name(&self) -> &'static str {
         self.compat.map_or(UNKNOWN, Compat::name)

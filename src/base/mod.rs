@@ -60,8 +60,8 @@ pub use request::{Completion, EpisodeState, Message, Prefix, Prompt, Request, Ro
 pub use shard::{Shard, ShardRecord};
 pub use stop_rule::{StopRule, Stopping};
 pub use text::excerpt;
-pub use tool::{Function, FunctionCall, Functions, Reply, Tool, ToolCall, Verbatim};
+pub use tool::{Function, FunctionCall, Functions, Reply, Tool, ToolCall, ToolSet, Verbatim};
 pub use trajectory::{
-    Branch, BranchEdit, Call, Compat, Event, Fork, Outcome, Paid, Provenance, RebuiltPrompt, Repair, Step, ToolAnswer,
-    Trajectory, Vote,
+    Branch, BranchEdit, Call, Compat, Event, Fork, Outcome, Paid, PassageHit, Provenance, RebuiltPrompt, Repair, Step,
+    ToolAnswer, Trajectory, Vote,
 };

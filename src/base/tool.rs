@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 named! {
-    /// The tools of the paper's environment.
+    /// The tools of the paper's environment, and those of a retriever.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Tool {
@@ -19,6 +19,10 @@ named! {
         Search = "search",
         /// The next sentence of the open page that contains a keyword.
         Lookup = "lookup",
+        /// The best passages for a query, of any page.
+        Passages = "passages",
+        /// A whole document, by the id that a passage came with.
+        Document = "document",
         /// Give the answer and end the episode.
         Finish = "finish",
         /// Think aloud; the environment has nothing to add.
@@ -27,6 +31,36 @@ named! {
         Invalid = "invalid",
         /// Another program's tool, which none of these is; the action's text names it.
         Other = "other",
+    }
+}
+
+named! {
+    /// The tools that an agent is offered beside the one for its answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    pub enum ToolSet {
+        #[default]
+        #[serde(rename = "search,lookup")]
+        SearchLookup = "search,lookup",
+        #[serde(rename = "passages")]
+        Passages = "passages",
+        #[serde(rename = "passages,document")]
+        PassagesDocument = "passages,document",
+    }
+}
+
+impl ToolSet {
+    /// The tools, in the order in which a model is told of them.
+    pub fn tools(self) -> &'static [Tool] {
+        match self {
+            Self::SearchLookup => &[Tool::Search, Tool::Lookup],
+            Self::Passages => &[Tool::Passages],
+            Self::PassagesDocument => &[Tool::Passages, Tool::Document],
+        }
+    }
+
+    /// Whether a tool is offered; the answer and a thought always are.
+    pub fn offers(self, tool: Tool) -> bool {
+        matches!(tool, Tool::Finish | Tool::Think) || self.tools().contains(&tool)
     }
 }
 
@@ -64,6 +98,8 @@ impl Tool {
         match name.trim().to_lowercase().as_str() {
             "search" => Self::Search,
             "lookup" => Self::Lookup,
+            "passages" => Self::Passages,
+            "document" => Self::Document,
             "finish" | "submit" | "final_answer" => Self::Finish,
             "think" => Self::Think,
             _ => Self::Other,

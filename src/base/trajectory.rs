@@ -257,7 +257,7 @@ named! {
 }
 
 /// Where an observation came from.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Provenance<S = String> {
     /// `html`, `api`, `corpus`, …
     pub source: S,
@@ -279,6 +279,36 @@ pub struct Provenance<S = String> {
     pub sha256: S,
     /// Which given sentences of the page are whole in the observation, as `[block, from, to]`: block and `from` counted
     /// from 0, `to` behind the last. Absent where the source gives no sentences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentences: Option<Vec<[usize; 3]>>,
+    /// The passages that a retriever found, the best first; empty for other tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hits: Vec<PassageHit<S>>,
+}
+
+impl Provenance {
+    /// Titles of the pages that the observation may show text of: those of its passages, or of the page.
+    pub fn titles(&self) -> impl Iterator<Item = &str> {
+        let shown = self.hits.iter().filter(|hit| hit.shown > 0).map(|hit| hit.title.as_str());
+        shown.chain(Some(self.title.as_str()).filter(|_| self.hits.is_empty()))
+    }
+}
+
+/// A passage that was found for a query, and how much of it the model was shown.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PassageHit<S = String> {
+    /// The passage's id in its corpus; empty where a retriever gives none.
+    pub id: S,
+    /// Title of the page that it is from; empty where a retriever gives none.
+    pub title: S,
+    /// Its place among the passages found, from 1.
+    pub rank: usize,
+    /// The retriever's score, the greater the better; absent where it gives none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// How many characters of its text the observation shows; 0 where the observation was cut before it.
+    pub shown: usize,
+    /// Which given sentences of its page the observation shows whole, as in [`Provenance::sentences`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sentences: Option<Vec<[usize; 3]>>,
 }

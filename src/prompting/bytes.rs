@@ -132,6 +132,10 @@ pub enum PromptError {
     EndsInLabel(String, String),
     #[error("`{file}` has {reason}")]
     Plain { file: String, reason: String },
+    #[error("[tools] of `{file}` does not describe the tool `{tool}`")]
+    NoToolText { file: String, tool: &'static str },
+    #[error("the exemplars of `{file}` use the tool `{tool}`, and the agent is offered `{offered}`")]
+    ExemplarTool { file: String, tool: &'static str, offered: &'static str },
     #[error("`{0}` has no instruction for method `{1}`")]
     NoInstruction(String, &'static str),
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
@@ -174,6 +178,16 @@ impl PromptError {
             Self::NoRationale(..) => "add a rationale to every exemplar that is shown".into(),
             Self::NoPlaceForExamples { .. } => "remove the shots, or add the slot".into(),
             Self::TextsNoPrompt(file) => format!("pass it next to a prompt: --texts {file}"),
+            Self::NoToolText { tool, .. } => {
+                format!("add `{tool} = \"…\"` to [tools], or use `--prompt prompts/hotpotqa-passages.toml`")
+            }
+            Self::ExemplarTool { tool: "passages" | "document", .. } => {
+                "add `--tools passages` or `passages,document`, or use `--shots 0`".into()
+            }
+            Self::ExemplarTool { .. } => {
+                "use `--shots 0`, or a prompt whose exemplars use these tools, such as prompts/hotpotqa-passages.toml"
+                    .into()
+            }
             Self::NoTextsTaken(..) => "remove --texts; this protocol's words are in the prompt file".into(),
             Self::NoSection { section, .. } => format!("add [{section}]; `wikitrail docs prompts` lists its keys"),
             Self::NoProtocolText(..) => "load the protocol's own texts".into(),

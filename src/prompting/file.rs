@@ -95,10 +95,20 @@ fn read_instructions(reader: &mut Reader<'_>, root: &Table<'_>, tools: Option<&T
 
 fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     let section = reader.section(root, "tools")?;
-    reader.known_keys(&section, &["search", "lookup", "finish"]);
-    let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
-    let (search, lookup, finish) = (text("search"), text("lookup"), text("finish"));
-    Some(ToolTexts { search, lookup, finish, ..ToolTexts::default() })
+    reader.known_keys(&section, &["search", "lookup", "passages", "document", "finish"]);
+    // A prompt for passages need not describe the usual tools.
+    let usual = !section.has("passages");
+    let mut text = |key, needed: bool| {
+        if needed || section.has(key) { reader.required_line(&section, key).unwrap_or_default() } else { String::new() }
+    };
+    Some(ToolTexts {
+        search: text("search", usual),
+        lookup: text("lookup", usual),
+        passages: text("passages", false),
+        document: text("document", false),
+        finish: text("finish", true),
+        ..ToolTexts::default()
+    })
 }
 
 fn read_texts(reader: &mut Reader<'_>, root: &Table<'_>) -> Texts {
@@ -130,6 +140,13 @@ pub struct ExemplarStep {
     pub action: String,
     /// The observation; absent in the last step.
     pub observation: Option<String>,
+}
+
+impl Exemplar {
+    /// The tools of its actions.
+    pub fn tools(&self) -> impl Iterator<Item = Tool> {
+        self.steps.iter().map(|step| parse_action(&step.action).0)
+    }
 }
 
 fn read_exemplars(reader: &mut Reader<'_>, file: &Table<'_>) -> Vec<Exemplar> {
@@ -200,9 +217,9 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
     let (tool, input) = parse_action(&action);
     let fault = match tool {
         Tool::Invalid | Tool::Other | Tool::Think => Fault::from(format!("`{key}` is not an action: `{shown}`"))
-            .hint("write Search[…], Lookup[…] or Finish[…], and nothing after it"),
+            .hint("write Search[…], Lookup[…] or Finish[…], and nothing after it; Passages[…] and Document[…] with `--tools passages,document`"),
         Tool::Finish if !last => format!("`{key}` finishes, but steps follow").into(),
-        Tool::Search | Tool::Lookup if last => {
+        Tool::Search | Tool::Lookup | Tool::Passages | Tool::Document if last => {
             Fault::from(format!("the last step's action `{shown}` is not `Finish[…]` (`{key}`)"))
                 .hint("end every exemplar with Finish[answer]")
         }
@@ -211,7 +228,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
             Fault::from(format!("`{key}` finishes with `{finished}`, but the exemplar's answer is `{answer}`"))
                 .hint("both must be the same text")
         }
-        Tool::Search | Tool::Lookup | Tool::Finish => return Some(action),
+        Tool::Search | Tool::Lookup | Tool::Passages | Tool::Document | Tool::Finish => return Some(action),
     };
     reader.note(reader.line_in(section, "action"), fault);
     Some(action)
@@ -227,5 +244,9 @@ pub(super) fn parse_action(action: &str) -> (Tool, String) {
         return (Tool::Invalid, lowered);
     }
     let (tool, input) = Tool::parse_action(&lowered);
-    (tool, input.to_owned())
+    // The paper's environment does not know these.
+    let argument = |verb: &str| lowered.strip_prefix(verb).and_then(|rest| rest.strip_suffix(']'));
+    let others = [("passages[", Tool::Passages), ("document[", Tool::Document)];
+    let other = others.into_iter().find_map(|(verb, tool)| Some((tool, argument(verb)?.to_owned())));
+    other.unwrap_or_else(|| (tool, input.to_owned()))
 }

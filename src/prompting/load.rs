@@ -60,14 +60,16 @@ pub fn source(spec: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, Pr
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     Prompt(PromptSource),
-    Texts(TextsFile),
+    Texts(Box<TextsFile>),
 }
 
 /// Reads and checks a prompt or a file of protocol texts, whichever it is.
 pub fn check(spec: &str, builtin: BuiltIn<'_>) -> Result<Checked, PromptError> {
     match load(spec, None, builtin) {
         Ok(source) => Ok(Checked::Prompt(source)),
-        Err(PromptError::TextsNoPrompt(_)) => texts::load_file(spec, builtin).map(Checked::Texts),
+        Err(PromptError::TextsNoPrompt(_)) => {
+            texts::load_file(spec, builtin).map(|file| Checked::Texts(Box::new(file)))
+        }
         Err(error) => Err(error),
     }
 }

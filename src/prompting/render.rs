@@ -5,7 +5,7 @@ use super::file::{Exemplar, ExemplarStep, PromptFile, parse_action};
 use super::load::PromptSource;
 use super::plain::{FinishedText, Plain, QUESTION};
 use super::texts::{self, ProtocolTexts, Slotted, Style};
-use crate::base::{Message, Method, Role, sha256_hex};
+use crate::base::{Message, Method, Role, Tool, ToolSet, sha256_hex};
 use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};
 use crate::prompting::protocol::{Frame, Layout, Protocol, ToolSpec, ToolTexts, direct, react_paper, react_zh};
 use std::sync::Arc;
@@ -91,6 +91,9 @@ pub fn render(
         }
     };
     let job = Job { file, texts, settings, exemplars: select_exemplars(file, settings)? };
+    if !direct && matches!(layout, Layout::Text | Layout::Instruction) {
+        job.check_exemplar_tools()?;
+    }
     let (frame, shown) = match layout {
         _ if direct => direct_frame(&job)?,
         Layout::Text => numbered_text(&job)?,
@@ -116,7 +119,21 @@ impl Job<'_> {
         let instruction = file.instructions.get(method).ok_or_else(missing)?;
         let failed = |reason| PromptError::Template { file: file.file.clone(), method, reason };
         let max_steps = self.settings.max_steps;
-        fill_template(instruction, &file.question_label, max_steps, file.tools.as_ref(), &file.language).map_err(failed)
+        let offered = self.settings.protocol.offers();
+        let tools = file.tools.as_ref().map(|texts| tool_list(texts, offered, &file.language)).transpose();
+        // Methods without tools have instructions without the list.
+        let tools = if self.settings.method.agent().is_some() { tools } else { Ok(None) };
+        let tools = tools.map_err(|tool| PromptError::NoToolText { file: file.file.clone(), tool: tool.name() })?;
+        fill_template(instruction, &file.question_label, max_steps, tools.as_deref()).map_err(failed)
+    }
+
+    /// Refuses exemplars with a tool that is not offered: a model imitates them letter by letter.
+    fn check_exemplar_tools(&self) -> Result<(), PromptError> {
+        let tools = self.settings.protocol.offers();
+        let other = self.exemplars.iter().flat_map(|exemplar| exemplar.tools()).find(|tool| !tools.offers(*tool));
+        other.map_or(Ok(()), |tool| {
+            Err(PromptError::ExemplarTool { file: self.file.file.clone(), tool: tool.name(), offered: tools.name() })
+        })
     }
 }
 
@@ -202,8 +219,9 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         examples: exemplar_turns(job),
         ..Frame::default()
     };
+    let tools = numbered::verbs(job.settings.protocol.offers(), ", ");
     for (key, text) in job.texts.occasions() {
-        frame.texts.insert(key.to_owned(), text.fill_known(|_| None).into());
+        frame.texts.insert(key.to_owned(), text.fill_known(|slot| Some(&*tools).filter(|_| slot == "tools")).into());
     }
     // The prompt file's texts fit its task; texts that the user names take precedence.
     if !job.texts.given {
@@ -431,7 +449,7 @@ fn tools_text(
     }
     let chinese = settings.protocol.id() == react_zh::ID || text.language().starts_with("zh");
     let language = if chinese { "zh" } else { "en" };
-    plain.tools.get(usize::from(chinese)).map(|tools| tool_list(tools, language))
+    plain.tools.get(usize::from(chinese)).and_then(|tools| tool_list(tools, settings.protocol.offers(), language).ok())
 }
 
 /// What the protocol or the method adds begins on a line of its own.
@@ -456,44 +474,46 @@ fn is_step_label(line: &str) -> bool {
     ["Thought", "Action", "Answer"].contains(&word) && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Fills in an instruction; the error is the reason. The result ends with exactly one line break. The words inside the
-/// brackets of the tools are in the prompt's `language`.
+/// Fills in an instruction; the error is the reason. The result ends with exactly one line break.
 fn fill_template(
     template: &str,
     question_label: &str,
     max_steps: usize,
-    tools: Option<&ToolTexts>,
-    language: &str,
+    tools: Option<&str>,
 ) -> Result<String, String> {
     let slotted = Slotted::parse(template, Style::Instruction).map_err(|bad| format!("it has {}", bad.reason))?;
     let max_steps = max_steps.to_string();
-    let tools = tools.map(|tools| tool_list(tools, language));
     let value = |name: &str| match name {
         "question_label" => Some(question_label),
         "max_steps" => Some(max_steps.as_str()),
-        "tools" => tools.as_deref(),
+        "tools" => tools,
         _ => None,
     };
     let text = slotted.fill(value).map_err(|name| format!("the placeholder `{name}` has no value"))?;
     Ok(format!("{}\n", text.trim_end_matches(['\n', '\r'])))
 }
 
-fn tool_list(tools: &ToolTexts, language: &str) -> String {
+/// The tools that are offered, a line each; the words inside the brackets are in the prompt's `language`. The error is a tool
+/// that the texts do not describe.
+fn tool_list(texts: &ToolTexts, tools: ToolSet, language: &str) -> Result<String, Tool> {
     let is_chinese = language.starts_with("zh");
-    let texts = [&tools.search, &tools.lookup, &tools.finish];
-    let lines = PLACEHOLDERS.iter().zip(texts).enumerate().map(|(at, ((tool, english, chinese), text))| {
+    let offered = PLACEHOLDERS.iter().filter(|(tool, ..)| tools.offers(*tool));
+    let lines = offered.enumerate().map(|(at, (tool, english, chinese))| {
         let (word, between) = if is_chinese { (chinese, "：") } else { (english, " ") };
-        format!("({}) {}{between}{text}", at + 1, numbered::action(*tool, word))
+        let (text, _) = texts.of(*tool);
+        let line = || format!("({}) {}{between}{text}", at + 1, numbered::action(*tool, word));
+        if text.is_empty() { Err(*tool) } else { Ok(line()) }
     });
-    lines.collect::<Vec<_>>().join("\n")
+    lines.collect::<Result<Vec<_>, _>>().map(|lines| lines.join("\n"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ToolTexts, fill_template};
+    use super::{ToolSet, ToolTexts, fill_template, tool_list};
 
     fn filled(template: &str, tools: Option<&ToolTexts>) -> Result<String, String> {
-        fill_template(template, "Claim", 7, tools, "en")
+        let tools = tools.map(|texts| tool_list(texts, ToolSet::default(), "en").expect("all are described"));
+        fill_template(template, "Claim", 7, tools.as_deref())
     }
 
     #[test]

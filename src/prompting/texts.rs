@@ -68,13 +68,8 @@ pub fn load(
         add_ours(&mut texts, form, file.language.as_deref().unwrap_or(language), builtin)?;
     }
     let mut tools = file.tools.unwrap_or_default();
-    if spec.is_some() && (tools.search.is_empty() || tools.finish.is_empty()) {
-        let own = load_file(ours, builtin)?.tools.unwrap_or_default();
-        tools = if tools.search.is_empty() {
-            own
-        } else {
-            ToolTexts { finish: own.finish, finish_parameter: own.finish_parameter, ..tools }
-        };
+    if spec.is_some() {
+        tools.add_missing(load_file(ours, builtin)?.tools.unwrap_or_default());
     }
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
 }
@@ -254,12 +249,12 @@ const FORMS: [SectionForm; 8] = [
     SectionForm {
         id: "robust",
         keys: &[
-            KeyForm::new("feedback", "error n"),
+            KeyForm::new("feedback", "error n tools"),
             KeyForm::new("force_stop", ""),
             KeyForm::sentence("reply_empty", ""),
             KeyForm::sentence("reply_cut", ""),
             KeyForm::sentence("no_action", ""),
-            KeyForm::sentence("unknown_tool", "tool"),
+            KeyForm::sentence("unknown_tool", "tool tools"),
             KeyForm::sentence("no_argument", "tool"),
             KeyForm::sentence("empty_argument", "tool"),
             KeyForm::sentence("placeholder", ""),
@@ -299,8 +294,10 @@ fn parse(file: &str, text: &str) -> Result<TextsFile, Problems> {
 fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     let section = reader.section(root, "tools")?;
     let [finish, finish_parameter] = ["finish", "finish_parameter"];
-    let known = ["search", "search_parameter", "lookup", "lookup_parameter", finish, finish_parameter];
-    reader.known_keys(&section, &known);
+    let [passages, passages_parameter] = ["passages", "passages_parameter"];
+    let [document, document_parameter] = ["document", "document_parameter"];
+    let known = ["search", "search_parameter", "lookup", "lookup_parameter", passages, passages_parameter];
+    reader.known_keys(&section, &[&known[..], &[document, document_parameter, finish, finish_parameter]].concat());
     let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
     let mut tools = ToolTexts {
         search: text("search"),
@@ -309,7 +306,13 @@ fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
         lookup_parameter: text("lookup_parameter"),
         ..ToolTexts::default()
     };
-    // Only one protocol has this tool, so that the two may be left out together.
+    // Most files need none of these; the two texts of each are left out together.
+    if section.has(passages) || section.has(passages_parameter) {
+        (tools.passages, tools.passages_parameter) = (text(passages), text(passages_parameter));
+    }
+    if section.has(document) || section.has(document_parameter) {
+        (tools.document, tools.document_parameter) = (text(document), text(document_parameter));
+    }
     if section.has(finish) || section.has(finish_parameter) {
         (tools.finish, tools.finish_parameter) = (text(finish), text(finish_parameter));
     }

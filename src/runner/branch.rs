@@ -4,7 +4,7 @@
 use super::error::RunError;
 use crate::base::stats::rng::SplitMix64;
 use crate::base::text::{is_chinese, visible_line};
-use crate::base::{Branch, BranchEdit, Call, Fork, Message, Step, Tool, Trajectory, sha256_hex};
+use crate::base::{Branch, BranchEdit, Call, Fork, Message, Provenance, Step, Tool, Trajectory, sha256_hex};
 use crate::prompting::protocol::{Frame, Kind, Protocol, Spacing};
 use crate::runner::agent::{Acting, Approach};
 use crate::runner::store::RunFolder;
@@ -348,7 +348,7 @@ impl Titles {
     pub(crate) fn add_opened(&mut self, trajectory: &Trajectory) {
         let found = |step: &&Step| !step.observation.as_deref().unwrap_or_default().starts_with("Could not find");
         let provenances = trajectory.steps.iter().filter(found).filter_map(|step| step.provenance.as_ref());
-        self.0.extend(provenances.map(|provenance| provenance.title.clone()));
+        self.0.extend(provenances.flat_map(Provenance::titles).map(str::to_owned));
     }
 }
 
@@ -403,7 +403,7 @@ impl Placebos<'_> {
     /// Pages that neither the question needs nor its episode knows, about as long in their titles as the edit's.
     fn pages(&self, neutral: &Neutral, trajectory: &Trajectory, step: &Step, input: &str) -> Vec<String> {
         let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
-        let opened = provenances.map(|provenance| provenance.title.as_str());
+        let opened = provenances.flat_map(Provenance::titles);
         let edited = [Some(input), step.input.as_deref()].into_iter().flatten();
         let known: Vec<&str> = self.evidence.into_iter().flat_map(gold).chain(opened).chain(edited).collect();
         let is_other = |title: &&String| !known.iter().any(|known| is_same_page(known, title));

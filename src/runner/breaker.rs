@@ -10,7 +10,7 @@ use crate::base::text::counted;
 use crate::base::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
 use crate::models::{Model, ModelError, OnEvent, Unsupported};
 use crate::net::NetError;
-use crate::wikipedia::{Found, Source, SourceError};
+use crate::wikipedia::{Found, Retrieval, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -328,6 +328,10 @@ impl Model for Watched<dyn Model, ModelError> {
 impl Source for Watched<dyn Source, SourceError> {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         self.ask(self.inner.search(query), SourceError::Internal).boxed()
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.ask(self.inner.retrieve(asked), SourceError::Internal).boxed()
     }
 }
 

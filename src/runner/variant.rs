@@ -6,10 +6,13 @@ use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::text::{excerpt, printable};
-use crate::base::{Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, Variant, Voting, Wording};
+use crate::base::{
+    Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, Tool, ToolSet, Variant, Voting, WikiKind,
+    Wording,
+};
 use crate::models::{BaselineSettings, Budgeted, LearnedOptions, Price};
 use crate::prompting::protocol::{self, Options, Protocol, Setup, native};
-use crate::prompting::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
+use crate::prompting::{self, Exemplar, ExemplarOrder, PromptFile, PromptSource, RenderSettings, texts};
 use crate::runner::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
 use crate::runner::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
 use crate::wikipedia::SessionOptions;
@@ -18,6 +21,10 @@ use std::sync::Arc;
 /// Maximum tokens of a direct answer, reasoning included, unless another number is set.
 const DIRECT_TOKENS: u32 = 256;
 const PROMPTS: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/fever.toml"];
+/// The prompt of agents that are offered passages.
+const PASSAGES_PROMPT: &str = "prompts/hotpotqa-passages.toml";
+/// Protocols whose agents can be offered passages.
+const OFFERS_PASSAGES: [&str; 3] = [protocol::robust::ID, protocol::native::ID, protocol::lagent::ID];
 
 pub(super) struct BuiltVariant {
     pub(crate) variant: Variant,
@@ -80,14 +87,19 @@ pub(crate) fn find_protocol(
 pub(crate) fn usual_protocol(settings: &VariantSettings, prompt: &PromptSource) -> Result<&'static str, RunError> {
     ModelSettings(settings).provider()?;
     let of_paper = matches!(prompt, PromptSource::Text(text) if !text.is_plain());
-    let ours = ModelSettings(settings).is_chat() && !of_paper;
+    let ours = offers_passages(settings) || (ModelSettings(settings).is_chat() && !of_paper);
     Ok(if ours { protocol::robust::ID } else { protocol::react_paper::ID })
+}
+
+/// Whether other tools than search and lookup are set.
+fn offers_passages(settings: &VariantSettings) -> bool {
+    settings.tools.as_deref().is_some_and(|tools| tools != ToolSet::default().name())
 }
 
 impl<'a> Builder<'a> {
     fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
         let settings = &spec.settings;
-        let usual_prompt = PROMPTS[usize::from(claims)];
+        let usual_prompt = if offers_passages(settings) { PASSAGES_PROMPT } else { PROMPTS[usize::from(claims)] };
         let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
         let prompt = prompting::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
         let method = settings.method.as_deref().unwrap_or(Method::React.name());
@@ -96,8 +108,18 @@ impl<'a> Builder<'a> {
             RunError::usage(format!("unknown method `{method}`"), known)
         })?;
         let usual = usual_protocol(settings, &prompt)?;
-        let options = Options(settings.option.clone().unwrap_or_default());
-        let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options, spec.began.as_ref())?;
+        let mut options = Options(settings.option.clone().unwrap_or_default());
+        let id = settings.protocol.as_deref().unwrap_or(usual);
+        if let Some(tools) = settings.tools.as_deref().filter(|_| offers_passages(settings)) {
+            if method.agent().is_some() && !OFFERS_PASSAGES.contains(&id) {
+                return Err(RunError::usage(
+                    format!("protocol `{id}` has the tools search and lookup only, and --tools is `{tools}`"),
+                    format!("protocols with passages: {}", OFFERS_PASSAGES.join(", ")),
+                ));
+            }
+            options.0.insert(protocol::TOOLS.to_owned(), tools.to_owned());
+        }
+        let protocol = find_protocol(id, &options, spec.began.as_ref())?;
         if is_on(settings.completions) && protocol.observation_role() == Role::Tool {
             let message = format!("protocol `{}` calls functions, and text completions cannot", protocol.id());
             return Err(RunError::usage(message, "leave out --completions, or use another --protocol"));
@@ -137,6 +159,7 @@ impl<'a> Builder<'a> {
         wiki: &BuiltWiki,
         price: Option<&PriceRecord>,
     ) -> Result<BuiltVariant, RunError> {
+        self.check_source(wiki)?;
         let wording = WikiSettings(self.settings).wording().unwrap_or_else(|| self.wording());
         let oracle_context = is_on(self.settings.oracle_context);
         let (voting, notes) = (self.voting(), self.notes());
@@ -159,6 +182,7 @@ impl<'a> Builder<'a> {
             source: Arc::clone(&wiki.source),
             session: SessionOptions {
                 wording,
+                passages: self.settings.passages.unwrap_or(SessionOptions::default().passages),
                 observation_chars: self.settings.observation_chars,
                 ..SessionOptions::default()
             },
@@ -172,9 +196,44 @@ impl<'a> Builder<'a> {
         Ok(BuiltVariant { variant, agent, prompts, breaker, learned, notes })
     }
 
+    /// That the exemplars show a tool which the agent is not offered; in numbered protocols that is an error.
+    fn other_tools(&self, file: &PromptFile) -> Option<String> {
+        self.method.agent()?;
+        let offered = self.protocol.offers();
+        let shown = file.exemplars.iter().take(self.settings.shots.unwrap_or(usize::MAX));
+        let tool = shown.flat_map(Exemplar::tools).find(|tool| !offered.offers(*tool))?;
+        let (name, offered) = (excerpt(&self.prompt_name), offered.name());
+        Some(format!(
+            "note: the exemplars of `{name}` show the tool `{}`, and the agent is offered `{offered}`\n\
+             hint: use --shots 0, or a prompt whose exemplars use these tools, such as {PASSAGES_PROMPT}",
+            tool.name()
+        ))
+    }
+
+    /// Refuses tools that the source of pages has nothing for.
+    fn check_source(&self, wiki: &BuiltWiki) -> Result<(), RunError> {
+        let tools = self.protocol.offers();
+        let has = match wiki.kind {
+            WikiKind::Corpus => true,
+            WikiKind::Retriever => !tools.offers(Tool::Document),
+            _ => tools == ToolSet::default(),
+        };
+        if has || self.method.agent().is_none() {
+            return Ok(());
+        }
+        let message = format!("--tools {} needs another source of pages than `{}`", tools.name(), excerpt(&wiki.label));
+        Err(RunError::usage(
+            message,
+            "a corpus (`--wiki corpus:DIR`) has passages and documents; a retriever (`--wiki retriever:URL`) has passages only",
+        ))
+    }
+
     /// What differs from the paper's notebook with a text of its prompt files, and whether the text is for this method.
     fn notes(&self) -> Vec<String> {
-        let PromptSource::Text(text) = &self.prompt else { return Vec::new() };
+        let text = match &self.prompt {
+            PromptSource::File(file) => return self.other_tools(file).into_iter().collect(),
+            PromptSource::Text(text) => text,
+        };
         let Some(method) = self.method.agent().filter(|_| !text.is_plain()) else { return Vec::new() };
         let (name, mut notes) = (excerpt(&self.prompt_name), Vec::new());
         let has = |label: &str| text.text.lines().any(|line| line.starts_with(label));

@@ -34,6 +34,7 @@ fn step(tool: Tool, input: &str, observation: &str, title: Option<&str>) -> Step
         fetched_at: String::new(),
         sha256: String::new(),
         sentences: None,
+        hits: Vec::new(),
     });
     Step { provenance, ..fixtures::step(tool, input, observation) }
 }

@@ -248,7 +248,7 @@ fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {
 
 fn missed_searches(episode: &ScoredEpisode) -> Option<u64> {
     let steps = with_steps(episode)?.steps.iter();
-    count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
+    count(steps.filter(|step| matches!(step.tool, Some(Tool::Search | Tool::Passages)) && search_missed(step)))
 }
 
 /// 1 where all the pages that KILT asks for were opened first, else 0.

@@ -7,7 +7,7 @@
 use super::characters::is_unspaced;
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
 use super::normalize::normalize;
-use crate::base::{Step, Tool, Trajectory};
+use crate::base::{Provenance, Step, Tool, Trajectory};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -75,10 +75,13 @@ pub(super) struct Action {
     advanced: bool,
 }
 
+/// How an action is written that is meant as a use of a tool.
+const VERBS: [&str; 4] = ["search[", "lookup[", "passages[", "document["];
+
 impl Action {
     /// Whether it is meant as a search or a lookup: one that misses its bracket is, a sentence in prose is not.
     pub(super) fn is_attempt(&self) -> bool {
-        self.tool.is_some() || self.input.starts_with("search[") || self.input.starts_with("lookup[")
+        self.tool.is_some() || VERBS.iter().any(|verb| self.input.starts_with(verb))
     }
 }
 
@@ -101,6 +104,8 @@ impl<'a> Observed<'a> {
             match tool {
                 Tool::Search => seen.search(step, &input, observation, &mut open),
                 Tool::Lookup => advanced = seen.lookup(observation),
+                Tool::Passages => seen.passages(step, observation),
+                Tool::Document => seen.document(step, observation),
                 Tool::Other => seen.other(observation),
                 Tool::Finish | Tool::Think | Tool::Invalid => {}
             }
@@ -131,13 +136,43 @@ impl<'a> Observed<'a> {
         }
         // A foreign record may lack the title after redirects; the query is the best that is known then.
         *open = page_key(step.provenance.as_ref().map_or(input, |provenance| &provenance.title));
-        let place = self.pages.len();
-        self.pages.entry(open.clone()).or_insert(place);
+        self.open(open.clone());
         self.texts += 1;
         self.disambiguations += u64::from(is_disambiguation(observation));
         self.last_lookups_empty = 0;
         self.show(observation);
         self.read.push(observation);
+    }
+
+    /// Each passage opens its page, as far as it was shown.
+    fn passages(&mut self, step: &Step, observation: &'a str) {
+        self.searches += 1;
+        self.last_lookups_empty = 0;
+        if search_missed(step) {
+            self.missed_searches += 1;
+            return;
+        }
+        for title in step.provenance.iter().flat_map(Provenance::titles) {
+            self.open(page_key(title));
+            self.texts += 1;
+        }
+        self.show(observation);
+        self.read.push(observation);
+    }
+
+    fn document(&mut self, step: &Step, observation: &'a str) {
+        let page = step.provenance.as_ref().filter(|_| !search_missed(step));
+        if let Some(page) = page {
+            self.open(page_key(&page.title));
+            self.texts += 1;
+            self.show(observation);
+            self.read.push(observation);
+        }
+    }
+
+    fn open(&mut self, page: String) {
+        let place = self.pages.len();
+        self.pages.entry(page).or_insert(place);
     }
 
     /// Whether a result was shown.
@@ -168,9 +203,12 @@ impl<'a> Observed<'a> {
     /// Datasets number the sentences of one paragraph, the first of a page.
     fn count_sentences(&mut self, step: &Step) {
         let Some(provenance) = &step.provenance else { return };
-        let Some(shown) = &provenance.sentences else { return };
-        let runs = shown.iter().filter(|[block, ..]| *block == 0).map(|&[_, from, to]| from..to);
-        self.sentences.entry(page_key(&provenance.title)).or_default().extend(runs);
+        let hits = provenance.hits.iter().map(|hit| (&hit.title, &hit.sentences));
+        for (title, shown) in hits.chain([(&provenance.title, &provenance.sentences)]) {
+            let Some(shown) = shown else { continue };
+            let runs = shown.iter().filter(|[block, ..]| *block == 0).map(|&[_, from, to]| from..to);
+            self.sentences.entry(page_key(title)).or_default().extend(runs);
+        }
     }
 
     /// Whether an observation showed a fact's sentence, as the observations themselves say; `None` where they do not.
@@ -297,11 +335,15 @@ const SIMILAR: [&str; 2] = [". Similar: [", "]。相似结果:["];
 pub fn search_missed(step: &Step) -> bool {
     let observation = step.observation.as_deref().unwrap_or_default();
     let status = step.provenance.as_ref().map_or(200, |provenance| provenance.status);
+    let is_about_passages = matches!(step.tool, Some(Tool::Passages | Tool::Document));
     let [english, chinese] = SIMILAR;
     (observation.starts_with("Could not find ") && observation.contains(english))
         || (observation.starts_with("找不到[") && observation.contains(chinese))
         || observation.starts_with("搜索出错:")
         || observation.starts_with("There were no results matching the query.")
+        || ["No passages found.", "There is no document with the id ", "没有找到段落。", "没有编号为"]
+            .iter()
+            .any(|words| is_about_passages && observation.starts_with(words))
         || !(200..300).contains(&status)
 }
 

@@ -58,6 +58,7 @@ impl Source for OnePage {
             fetched_at: String::new(),
             sha256: String::new(),
             sentences: None,
+            hits: Vec::new(),
         };
         let blocks = Arc::new(["It is a page.".to_owned()]);
         std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, sentences: None, provenance })).boxed()

@@ -1,12 +1,12 @@
 //! Extracted pages by the digest of their bytes, so that a page asked twice is parsed once.
 
 use super::html::{Article, ArticleOptions, ExtractError, PaperPage, article, paper_page};
-use super::source::{Found, SentenceMap, Source, SourceError};
+use super::source::{Found, Retrieval, SentenceMap, Source, SourceError};
 use crate::base::Compat;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use lru::LruCache;
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::num::NonZeroUsize;
@@ -227,14 +227,19 @@ impl<S: Source> SearchCache<S> {
         Self { source, kept: SizedLru::new(MAX_FINDINGS, MAX_FINDING_BYTES), asked: Mutex::default() }
     }
 
-    async fn find(&self, query: &str) -> Result<Found, SourceError> {
+    /// What is kept under `key`, or what the source answers once it is asked.
+    async fn find<'a>(
+        &'a self,
+        key: Cow<'a, str>,
+        source: impl Fn() -> BoxFuture<'a, Result<Found, SourceError>>,
+    ) -> Result<Found, SourceError> {
         let mut again = false;
         loop {
-            if let Some(found) = self.kept.get(query) {
+            if let Some(found) = self.kept.get(&*key) {
                 return Ok(found);
             }
-            match self.ask(query) {
-                Ok(asking) => return self.ask_source(asking, again).await,
+            match self.ask(&key) {
+                Ok(asking) => return self.ask_source(asking, source, again).await,
                 Err(mut end) => {
                     // An error means that the caller gave up: another one asks in its place.
                     let ended = end.wait_for(|end| !matches!(end, SearchEnd::Open)).await.map(|end| end.clone());
@@ -249,12 +254,17 @@ impl<S: Source> SearchCache<S> {
     }
 
     /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
-    async fn ask_source(&self, asking: SearchUnderWay<'_>, again: bool) -> Result<Found, SourceError> {
+    async fn ask_source<'a>(
+        &self,
+        asking: SearchUnderWay<'_>,
+        source: impl FnOnce() -> BoxFuture<'a, Result<Found, SourceError>>,
+        again: bool,
+    ) -> Result<Found, SourceError> {
         // The earlier caller may have ended since.
         if let Some(found) = self.kept.get(asking.query) {
             return Ok(found);
         }
-        let result = self.source.search(asking.query).await;
+        let result = source().await;
         if let Ok(found) = &result
             && found.provenance().status == 200
         {
@@ -278,7 +288,13 @@ impl<S: Source> SearchCache<S> {
 
 impl<S: Source> Source for SearchCache<S> {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.find(query).boxed()
+        self.find(Cow::Borrowed(query), move || self.source.search(query)).boxed()
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        // No search has such a character, which sites refuse.
+        let (kind, text) = asked.kind_and_text();
+        self.find(Cow::Owned(format!("{kind}\0{text}")), move || self.source.retrieve(asked)).boxed()
     }
 }
 
@@ -288,6 +304,9 @@ fn finding_size(found: &Found) -> usize {
         Found::Nothing { blocks, .. } => text_bytes(blocks),
         Found::Disambiguation { entries, blocks, .. } => text_bytes(entries) + text_bytes(blocks),
         Found::Titles { titles, .. } => text_bytes(titles),
+        Found::Passages { passages, .. } => {
+            passages.iter().map(|passage| passage.id.len() + passage.title.len() + passage.text.len()).sum()
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub use index::Passage;
 pub use manifest::{Extent, FetchedLine, Freeze, Frozen, License, Manifest, NameCounts, SearchAnswer, title_of};
 pub use pack::{PackError, Packing, notice, pack};
 
-use super::source::{CORPUS_FORM, Found, Source, SourceError, no_results};
+use super::source::{CORPUS_FORM, Found, FoundPassage, Retrieval, Source, SourceError, no_results};
 use super::{SentenceMap, query};
 use crate::base::{Provenance, sha256_hex};
 use crate::net::recording::Inside;
@@ -139,6 +139,38 @@ impl Corpus {
         Ok(Found::Titles { titles, provenance })
     }
 
+    /// The best passages for a query: paragraphs of articles, or the passages that the corpus was built of.
+    fn passages_found(&self, query: &str, count: usize) -> Result<Found, CorpusError> {
+        let provenance = Provenance {
+            url: format!("corpus:{}?passages={}", self.name, query::quote_form(query)),
+            ..self.provenance(query, self.id.clone())
+        };
+        let passages: Arc<[FoundPassage]> =
+            self.passages(query, count)?.into_iter().map(|hit| self.passage(hit)).collect::<Result<_, _>>()?;
+        if passages.is_empty() {
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        Ok(Found::Passages { passages, provenance })
+    }
+
+    fn passage(&self, Passage { number, block, score }: Passage) -> Result<FoundPassage, CorpusError> {
+        let page = self.articles.page(number)?;
+        let sentences = page.sentences.as_ref().and_then(|map| Some((block, map.ends(block)?.to_vec())));
+        let (title, text) = (page.title.clone(), page.blocks[block].clone());
+        Ok(FoundPassage { id: format!("{number}.{block}"), title, text, score: Some(score), sentences })
+    }
+
+    /// The article of a number, or of a passage's id, which is the number and the passage's place in the article.
+    fn document_found(&self, id: &str) -> Result<Found, CorpusError> {
+        let id = id.trim();
+        let number = id.split_once('.').map_or(id, |(number, _)| number).parse().ok();
+        let Some(number) = number.filter(|number| *number < self.count()) else {
+            let provenance = self.provenance(id, self.id.clone());
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        };
+        Ok(self.page_found(&*self.articles.page(number)?))
+    }
+
     fn page_found(&self, page: &Page) -> Found {
         let Page { title, blocks, sentences, entries, pageid, revid, .. } = page;
         let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
@@ -166,6 +198,14 @@ impl Source for Corpus {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         let found = self.find(query).map_err(|error| SourceError::Internal(error.to_string()));
         std::future::ready(found).boxed()
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let found = match asked {
+            Retrieval::Passages { query, count } => self.passages_found(query, count),
+            Retrieval::Document { id } => self.document_found(id),
+        };
+        std::future::ready(found.map_err(|error| SourceError::Internal(error.to_string()))).boxed()
     }
 }
 

@@ -296,7 +296,7 @@ impl Freezer {
                     }
                     Found::Disambiguation { title, .. } => SearchAnswer::Page(title),
                     Found::Titles { titles, .. } => SearchAnswer::Titles(titles.to_vec()),
-                    Found::Nothing { .. } => SearchAnswer::Titles(Vec::new()),
+                    Found::Nothing { .. } | Found::Passages { .. } => SearchAnswer::Titles(Vec::new()),
                 },
             };
             self.fetched.keep(&FetchedLine::Search { query, answer })?;

@@ -56,6 +56,6 @@ pub use session::{Observation, Session, SessionError, SessionOptions, SessionSta
 pub use site_policy::{LiveSettings, SitePolicyError};
 #[cfg(feature = "index")]
 pub(crate) use source::SentenceMap;
-pub use source::{Found, Source, SourceError, kind_of};
+pub use source::{Found, FoundPassage, Retrieval, Source, SourceError, kind_of};
 #[cfg(feature = "serve")]
 pub(crate) use source::{MAX_QUERY_BYTES, NO_RESULTS};

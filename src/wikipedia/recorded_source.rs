@@ -4,7 +4,7 @@
 //! answers; a cache also distinguishes those.
 
 use super::html::ExtractError;
-use super::source::{Found, NO_RESULTS, Source, SourceError, kind_of};
+use super::source::{Found, NO_RESULTS, Retrieval, Source, SourceError, kind_of};
 use crate::base::Compat;
 use crate::net::recording::{Cache, CanonicalRequest, Kind, Player, Recorder, Wrapped};
 use crate::net::redact;
@@ -24,6 +24,9 @@ struct RecordedSearch<'a> {
     query: &'a str,
     source: &'a str,
     compat: Compat,
+    /// Of passages and documents: which of the two, and how many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retrieval: Option<&'a str>,
     /// Only in the keys of a cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<&'a str>,
@@ -47,19 +50,30 @@ impl SourceIdentity {
         Self { source: kind_of(source), compat, origin: origin.map(redact::url) }
     }
 
-    fn request(&self, query: &str, origin: Option<&str>) -> CanonicalRequest {
-        CanonicalRequest::new(Kind::Wiki, &RecordedSearch { query, source: &self.source, compat: self.compat, origin })
+    fn request(&self, query: &str, retrieval: Option<&str>, origin: Option<&str>) -> CanonicalRequest {
+        let (source, compat) = (self.source.as_str(), self.compat);
+        CanonicalRequest::new(Kind::Wiki, &RecordedSearch { query, source, compat, retrieval, origin })
+    }
+
+    fn request_of(&self, asked: Retrieval<'_>, origin: Option<&str>) -> CanonicalRequest {
+        let (kind, text) = asked.kind_and_text();
+        self.request(text, Some(&kind), origin)
     }
 }
 
 /// A source whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
 pub type Recording = Wrapped<dyn Source, SourceIdentity, Recorder>;
 
-impl Source for Recording {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let place = self.tape.place(self.identity.request(query, None));
+impl Recording {
+    /// Records what was `asked` and answered.
+    fn kept<'a>(
+        &'a self,
+        asked: CanonicalRequest,
+        answer: BoxFuture<'a, Result<Found, SourceError>>,
+    ) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let place = self.tape.place(asked);
         async move {
-            let found = self.inner.search(query).await;
+            let found = answer.await;
             let answer = match &found {
                 Ok(found) => Answer::Found(Box::new(found.clone())),
                 Err(SourceError::Extract { url, error: ExtractError::Rejected }) => {
@@ -74,6 +88,16 @@ impl Source for Recording {
     }
 }
 
+impl Source for Recording {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.kept(self.identity.request(query, None, None), self.inner.search(query))
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.kept(self.identity.request_of(asked, None), self.inner.retrieve(asked))
+    }
+}
+
 /// A recorded source: every answer is as it was recorded, times included, and no request is sent.
 #[derive(Debug)]
 pub struct Replaying {
@@ -85,11 +109,9 @@ impl Replaying {
     pub fn new(identity: SourceIdentity, player: Player) -> Self {
         Self { identity, player }
     }
-}
 
-impl Source for Replaying {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let answer = self.player.answer(self.identity.request(query, None));
+    fn answer(&self, asked: CanonicalRequest) -> BoxFuture<'_, Result<Found, SourceError>> {
+        let answer = self.player.answer(asked);
         async move {
             match answer.await? {
                 Answer::Found(found) => Ok(*found),
@@ -100,26 +122,52 @@ impl Source for Replaying {
     }
 }
 
+impl Source for Replaying {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.answer(self.identity.request(query, None, None))
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.answer(self.identity.request_of(asked, None))
+    }
+}
+
 /// A source that is only asked what no earlier run asked it. Unlike a request to a model, a search has one answer,
 /// however often it is made.
 ///
 /// Errors and answers without content are not cached. A cached answer says when it was fetched, and never expires.
 pub type Cached = Wrapped<dyn Source, SourceIdentity, Cache>;
 
-impl Source for Cached {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+impl Cached {
+    /// What the cache has for what is `asked`, else what the source answers.
+    fn known<'a>(
+        &'a self,
+        asked: CanonicalRequest,
+        answer: impl FnOnce() -> BoxFuture<'a, Result<Found, SourceError>> + Send + 'a,
+    ) -> BoxFuture<'a, Result<Found, SourceError>> {
         async move {
-            let slot = Cache::only_slot(&self.identity.request(query, self.identity.origin.as_deref()));
+            let slot = Cache::only_slot(&asked);
             if let Some(found) = self.tape.get(slot) {
                 return Ok(found);
             }
-            let found = self.inner.search(query).await?;
+            let found = answer().await?;
             if is_worth_keeping(&found) {
                 self.tape.put(slot, &found).await;
             }
             Ok(found)
         }
         .boxed()
+    }
+}
+
+impl Source for Cached {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let asked = self.identity.request(query, None, self.identity.origin.as_deref());
+        self.known(asked, || self.inner.search(query))
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.known(self.identity.request_of(asked, self.identity.origin.as_deref()), move || self.inner.retrieve(asked))
     }
 }
 
@@ -134,6 +182,7 @@ fn is_worth_keeping(found: &Found) -> bool {
         Found::Page { blocks, .. } => says_something(blocks),
         Found::Disambiguation { entries, blocks, .. } => !entries.is_empty() || says_something(blocks),
         Found::Titles { titles, .. } => !titles.is_empty(),
+        Found::Passages { passages, .. } => !passages.is_empty(),
         Found::Nothing { .. } => false,
     }
 }

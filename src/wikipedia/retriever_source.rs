@@ -5,10 +5,10 @@
 //! query that cannot be a title, such as the paper's way around disambiguation pages, gets the titles of the hits.
 
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
-use super::source::{self, Found, MAX_QUERY_BYTES, Source, SourceError, no_results};
+use super::source::{self, Found, FoundPassage, MAX_QUERY_BYTES, Retrieval, Source, SourceError, no_results};
 use super::{observe, query};
 use crate::base::text::printable;
-use crate::net::redact;
+use crate::net::{Answer, redact};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -67,25 +67,18 @@ pub struct RetrieverSource {
     topk: u32,
 }
 
-struct Passage {
-    /// Absent where the passage is a text alone.
-    title: Option<String>,
-    text: String,
-}
-
 impl RetrieverSource {
     /// Sends nothing yet.
     pub fn new(address: &RetrieverAddress, settings: &LiveSettings) -> Result<Self, SitePolicyError> {
         Ok(Self { site: site_policy::site(address.url.as_str(), Way::Retriever, settings)?, topk: address.topk })
     }
 
-    async fn find(&self, query: &str) -> Result<Found, SourceError> {
-        let asked = query.trim();
+    /// The server's answer, and its passages; none where the query is not sent.
+    async fn ask(&self, asked: &str, count: u32) -> Result<Option<(Answer, Vec<FoundPassage>)>, SourceError> {
         if asked.is_empty() || asked.len() > MAX_QUERY_BYTES {
-            let provenance = source::provenance_unsent(&self.site.shown, NAME, query);
-            return Ok(Found::Nothing { blocks: no_results(), provenance });
+            return Ok(None);
         }
-        let body = json!({"queries": [asked], "topk": self.topk, "return_scores": true});
+        let body = json!({"queries": [asked], "topk": count, "return_scores": true});
         let answer = self.site.post(body.to_string().into_bytes()).await?;
         let url = || redact::url(&answer.url);
         match answer.status {
@@ -98,20 +91,23 @@ impl RetrieverSource {
                 return Err(SourceError::Retriever { url: url(), status, what });
             }
         }
-        let passages = passages(&answer.body, self.topk).map_err(|what| {
+        let passages = passages(&answer.body, count).map_err(|what| {
             let what = format!("answered out of shape: {}", printable(&what, 200));
             SourceError::Retriever { url: url(), status: answer.status, what }
         })?;
-        let Some(best) = passages.first() else {
-            return Ok(Found::Nothing {
-                blocks: no_results(),
-                provenance: source::provenance_of(&answer, NAME, query),
-            });
+        Ok(Some((answer, passages)))
+    }
+
+    async fn find(&self, query: &str) -> Result<Found, SourceError> {
+        let asked = query.trim();
+        let Some((answer, passages)) = self.ask(asked, self.topk).await? else {
+            return Ok(self.nothing(query, None));
         };
+        let Some(best) = passages.first() else { return Ok(self.nothing(query, Some(&answer))) };
         if query::cannot_be_title(asked) {
             let mut titles: Vec<String> = Vec::new();
-            for title in passages.iter().filter_map(|passage| passage.title.as_ref()) {
-                if !titles.contains(title) {
+            for FoundPassage { title, .. } in &passages {
+                if !title.is_empty() && !titles.contains(title) {
                     titles.push(title.clone());
                 }
             }
@@ -121,17 +117,34 @@ impl RetrieverSource {
             });
         }
         let lower = asked.to_lowercase();
-        let is_named = |passage: &&Passage| passage.title.as_ref().is_some_and(|title| title.to_lowercase() == lower);
-        let of = &passages.iter().find(is_named).unwrap_or(best).title;
+        let named = passages.iter().find(|passage| passage.title.to_lowercase() == lower);
+        let of = &named.unwrap_or(best).title;
         let blocks = passages.iter().filter(|passage| passage.title == *of).map(|passage| passage.text.clone());
-        let title = of.clone().unwrap_or_else(|| asked.to_owned());
+        let title = if of.is_empty() { asked } else { of }.to_owned();
         let provenance = source::provenance_of(&answer, NAME, &title);
         Ok(Found::Page { blocks: blocks.collect(), title, sentences: None, provenance })
+    }
+
+    async fn passages(&self, query: &str, count: usize) -> Result<Found, SourceError> {
+        let count = u32::try_from(count).unwrap_or(MAX_TOP_K).min(MAX_TOP_K);
+        let Some((answer, passages)) = self.ask(query.trim(), count).await? else {
+            return Ok(self.nothing(query, None));
+        };
+        if passages.is_empty() {
+            return Ok(self.nothing(query, Some(&answer)));
+        }
+        Ok(Found::Passages { passages: passages.into(), provenance: source::provenance_of(&answer, NAME, query) })
+    }
+
+    fn nothing(&self, query: &str, answer: Option<&Answer>) -> Found {
+        let unsent = || source::provenance_unsent(&self.site.shown, NAME, query);
+        let provenance = answer.map_or_else(unsent, |answer| source::provenance_of(answer, NAME, query));
+        Found::Nothing { blocks: no_results(), provenance }
     }
 }
 
 /// The passages of `{"result": [[HIT, …]]}`: one list for the one query, of at most `topk`. A hit is `{"document": {"contents"}, "score"}`, or the document alone.
-fn passages(body: &[u8], topk: u32) -> Result<Vec<Passage>, String> {
+fn passages(body: &[u8], topk: u32) -> Result<Vec<FoundPassage>, String> {
     let answer: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let lists = answer["result"].as_array().ok_or("it has no list of passages in `result`")?;
     let [hits] = lists.as_slice() else {
@@ -141,24 +154,37 @@ fn passages(body: &[u8], topk: u32) -> Result<Vec<Passage>, String> {
     if hits.len() > topk as usize {
         return Err(format!("it has {} passages, and `topk` is {topk}", hits.len()));
     }
-    let passage = |hit: &Value| {
-        let document = hit.get("document").unwrap_or(hit);
-        let contents = document.as_str().or_else(|| document["contents"].as_str())?;
-        // The first line is the title, in quotes of its own.
-        let Some((title, text)) = contents.split_once('\n') else {
-            return Some(Passage { title: None, text: observe::strip(contents).to_owned() });
-        };
-        let title = title.trim();
-        let title = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap_or(title);
-        Some(Passage { title: Some(title.to_owned()), text: observe::strip(text).to_owned() })
-    };
-    let read: Option<Vec<Passage>> = hits.iter().map(passage).collect();
+    let read: Option<Vec<FoundPassage>> = hits.iter().map(passage).collect();
     read.ok_or_else(|| "a passage has no `contents`".to_owned())
+}
+
+/// A hit; the first line of its contents is the title, in quotes of its own, and a single line is a text alone.
+fn passage(hit: &Value) -> Option<FoundPassage> {
+    let document = hit.get("document").unwrap_or(hit);
+    let contents = document.as_str().or_else(|| document["contents"].as_str())?;
+    let (title, text) = contents.split_once('\n').unwrap_or(("", contents));
+    let title = title.trim();
+    let title = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap_or(title);
+    let id = match &document["id"] {
+        Value::String(id) => id.clone(),
+        Value::Number(id) => id.to_string(),
+        _ => String::new(),
+    };
+    let (title, text) = (title.to_owned(), observe::strip(text).to_owned());
+    Some(FoundPassage { id, title, text, score: hit["score"].as_f64(), sentences: None })
 }
 
 impl Source for RetrieverSource {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         self.find(query).boxed()
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        match asked {
+            Retrieval::Passages { query, count } => self.passages(query, count).boxed(),
+            // A retriever of this kind has no address for documents; a run that wants them is refused before it begins.
+            Retrieval::Document { id } => std::future::ready(Ok(self.nothing(id, None))).boxed(),
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::clean_str::{PythonError, clean_str, clean_str_or_keep};
 use super::observe::{self, ObservationFormat, Part};
-use super::source::{Found, NO_RESULTS, SentenceMap, Source, SourceError};
-use crate::base::{Compat, Failure, Provenance, Service, Tool, Wording};
+use super::source::{Found, FoundPassage, NO_RESULTS, Retrieval, SentenceMap, Source, SourceError};
+use crate::base::{Compat, Failure, PassageHit, Provenance, Service, Tool, Wording};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Limits of a session, and its language.
@@ -16,18 +17,20 @@ pub struct SessionOptions {
     /// Language of the tool's own messages. With [`Compat::Paper`], Chinese means the whole of the simplified
     /// Chinese script: what it answers and what it forgets. With [`Compat::Fixed`], Chinese pages have sentences too.
     pub wording: Wording,
+    /// How many passages a call of [`Tool::Passages`] gives, at most.
+    pub passages: usize,
     /// Characters after which the observation of a search or lookup is cut, and `…` added; without a number it is whole.
     pub observation_chars: Option<usize>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { disambiguation_retries: 5, wording: Wording::English, observation_chars: None }
+        Self { disambiguation_retries: 5, wording: Wording::English, passages: 3, observation_chars: None }
     }
 }
 
 /// What a step of the tool gives.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Observation {
     /// What the model is shown.
     pub text: String,
@@ -108,6 +111,8 @@ impl Session {
         match tool {
             Tool::Search => given = self.search(input).await?,
             Tool::Lookup => result = self.look_up(input),
+            Tool::Passages => given = self.passages(input).await?,
+            Tool::Document => given = self.document(input).await?,
             Tool::Finish => {
                 // The script takes an empty answer for none, and goes on.
                 if !(self.format.is_script() && input.is_empty()) {
@@ -213,6 +218,7 @@ impl Session {
                 }
                 Found::Page { title, blocks, sentences, provenance } => (title, blocks, sentences, provenance),
                 Found::Disambiguation { title, blocks, provenance, .. } => (title, blocks, None, provenance),
+                Found::Passages { provenance, .. } => (sent.clone(), Arc::default(), None, provenance),
                 Found::Nothing { blocks, provenance } => (sent.clone(), blocks, None, provenance),
             };
             if blocks.iter().any(|block| block.contains("may refer to:")) {
@@ -253,11 +259,74 @@ impl Session {
             }
             Found::Disambiguation { entries, provenance, .. } => (entries, provenance),
             Found::Titles { titles, provenance } => (titles, provenance),
-            Found::Nothing { provenance, .. } => (Arc::default(), provenance),
+            Found::Nothing { provenance, .. } | Found::Passages { provenance, .. } => (Arc::default(), provenance),
         };
         self.observation = self.format.not_found(query, &titles);
         let note = self.page.as_ref().map(|_| format!("no page was found; `{}` stays open", self.title));
         Ok(Observation { provenance: Some(provenance), note, missed: true, ..Observation::default() })
+    }
+
+    /// Shows the best passages; the page that is open stays open.
+    async fn passages(&mut self, query: &str) -> Result<Observation, SessionError> {
+        let asked = Retrieval::Passages { query, count: self.options.passages };
+        let found = self.source.retrieve(asked).await?;
+        let mut provenance = found.provenance().clone();
+        let Found::Passages { passages, .. } = found else {
+            self.format.no_passages().clone_into(&mut self.observation);
+            return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
+        };
+        let (text, places) = observe::passages(&passages);
+        self.observation = text;
+        self.cut();
+        let places = (1..).zip(&*passages).zip(places);
+        provenance.hits = places.map(|((rank, passage), place)| self.hit(rank, passage, place)).collect();
+        Ok(Observation { provenance: Some(provenance), ..Observation::default() })
+    }
+
+    /// What the observation shows of a passage whose text would be at this `place` in it.
+    fn hit(&self, rank: usize, passage: &FoundPassage, place: Range<usize>) -> PassageHit {
+        let bytes = self.shown_at(place.start, &passage.text);
+        let shown = passage.text.char_indices().take_while(|(at, c)| at + c.len_utf8() <= bytes).count();
+        PassageHit {
+            id: passage.id.clone(),
+            title: passage.title.clone(),
+            rank,
+            score: passage.score,
+            shown,
+            sentences: passage.sentence_ranges(bytes),
+        }
+    }
+
+    /// How many bytes of a text the observation shows that has it at this place, or was cut in it or before.
+    fn shown_at(&self, place: usize, text: &str) -> usize {
+        let rest = self.observation.get(place..).unwrap_or_default();
+        text.bytes().zip(rest.bytes()).take_while(|(text, shown)| text == shown).count()
+    }
+
+    /// Shows a document whole, its title on the first line.
+    async fn document(&mut self, id: &str) -> Result<Observation, SessionError> {
+        let found = self.source.retrieve(Retrieval::Document { id }).await?;
+        let (title, blocks, sentences, mut provenance) = match found {
+            Found::Page { title, blocks, sentences, provenance } => (title, blocks, sentences, provenance),
+            Found::Disambiguation { title, blocks, provenance, .. } => (title, blocks, None, provenance),
+            other => {
+                self.observation = self.format.no_document(id);
+                let provenance = Some(other.provenance().clone());
+                return Ok(Observation { provenance, missed: true, ..Observation::default() });
+            }
+        };
+        self.observation = format!("{title}\n{}", blocks.join("\n"));
+        self.cut();
+        if let Some(sentences) = sentences {
+            let mut at = title.len() + 1;
+            let places = blocks.iter().enumerate().map(|(number, block)| {
+                let shown = self.shown_at(at, block);
+                at += block.len() + 1;
+                (number, 0..shown)
+            });
+            provenance.sentences = Some(sentences.sentence_ranges(&blocks, &places.collect::<Vec<_>>()));
+        }
+        Ok(Observation { provenance: Some(provenance), ..Observation::default() })
     }
 
     /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.

@@ -5,20 +5,57 @@ use crate::base::python::is_python_space;
 use crate::base::{Cause, Provenance, sha256_hex};
 use crate::net::recording::TapeError;
 use crate::net::{Answer, NetError, redact};
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Where pages come from. Answers one question: what does a search for this query find?
+/// Where pages come from: what does a search for this query find?
 pub trait Source: Send + Sync {
     /// Searches for `query`, exactly as the model wrote it.
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
+
+    /// Finds passages or a document. Sites have neither; a run over one is refused before it begins.
+    fn retrieve<'a>(&'a self, _asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        std::future::ready(Err(SourceError::Internal("this source has no passages".to_owned()))).boxed()
+    }
+}
+
+/// What a retriever is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retrieval<'a> {
+    /// The best passages for a query, `count` at most: [`Found::Passages`], or [`Found::Nothing`].
+    Passages {
+        /// The query, as the model wrote it.
+        query: &'a str,
+        /// How many passages at most.
+        count: usize,
+    },
+    /// The whole document of a passage's id: a page, or [`Found::Nothing`].
+    Document {
+        /// The id that the passage came with.
+        id: &'a str,
+    },
+}
+
+impl<'a> Retrieval<'a> {
+    /// What was asked in words, the query or the id apart, for the keys of recordings and caches.
+    pub(super) fn kind_and_text(self) -> (String, &'a str) {
+        match self {
+            Self::Passages { query, count } => (format!("passages {count}"), query),
+            Self::Document { id } => ("document".to_owned(), id),
+        }
+    }
 }
 
 impl<S: Source + ?Sized> Source for Arc<S> {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         (**self).search(query)
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        (**self).retrieve(asked)
     }
 }
 
@@ -52,6 +89,13 @@ pub enum Found {
         /// Where it comes from.
         provenance: Provenance,
     },
+    /// Passages, the best first.
+    Passages {
+        /// The passages.
+        passages: Arc<[FoundPassage]>,
+        /// Where the list comes from.
+        provenance: Provenance,
+    },
     /// No page of that title, but a list of others.
     Titles {
         /// The others, best first.
@@ -66,6 +110,35 @@ pub enum Found {
         /// Where that comes from.
         provenance: Provenance,
     },
+}
+
+/// A passage as a retriever gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FoundPassage {
+    /// Its id; empty where the retriever gives none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
+    /// Title of the page that it is from; empty where the retriever gives none.
+    pub title: String,
+    /// Its text.
+    pub text: String,
+    /// The retriever's score, if it gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Its place among the blocks of its page, from 0, and where the given sentences of it end, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentences: Option<(usize, Vec<usize>)>,
+}
+
+impl FoundPassage {
+    /// Which given sentences its first `shown` bytes hold whole, as `[block, from, to]`; `None` where it has none.
+    pub(super) fn sentence_ranges(&self, shown: usize) -> Option<Vec<[usize; 3]>> {
+        let (block, ends) = self.sentences.as_ref()?;
+        let map = SentenceMap::of(vec![ends.clone()])?;
+        let ranges = map.sentence_ranges(std::slice::from_ref(&self.text), &[(0, 0..shown)]);
+        Some(ranges.into_iter().map(|[_, from, to]| [*block, from, to]).collect())
+    }
 }
 
 /// The status for addresses that are too long, which only the query can make them.
@@ -103,6 +176,7 @@ impl Found {
         match self {
             Self::Page { provenance, .. }
             | Self::Disambiguation { provenance, .. }
+            | Self::Passages { provenance, .. }
             | Self::Titles { provenance, .. }
             | Self::Nothing { provenance, .. } => provenance,
         }
@@ -233,6 +307,11 @@ impl SentenceMap {
     /// From the ends of each block's sentences; `None` if no block has any.
     pub fn of(ends: Vec<Vec<usize>>) -> Option<Self> {
         ends.iter().any(|ends| !ends.is_empty()).then(|| Self(ends.into()))
+    }
+
+    /// Where the sentences of a block end; nothing for a block without given sentences.
+    pub(super) fn ends(&self, block: usize) -> Option<&[usize]> {
+        self.0.get(block).map(Vec::as_slice).filter(|ends| !ends.is_empty())
     }
 
     pub(super) fn bytes(&self) -> usize {

@@ -65,6 +65,7 @@ mod models_today;
 mod named_files;
 mod output_files;
 mod parse_command;
+mod passages_run;
 mod piped_dataset;
 mod prices;
 mod prompt_command;

@@ -86,16 +86,20 @@ fn tool_definitions(scored: &Scored<'_>) -> Option<Vec<Value>> {
     if let Some(functions) = offered {
         return Some(functions.openai());
     }
-    Method::parse(&scored.origin.variant?.method)?.agent()?;
-    let tools = [
-        (Tool::Search, "Open a page of Wikipedia by its title, or learn similar titles."),
-        (Tool::Lookup, "The next sentence of the open page that contains a keyword."),
-        (Tool::Finish, "Give the answer and end the episode."),
-    ];
+    let variant = scored.origin.variant?;
+    Method::parse(&variant.method)?.agent()?;
+    let about = |tool| match tool {
+        Tool::Search => "Open a page of Wikipedia by its title, or learn similar titles.",
+        Tool::Lookup => "The next sentence of the open page that contains a keyword.",
+        Tool::Passages => "The passages that fit a query best.",
+        Tool::Document => "The whole document of a passage, by its id.",
+        _ => "Give the answer and end the episode.",
+    };
+    let tools = variant.tools().tools().iter().copied().chain([Tool::Finish]);
     let parameters =
         json!({ "type": "object", "properties": { "input": { "type": "string" } }, "required": ["input"] });
-    let defined = |(tool, about): (Tool, &str)| json!({ "type": "function", "function": { "name": tool.name(), "description": about, "parameters": parameters } });
-    Some(tools.map(defined).into())
+    let defined = |tool: Tool| json!({ "type": "function", "function": { "name": tool.name(), "description": about(tool), "parameters": parameters } });
+    Some(tools.map(defined).collect())
 }
 
 /// What was said before the first reply. Replies among it are solved examples, which the agent did not give.

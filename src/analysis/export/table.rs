@@ -347,6 +347,10 @@ const STEP_COLUMNS: &[(Column, StepContent)] = &[
         let shown = step.provenance.as_ref().and_then(|page| page.sentences.as_ref());
         Cell::of(shown, |shown| Cell::Text(Cow::Owned(serde_json::to_string(shown).unwrap_or_default())))
     }),
+    (Column::text("passages"), |_, step| {
+        let hits = step.provenance.as_ref().map(|found| &found.hits).filter(|hits| !hits.is_empty());
+        Cell::of(hits, |hits| Cell::Text(Cow::Owned(serde_json::to_string(hits).unwrap_or_default())))
+    }),
 ];
 
 /// The prompt of a step's first call: a text as it is, messages as JSON; empty where it cannot be made again.

@@ -150,9 +150,9 @@ fn steps_are_written_cell_by_cell() {
     let expected = format!(
         "{}\r\n\
          main,0,'=1,1,,'+think,search,Ada,Search[Ada],\"Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m\",\
-         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},4,,1,\"[[0,1,3]]\",{ORIGIN}\r\n\
-         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,,,,,{ORIGIN}\r\n\
-         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},,,,,{ORIGIN}\r\n",
+         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},4,,1,\"[[0,1,3]]\",,{ORIGIN}\r\n\
+         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,,,,,,{ORIGIN}\r\n\
+         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},,,,,,{ORIGIN}\r\n",
         names(Table::Steps).join(","),
         10,
         1,

@@ -98,6 +98,11 @@ pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
     let Provenance { source, url, title, revid, status, .. } = provenance;
     let revision = revid.map(|revid| format!(", revision {revid}")).unwrap_or_default();
     let status = if *status == 200 { String::new() } else { format!(", status {status}") };
+    if !provenance.hits.is_empty() {
+        let place = if url.starts_with("corpus:") { url.split('?').next().unwrap_or(url) } else { host_of(url) };
+        let passages = counted(provenance.hits.len(), "passage");
+        return format!("{passages} of {}{status}, {place}", titles(provenance));
+    }
     match url.strip_prefix("corpus:") {
         // The titles of a search, or that there are none: no page was read.
         Some(corpus) if !corpus.contains('#') => url.clone(),
@@ -105,6 +110,17 @@ pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
         // The title is that of the page, or the query; the whole address is in the record.
         None => format!("{title}{revision}{status}, {source} {}", host_of(url)),
     }
+}
+
+/// The titles of the pages that were shown, each once.
+pub(in crate::analysis::report) fn titles(provenance: &Provenance) -> String {
+    let mut titles: Vec<&str> = Vec::new();
+    for title in provenance.titles() {
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    titles.join(" · ")
 }
 
 /// The host of an address; the whole text where it is none.

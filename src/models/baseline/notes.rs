@@ -41,7 +41,8 @@ impl Notes {
             match step.action.tool {
                 Tool::Search => notes.search(&step.action.input, &step.observation, question),
                 Tool::Lookup => notes.look_up(&step.observation, question),
-                Tool::Think | Tool::Finish | Tool::Invalid | Tool::Other => {}
+                Tool::Passages => notes.passages(&step.action.input, &step.observation, question),
+                Tool::Document | Tool::Think | Tool::Finish | Tool::Invalid | Tool::Other => {}
             }
         }
         notes
@@ -56,14 +57,28 @@ impl Notes {
                 self.similar.retain(|title| text::fold(title).contains(&text::fold(query)));
             }
         } else if !observation.is_empty() {
-            let sentences = observation.split(". ").take(MAX_SENTENCES).map(str::trim);
-            let sentences: Vec<_> = sentences.map(|text| (text.to_owned(), question.clues_in(text))).collect();
-            let title = query.split(" (").next().unwrap_or(query).to_owned();
-            let mut known = question.clues_in(&title);
-            known.extend(sentences.first().into_iter().flat_map(|(_, clues)| clues));
-            known.extend(self.pages.iter().flat_map(|page| page.clues(question)));
-            self.pages.push(Page { title, known, sentences, looked_up: false });
+            self.read_page(query, observation, question);
         }
+    }
+
+    /// Each passage is a page of its own: `[1] Title (id 7)` and its text below.
+    fn passages(&mut self, query: &str, observation: &str, question: &Question) {
+        self.tried.insert(text::fold(query));
+        for passage in observation.split("\n\n[") {
+            let Some((heading, text)) = passage.split_once('\n') else { continue };
+            let title = heading.split_once("] ").map_or(heading, |(_, title)| title);
+            self.read_page(title, text, question);
+        }
+    }
+
+    fn read_page(&mut self, name: &str, text: &str, question: &Question) {
+        let sentences = text.split(". ").take(MAX_SENTENCES).map(str::trim);
+        let sentences: Vec<_> = sentences.map(|text| (text.to_owned(), question.clues_in(text))).collect();
+        let title = name.split(" (").next().unwrap_or(name).to_owned();
+        let mut known = question.clues_in(&title);
+        known.extend(sentences.first().into_iter().flat_map(|(_, clues)| clues));
+        known.extend(self.pages.iter().flat_map(|page| page.clues(question)));
+        self.pages.push(Page { title, known, sentences, looked_up: false });
     }
 
     fn look_up(&mut self, observation: &str, question: &Question) {

@@ -14,18 +14,31 @@ pub(super) fn decide(transcript: &Transcript, settings: &BaselineSettings) -> De
     let question = Question::read(&transcript.question, settings.claims);
     let left = if transcript.must_answer() { 1 } else { (settings.last_step + 1).saturating_sub(transcript.step()) };
     let notes = Notes::read(&transcript.steps, &question);
-    next_step(&question, &notes, transcript.just_failed.as_ref(), left)
+    let offered = settings.protocol().offers();
+    next_step(&question, &notes, transcript.just_failed.as_ref(), left, |share| {
+        if offered.offers(Tool::Passages) {
+            retrieve(&transcript.question, &question, &notes, share)
+        } else {
+            use_tool(&question, &notes, share, left)
+        }
+    })
 }
 
 /// The next step, with `left` steps left including it; an answer that was just refused is not repeated.
-fn next_step(question: &Question, notes: &Notes, refused: Option<&Action>, left: usize) -> Decision {
+fn next_step(
+    question: &Question,
+    notes: &Notes,
+    refused: Option<&Action>,
+    left: usize,
+    use_tool: impl FnOnce(f64) -> Option<Action>,
+) -> Decision {
     let Found { answer, share } = best_answer(question, notes);
     let answer = text::line(&answer);
     let verdict = question.kind == Kind::Verdict;
     let guesses = if verdict { ["NOT ENOUGH INFO", "REFUTES"] } else { ["unknown", "not known"] };
     let is_new = |action: &Action| refused != Some(action);
     let finish = |answer: &str| Some(act(Tool::Finish, answer)).filter(is_new);
-    let tool = if left > 1 { use_tool(question, notes, share, left).filter(is_new) } else { None };
+    let tool = if left > 1 { use_tool(share).filter(is_new) } else { None };
     let search = || (left > 1 && !notes.tried(&answer)).then(|| act(Tool::Search, &answer));
     let action = tool.or_else(|| finish(&answer)).or_else(search);
     let action = action.or_else(|| guesses.into_iter().find_map(finish)).unwrap_or(act(Tool::Finish, &answer));
@@ -33,6 +46,7 @@ fn next_step(question: &Question, notes: &Notes, refused: Option<&Action>, left:
     let thought = match action.tool {
         Tool::Search => format!("I need to search {input}."),
         Tool::Lookup => format!("This page may say more about {input}."),
+        Tool::Passages => format!("I need passages about {input}."),
         _ => format!("The answer is {input}."),
     };
     Decision { thought, action }
@@ -71,6 +85,15 @@ fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Opti
         return keyword;
     }
     link(question, notes).as_ref().map(search).or(named).or(keyword)
+}
+
+/// What to ask for next where passages are offered, unless enough was read: the question, its names, then names in passages.
+fn retrieve(asked: &str, question: &Question, notes: &Notes, share: f64) -> Option<Action> {
+    let first = Some(text::line(asked)).filter(|asked| notes.pages.is_empty() && !asked.is_empty());
+    let named = || question.titles.iter().find(|title| !notes.tried(title)).cloned();
+    let more = || if share < ENOUGH { named().or_else(|| link(question, notes)) } else { None };
+    let query = first.filter(|asked| !notes.tried(asked)).or_else(more)?;
+    Some(act(Tool::Passages, &text::line(&query)))
 }
 
 /// The name on the pages that is closest to words of the question.

@@ -18,9 +18,11 @@
 use super::episode::Episode;
 use super::model_json::{self, Dict, Item, dumps, dumps_ascii, repr_value, set_repr, strip};
 use super::tools::{Misfit, Resolved, signature};
-use super::{Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
+use super::{
+    Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, Turn,
+};
 use crate::base::python::{is_python_space, repr};
-use crate::base::{Message, Outcome, Prompt, Question, Role, Tool};
+use crate::base::{Message, Outcome, Prompt, Question, Role, Tool, ToolSet};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -37,6 +39,7 @@ const OPTIONS: &[&str] = &[
     "variant=labels|json",
     "language=en|zh",
     "arguments=mend|strict",
+    TOOL_SETS,
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +49,7 @@ pub struct Lagent {
     release: Release,
     given_up: &'static str,
     mend: bool,
+    tools: ToolSet,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +113,7 @@ impl Lagent {
             release,
             given_up: options.choice(ID, "language", &given_up, "`en` or `zh`")?,
             mend: options.mends(ID)?,
+            tools: options.tools(ID)?,
         })
     }
 
@@ -176,6 +181,10 @@ impl Protocol for Lagent {
             Form::Labels => Role::System,
             Form::Json => Role::User,
         }
+    }
+
+    fn offers(&self) -> ToolSet {
+        self.tools
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {

@@ -36,7 +36,9 @@ pub mod tools;
 pub use frame::{Frame, Spacing};
 pub use tools::{ToolSpec, ToolTexts};
 
-use crate::base::{Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
+use crate::base::{
+    Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall, ToolSet,
+};
 use model_json::Dict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -152,11 +154,12 @@ pub trait Protocol: Debug + Send + Sync {
     fn with_ids(&self, _before: &[Message], calls: &[FunctionCall], _step: usize) -> Vec<FunctionCall> {
         calls.to_vec()
     }
+    /// The tools that its agent is offered beside the answer.
+    fn offers(&self) -> ToolSet {
+        ToolSet::default()
+    }
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
-        vec![
-            ToolSpec::search(&texts.search, &texts.search_parameter),
-            ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
-        ]
+        self.offers().tools().iter().map(|tool| ToolSpec::of(*tool, texts)).collect()
     }
     /// Values for the slots of the system's template that describe its tools.
     fn slots(&self, _tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
@@ -205,7 +208,9 @@ pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<
         Ok(today) if version < today.version() && id == native::ID => {
             Some(native::Native::new(options).map(|native| Arc::new(native.of_version(version)) as Arc<dyn Protocol>))
         }
-        Ok(today) if version < today.version() => Some(Ok(Arc::new(robust::Robust::of_version(version)))),
+        Ok(today) if version < today.version() => {
+            Some(robust::Robust::new(options).map(|robust| Arc::new(robust.of_version(version)) as Arc<dyn Protocol>))
+        }
         _ => Some(found),
     }
 }
@@ -228,7 +233,7 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         go_blog::ID => made(go_blog::GoBlog::new(options)),
         lagent::ID => made(lagent::Lagent::new(options)),
         native::ID => made(native::Native::new(options)),
-        robust::ID => made(options.none(robust::ID).map(|()| robust::Robust::default())),
+        robust::ID => made(robust::Robust::new(options)),
         _ => return None,
     })
 }
@@ -280,6 +285,11 @@ impl Parsed {
 }
 
 // Options of a protocol, as typed: `--option key=value`.
+
+/// The option of protocols whose agents can be offered passages in place of search and lookup.
+pub const TOOLS: &str = "tools";
+/// What it takes, as [`Options::known`] lists it.
+const TOOL_SETS: &str = "tools=search,lookup|passages|passages,document";
 
 /// Options by name. Each protocol defines its names and values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -334,6 +344,12 @@ impl Options {
     /// The option `arguments`: whether misnamed arguments are repaired (`mend`, the default) or not (`strict`).
     fn mends(&self, protocol: &'static str) -> Result<bool, OptionError> {
         self.choice(protocol, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")
+    }
+
+    /// The option `tools`, which the setting of that name writes.
+    fn tools(&self, protocol: &'static str) -> Result<ToolSet, OptionError> {
+        let sets = ToolSet::ALL.map(|set| (set.name(), set));
+        self.choice(protocol, TOOLS, &sets, "`search,lookup`, `passages` or `passages,document`")
     }
 
     fn number(&self, protocol: &'static str, name: &str, default: usize) -> Result<usize, OptionError> {

@@ -17,6 +17,7 @@
 //! | `answer` | `tool`: by the function `finish`; `text`: by a reply without a call |
 //! | `parallel` | `off`, `on`: whether a reply may have several calls |
 //! | `choice` | `auto`; `required`: the server is told that the model must call a function |
+//! | `tools` | `search,lookup`; `passages`; `passages,document` |
 //! | `strict` | `off`; `on`: the server is told to hold arguments to the schema |
 //!
 //! | version | ids of the calls of exemplars, and of replies whose server gives none |
@@ -26,9 +27,11 @@
 
 use super::episode::Episode;
 use super::tools::{self, Misfit, Resolved};
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts, Turn};
+use super::{
+    Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, ToolTexts, Turn,
+};
 use crate::base::{
-    Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool,
+    Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool, ToolSet,
     tool::{exemplar_call_id, reply_call_id},
 };
 use serde_json::{Map, Value, json};
@@ -44,6 +47,7 @@ pub struct Native {
     parallel: bool,
     required: bool,
     strict: bool,
+    tools: ToolSet,
     version: u32,
 }
 
@@ -52,7 +56,8 @@ impl Native {
     pub const VERSION: u32 = 2;
 
     pub fn new(options: &Options) -> Result<Self, OptionError> {
-        options.known(ID, &["answer=tool|text", "parallel=off|on", "choice=auto|required", "strict=off|on"])?;
+        options
+            .known(ID, &["answer=tool|text", "parallel=off|on", "choice=auto|required", "strict=off|on", TOOL_SETS])?;
         let switch = |name| options.choice(ID, name, &[("off", false), ("on", true)], "`off` or `on`");
         let text_answers = options.choice(ID, "answer", &[("tool", false), ("text", true)], "`tool` or `text`")?;
         let required = options.choice(ID, "choice", &[("auto", false), ("required", true)], "`auto` or `required`")?;
@@ -61,7 +66,8 @@ impl Native {
             return Err(OptionError::value(ID, "choice", "required", possible));
         }
         let (parallel, strict) = (switch("parallel")?, switch("strict")?);
-        Ok(Self { text_answers, required, parallel, strict, version: Self::VERSION })
+        let tools = options.tools(ID)?;
+        Ok(Self { text_answers, required, parallel, strict, tools, version: Self::VERSION })
     }
 
     #[must_use]
@@ -124,8 +130,8 @@ impl Protocol for Native {
                 _ => Parsed::invalid("the reply calls no tool"),
             };
         };
-        let tools = [Tool::Search, Tool::Lookup, Tool::Finish];
-        let Some(tool) = tools.into_iter().find(|tool| tool.name() == name) else {
+        let mut tools = self.tools.tools().iter().copied().chain([Tool::Finish]);
+        let Some(tool) = tools.find(|tool| tool.name() == name) else {
             return Parsed { thought, ..Parsed::invalid(format!("there is no tool `{name}`")) };
         };
         let input = arguments.values().find_map(Value::as_str).unwrap_or_default().to_owned();
@@ -160,10 +166,9 @@ impl Protocol for Native {
             return Message::assistant(input);
         }
         let parameter = match tool {
-            Tool::Search => "query",
-            Tool::Lookup => "keyword",
             Tool::Finish => "answer",
-            Tool::Think | Tool::Invalid | Tool::Other => "input",
+            Tool::Think => "input",
+            tool => tools::signature(tool).map_or("input", |(_, parameter)| parameter),
         };
         let arguments = json!({ parameter: input }).to_string();
         let call = FunctionCall { id: self.call_id(n), name: tool.name().to_owned(), arguments };
@@ -190,14 +195,14 @@ impl Protocol for Native {
         with_ids
     }
 
+    fn offers(&self) -> ToolSet {
+        self.tools
+    }
+
     fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
-        let mut tools = vec![
-            ToolSpec::search(&texts.search, &texts.search_parameter),
-            ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
-        ];
-        if !self.text_answers {
-            tools.push(ToolSpec::finish(&texts.finish, &texts.finish_parameter));
-        }
+        let answer = (!self.text_answers).then_some(Tool::Finish);
+        let offered = self.tools.tools().iter().copied().chain(answer);
+        let mut tools: Vec<ToolSpec> = offered.map(|tool| ToolSpec::of(tool, texts)).collect();
         for tool in &mut tools {
             tool.name.make_ascii_lowercase();
         }

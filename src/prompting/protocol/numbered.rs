@@ -2,7 +2,7 @@
 //! transcript differs from the examples.
 
 use super::Parsed;
-use crate::base::Tool;
+use crate::base::{Tool, ToolSet};
 
 /// `{label}: {text}` and a newline: the line that puts a question (or a claim).
 pub fn question_line(label: &str, text: &str) -> String {
@@ -40,17 +40,30 @@ pub fn action(tool: Tool, input: &str) -> String {
 }
 
 /// What instructions write in place of an argument, in English and in Chinese.
-pub const PLACEHOLDERS: [(Tool, &str, &str); 3] =
-    [(Tool::Search, "title", "标题"), (Tool::Lookup, "keyword", "关键词"), (Tool::Finish, "answer", "答案")];
+pub const PLACEHOLDERS: [(Tool, &str, &str); 5] = [
+    (Tool::Search, "title", "标题"),
+    (Tool::Lookup, "keyword", "关键词"),
+    (Tool::Passages, "query", "查询"),
+    (Tool::Document, "id", "编号"),
+    (Tool::Finish, "answer", "答案"),
+];
 
 pub(super) fn verb(tool: Tool) -> &'static str {
     match tool {
         Tool::Search => "Search",
         Tool::Lookup => "Lookup",
+        Tool::Passages => "Passages",
+        Tool::Document => "Document",
         Tool::Finish => "Finish",
         Tool::Think => "Think",
         Tool::Invalid | Tool::Other => "",
     }
+}
+
+/// The verbs of the tools that are offered, the answer's behind `last`: `Search, Lookup and Finish`.
+pub(crate) fn verbs(tools: ToolSet, last: &str) -> String {
+    let before: Vec<&str> = tools.tools().iter().map(|tool| verb(*tool)).collect();
+    format!("{}{last}{}", before.join(", "), verb(Tool::Finish))
 }
 
 /// A step in the common form, from the action that the environment read; `invalid` gives the environment's error.

@@ -94,7 +94,7 @@ impl Dialogue for ReactZh {
                 }
                 Reply::Given(DONE.to_owned())
             }
-            Tool::Think | Tool::Invalid | Tool::Other => Reply::Given(invalid(input)),
+            _ => Reply::Given(invalid(input)),
         };
         self.episode.turn(thought.map(str::to_owned), action.to_owned(), tool, input.to_owned(), reply)
     }

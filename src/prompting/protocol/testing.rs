@@ -13,7 +13,10 @@ pub(crate) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
     Frame {
         system: Some("SYSTEM".into()),
         examples: vec![Message::user("eq"), Message::assistant("ea")],
-        tools: vec![ToolSpec::search("finds", "a title"), ToolSpec::lookup("finds", "a word")],
+        tools: vec![
+            ToolSpec::new(crate::base::Tool::Search, "finds", "a title"),
+            ToolSpec::new(crate::base::Tool::Lookup, "finds", "a word"),
+        ],
         texts: texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).into())).collect(),
         ..Frame::default()
     }

@@ -33,8 +33,42 @@ pub struct ToolTexts {
     pub search_parameter: String,
     pub lookup: String,
     pub lookup_parameter: String,
+    pub passages: String,
+    pub passages_parameter: String,
+    pub document: String,
+    pub document_parameter: String,
     pub finish: String,
     pub finish_parameter: String,
+}
+
+impl ToolTexts {
+    /// Takes the texts of those tools from `others` that are not described here.
+    pub fn add_missing(&mut self, others: Self) {
+        let pairs = [
+            (&mut self.search, &mut self.search_parameter, others.search, others.search_parameter),
+            (&mut self.lookup, &mut self.lookup_parameter, others.lookup, others.lookup_parameter),
+            (&mut self.passages, &mut self.passages_parameter, others.passages, others.passages_parameter),
+            (&mut self.document, &mut self.document_parameter, others.document, others.document_parameter),
+            (&mut self.finish, &mut self.finish_parameter, others.finish, others.finish_parameter),
+        ];
+        for (text, parameter, other_text, other_parameter) in pairs {
+            if text.is_empty() {
+                (*text, *parameter) = (other_text, other_parameter);
+            }
+        }
+    }
+
+    /// What is said of a tool and of its parameter; empty where nothing is.
+    pub fn of(&self, tool: Tool) -> (&str, &str) {
+        match tool {
+            Tool::Search => (&self.search, &self.search_parameter),
+            Tool::Lookup => (&self.lookup, &self.lookup_parameter),
+            Tool::Passages => (&self.passages, &self.passages_parameter),
+            Tool::Document => (&self.document, &self.document_parameter),
+            Tool::Finish => (&self.finish, &self.finish_parameter),
+            Tool::Think | Tool::Invalid | Tool::Other => ("", ""),
+        }
+    }
 }
 
 /// A call of a named tool, with the repairs to its arguments.
@@ -53,24 +87,23 @@ pub enum Misfit {
 }
 
 impl ToolSpec {
-    /// The tool that opens pages: `Search`, with the parameter `query`.
-    pub fn search(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
-        Self::new(Tool::Search, "Search", "query", description.into(), parameter_description.into())
+    /// A tool as these texts describe it.
+    pub fn of(tool: Tool, texts: &ToolTexts) -> Self {
+        let (description, parameter_description) = texts.of(tool);
+        Self::new(tool, description, parameter_description)
     }
 
-    /// The tool that finds sentences in the open page: `Lookup`, with the parameter `keyword`.
-    pub fn lookup(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
-        Self::new(Tool::Lookup, "Lookup", "keyword", description.into(), parameter_description.into())
-    }
-
-    /// The tool that gives the answer: `Finish`, with the parameter `answer`.
-    pub fn finish(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
-        Self::new(Tool::Finish, "Finish", "answer", description.into(), parameter_description.into())
-    }
-
-    fn new(tool: Tool, name: &str, parameter: &str, description: String, parameter_description: String) -> Self {
-        let (name, parameter, args_format) = (name.to_owned(), parameter.to_owned(), String::new());
-        Self { tool, name, description, parameter, parameter_description, args_format }
+    /// A tool under its own name, such as `Search` with the parameter `query`.
+    pub fn new(tool: Tool, description: &str, parameter_description: &str) -> Self {
+        let (name, parameter) = signature(tool).unwrap_or(("Finish", "answer"));
+        Self {
+            tool,
+            name: name.to_owned(),
+            description: description.to_owned(),
+            parameter: parameter.to_owned(),
+            parameter_description: parameter_description.to_owned(),
+            args_format: String::new(),
+        }
     }
 
     /// The parameter as a JSON schema of an object: `{"properties": …, "required": […], "type": "object"}`.
@@ -144,6 +177,8 @@ pub(super) fn signature(tool: Tool) -> Option<(&'static str, &'static str)> {
     match tool {
         Tool::Search => Some(("Search", "query")),
         Tool::Lookup => Some(("Lookup", "keyword")),
+        Tool::Passages => Some(("Passages", "query")),
+        Tool::Document => Some(("Document", "id")),
         Tool::Think => Some(("Think", "thought")),
         Tool::Finish | Tool::Invalid | Tool::Other => None,
     }
@@ -203,7 +238,7 @@ mod tests {
     }
 
     fn search() -> ToolSpec {
-        ToolSpec::search("finds pages", "title of a page")
+        ToolSpec::new(Tool::Search, "finds pages", "title of a page")
     }
 
     fn missing() -> Misfit {

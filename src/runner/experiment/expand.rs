@@ -351,6 +351,7 @@ fn unused_hint(setting: &Setting) -> &'static str {
         Applies::Vote => "votes are held by cot-sc and the two back-offs",
         Applies::Majority => "it is for --method cot-sc-react",
         Applies::Direct => "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
+        Applies::Passages => "it is about `--tools passages`",
         Applies::Server => "it is about a server, and baseline needs none; name a model such as --model openai:NAME",
         _ => "add --wiki api or --wiki html",
     }
@@ -438,9 +439,9 @@ impl Listed {
     /// Refuses a setting that makes no difference: who gives it expects another run.
     fn check_used(&self, drafts: &[Draft]) -> Result<(), ProductError> {
         let matters = |assignment: &&Assignment| {
+            use Applies::{Direct, Majority, Passages, Server, Vote};
             let setting = assignment.setting;
-            matches!(setting.applies, Applies::Vote | Applies::Majority | Applies::Direct | Applies::Server)
-                || setting.kind == Kind::Url
+            matches!(setting.applies, Vote | Majority | Direct | Server | Passages) || setting.kind == Kind::Url
         };
         let is_used = |assignment: &&Assignment| {
             drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(assignment.setting))

@@ -5,7 +5,7 @@
 
 use crate::base::manifest::UNKNOWN;
 use crate::base::short_names::ShortNames;
-use crate::base::{Method, PriceRecord, Reasoning, Variant, WikiKind, WikiName, has_prefill};
+use crate::base::{Method, PriceRecord, Reasoning, ToolSet, Variant, WikiKind, WikiName, has_prefill};
 use crate::prompting::protocol;
 use crate::prompting::{self, ExemplarOrder};
 use Kind::{
@@ -61,6 +61,10 @@ macro_rules! settings {
 }
 
 const PROTOCOLS: &[&str] = &protocol::IDS;
+const TOOL_SETS: &[&str] = &{
+    let [usual, passages, documents] = ToolSet::ALL;
+    [usual.name(), passages.name(), documents.name()]
+};
 const ORDERS: &[&str] = &ExemplarOrder::NAMES;
 /// A test holds this to the servers that `runner::model` knows.
 const SERVERS: &[&str] =
@@ -98,18 +102,25 @@ settings! {
         recorded: Some(|variant| variant.exemplar_seed.map(|seed| seed.to_string()));
     /// How the agent talks to the model; `wikitrail prompt protocols` lists the protocols. Several joined by commas make a
     /// variant each.
-    protocol: String = Choice(PROTOCOLS), "ID", default: "robust with a chat model, else react-paper",
+    protocol: String = Choice(PROTOCOLS), "ID", default: "robust with a chat model or passages, else react-paper",
         applies: Applies::Protocol, recorded: Some(|variant| Some(variant.protocol.clone()));
     /// Option of the protocol; may be repeated. With several protocols ID.K=V. `wikitrail prompt protocols` lists them.
     option: BTreeMap<String, String> = Options, "K=V", default: "the protocol's", applies: Applies::Protocol,
         recorded: Some(|variant| {
-            let options: Vec<String> = variant.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let options = variant.options.iter().filter(|(name, _)| *name != protocol::TOOLS);
+            let options: Vec<String> = options.map(|(name, value)| format!("{name}={value}")).collect();
             Some(if options.is_empty() { "default".to_owned() } else { options.join(", ") })
         });
     /// Steps before an episode ends without an answer.
     max_steps: usize = Whole(1, 100), "N", default: "the protocol's", applies: Applies::Protocol,
         recorded: Some(|variant| Some(or(variant.max_steps, UNKNOWN)));
-    /// Cut each observation of a search or lookup after N characters, for models with a small context.
+    /// Tools that the agent is offered beside its answer: pages by title, or the best passages for a query, and whole
+    /// documents by the id of a passage. The latter need a corpus or a retriever.
+    tools: String = Choice(TOOL_SETS), "TOOLS", default: "search,lookup", applies: Applies::Protocol,
+        recorded: Some(|variant| Some(variant.tools().name().to_owned()));
+    /// Passages that each call of the tool `passages` shows.
+    passages: usize = Whole(1, 100), "N", default: "3", applies: Applies::Passages;
+    /// Cut each observation of a tool after N characters, for models with a small context.
     observation_chars: usize = Whole(1, 1_000_000), "N", default: "whole observations", applies: Applies::Tool;
 
     ["Method"]
@@ -323,6 +334,8 @@ pub enum Applies {
     Protocol,
     /// Methods that search. A direct method is recorded with the first value, which changes nothing.
     Tool,
+    /// Agents that are offered passages.
+    Passages,
     Direct,
     Vote,
     /// The method that asks the agent when its majority is too small.
@@ -414,6 +427,7 @@ impl Setting {
         match self.applies {
             Applies::Always | Applies::Tool => true,
             Applies::Protocol => method.agent().is_some(),
+            Applies::Passages => method.agent().is_some() && facts.tools != ToolSet::default().name(),
             Applies::Direct => method.direct().is_some(),
             Applies::Vote => method.votes(),
             Applies::Majority => method == Method::CotScThenReact,
@@ -517,12 +531,13 @@ pub(super) struct Facts<'a> {
     method: Method,
     model: &'a str,
     wiki: &'a str,
+    tools: &'a str,
 }
 
 impl<'a> Facts<'a> {
     fn of(variant: &'a Variant) -> Self {
         let method = Method::parse(&variant.method).unwrap_or(Method::React);
-        Self { method, model: &variant.model, wiki: &variant.wiki }
+        Self { method, model: &variant.model, wiki: &variant.wiki, tools: variant.tools().name() }
     }
 
     pub(super) fn set(assignments: &'a [Assignment]) -> Self {
@@ -530,6 +545,7 @@ impl<'a> Facts<'a> {
             method: text_of(assignments, "method").and_then(Method::parse).unwrap_or(Method::React),
             model: text_of(assignments, "model").unwrap_or("baseline"),
             wiki: text_of(assignments, "wiki").unwrap_or("corpus:"),
+            tools: text_of(assignments, "tools").unwrap_or(ToolSet::default().name()),
         }
     }
 }

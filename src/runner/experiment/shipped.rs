@@ -39,6 +39,7 @@ const SHIPPED: &[(&str, &[u8])] = shipped![
     "prompts/hotpotqa.toml",
     "prompts/fever.toml",
     "prompts/hotpotqa-zh.toml",
+    "prompts/hotpotqa-passages.toml",
     "prompts/protocols/en.toml",
     "prompts/protocols/zh.toml",
 ];

@@ -54,8 +54,8 @@ fn setup(max_steps: usize, thoughts: bool) -> Arc<Setup> {
         system: Some("SYSTEM".into()),
         examples: vec![Message::user("Question: e"), Message::assistant("Thought 1: f\nAction 1: Finish[g]")],
         tools: vec![
-            tool("search", ToolSpec::search("Does it.", "What.")),
-            tool("lookup", ToolSpec::lookup("Does it.", "What.")),
+            tool("search", ToolSpec::new(crate::base::Tool::Search, "Does it.", "What.")),
+            tool("lookup", ToolSpec::new(crate::base::Tool::Lookup, "Does it.", "What.")),
         ],
         ..Frame::default()
     };

@@ -37,7 +37,7 @@ fn expected(row: &Value) -> Value {
 /// The dialogue does what the parsed form says, with every name as that of a tool.
 fn check_turn(row: &Value, output: &str, expected: &Value) {
     let (name, tool) = (&row["name"], expected["tool"].as_str().unwrap_or("Search"));
-    let tools = vec![ToolSpec { name: tool.to_owned(), ..ToolSpec::search("", "") }];
+    let tools = vec![ToolSpec { name: tool.to_owned(), ..ToolSpec::new(Tool::Search, "", "") }];
     let mut dialogue = dialogue(protocol("go-blog", &[]).as_ref(), Frame { tools, ..Frame::default() }, 20);
     dialogue.begin(&Question::new("0", "q", vec![]));
     let Turn::Use(call) = dialogue.completion(output) else { panic!("{name}: no step") };

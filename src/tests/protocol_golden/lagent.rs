@@ -40,7 +40,7 @@ fn name(row: &Value) -> &str {
 
 /// The tool of the vectors.
 fn wiki_search() -> ToolSpec {
-    ToolSpec { name: "WikiSearch".to_owned(), ..ToolSpec::search("Search an entity.", "entity") }
+    ToolSpec { name: "WikiSearch".to_owned(), ..ToolSpec::new(Tool::Search, "Search an entity.", "entity") }
 }
 
 /// What the tool of the vectors answers.

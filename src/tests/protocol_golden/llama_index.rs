@@ -126,7 +126,7 @@ fn check_format_messages(system: &str, expected: &mut Vec<Message>) {
 fn check_slots(tool: &Value) {
     let (name, description) = (text(tool, "name"), text(tool, "description"));
     let (_, docstring) = description.split_once('\n').expect("a signature");
-    let spec = ToolSpec { name: name.to_owned(), ..ToolSpec::search(docstring, "") };
+    let spec = ToolSpec { name: name.to_owned(), ..ToolSpec::new(Tool::Search, docstring, "") };
     let described = describe(name, description, text(tool, "fn_schema_str"));
     let slots = protocol(ID, &[]).slots(&[spec.clone(), spec]);
     assert_eq!(
@@ -211,8 +211,11 @@ impl Played {
     ) -> Self {
         let requests: Vec<Vec<Message>> =
             run["llm_inputs"].as_array().expect("requests").iter().map(golden_messages).collect();
-        let tool =
-            |name: &str| ToolSpec { name: name.to_owned(), parameter: "a".to_owned(), ..ToolSpec::search("", "") };
+        let tool = |name: &str| ToolSpec {
+            name: name.to_owned(),
+            parameter: "a".to_owned(),
+            ..ToolSpec::new(Tool::Search, "", "")
+        };
         let frame = Frame {
             system: Some("<SYSTEM>".into()),
             tools: TOOLS.map(tool).into(),

@@ -38,7 +38,7 @@ fn tools() -> Vec<ToolSpec> {
     let spec = |tool, name: &str, description: &str| ToolSpec {
         tool,
         name: name.to_owned(),
-        ..ToolSpec::search(description, "entity 实体")
+        ..ToolSpec::new(Tool::Search, description, "entity 实体")
     };
     vec![spec(Tool::Search, "search", "Search Wikipedia"), spec(Tool::Lookup, "code", "Run code")]
 }

@@ -269,7 +269,8 @@ impl Corpus {
         let mean: f64 = sum / passages;
         for ((passage, counts), length) in found.iter_mut().zip(lengths) {
             let norm = K1 * (1.0 - B + B * length / mean);
-            passage.score = counts.iter().map(|(n, weight)| weight * n * (K1 + 1.0) / (n + norm)).sum();
+            // The sum of nothing is -0, which would be recorded.
+            passage.score = counts.iter().map(|(n, weight)| weight * n * (K1 + 1.0) / (n + norm)).sum::<f64>() + 0.0;
         }
         let mut passages: Vec<Passage> = found.into_iter().map(|(passage, _)| passage).collect();
         // Equal ones stay in the order of their articles.

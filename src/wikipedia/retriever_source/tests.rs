@@ -2,7 +2,7 @@
 
 use super::{RetrieverAddress, RetrieverSource};
 use crate::net::testing::{Reply, Server, quick, reply};
-use crate::wikipedia::{Found, LiveSettings, Source as _, SourceError};
+use crate::wikipedia::{Found, LiveSettings, Retrieval, Source as _, SourceError};
 use serde_json::json;
 
 /// A source over a server that gives these replies.
@@ -120,4 +120,26 @@ async fn more_passages_than_asked_for_and_lists_of_other_queries_are_out_of_shap
         let Err(error @ SourceError::Retriever { .. }) = source.search("x").await else { panic!("{said}") };
         assert!(error.to_string().contains(said), "{error}");
     }
+}
+
+#[tokio::test]
+async fn passages_keep_their_order_ids_and_scores() {
+    let (source, server) = source("?topk=7", vec![json_reply(&hits())]).await;
+    let asked = Retrieval::Passages { query: " who built it? ", count: 4 };
+    let Found::Passages { passages, provenance } = source.retrieve(asked).await.expect("found") else {
+        panic!("passages")
+    };
+    let read: Vec<_> = passages.iter().map(|one| (one.id.as_str(), one.title.as_str(), one.text.as_str())).collect();
+    assert_eq!(
+        read,
+        [
+            ("7", "Long \"Bridge\"", "It was opened in 1901."),
+            ("7", "Ada", "Ada wrote."),
+            ("7", "Long \"Bridge\"", "It crosses.")
+        ]
+    );
+    assert_eq!((passages[0].score, provenance.title.as_str()), (Some(0.5), " who built it? "));
+    assert!(server.requests()[0].contains("\"topk\":4"), "the number of passages is the tool's, not the address's");
+    assert!(matches!(source.retrieve(Retrieval::Document { id: "7" }).await, Ok(Found::Nothing { .. })));
+    assert_eq!(server.requests().len(), 1, "documents are not asked for");
 }

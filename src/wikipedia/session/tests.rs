@@ -3,7 +3,7 @@
 use super::{PageError, Session, SessionError, SessionOptions};
 use crate::base::{Compat, Provenance, Tool, Wording};
 use crate::wikipedia::html::ExtractError;
-use crate::wikipedia::{Found, SentenceMap, Source, SourceError};
+use crate::wikipedia::{Found, FoundPassage, Retrieval, SentenceMap, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex};
@@ -316,4 +316,94 @@ async fn searches_and_lookups_say_which_given_sentences_they_show() {
         let given = Session::new(source, Compat::Fixed, options).call(Tool::Search, "Ada").await.expect("a page");
         assert_eq!(shown(&given), Some(sentences), "{limit}: {}", given.text);
     }
+}
+
+/// Two passages for any query but `nothing`, the second with sentences; one document.
+struct Retriever;
+
+impl Source for Retriever {
+    fn search<'a>(&'a self, _query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        std::future::ready(Ok(page(&["Open."]))).boxed()
+    }
+
+    fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let passage = |id: &str, title: &str, text: &str, sentences| FoundPassage {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            text: text.to_owned(),
+            score: Some(1.5),
+            sentences,
+        };
+        let found = match asked {
+            Retrieval::Passages { query: "nothing", .. } | Retrieval::Document { id: "0" } => {
+                Found::Nothing { blocks: Arc::default(), provenance: provenance() }
+            }
+            Retrieval::Passages { count, .. } => {
+                let passages =
+                    [passage("7.0", "Ada", "Ada wrote.", None), passage("", "", "Née. Two.", Some((4, vec![6, 10])))];
+                let passages = passages.into_iter().take(count).collect();
+                Found::Passages { passages, provenance: provenance() }
+            }
+            Retrieval::Document { .. } => {
+                let blocks: Arc<[String]> = Arc::new(["One. Two.".to_owned(), "Three.".to_owned()]);
+                let sentences = SentenceMap::of(vec![vec![5, 9], vec![6]]);
+                Found::Page { title: "Ada".to_owned(), blocks, sentences, provenance: provenance() }
+            }
+        };
+        std::future::ready(Ok(found)).boxed()
+    }
+}
+
+fn over_retriever(passages: usize, observation_chars: Option<usize>) -> Session {
+    let options = SessionOptions { passages, observation_chars, ..SessionOptions::default() };
+    Session::new(Arc::new(Retriever), Compat::Fixed, options)
+}
+
+#[tokio::test]
+async fn passages_are_shown_with_titles_and_ids_and_the_open_page_stays_open() {
+    let mut session = over_retriever(5, None);
+    session.call(Tool::Search, "T").await.expect("a page");
+    let given = session.call(Tool::Passages, "who?").await.expect("passages");
+    assert_eq!(given.text, "[1] Ada (id 7.0)\nAda wrote.\n\n[2]\nNée. Two.");
+    let hits = given.provenance.expect("provenance").hits;
+    let shown: Vec<_> = hits.iter().map(|hit| (hit.rank, hit.id.as_str(), hit.shown, hit.sentences.clone())).collect();
+    assert_eq!(shown, [(1, "7.0", 10, None), (2, "", 9, Some(vec![[4, 0, 2]]))]);
+    assert_eq!((hits[0].score, session.title()), (Some(1.5), Some("T")));
+    assert_told(&mut over_retriever(1, None), &[(Tool::Passages, "who?", "[1] Ada (id 7.0)\nAda wrote.")]).await;
+    let none = session.call(Tool::Passages, "nothing").await.expect("an answer");
+    assert_eq!((none.text.as_str(), none.missed), ("No passages found.", true));
+    assert_eq!(none.provenance.expect("provenance").hits, []);
+}
+
+#[tokio::test]
+async fn what_an_observation_was_cut_before_was_not_shown() {
+    let mut session = over_retriever(2, Some(38));
+    let given = session.call(Tool::Passages, "who?").await.expect("passages");
+    assert_eq!(given.text, "[1] Ada (id 7.0)\nAda wrote.\n\n[2]\nNée. …");
+    let hits = given.provenance.expect("provenance").hits;
+    assert_eq!((hits[0].shown, hits[1].shown, &hits[1].sentences), (10, 5, &Some(vec![[4, 0, 1]])));
+    let mut session = over_retriever(2, Some(20));
+    let hits = session.call(Tool::Passages, "who?").await.expect("passages").provenance.expect("provenance").hits;
+    assert_eq!((hits[0].shown, hits[1].shown, &hits[1].sentences), (3, 0, &Some(vec![])));
+}
+
+#[tokio::test]
+async fn a_document_is_shown_whole_or_as_far_as_observations_go() {
+    let mut session = over_retriever(3, None);
+    let given = session.call(Tool::Document, "7.0").await.expect("a document");
+    assert_eq!(given.text, "Ada\nOne. Two.\nThree.");
+    let sentences = given.provenance.expect("provenance").sentences;
+    assert_eq!(sentences, Some(vec![[0, 0, 2], [1, 0, 1]]));
+    let given = over_retriever(3, Some(10)).call(Tool::Document, "7").await.expect("a document");
+    assert_eq!((given.text.as_str(), given.missed), ("Ada\nOne. T…", false));
+    assert_eq!(given.provenance.expect("provenance").sentences, Some(vec![[0, 0, 1]]));
+    let none = session.call(Tool::Document, "0").await.expect("an answer");
+    assert_eq!((none.text.as_str(), none.missed), ("There is no document with the id 0.", true));
+    let mut live = Session::new(
+        Arc::new(Made { answer: library, asked: Mutex::default() }),
+        Compat::Fixed,
+        SessionOptions::default(),
+    );
+    let error = live.call(Tool::Passages, "x").await.expect_err("no passages");
+    assert_eq!(error.to_string(), "the wikipedia source failed inside: this source has no passages");
 }

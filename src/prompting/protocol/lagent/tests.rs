@@ -11,7 +11,7 @@ fn lagent(pairs: &[(&str, &str)]) -> Lagent {
 }
 
 fn tool() -> ToolSpec {
-    ToolSpec::search("It's a tool.", "a \"title\"")
+    ToolSpec::new(Tool::Search, "It's a tool.", "a \"title\"")
 }
 
 /// A dialogue that has been asked `Why?`, after an example and an earlier question.

@@ -2,11 +2,11 @@
 
 use super::Fault;
 use super::line::{
-    Bracket, LabelKind, Placeholders, behind_tag, clean, closing_quote, is_fence, is_mark, label, one_line, verb,
+    Bracket, LabelKind, Offered, behind_tag, clean, closing_quote, is_fence, is_mark, label, one_line, verb,
 };
 use super::repair::{self, Repairs};
-use crate::base::Tool;
 use crate::base::python::is_python_space;
+use crate::base::{Tool, ToolSet};
 use crate::prompting::protocol::model_json::strip;
 use serde_json::{Map, Value};
 use std::cell::Cell;
@@ -44,19 +44,19 @@ pub(super) struct Taken {
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
-    placeholders: &'a Placeholders,
+    pub(super) offered: &'a Offered,
     json_tries: Cell<u32>,
     echoed: Cell<bool>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, placeholders: &'a Placeholders) -> Self {
-        Self { text, placeholders, json_tries: Cell::new(0), echoed: Cell::new(false) }
+    pub(super) fn new(text: &'a str, offered: &'a Offered) -> Self {
+        Self { text, offered, json_tries: Cell::new(0), echoed: Cell::new(false) }
     }
 
     /// Whether an argument is a placeholder; that one was met is remembered.
     pub(super) fn is_placeholder(&self, tool: Tool, argument: &str) -> bool {
-        let is_one = self.placeholders.contain(tool, argument);
+        let is_one = self.offered.is_placeholder(tool, argument);
         self.echoed.set(self.echoed.get() || is_one);
         is_one
     }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         if let Some(object) = self.object_or_list(start) {
             return self.json((start, object), repairs);
         }
-        let Some((tool, length, exact)) = verb(bare) else { return Err(Fault::not_a_tool(bare)) };
+        let Some((tool, length, exact)) = verb(bare, self.offered.tools) else { return Err(Fault::not_a_tool(bare)) };
         repairs.note_if(!exact, repair::VERB_FORM);
         let after = bare[length..].trim_start_matches(|c| is_python_space(c) || matches!(c, '*' | '_'));
         let spaced = after.len() < bare.len() - length;
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
             let Some(next) = self.text[at..].find('\n') else { break };
             at += next + 1;
             let line = self.line(at);
-            let other = || strip(line).is_empty() || is_prose(line) || begins_action(line);
+            let other = || strip(line).is_empty() || is_prose(line) || begins_action(line, self.offered.tools);
             if label(line).is_some() || is_fence(line) || (!fenced && other()) {
                 break;
             }
@@ -294,7 +294,7 @@ impl<'a> Reader<'a> {
     /// An action that is the object at `object`, or a list with it that begins at `start`.
     fn json(&self, (start, object): (usize, usize), mut repairs: Repairs) -> Result<Taken, Fault> {
         let (fields, length) = self.object(object).ok_or(Fault::Json)?;
-        let action = json_action(&fields).ok_or(Fault::Json)?;
+        let action = json_action(&fields, self.offered.tools).ok_or(Fault::Json)?;
         repairs.note(repair::ACTION_FORM);
         let mut end = object + length;
         let rest = self.text[end..].trim_start_matches(is_python_space);
@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
         mut repairs: Repairs,
     ) -> Result<Taken, Fault> {
         let input = clean(raw, &mut repairs);
-        if input.is_empty() && matches!(tool, Tool::Search | Tool::Finish) {
+        if input.is_empty() && !matches!(tool, Tool::Lookup | Tool::Think) {
             return Err(Fault::EmptyArgument(tool));
         }
         if self.is_placeholder(tool, &input) {
@@ -331,9 +331,9 @@ fn before_arguments(after: &str) -> &str {
     if called.starts_with(['(', '{']) { called } else { after }
 }
 
-fn begins_action(line: &str) -> bool {
+fn begins_action(line: &str, tools: ToolSet) -> bool {
     let line = strip(line);
-    verb(line).is_some_and(|(_, length, _)| {
+    verb(line, tools).is_some_and(|(_, length, _)| {
         let after = line[length..].trim_start_matches(is_python_space).chars().next();
         after.is_some_and(|c| Bracket::opened_by(c).is_some() || matches!(c, ':' | '：' | '{' | '"'))
     })
@@ -358,14 +358,14 @@ fn without_name(text: &str) -> &str {
 
 // The verbs of actions, in every spelling.
 
-fn verb_whole(text: &str) -> Option<Tool> {
+fn verb_whole(text: &str, tools: ToolSet) -> Option<Tool> {
     let text = strip(text);
-    verb(text).filter(|(_, length, _)| *length == text.len()).map(|(tool, _, _)| tool)
+    verb(text, tools).filter(|(_, length, _)| *length == text.len()).map(|(tool, _, _)| tool)
 }
 
-fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
+fn bracketed_whole(text: &str, tools: ToolSet) -> Option<(Tool, String)> {
     let text = strip(text);
-    let (tool, length, _) = verb(text)?;
+    let (tool, length, _) = verb(text, tools)?;
     let inner = text[length..].strip_prefix('[')?;
     let (close, end) = Bracket::Square.close(inner, 1).ok()?;
     (end == inner.len()).then(|| (tool, inner[..close].to_owned()))
@@ -396,9 +396,9 @@ fn json_object(text: &str) -> Option<(Map<String, Value>, usize)> {
     }
 }
 
-pub(super) fn json_action(object: &Map<String, Value>) -> Option<JsonAction> {
+pub(super) fn json_action(object: &Map<String, Value>, tools: ToolSet) -> Option<JsonAction> {
     let thought = one_of(object, &THOUGHT).and_then(Value::as_str).map(str::to_owned);
-    let (tool, input) = named(object)?;
+    let (tool, input) = named(object, tools)?;
     Some(JsonAction { tool, input, thought })
 }
 
@@ -411,22 +411,24 @@ fn json_argument(object: &Map<String, Value>) -> Option<String> {
     value_text(value)
 }
 
-fn named(object: &Map<String, Value>) -> Option<(Tool, String)> {
+fn named(object: &Map<String, Value>, tools: ToolSet) -> Option<(Tool, String)> {
     match one_of(object, &TOOL) {
         Some(Value::String(name)) => {
-            if let Some(tool) = verb_whole(name) {
+            if let Some(tool) = verb_whole(name, tools) {
                 return json_argument(object).map(|input| (tool, input));
             }
-            bracketed_whole(name)
+            bracketed_whole(name, tools)
         }
         // One level of nesting, as in `{"action": {"name": …, "parameters": …}}`; deeper ones are not calls.
         Some(Value::Object(inner)) => match one_of(inner, &TOOL) {
-            Some(Value::String(name)) => verb_whole(name).zip(json_argument(inner).or_else(|| json_argument(object))),
+            Some(Value::String(name)) => {
+                verb_whole(name, tools).zip(json_argument(inner).or_else(|| json_argument(object)))
+            }
             _ => None,
         },
         Some(_) => None,
         None => {
-            let by_verb = object.iter().find_map(|(key, value)| Some((verb_whole(key)?, value_text(value)?)));
+            let by_verb = object.iter().find_map(|(key, value)| Some((verb_whole(key, tools)?, value_text(value)?)));
             by_verb.or_else(|| one_of(object, &ANSWER).and_then(value_text).map(|answer| (Tool::Finish, answer)))
         }
     }
@@ -483,11 +485,11 @@ fn same(key: &str, known: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{json_action, json_object};
+    use super::{ToolSet, json_action, json_object};
     use crate::base::Tool;
 
     fn read(text: &str) -> Option<(Tool, String)> {
-        json_action(&json_object(text)?.0).map(|action| (action.tool, action.input))
+        json_action(&json_object(text)?.0, ToolSet::default()).map(|action| (action.tool, action.input))
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The marks of a line: labels such as `Thought 1:` in whatever form a model writes them, fences, tags, placeholders, brackets.
 
 use super::repair::{self, Repairs};
-use crate::base::Tool;
 use crate::base::python::is_python_space;
+use crate::base::{Tool, ToolSet};
 use crate::prompting::protocol::model_json::strip;
 use crate::prompting::protocol::numbered::PLACEHOLDERS;
 
@@ -141,46 +141,48 @@ const MAX_PLACEHOLDER: usize = 40;
 /// Answers that instructions list, and that look like placeholders.
 const ANSWERS: [&str; 4] = ["yes", "no", "true", "false"];
 
+/// The tools that the model is offered, and what it is told in place of their arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Placeholders(Vec<(Tool, String)>);
-
-impl Default for Placeholders {
-    fn default() -> Self {
-        let ours = PLACEHOLDERS.iter().flat_map(|(tool, english, chinese)| [(*tool, *english), (*tool, *chinese)]);
-        Self(ours.map(|(tool, word)| (tool, word.to_owned())).collect())
-    }
+pub(super) struct Offered {
+    pub(super) tools: ToolSet,
+    placeholders: Vec<(Tool, String)>,
 }
 
-impl Placeholders {
-    /// Ours, and arguments in small letters in what the model is told, as in `Search[entity]`; others may be examples.
-    pub(super) fn of_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        let mut all = Self::default();
+impl Offered {
+    /// With our own placeholders.
+    pub(super) fn of(tools: ToolSet) -> Self {
+        let ours = PLACEHOLDERS.iter().filter(|(tool, ..)| tools.offers(*tool));
+        let ours = ours.flat_map(|(tool, english, chinese)| [(*tool, *english), (*tool, *chinese)]);
+        Self { tools, placeholders: ours.map(|(tool, word)| (tool, word.to_owned())).collect() }
+    }
+
+    /// And with the arguments in small letters in what the model is told, as in `Search[entity]`; others may be examples.
+    pub(super) fn with_texts<'t>(mut self, texts: impl IntoIterator<Item = &'t str>) -> Self {
         for line in texts.into_iter().flat_map(str::lines) {
             for (open, _) in line.match_indices('[') {
                 let inside = &line[open + 1..];
                 let close = inside.char_indices().take(MAX_PLACEHOLDER).find(|(_, c)| *c == ']').map(|(at, _)| at);
-                let Some((argument, (_, tool))) = close.map(|close| &inside[..close]).zip(verb_before(&line[..open]))
-                else {
-                    continue;
-                };
+                let verb = verb_before(&line[..open], self.tools);
+                let Some((argument, (_, tool))) = close.map(|close| &inside[..close]).zip(verb) else { continue };
                 let word = placeholder_word(argument);
                 let is_small = argument.chars().all(|c| c.is_ascii_lowercase() || (!c.is_alphanumeric() && c != ']'));
                 if is_small
                     && !ANSWERS.contains(&word.as_str())
-                    && !all.0.iter().any(|one| *one == (tool, word.clone()))
+                    && !self.placeholders.iter().any(|one| *one == (tool, word.clone()))
                 {
-                    all.0.push((tool, word));
+                    self.placeholders.push((tool, word));
                 }
             }
         }
-        all
+        self
     }
 
-    /// Whether an argument is one. A lookup may be for a word that stood with another tool: pages hold the word "title".
-    pub(super) fn contain(&self, tool: Tool, argument: &str) -> bool {
+    /// Whether an argument is a placeholder. A lookup may be for a word that stood with another tool: pages hold the word
+    /// "title".
+    pub(super) fn is_placeholder(&self, tool: Tool, argument: &str) -> bool {
         let word = placeholder_word(argument);
         let same = |of: Tool| of == tool || tool != Tool::Lookup;
-        tool != Tool::Think && self.0.iter().any(|(of, one)| same(*of) && *one == word)
+        tool != Tool::Think && self.placeholders.iter().any(|(of, one)| same(*of) && *one == word)
     }
 }
 
@@ -302,7 +304,7 @@ fn unquoted(text: &str) -> Option<&str> {
 }
 
 /// Verbs without regard to case. Longer ones come before those that they begin with.
-const VERBS: [(&str, Tool); 10] = [
+const VERBS: [(&str, Tool); 14] = [
     ("search", Tool::Search),
     ("look up", Tool::Lookup),
     ("look-up", Tool::Lookup),
@@ -313,43 +315,51 @@ const VERBS: [(&str, Tool); 10] = [
     ("搜索", Tool::Search),
     ("查找", Tool::Lookup),
     ("完成", Tool::Finish),
+    ("passages", Tool::Passages),
+    ("document", Tool::Document),
+    ("段落", Tool::Passages),
+    ("文档", Tool::Document),
 ];
 
-/// A verb at the beginning of a text: its tool, its length, and whether it is written as it should be.
-pub(super) fn verb(text: &str) -> Option<(Tool, usize, bool)> {
-    text.bytes().next().filter(|byte| b"sSlLfFtT".contains(byte) || *byte >= 0x80)?;
-    let (name, tool) = VERBS.iter().find(|(name, _)| starts_with(text, name))?;
+/// The verb of a tool that is offered at the beginning of a text: its tool, its length, and whether it is written as it
+/// should be.
+pub(super) fn verb(text: &str, tools: ToolSet) -> Option<(Tool, usize, bool)> {
+    text.bytes().next().filter(|byte| b"sSlLfFtTpPdD".contains(byte) || *byte >= 0x80)?;
+    let (name, tool) = VERBS.iter().find(|(name, tool)| starts_with(text, name) && tools.offers(*tool))?;
     let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
     let exact = text.starts_with(crate::prompting::protocol::numbered::verb(*tool));
     (!more).then_some((*tool, name.len(), exact))
 }
 
 /// Where the verb begins that ends a text, and its tool.
-pub(super) fn verb_before(text: &str) -> Option<(usize, Tool)> {
+pub(super) fn verb_before(text: &str, tools: ToolSet) -> Option<(usize, Tool)> {
     let word = text.char_indices().rev().take(8).map(|(at, _)| at);
-    let whole = |at: usize| verb(&text[at..]).filter(|(_, length, _)| at + length == text.len());
+    let whole = |at: usize| verb(&text[at..], tools).filter(|(_, length, _)| at + length == text.len());
     let (at, tool) = word.filter_map(|at| whole(at).map(|(tool, _, _)| (at, tool))).last()?;
     (!text[..at].chars().next_back().is_some_and(char::is_alphanumeric)).then_some((at, tool))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Placeholders;
-    use crate::base::Tool::{Finish, Lookup, Search};
+    use super::Offered;
+    use crate::base::Tool::{Document, Finish, Lookup, Passages, Search};
+    use crate::base::ToolSet;
 
     #[test]
     fn ours_are_known_in_every_form() {
-        let ours = Placeholders::default();
+        let ours = Offered::of(ToolSet::default());
         for word in ["title", "Title", "<title>", "the title", "{title}", "**title**", "标题"] {
-            assert!(ours.contain(Search, word), "{word}");
+            assert!(ours.is_placeholder(Search, word), "{word}");
         }
         assert!(
-            ours.contain(Finish, "your answer") && ours.contain(Lookup, "keyword") && ours.contain(Finish, "title")
+            ours.is_placeholder(Finish, "your answer")
+                && ours.is_placeholder(Lookup, "keyword")
+                && ours.is_placeholder(Finish, "title")
         );
         for (tool, word) in
             [(Lookup, "title"), (Search, "entity"), (Finish, "yes"), (Search, "Title (album)"), (Search, "")]
         {
-            assert!(!ours.contain(tool, word), "{word}");
+            assert!(!ours.is_placeholder(tool, word), "{word}");
         }
     }
 
@@ -357,17 +367,27 @@ mod tests {
     fn what_the_model_is_told_adds_its_own() {
         let told = "(1) Search[entity], which searches; (2) Lookup[a word];\nFinish[final answer] or Search[…]. \
                     For instance Search[Milhouse], Finish[1994], Lookup[abc [d], Finish[yes], Finish[SUPPORTS], Re[search]";
-        let shown = Placeholders::of_texts([told]);
+        let shown = Offered::of(ToolSet::default()).with_texts([told]);
         for (tool, word) in
             [(Search, "entity"), (Lookup, "word"), (Finish, "final answer"), (Search, "..."), (Finish, "title")]
         {
-            assert!(shown.contain(tool, word), "{word}");
+            assert!(shown.is_placeholder(tool, word), "{word}");
         }
         for (tool, word) in
             [(Search, "Milhouse"), (Finish, "1994"), (Finish, "yes"), (Finish, "supports"), (Lookup, "abc")]
         {
-            assert!(!shown.contain(tool, word), "{word}");
+            assert!(!shown.is_placeholder(tool, word), "{word}");
         }
-        assert_eq!(Placeholders::of_texts(["[".repeat(100_000).as_str()]), Placeholders::default());
+        let ours = Offered::of(ToolSet::default());
+        assert_eq!(ours.clone().with_texts(["[".repeat(100_000).as_str()]), ours);
+    }
+
+    #[test]
+    fn only_tools_that_are_offered_have_placeholders() {
+        let (usual, passages) = (Offered::of(ToolSet::default()), Offered::of(ToolSet::PassagesDocument));
+        assert!(passages.is_placeholder(Passages, "query") && passages.is_placeholder(Document, "id"));
+        assert!(!passages.is_placeholder(Passages, "title") && !usual.is_placeholder(Search, "query"));
+        let told = passages.with_texts(["Passages[some words], Search[entity]"]);
+        assert!(told.is_placeholder(Passages, "some words") && !told.is_placeholder(Passages, "entity"));
     }
 }

@@ -11,10 +11,10 @@ mod reply;
 
 use super::episode::{Episode, shared};
 use super::numbered::{self, verb};
-use super::{Dialogue, Frame, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use super::{Dialogue, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, Turn};
 use crate::base::text::cut;
-use crate::base::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool};
-use line::Placeholders;
+use crate::base::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool, ToolSet};
+use line::Offered;
 use reply::{Action, Refused, Reply};
 use std::fmt;
 use std::sync::Arc;
@@ -24,21 +24,28 @@ pub const ID: &str = "robust";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Robust {
     version: u32,
+    tools: ToolSet,
 }
 
 impl Robust {
     /// Its version. Since 2 any observation ends a reply, and replies are read in more forms.
     pub const VERSION: u32 = 2;
 
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, &[TOOL_SETS])?;
+        Ok(Self { version: Self::VERSION, tools: options.tools(ID)? })
+    }
+
     /// As it was in an earlier version: requests are the same, replies are read as they are today.
-    pub fn of_version(version: u32) -> Self {
-        Self { version }
+    #[must_use]
+    pub fn of_version(self, version: u32) -> Self {
+        Self { version, ..self }
     }
 }
 
 impl Default for Robust {
     fn default() -> Self {
-        Self { version: Self::VERSION }
+        Self { version: Self::VERSION, tools: ToolSet::default() }
     }
 }
 
@@ -52,16 +59,20 @@ impl Protocol for Robust {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(RobustDialogue::new(setup, self.version))
+        Box::new(RobustDialogue::new(setup, *self))
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
-        let Reply { thought, action, .. } = Reply::read(output, step, true, &Placeholders::default());
+        let Reply { thought, action, .. } = Reply::read(output, step, true, &Offered::of(self.tools));
         match action {
             Ok(action) if action.tool == Tool::Finish => Parsed::finish(thought, action.input),
             Ok(action) => Parsed::act(thought, numbered::verb(action.tool), action.input),
             Err(refused) => Parsed { thought, ..Parsed::invalid(refused.fault.to_string()) },
         }
+    }
+
+    fn offers(&self) -> ToolSet {
+        self.tools
     }
 
     fn question(&self, label: &str, question: &str) -> String {
@@ -91,8 +102,8 @@ const DEFAULT_FORCE_STOP: &str =
 /// Occasion of the text that is said after a reply without an action; it may hold `{error}` and `{n}`.
 const FEEDBACK: &str = "feedback";
 /// What is said after a reply without an action where the frame has nothing for it.
-const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Thought {n} and a colon, then a line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
-const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
+const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Thought {n} and a colon, then a line that begins with Action {n}, a colon and the name of one tool ({tools}), directly followed by its argument in square brackets.";
+const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool ({tools}), directly followed by its argument in square brackets.";
 
 #[derive(Debug)]
 struct RobustDialogue {
@@ -103,7 +114,7 @@ struct RobustDialogue {
     question: Option<(usize, Message)>,
     waiting: Waiting,
     failed: bool,
-    placeholders: Placeholders,
+    offered: Offered,
     version: u32,
 }
 
@@ -122,17 +133,17 @@ enum Waiting {
 }
 
 impl RobustDialogue {
-    fn new(setup: &Arc<Setup>, version: u32) -> Self {
+    fn new(setup: &Arc<Setup>, Robust { version, tools }: Robust) -> Self {
         let frame = &setup.frame;
         let texts = frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref);
-        let placeholders = Placeholders::of_texts(texts.chain([&*frame.prefix, &*frame.suffix]));
+        let offered = Offered::of(tools).with_texts(texts.chain([&*frame.prefix, &*frame.suffix]));
         Self {
             episode: Episode::new(setup),
             messages: Vec::new(),
             question: None,
             waiting: Waiting::Model,
             failed: false,
-            placeholders,
+            offered,
             version,
         }
     }
@@ -188,8 +199,9 @@ impl RobustDialogue {
         let default = if self.episode.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
         let next = (n + 1).to_string();
         // The problem comes last: it repeats text of the model, which may look like a slot.
-        let sentence = fault.sentence(&self.episode.setup.frame);
-        let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &sentence);
+        let sentence = fault.sentence(&self.episode.setup.frame, self.offered.tools);
+        let feedback = self.text(FEEDBACK, default).replace("{tools}", &numbered::verbs(self.offered.tools, ", "));
+        let feedback = feedback.replace("{n}", &next).replace("{error}", &sentence);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
         let shown: Vec<String> = shown.map(|(label, text)| format!("{label} {n}: {text}")).collect();
@@ -229,7 +241,7 @@ impl Dialogue for RobustDialogue {
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts, &self.placeholders);
+        let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts, &self.offered);
         self.episode.set_aside(reply.discarded);
         for kind in reply.repairs.kinds() {
             self.episode.repaired(kind);
@@ -298,12 +310,12 @@ impl Fault {
 
 impl Fault {
     /// The sentence for the model, in the frame's words or else in English.
-    fn sentence(&self, frame: &Frame) -> String {
+    fn sentence(&self, frame: &Frame, tools: ToolSet) -> String {
         let (key, ours) = match self {
             Self::Empty => ("reply_empty", "the reply is empty"),
             Self::Thinking => ("reply_cut", "the reply ends inside its reasoning"),
             Self::NoAction => ("no_action", "the reply has no action"),
-            Self::NotATool(_) => ("unknown_tool", "`{tool}` is not an action: the tools are Search, Lookup and Finish"),
+            Self::NotATool(_) => ("unknown_tool", "`{tool}` is not an action: the tools are {tools}"),
             Self::NoArgument(_) => ("no_argument", "{tool} lacks its argument in brackets"),
             Self::EmptyArgument(_) => ("empty_argument", "the argument of {tool} is empty"),
             Self::Placeholder => ("placeholder", "the argument is a placeholder from the instruction, not a value"),
@@ -315,13 +327,13 @@ impl Fault {
             Self::NoArgument(tool) | Self::EmptyArgument(tool) => verb(*tool),
             _ => "",
         };
-        frame.sentence(key, ours, &[("tool", tool)])
+        frame.sentence(key, ours, &[("tools", &numbered::verbs(tools, " and ")), ("tool", tool)])
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence(&Frame::default()))
+        f.write_str(&self.sentence(&Frame::default(), ToolSet::default()))
     }
 }
 

@@ -9,12 +9,12 @@
 use super::Fault;
 use super::action::{Form, Reader, Taken};
 use super::line::{
-    Bracket, Label, LabelKind, Placeholders, before_tag, behind_tag, clean, is_canonical, is_closing, is_fence,
-    is_mark, label, one_line, verb_before, wrapper,
+    Bracket, Label, LabelKind, Offered, before_tag, behind_tag, clean, is_canonical, is_closing, is_fence, is_mark,
+    label, one_line, verb_before, wrapper,
 };
 use super::repair::{self, Repairs};
-use crate::base::Tool;
 use crate::base::python::is_python_space;
+use crate::base::{Tool, ToolSet};
 use crate::prompting::protocol::model_json::strip;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ struct NotFound<'a> {
 
 impl Reply {
     /// Reads a reply to step `n`; without `thoughts` the method is `act`.
-    pub(super) fn read(reply: &str, n: usize, thoughts: bool, placeholders: &Placeholders) -> Self {
+    pub(super) fn read(reply: &str, n: usize, thoughts: bool, offered: &Offered) -> Self {
         let mut repairs = Repairs::default();
         let spoken = after_thinking(reply, &mut repairs).and_then(|text| spoken(text, &mut repairs));
         let Some(text) = spoken else {
@@ -67,12 +67,12 @@ impl Reply {
         let numbered = first_number(text);
         // A reply that begins with the number of a later step means this one.
         let own = numbered.filter(|(at, _)| *at == 0).map_or(n, |(_, number)| number.max(n));
-        let mut reader = Reader::new(text, placeholders);
+        let mut reader = Reader::new(text, offered);
         let mut found = found(&reader, own, n);
         if let Err((none, _)) = &found
             && let Some(number) = miscounted(text, none, numbered)
         {
-            reader = Reader::new(text, placeholders);
+            reader = Reader::new(text, offered);
             found = self::found(&reader, number, n);
         }
         repairs.note_if(reader.met_placeholder(), repair::ECHOED_PLACEHOLDER);
@@ -264,7 +264,7 @@ fn loose(reader: &Reader<'_>, cut: usize) -> Result<Found, Fault> {
     for (at, line) in lines(own) {
         // White space at the end would otherwise be passed over again behind every bracket.
         let line = line.trim_end_matches(is_python_space);
-        for Mention { tool, argument, start, end } in mentions(line) {
+        for Mention { tool, argument, start, end } in mentions(line, reader.offered.tools) {
             several |= named.as_ref().is_some_and(|(known, other)| (*known, other) != (tool, &argument));
             real |= !reader.is_placeholder(tool, &argument);
             named = Some((tool, argument));
@@ -289,13 +289,13 @@ struct Mention {
     end: usize,
 }
 
-fn mentions(line: &str) -> Vec<Mention> {
+fn mentions(line: &str, tools: ToolSet) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(open) = line[from..].find('[').map(|at| from + at) {
         // Balanced from here on or not at all, so no part of a line is read twice.
         let Ok((close, end)) = Bracket::Square.close(&line[open + 1..], 1) else { break };
-        if let Some((start, tool)) = verb_before(&line[..open]) {
+        if let Some((start, tool)) = verb_before(&line[..open], tools) {
             let argument = clean(&line[open + 1..open + 1 + close], &mut Repairs::default());
             found.push(Mention { tool, argument, start, end: open + 1 + end });
         }

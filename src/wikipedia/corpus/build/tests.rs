@@ -56,7 +56,7 @@ fn found(corpus: &Corpus, query: &str) -> Vec<String> {
         Found::Page { title, .. } => vec![format!("page {title}")],
         Found::Disambiguation { title, entries, .. } => vec![format!("list {title}"), entries.join("|")],
         Found::Titles { titles, .. } => titles.to_vec(),
-        Found::Nothing { .. } => Vec::new(),
+        Found::Passages { .. } | Found::Nothing { .. } => Vec::new(),
     }
 }
 
@@ -142,6 +142,7 @@ fn unnamed(corpus: &Corpus, query: &str) -> Found {
     let (Found::Page { provenance, .. }
     | Found::Disambiguation { provenance, .. }
     | Found::Titles { provenance, .. }
+    | Found::Passages { provenance, .. }
     | Found::Nothing { provenance, .. }) = &mut found;
     assert!(!provenance.sha256.is_empty() && provenance.url.starts_with("corpus:"), "{provenance:?}");
     let title = std::mem::take(&mut provenance.title);

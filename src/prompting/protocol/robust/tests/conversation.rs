@@ -92,7 +92,7 @@ fn an_echo_of_what_the_model_was_shown_is_refused_and_counted() {
 
 #[test]
 fn an_earlier_version_asks_as_it_did() {
-    let (_, turn) = testing::begun(&Robust::of_version(1), setup(7));
+    let (_, turn) = testing::begun(&Robust::default().of_version(1), setup(7));
     let Turn::Ask(request) = turn else { panic!("no request") };
     assert_eq!(request.stop, ["\nObservation 1:", "\nThought 2:", "\nAction 2:"]);
     let found = |version| crate::prompting::protocol::find_version("robust", &Options::default(), version);

@@ -1,15 +1,16 @@
 //! How replies are read. `docs/protocols.md` has one example of each repair and of each refusal; these are the others.
 
 use super::super::Fault;
-use super::super::line::Placeholders;
+use super::super::line::Offered;
 use super::super::repair::*;
 use super::super::reply::Reply;
 use crate::base::Tool::{self, Finish, Lookup, Search, Think};
+use crate::base::ToolSet;
 use crate::prompting::protocol::{Protocol as _, robust::Robust};
 
 /// Reads a reply with no other placeholders than ours.
 pub(super) fn reply_of(reply: &str, n: usize, thoughts: bool) -> Reply {
-    Reply::read(reply, n, thoughts, &Placeholders::default())
+    Reply::read(reply, n, thoughts, &Offered::of(ToolSet::default()))
 }
 
 /// Reads a reply to step 1; the kinds of its repairs, the action and the thought.
