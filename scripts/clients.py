@@ -170,7 +170,7 @@ def mcp(url, program):
     async def used(server):
         async with Client(server) as client:
             tools = (await client.list_tools()).tools
-            check("tools", [tool.name for tool in tools], ["search", "lookup", "read", "similar"])
+            check("tools", [tool.name for tool in tools], ["search", "lookup", "read", "similar", "passages", "document"])
             found = await client.call_tool("search", {"query": PLAIN["title"].lower()})
             check("page", found.structured_content["title"], PLAIN["title"])
             check("observation", found.content[0].text, found.structured_content["observation"])

@@ -37,7 +37,6 @@ pub(super) struct Args {
     /// Serve these parts only, between commas; all of them by default.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<PartName>,
-    #[cfg(feature = "mcp")]
     #[command(flatten)]
     semantics: Semantics,
     /// Answer so many requests a second of one address, and refuse more with status 429 [default: all].
@@ -58,6 +57,8 @@ enum PartName {
     MediaWiki,
     /// Search-R1's retriever.
     Retrieve,
+    /// The tool, over plain HTTP.
+    Tool,
     /// The tool, over the Model Context Protocol.
     #[cfg(feature = "mcp")]
     Mcp,
@@ -73,13 +74,11 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     let parts = parts.iter().map(|part| match part {
         PartName::MediaWiki => Part::MediaWiki,
         PartName::Retrieve => Part::Retrieve,
+        PartName::Tool => Part::Tool,
         #[cfg(feature = "mcp")]
         PartName::Mcp => Part::Mcp,
     });
-    #[cfg(feature = "mcp")]
     let compat = args.semantics.compat();
-    #[cfg(not(feature = "mcp"))]
-    let compat = crate::base::Compat::Fixed;
     let write: Log = Arc::new(|line: &str| say(line));
     let settings = Settings {
         bind: args.bind,
@@ -100,7 +99,7 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Semantics {
-    /// Semantics of the tool over MCP: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
+    /// Semantics of the tool: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
     #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = ["fixed", "paper"])]
     compat: String,
 }

@@ -76,11 +76,15 @@ fn a_host_searches_and_looks_up_over_stdio() {
         call(16, "lookup", &json!({"keywrd": "ada"})),
         call(17, "similar", &json!({"query": "zebra"})),
         call(18, "read", &json!({"title": "London", "from": 0})),
+        call(19, "passages", &json!({"query": "ada babbage", "k": 1})),
+        call(20, "document", &json!({"id": "0.1"})),
+        call(21, "document", &json!({"id": "99"})),
+        call(22, "passages", &json!({"query": "ada", "k": 101})),
     ];
     let answer = over_stdio(&[], &messages);
     let tools = answer(1)["result"]["tools"].clone();
     let names: Vec<&str> = tools.as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["search", "lookup", "read", "similar"]);
+    assert_eq!(names, ["search", "lookup", "read", "similar", "passages", "document"]);
     let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
     assert_eq!((&tools[0]["annotations"], &tools[0]["title"]), (&hints, &json!("Search Wikipedia")));
     assert!(
@@ -114,9 +118,14 @@ fn a_host_searches_and_looks_up_over_stdio() {
              last result's}",
         ),
         (18, "the page has paragraphs 1 to 2"),
+        (21, "There is no document with the id 99. `passages` gives ids"),
+        (22, "`k` is a number from 1 to 100"),
     ] {
         assert_eq!((&answer(id)["result"]["isError"], text(&answer(id))), (&json!(true), sentence));
     }
+    assert!(text(&answer(19)).starts_with("[1] Ada Byron (id 0.0)\nAda wrote programs."), "{}", text(&answer(19)));
+    assert_eq!(answer(19)["result"]["structuredContent"]["passages"][0]["rank"], 1);
+    assert!(text(&answer(20)).starts_with("Ada Byron\nAda wrote programs."), "{}", text(&answer(20)));
     assert_eq!(text(&answer(17)), "no page has the words of `zebra`; try others");
     assert_eq!(answer(17)["result"]["structuredContent"]["titles"], json!([]));
     assert_eq!(answer(14)["result"]["isError"], true);
@@ -160,7 +169,7 @@ fn each_request_over_http_stands_for_itself() {
     for version in ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
         let ask = |name: &str, arguments: Value| send(version, &call(1, name, &arguments));
         let listed = send(version, &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}));
-        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4), "{version}");
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(6), "{version}");
         assert_eq!(listed["result"]["tools"][1]["inputSchema"]["required"], json!(["keyword", "session"]));
         let ada = ask("search", json!({"query": "ada byron"}))["result"]["structuredContent"]["session"].clone();
         let london = ask("search", json!({"query": "London"}))["result"]["structuredContent"]["session"].clone();

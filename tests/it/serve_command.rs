@@ -237,6 +237,43 @@ fn a_search_generates_pages_and_texts_are_their_content() {
     assert!(about["warnings"]["paraminfo"]["warnings"].as_str().expect("a warning").contains("query+nonsense"));
 }
 
+/// The tool of our agents, without a protocol around it.
+#[test]
+fn the_tool_is_plain_json() {
+    let dir = WorkDir::new();
+    let served = Served::start(dir.root(), &["corpus:datasets/sample-wiki", "--only", "tool"]);
+    let post = |name: &str, body: &str| served.post(&format!("/tool/{name}"), "application/json", body);
+    let listed = served.get("/tool").json();
+    let names: Vec<&str> =
+        listed.as_array().expect("functions").iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    assert_eq!(names, ["search", "lookup", "read", "similar", "passages", "document"]);
+    let opened = post("search", r#"{"query": "Hafnium"}"#).json();
+    assert_eq!(opened["title"], "Hafnium");
+    let next = json!({"keyword": "Copenhagen", "session": opened["session"]}).to_string();
+    let found = post("lookup", &next).json();
+    assert_eq!(found["result"], 1, "{found}");
+    let passages = post("passages", r#"{"query": "element named after Copenhagen", "k": 2}"#).json();
+    assert_eq!(passages["passages"].as_array().map(Vec::len), Some(2));
+    let id = passages["passages"][0]["id"].as_str().expect("an id");
+    let document = post("document", &json!({"id": id}).to_string()).json();
+    assert_eq!(document["title"], passages["passages"][0]["title"]);
+    for (name, body, status, said) in [
+        ("search", "[]", 422, "expected a JSON object of arguments"),
+        ("search", "{}", 422, "wrong arguments: missing field `query`"),
+        ("document", r#"{"id": "1e9"}"#, 422, "There is no document with the id 1e9."),
+        ("finish", "{}", 404, "there is no such tool; the tools are search, lookup, read"),
+    ] {
+        let answer = post(name, body);
+        assert!(
+            answer.status == status && answer.body.contains(said),
+            "{name} {body}: {} {}",
+            answer.status,
+            answer.body
+        );
+    }
+    assert_eq!(served.get("/retrieve?query=x").status, 404, "only this part is served");
+}
+
 /// What the retrievers of `FlashRAG` and `DSPy` ask.
 #[test]
 fn retrievers_have_their_addresses() {

@@ -8,7 +8,7 @@
 //! | `routes` | what is served where over HTTP |
 //! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
 //! | `batch` | several messages in one, which one version of that protocol has |
-//! | `tools` | the tool for agents of other programs, which MCP carries |
+//! | `tools` | the tool for agents of other programs, which MCP carries, and `POST /tool/NAME` |
 
 #[cfg(feature = "mcp")]
 mod batch;
@@ -17,7 +17,6 @@ mod mcp;
 mod mediawiki;
 mod retriever;
 mod routes;
-#[cfg(feature = "mcp")]
 mod tools;
 
 #[cfg(feature = "mcp")]

@@ -11,7 +11,7 @@ use url::form_urlencoded;
 /// Queries in one request.
 const MAX_QUERIES: usize = 32;
 /// The most documents of a query.
-const MAX_TOP_K: usize = 100;
+pub(super) const MAX_TOP_K: usize = 100;
 /// The texts of an answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 

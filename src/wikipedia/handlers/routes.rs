@@ -1,9 +1,9 @@
 //! What is served where, and the end of a request that reads its body.
 
-use super::{Answer, CorpusService, mediawiki, retriever};
+use super::{Answer, CorpusService, mediawiki, retriever, tools};
 use crate::net::server::{Base, Refusal, reply};
 use axum::body::Body;
-use axum::extract::{RawQuery, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderValue, StatusCode, Uri};
 #[cfg(feature = "mcp")]
 use axum::middleware;
@@ -20,6 +20,8 @@ pub(crate) enum Part {
     MediaWiki,
     /// Search-R1's `/retrieve`, and what other agents ask their retrievers by.
     Retrieve,
+    /// The tool, over plain HTTP.
+    Tool,
     /// The tool, over the Model Context Protocol.
     #[cfg(feature = "mcp")]
     Mcp,
@@ -50,6 +52,10 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
     if parts.contains(&Part::Retrieve) {
         router = router.merge(retriever_routes());
         served.extend(["/retrieve", "/search", "/batch_search", "/api/search"]);
+    }
+    if parts.contains(&Part::Tool) {
+        router = router.route("/tool", get(tools_listed)).route("/tool/{name}", post(tool));
+        served.extend(["/tool", "/tool/NAME"]);
     }
     #[cfg(feature = "mcp")]
     if parts.contains(&Part::Mcp) {
@@ -135,6 +141,14 @@ async fn posted_top_k(service: Service, body: Body) -> Result<Answer, Refusal> {
     Ok(retriever::top_k_of_body(&service, &reply::body(body).await?).await)
 }
 
+async fn tools_listed() -> Answer {
+    tools::listed()
+}
+
+async fn tool(service: Service, Path(name): Path<String>, body: Body) -> Result<Answer, Refusal> {
+    Ok(tools::posted(&service, &name, &reply::body(body).await?).await)
+}
+
 async fn healthy() -> Response {
     reply::text(StatusCode::OK, "ok")
 }
@@ -156,7 +170,7 @@ async fn described(State(service): Service) -> Answer {
 
 /// The path as far as this server gives it its name.
 pub(crate) fn known_path(path: &str) -> &'static str {
-    const WHOLE: [&str; 12] = [
+    const WHOLE: [&str; 13] = [
         "/",
         "/healthz",
         "/corpus.json",
@@ -165,13 +179,14 @@ pub(crate) fn known_path(path: &str) -> &'static str {
         "/batch_search",
         "/api/search",
         "/mcp",
+        "/tool",
         "/w/api.php",
         "/w/index.php",
         "/w/rest.php/v1/search/page",
         "/w/rest.php/v1/search/title",
     ];
-    const BEGUN: [(&str, &str); 2] =
-        [("/wiki/", "/wiki/*"), ("/api/rest_v1/page/summary/", "/api/rest_v1/page/summary/*")];
+    const BEGUN: [(&str, &str); 3] =
+        [("/wiki/", "/wiki/*"), ("/tool/", "/tool/*"), ("/api/rest_v1/page/summary/", "/api/rest_v1/page/summary/*")];
     let whole = WHOLE.into_iter().find(|known| *known == path);
     let begun = || BEGUN.into_iter().find(|(known, _)| path.starts_with(known)).map(|(_, shown)| shown);
     whole.or_else(begun).unwrap_or("(other)")

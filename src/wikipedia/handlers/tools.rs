@@ -3,7 +3,8 @@
 //! The state of a session, the open page and how far its last lookup came, is in a handle that the client gets with each
 //! answer and sends back. It grants nothing, and any server of the same corpus understands it.
 
-use super::{CorpusService, Fault, MAX_QUERY};
+use super::retriever::MAX_TOP_K;
+use super::{Answer, CorpusService, Fault, MAX_QUERY};
 use crate::base::text::printable;
 use crate::base::{Tool, sha256_hex};
 use crate::wikipedia::corpus::Page;
@@ -41,8 +42,37 @@ pub(crate) async fn call(
             with(input, "\"title\": text, \"from\": 1, \"to\": 20", async |input| read_page(service, &input)).await
         }
         "similar" => with(input, "\"query\": text", async |input| similar(service, input).await).await,
+        "passages" => with(input, "\"query\": text, \"k\": 3", async |input| passages(service, input).await).await,
+        "document" => with(input, "\"id\": text", async |input| document(service, &input)).await,
         _ => return None,
     })
+}
+
+/// `POST /tool/NAME`: the tool's answer, or the words for the agent as `error`.
+pub(super) async fn posted(service: &CorpusService, name: &str, body: &[u8]) -> Answer {
+    let input = match serde_json::from_slice::<Map<String, Value>>(body) {
+        Ok(input) => input,
+        Err(error) => {
+            return Answer::text(
+                422,
+                &format!("expected a JSON object of arguments: {}", printable(&error.to_string(), 200)),
+            );
+        }
+    };
+    match call(service, name, input).await {
+        Some(Ok(answer)) => Answer::json(&answer.structured),
+        Some(Err(ToolError(words))) => Answer { status: 422, ..Answer::json(&json!({ "error": words })) },
+        None => {
+            let names: Vec<&str> = offered(false).iter().map(|tool| tool.name).collect();
+            Answer::text(404, &format!("there is no such tool; the tools are {}", names.join(", ")))
+        }
+    }
+}
+
+/// `GET /tool`: the tools, as chat completions describe functions.
+pub(super) fn listed() -> Answer {
+    let function = |ToolDescription { name, description, input, .. }: ToolDescription| json!({ "type": "function", "function": { "name": name, "description": description, "parameters": input } });
+    Answer::json(&offered(false).map(function).into())
 }
 
 /// Calls a tool with what it takes. A model that sent something else is told what to send, so that it can do better.
@@ -118,6 +148,19 @@ struct ReadInput {
 #[serde(deny_unknown_fields)]
 struct SimilarInput {
     query: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PassagesInput {
+    query: String,
+    k: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DocumentInput {
+    id: String,
 }
 
 /// A session as an agent of ours has it. The corpus answers at once, so nothing waits in it.
@@ -233,8 +276,42 @@ async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAns
     Ok(ToolAnswer { observation, structured, handle: None })
 }
 
+async fn passages(service: &CorpusService, input: PassagesInput) -> Result<ToolAnswer, ToolError> {
+    let PassagesInput { query, k } = input;
+    check_length(&query)?;
+    let usual = SessionOptions::default();
+    let count = k.unwrap_or(usual.passages);
+    if !(1..=MAX_TOP_K).contains(&count) {
+        return Err(ToolError(format!("`k` is a number from 1 to {MAX_TOP_K}")));
+    }
+    let source: Arc<dyn Source> = Arc::clone(&service.corpus) as Arc<dyn Source>;
+    let mut session = Session::new(source, service.compat, SessionOptions { passages: count, ..usual });
+    let found = service.search(move |_| Ok(session.call(Tool::Passages, &query).now_or_never())).await?;
+    let observed = found.ok_or(Fault::Lost)??;
+    let hits = observed.provenance.map(|provenance| provenance.hits).unwrap_or_default();
+    let structured = json!({
+        "observation": observed.text,
+        "passages": hits.iter().map(|hit| json!({
+            "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score,
+        })).collect::<Vec<_>>(),
+    });
+    Ok(ToolAnswer { observation: observed.text, structured, handle: None })
+}
+
+fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer, ToolError> {
+    check_length(&input.id)?;
+    let mut session = session(service);
+    let observed = session.call(Tool::Document, &input.id).now_or_never().ok_or(Fault::Lost)??;
+    let page = observed.provenance.filter(|_| !observed.missed);
+    let page = page.ok_or_else(|| ToolError(format!("{} `passages` gives ids", observed.text)))?;
+    let structured = json!({
+        "observation": observed.text, "title": page.title, "url": page.url, "revid": page.revid,
+    });
+    Ok(ToolAnswer { observation: observed.text, structured, handle: None })
+}
+
 /// The tools. If a server keeps the last `session` of its one client, no tool requires it.
-pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 4] {
+pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
     let session = if keeps_session {
@@ -274,6 +351,20 @@ pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 4] {
             json!({ "query": text("words") }),
             &["query"],
         ),
+        (
+            "passages",
+            "Find passages",
+            "Get the passages of Wikipedia that fit a query best, each with the title of its page and its id.",
+            json!({ "query": text("a question, or words"), "k": number("how many, 3 unless given, 100 at most") }),
+            &["query"],
+        ),
+        (
+            "document",
+            "Read a document",
+            "Get the whole document that a passage is from.",
+            json!({ "id": text("the id of a passage") }),
+            &["id"],
+        ),
     ];
     tools.map(|(name, title, description, properties, required)| {
         let mut input = schema(properties, required);
@@ -296,6 +387,20 @@ fn output(tool: &str) -> Map<String, Value> {
     if tool == "similar" {
         properties["titles"] = json!({ "type": "array", "items": { "type": "string" } });
         return schema(properties, &["observation", "titles"]);
+    }
+    if tool == "passages" {
+        let id_and_title = json!({ "type": "string" });
+        let passage = json!({
+            "id": id_and_title, "title": id_and_title, "rank": { "type": "integer" },
+            "score": { "type": ["number", "null"] },
+        });
+        let passage = schema(passage, &["id", "title", "rank"]);
+        properties["passages"] = json!({ "type": "array", "items": passage });
+        return schema(properties, &["observation", "passages"]);
+    }
+    if tool == "document" {
+        (properties["title"], properties["url"], properties["revid"]) = (text.clone(), text, number);
+        return schema(properties, &["observation", "title"]);
     }
     for name in ["title", "url", "session"] {
         properties[name] = text.clone();
