@@ -45,7 +45,7 @@ fn a_run_with_passages_is_scored_compared_and_replayed() {
     let compared = dir.wikitrail(&["compare", "s", "p"]).ok();
     assert!(compared.stdout.contains("search,lookup") && compared.stdout.contains("passages"), "{}", compared.stdout);
     let shown = dir.wikitrail(&["show", "p", "sample-001"]).ok().stdout;
-    assert!(shown.contains("2 passages of "), "{shown}");
+    assert!(shown.contains("2 passages, corpus:datasets/sample-wiki\n"), "{shown}");
     dir.wikitrail(&["export", "p", "--format", "csv", "--rows", "steps", "--out", "p.csv"]).ok();
     assert!(dir.read("p.csv").contains("\"\"rank\"\":1"), "the hits are a column");
 }

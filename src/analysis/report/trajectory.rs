@@ -101,7 +101,7 @@ pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
     if !provenance.hits.is_empty() {
         let place = if url.starts_with("corpus:") { url.split('?').next().unwrap_or(url) } else { host_of(url) };
         let passages = counted(provenance.hits.len(), "passage");
-        return format!("{passages} of {}{status}, {place}", titles(provenance));
+        return format!("{passages}{status}, {place}");
     }
     match url.strip_prefix("corpus:") {
         // The titles of a search, or that there are none: no page was read.

@@ -635,7 +635,8 @@ impl Differing {
 
 /// Each option by itself, in the variants of protocols that it is given to.
 fn options(variants: &[&Variant]) -> Vec<(String, Vec<Option<String>>)> {
-    let names: BTreeSet<&String> = variants.iter().flat_map(|variant| variant.options.keys()).collect();
+    let names: BTreeSet<&String> =
+        variants.iter().flat_map(|variant| variant.options.keys()).filter(|name| *name != protocol::TOOLS).collect();
     let column = |name: &String| {
         let given = variants.iter().filter(|variant| variant.options.contains_key(name));
         let protocols: BTreeSet<&str> = given.map(|variant| variant.protocol.as_str()).collect();
