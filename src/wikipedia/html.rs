@@ -7,7 +7,7 @@ mod paper;
 mod python_parser;
 mod tree;
 
-pub use article::{Article, ArticleOptions, PageKind, article, describe, lead_links};
+pub use article::{Article, ArticleOptions, PageKind, article, article_among, describe, lead_links};
 pub use paper::{PaperPage, paper_page};
 
 /// Why a page has no text.

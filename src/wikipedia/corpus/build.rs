@@ -10,7 +10,7 @@ mod write;
 use super::folder::{self, Folder};
 use super::import::{self, Format, ImportError, Imported, Place, PublishedFacts};
 use super::manifest::{self, About, Digest, Extent, Frozen, License, Manifest, NameCounts, Skipped, SourceFile};
-use super::record::{Article, Block, Record};
+use super::record::{Article, Block, Dropped, Record};
 use super::{CorpusError, pages};
 use crate::base::text::{printable, thousands};
 use sort::Sorter;
@@ -117,7 +117,8 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let work = partial.path.join(WORK);
     let cannot = cannot_write(&partial.path);
     fs::create_dir(&work).map_err(cannot)?;
-    let Collected { articles, redirects, mut sources, mut notes } = collect_records(&work, settings, progress)?;
+    let Collected { articles, redirects, mut sources, dropped, mut notes } =
+        collect_records(&work, settings, progress)?;
     if settings.adds {
         let added = || sources.iter().skip(1);
         let rows = added().map(|source| source.rows).sum::<u64>();
@@ -129,7 +130,8 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     if distinct.count == 0 {
         return Err(BuildError::Empty(notes.notes(settings, &sources)));
     }
-    let (redirects, mut names) = sort::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
+    let (redirects, names) = sort::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
+    let mut names = names.with_dropped(&dropped);
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
     check_same_corpus(settings, &sources, &written.id)?;
@@ -233,6 +235,8 @@ impl Drop for Partial {
 
 /// What is left out is named so often for each input; the rest is counted.
 const MAX_LISTED: usize = 10;
+/// If more than one in so many rows has the title of another, they may be passages.
+const PASSAGES: u64 = 4;
 /// Rows between two signs of progress.
 const STEP: u64 = 1 << 12;
 
@@ -242,6 +246,8 @@ struct Collected {
     /// Redirect → title.
     redirects: Sorter,
     sources: Vec<ReadInput>,
+    /// Redirects that are no names as their files show.
+    dropped: NameCounts,
     notes: Notes,
 }
 
@@ -267,7 +273,7 @@ impl Notes {
     /// With how many are not named.
     fn notes(self, settings: &BuildSettings, sources: &[ReadInput]) -> Vec<String> {
         let mut said = Vec::new();
-        for (((count, named), (_, path)), read) in self.0.into_iter().zip(&settings.sources).zip(sources) {
+        for (((count, named), (format, path)), read) in self.0.into_iter().zip(&settings.sources).zip(sources) {
             let more = count - named.len();
             said.extend(named);
             if more > 0 {
@@ -279,6 +285,13 @@ impl Notes {
                     thousands(bad),
                     thousands(empty),
                     thousands(duplicate_title),
+                ));
+            }
+            let articles = matches!(format, Format::Jsonl | Format::Parquet);
+            if articles && read.skipped.duplicate_title * PASSAGES > read.rows {
+                let (path, named) = (path.display(), Format::Beir.name());
+                said.push(format!(
+                    "`{path}`: many rows have the title of another; if they are passages, read it as {named}:{path}"
                 ));
             }
         }
@@ -298,6 +311,7 @@ fn collect_records(
         articles: Sorter::new(work, "articles", most),
         redirects: Sorter::new(work, "redirects", most / 4),
         sources: vec![ReadInput::default(); settings.sources.len()],
+        dropped: NameCounts::default(),
         notes: Notes(vec![(0, Vec::new()); settings.sources.len()]),
     };
     for (source, (format, path)) in settings.sources.iter().enumerate() {
@@ -356,6 +370,14 @@ impl Collected {
             }
             Record::About(about) => {
                 self.sources[source].about = Some(about);
+                return Ok(());
+            }
+            Record::Dropped(dropped) => {
+                let count = match dropped {
+                    Dropped::ToNothing => &mut self.dropped.redirect_to_nothing,
+                    Dropped::Circle => &mut self.dropped.redirect_circle,
+                };
+                *count += 1;
                 return Ok(());
             }
             Record::Passage { title, id, text } => {

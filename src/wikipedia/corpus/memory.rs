@@ -209,7 +209,8 @@ fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusErr
             Record::Article(article) => articles.push((line, article)),
             Record::About(_) if line == 1 => packed = true,
             Record::About(_) => return Err(wrong("only the first line may describe a corpus".to_owned())),
-            Record::Redirect { title, .. } | Record::Passage { title, .. } => {
+            other => {
+                let title = other.title();
                 return Err(wrong(format!(
                     "the redirect `{title}` has a line of its own, which only `corpus build` reads"
                 )));

@@ -22,6 +22,15 @@ pub(super) enum Record {
         id: Option<String>,
         text: String,
     },
+    /// A redirect that is no name of an article, as its file shows.
+    Dropped(Dropped),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dropped {
+    ToNothing,
+    /// Or over more redirects than are followed.
+    Circle,
 }
 
 impl Record {
@@ -29,6 +38,7 @@ impl Record {
         match self {
             Self::Article(Article { title, .. }) | Self::Redirect { title, .. } | Self::Passage { title, .. } => title,
             Self::About(about) => &about.manifest.name,
+            Self::Dropped(_) => "",
         }
     }
 }

@@ -71,6 +71,15 @@ pub(super) fn selector(css: &str) -> Selector {
 
 /// Reads a page. One whose markup exceeds the limits is refused.
 pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractError> {
+    article_among(html, options, |_| None)
+}
+
+/// The same where `title_of` knows the titles of pages by the addresses of links.
+pub fn article_among(
+    html: &str,
+    options: ArticleOptions,
+    title_of: impl Fn(&str) -> Option<String>,
+) -> Result<Article, ExtractError> {
     let page = tree::parse(html)?;
     let mut walk = Walk { options, ..Walk::default() };
     if let Some(root) = ROOTS.iter().find_map(|selector| page.select(selector).next()) {
@@ -81,6 +90,13 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
         PageKind::Article if walk.says_disambiguation() => PageKind::Disambiguation,
         marked => marked,
     };
+    if kind == PageKind::Disambiguation {
+        for (at, address) in &walk.untitled {
+            if let Some(title) = title_of(address) {
+                walk.links[*at] = title;
+            }
+        }
+    }
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
     let title = text_of(&page, &HEADING);
     let named = kind == PageKind::Results || title.is_some() || text_of(&page, &HEAD_TITLE).is_some();
@@ -114,6 +130,8 @@ struct Walk {
     depth: usize,
     blocks: Vec<String>,
     links: Vec<String>,
+    /// Those of the links that have no title of their own, with their addresses.
+    untitled: Vec<(usize, String)>,
     headings: Vec<String>,
     /// Text of the block being read.
     block: Option<String>,
@@ -145,7 +163,11 @@ impl Walk {
                     _ => {
                         self.link = Some(String::new());
                         self.children(element)?;
+                        let at = self.links.len();
                         finish(&mut self.link, &mut self.links);
+                        if at < self.links.len() {
+                            self.untitled.extend(element.attr("href").map(|address| (at, address.to_owned())));
+                        }
                         return Ok(());
                     }
                 }

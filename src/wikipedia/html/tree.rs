@@ -185,11 +185,16 @@ fn is_read(tag: &str, attribute: &str) -> bool {
             "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike" | "strong" | "tt" | "u"
         )
         || matches!(tag, "body" | "html" | "meta" | "template")
+        || matches!((tag, attribute), ("a", ADDRESS))
 }
+
+/// What a link leads to. It takes no more memory than the page has bytes.
+const ADDRESS: &str = "href";
 
 fn weight(node: &Node) -> usize {
     let attributes = node.as_element().map_or(&[][..], |element| &element.attrs);
-    1 + attributes.iter().map(|(_, value)| 1 + value.len() / BYTES_PER_WEIGHT).sum::<usize>()
+    let attributes = attributes.iter().filter(|(name, _)| &*name.local != ADDRESS);
+    1 + attributes.map(|(_, value)| 1 + value.len() / BYTES_PER_WEIGHT).sum::<usize>()
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ fn line_of(record: Record) -> String {
         Record::Passage { title, id: None, text } => format!("{title} {text}"),
         Record::About(about) => about.manifest.name,
     }
+        Record::Dropped(dropped) => format!("{dropped:?}"),
 }
 
 /// What a line was read as, or what is wrong with it.

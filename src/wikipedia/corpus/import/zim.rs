@@ -8,9 +8,10 @@ use super::{Found, ImportError, Place, PublishedFacts, Records};
 use crate::base::bounded::read_at_most;
 use crate::base::digest::{hex, md5_hex};
 use crate::wikipedia::corpus::pages::Positioned;
-use crate::wikipedia::corpus::record::{Article, Block, Record};
+use crate::wikipedia::corpus::record::{Article, Block, Dropped, Record};
 use crate::wikipedia::html::{self, ArticleOptions, PageKind};
 use lzma_rust2::XzReader;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 use std::cmp::Ordering;
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
+use url::Url;
 
 pub(super) const MAGIC: [u8; 4] = *b"ZIM\x04";
 const LIST: &str = "listing/titleOrdered/v1";
@@ -190,7 +192,7 @@ fn run_job(archive: &Archive, job: Job) -> Batch {
                     .as_mut()
                     .map_err(|reason| reason.clone())
                     .and_then(|cluster| cluster.blob(page.blob, MAX_PAGE));
-                record(archive.entry(page.entry), |entry| article(entry, blob?))
+                record(archive.entry(page.entry), |entry| article(archive, entry, blob?))
             };
             pages.iter().map(read).collect()
         }
@@ -198,9 +200,13 @@ fn run_job(archive: &Archive, job: Job) -> Batch {
             let entries = range.filter_map(|index| archive.entry(index).ok());
             let redirects = entries.filter_map(|entry| {
                 let Target::Redirect(to) = entry.target else { return None };
-                let target =
-                    (entry.namespace == archive.articles).then(|| redirect_end(archive, &articles, to)).flatten()?;
-                Some(record(Ok(entry), |entry| Ok(Record::Redirect { title: entry.title()?, to: target.title()? })))
+                (entry.namespace == archive.articles).then(|| {
+                    let end = redirect_end(archive, &articles, to);
+                    record(Ok(entry), |entry| match end {
+                        Ok(target) => Ok(Record::Redirect { title: entry.title()?, to: target.title()? }),
+                        Err(dropped) => Ok(Record::Dropped(dropped)),
+                    })
+                })
             });
             redirects.collect()
         }
@@ -208,15 +214,16 @@ fn run_job(archive: &Archive, job: Job) -> Batch {
 }
 
 /// The article that redirects lead to. Those to a picture or in a circle are not names of an article.
-fn redirect_end(archive: &Archive, articles: &Set, mut to: u32) -> Option<Entry> {
+fn redirect_end(archive: &Archive, articles: &Set, mut to: u32) -> std::result::Result<Entry, Dropped> {
     for _ in 0..MAX_HOPS {
-        let entry = archive.entry(to).ok()?;
+        let entry = archive.entry(to).map_err(|_| Dropped::ToNothing)?;
         match entry.target {
             Target::Redirect(next) => to = next,
-            _ => return articles.has(to).then_some(entry),
+            _ if articles.has(to) => return Ok(entry),
+            _ => return Err(Dropped::ToNothing),
         }
     }
-    None
+    Err(Dropped::Circle)
 }
 
 fn record(entry: Result<Entry>, read: impl FnOnce(&Entry) -> Result<Record>) -> Found {
@@ -225,9 +232,10 @@ fn record(entry: Result<Entry>, read: impl FnOnce(&Entry) -> Result<Record>) -> 
 }
 
 /// The record of a page, read as a live one is.
-fn article(entry: &Entry, page: &[u8]) -> Result<Record> {
+fn article(archive: &Archive, entry: &Entry, page: &[u8]) -> Result<Record> {
     let text = str::from_utf8(page).map_err(|_| "it is not UTF-8 text".to_owned())?;
-    let page = html::article(text, ArticleOptions::default()).map_err(|error| error.to_string())?;
+    let title_of = |address: &str| archive.linked(entry, address)?.title().ok();
+    let page = html::article_among(text, ArticleOptions::default(), title_of).map_err(|error| error.to_string())?;
     let entries = match page.kind {
         PageKind::Article => None,
         PageKind::Disambiguation => Some(page.links.to_vec()),
@@ -398,6 +406,19 @@ impl Archive {
         let mut names = names.unwrap_or_default().splitn(3, |byte| *byte == 0);
         let (Some(url), Some(title), Some(_)) = (names.next(), names.next(), names.next()) else { return Ok(None) };
         Ok(Some(Entry { namespace: head[3], url: url.to_owned(), title: title.to_owned(), target }))
+    }
+
+    /// The page or redirect that a link on a page leads to.
+    fn linked(&self, page: &Entry, address: &str) -> Option<Entry> {
+        // Addresses had their namespace in front before there was one for all contents.
+        let within = if self.articles == b'C' { "" } else { "A/" };
+        let url = percent_encode(&page.url, NON_ALPHANUMERIC).to_string().replace("%2F", "/");
+        let here = Url::parse(&format!("http://zim/{within}{url}")).ok()?;
+        let there =
+            here.join(address).ok().filter(|there| there.origin() == here.origin() && there.path() != here.path())?;
+        let path = percent_decode_str(there.path().strip_prefix('/')?).decode_utf8().ok()?;
+        let entry = self.find(self.articles, path.strip_prefix(within)?)?;
+        matches!(entry.target, Target::Redirect(_) | Target::Blob { html: true, .. }).then_some(entry)
     }
 
     /// The entry of an address, which the order of the list leads to.

@@ -5,8 +5,8 @@ use crate::base::digest::md5_hex;
 use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildSettings, build};
 use crate::wikipedia::corpus::import::{Format, ImportError, Imported};
-use crate::wikipedia::corpus::manifest::{Extent, Manifest};
-use crate::wikipedia::corpus::record::{Article, Record};
+use crate::wikipedia::corpus::manifest::{Extent, Manifest, Skipped};
+use crate::wikipedia::corpus::record::{Article, Dropped, Record};
 use crate::wikipedia::html::{self, ArticleOptions};
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,6 +121,7 @@ fn file(version: (u16, u16), entries: &[Made<'_>], clusters: &[Vec<u8>; 2]) -> V
 struct Contents {
     articles: BTreeMap<String, Article>,
     redirects: BTreeMap<String, String>,
+    dropped: Vec<Dropped>,
     bad: Vec<String>,
     broken: Option<String>,
 }
@@ -138,6 +139,7 @@ fn read(path: &Path) -> Contents {
                 contents.articles.insert(article.title.clone(), article);
             }
             Ok(Imported { record: Record::Redirect { title, to }, .. }) => drop(contents.redirects.insert(title, to)),
+            Ok(Imported { record: Record::Dropped(dropped), .. }) => contents.dropped.push(dropped),
             Ok(found) => panic!("{found:?}"),
             Err(ImportError::Record { place, reason }) => contents.bad.push(format!("{place}: {reason}")),
             Err(error) => contents.broken = Some(error.reason()),
@@ -193,7 +195,7 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
     for (version, namespace) in [((5, 0), b'A'), ((6, 0), b'A'), ((6, 1), b'C'), ((6, 2), b'C')] {
         for kind in [PLAIN, ZSTD, PLAIN | LONG, ZSTD | LONG] {
             let path = written(&dir, &zim(version, kind, &entries(namespace)));
-            let Contents { mut articles, redirects, bad, broken } = read(&path);
+            let Contents { mut articles, redirects, dropped, bad, broken } = read(&path);
             assert_eq!(broken, None, "{version:?} {kind}");
             assert_eq!(bad, [", `entry 3`: its media type has the number 77, and there are 3"], "{version:?} {kind}");
             if namespace == b'A' {
@@ -209,6 +211,7 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
             );
             let lead: Vec<_> = redirects.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
             assert_eq!(lead, [("Augusta", "Ada Byron"), ("Countess", "Ada Byron")]);
+            assert_eq!(dropped, [Dropped::Circle, Dropped::ToNothing, Dropped::ToNothing]);
             assert_eq!(Format::detect(&path), Some(Format::Zim));
             let said = |text: &str| Some(text.to_owned());
             let expected = PublishedFacts {
@@ -220,6 +223,50 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
             };
             assert_eq!(facts(&path), expected);
         }
+    }
+}
+
+#[test]
+fn long_chains_of_redirects_are_dropped_and_counted() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let names: Vec<String> = (1..20).map(|number| format!("r{number:02}")).collect();
+    let mut entries = vec![(b'C', "Ada", "", Page(ADA))];
+    entries.extend((0..).zip(&names).map(|(to, name)| (b'C', name.as_str(), "", To(to))));
+    let manifest = built(dir.path(), "c", written(&dir, &zim((6, 1), ZSTD, &entries)));
+    assert_eq!((manifest.redirects, manifest.names.redirect_circle), (16, 3), "{:?}", manifest.names);
+    let all = Skipped::default();
+    assert_eq!((manifest.sources[0].rows, manifest.sources[0].skipped), (20, all));
+}
+
+#[test]
+fn entries_are_the_titles_of_the_pages_that_links_lead_to() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let item = |link: &str| format!("<li>{link}, one</li>");
+    let links = [
+        "<a href=\"../A1\">shown</a>",
+        "<a href=\"caf%C3%A9%3F?x=1#part\">shown</a>",
+        "<a href=../r title=\"its own\">shown</a>",
+        "<a href=../r>shown</a>",
+        "<a href=../gone>no page</a>",
+        "<a href=../face.png>a picture</a>",
+        "<a href=\"https://example.org/A1\">outside</a>",
+        "<a href=#part>here</a>",
+        "<a href=\"../../../../%ff\">no text</a>",
+    ];
+    let page = format!("<p>Many may refer to:</p><ul>{}</ul>", links.map(item).concat());
+    for (version, namespace) in [((5, 0), b'A'), ((6, 1), b'C')] {
+        let entries = [
+            (namespace, "A1", "Art 1", Page(ADA)),
+            (namespace, "dir/Many", "Many", Page(&page)),
+            (namespace, "dir/caf\u{e9}?", "The caf\u{e9}", Page(ADA)),
+            (namespace, "face.png", "", Picture),
+            (namespace, "r", "Other name", To(0)),
+        ];
+        let contents = read(&written(&dir, &zim(version, ZSTD, &entries)));
+        let found = contents.articles["Many"].entries.clone().expect("entries");
+        let expected =
+            ["Art 1", "The caf\u{e9}", "its own", "Other name", "no page", "a picture", "outside", "here", "no text"];
+        assert_eq!(found, expected);
     }
 }
 
