@@ -28,7 +28,10 @@ pub(crate) fn input_format(format: Option<Format>, path: &Path, tell: &dyn Fn(St
             "unpack it, and name the file or folder that was in it".to_owned()
         } else {
             let names = format_names();
-            format!("say it with --from FORMAT:PATH; formats are {names}. A line of JSON is {{\"title\": str, \"text\": str}}")
+            format!(
+                "say it with --from FORMAT:PATH; formats are {names}. A line of JSON is {{\"title\": str, \"text\": str}}; \
+                 gzip, zstd, bzip2 and xz are unpacked"
+            )
         };
         RunError::input(format!("cannot tell the format of `{shown}`"), hint)
     })?;

@@ -11,6 +11,7 @@ use crate::runner::import::{notebook, notebook_output};
 use crate::runner::load_experiment;
 use crate::tests::repository;
 use crate::tests::rubble::Rubble;
+use crate::wikipedia::corpus::{BuildError, BuildSettings, Corpus, Format, LEAST_MEMORY, build};
 use crate::wikipedia::html::{ArticleOptions, article, describe, paper_page};
 use crate::wikipedia::{HtmlSource, LiveSettings};
 
@@ -185,6 +186,49 @@ fn any_dataset_is_read_or_refused() {
             let _ = read_answers(file, &text);
         });
     }
+}
+
+/// Two articles, packed by Python with gzip, bzip2 and xz.
+const PACKED_CORPORA: [&str; 3] = [
+    "1f8b0800000000000203ab562ac92cc94955b25250724c4954d251502a49ad28817215ca8bf24b52150a8af2d38b12738bf51410622519\
+    a9b90a99790a3ef97929f9797a4ab55cd508939c90cd4902ca0100422d38c966000000",
+    "425a6839314159265359077999cd0000315d80001050050010300436e7dcca2000409448c8d3269a68313428d0d00000181c0d1dd75c1b\
+    a46d90b01304df22f0620e516897ca88dd8a9eb0b2bd4253b34846ac35b5fe3dc0f2868a4061b98333f177245385090077999cd0",
+    "fd377a585a0000016922de360200210116000000742fe5a3e00065004a5d003d888a86d454e9dd3778d3f208f330efb3b2a0390426c6d4\
+    b01604d19dc537fe7045e1f6c9306106b8bd71cfd859d353f7795a05a023bbab33141317dc36b275ded4a235441c23df4000000000422d\
+    38c90001626663789cd39042990d010000000001595a",
+];
+
+#[test]
+fn any_packed_or_listed_corpus_is_built_or_refused() {
+    let byte = |hex: &str, at: usize| u8::from_str_radix(&hex[at..at + 2], 16).expect("hexadecimal digits");
+    let bytes = |hex: &str| (0..hex.len()).step_by(2).map(|at| byte(hex, at)).collect::<Vec<u8>>();
+    let list =
+        br#"[{"title": "Ada", "text": "Ada wrote."}, {"title": "B", "text": ["One.", "Two."], "redirects": ["C"]}]"#;
+    let whole: Vec<Vec<u8>> = PACKED_CORPORA.map(bytes).into_iter().chain([list.to_vec()]).collect();
+    let dir = tempfile::tempdir().expect("a folder");
+    let (input, built) = (dir.path().join("x"), dir.path().join("c"));
+    let try_build = |bytes: &[u8]| {
+        std::fs::write(&input, bytes).expect("a file");
+        let sources = vec![(Format::Jsonl, input.clone())];
+        let settings = BuildSettings { sources, memory: LEAST_MEMORY, ..BuildSettings::default() };
+        let result = build(&built, &settings, &mut |_| {});
+        if result.is_ok() {
+            std::fs::remove_dir_all(&built).expect("removed");
+        }
+        result
+    };
+    for bytes in &whole {
+        assert_eq!(try_build(bytes).expect("a corpus").manifest.articles, 2);
+    }
+    each("packed and listed corpora", &whole, TEXTS / 5, |_, text| {
+        if let Err(error) = try_build(&text) {
+            let shown = error.to_string();
+            assert!(!shown.contains(|c: char| c.is_control()), "{shown}");
+            assert!(matches!(error, BuildError::Input { .. } | BuildError::Empty(_)), "{shown}");
+        }
+        let _ = Corpus::open(&input);
+    });
 }
 
 #[test]

@@ -92,7 +92,7 @@ impl Corpus {
         Self::read(&name, &lines.display().to_string(), &bytes)
     }
 
-    /// Reads the articles from `bytes`, gzip or plain; `name` is what provenance and messages call the corpus.
+    /// Reads the articles from `bytes`, packed or plain; `name` is what provenance and messages call the corpus.
     pub fn from_jsonl(name: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         Self::read(name, name, bytes)
     }
@@ -321,7 +321,7 @@ impl CorpusError {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Read { .. } | Self::Nothing { .. } => CORPUS_FORM,
-            Self::Unpack { .. } => "unpack the file with gzip to see where it breaks",
+            Self::Unpack { .. } => "unpack the file by hand to see where it breaks",
             Self::Line { .. } => {
                 "each line is one JSON object: {\"title\": str, \"text\": str}, or {\"title\": str, \"blocks\": [str], \"redirects\": \
                  [str]} with \"entries\": [[title, description], …] on disambiguation pages"

@@ -62,18 +62,53 @@ fn a_corpus_is_built_described_verified_and_searched() {
         .refused(3, &["`pages.bin` is damaged", "corpus verify"]);
 }
 
+/// Packs `pages.jsonl` in every way that Python knows, and in two pieces; and writes it as a list.
+const PACK: &str = r#"
+import bz2, gzip, json, lzma
+text = open("pages.jsonl", "rb").read()
+lines = text.splitlines(keepends=True)
+for ending, packer in ("gz", gzip), ("bz2", bz2), ("xz", lzma):
+    open(f"pages.jsonl.{ending}", "wb").write(packer.compress(text))
+    open(f"two.jsonl.{ending}", "wb").write(b"".join(packer.compress(b"".join(part)) for part in (lines[:1], lines[1:])))
+filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME}]
+open("extreme.jsonl.xz", "wb").write(lzma.compress(text, check=lzma.CHECK_SHA256, filters=filters))
+open("huge.jsonl.xz", "wb").write(lzma.compress(text, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]))
+open("pages.json", "w").write(json.dumps([json.loads(line) for line in lines], indent=1))
+open("pages.json.bz2", "wb").write(bz2.compress(open("pages.json", "rb").read()))
+"#;
+
 #[test]
 fn a_packed_input_is_read_to_its_end_or_refused() {
     let dir = built();
     let build = |from: &str| dir.wikitrail(&["corpus", "build", "d", "--from", from]);
-    let packed = Command::new("gzip").arg("-k").arg(dir.path("pages.jsonl")).status();
+    let packed = Command::new("python3").args(["-c", PACK]).current_dir(dir.root()).status();
     assert!(packed.is_ok_and(|status| status.success()));
-    let bytes = fs::read(dir.path("pages.jsonl.gz")).expect("a file");
-    fs::write(dir.path("cut.jsonl.gz"), &bytes[..bytes.len() - 9]).expect("written");
-    build("cut.jsonl.gz").refused(3, &["cannot read `cut.jsonl.gz` to its end"]);
-    assert!(!dir.path("d").exists() && !dir.path("d.partial").exists());
-    build("jsonl:pages.jsonl.gz").ok();
-    assert_eq!(id(&dir, "c"), id(&dir, "d"));
+    for ending in ["gz", "bz2", "xz"] {
+        let bytes = fs::read(dir.path(&format!("pages.jsonl.{ending}"))).expect("a file");
+        let cut = format!("cut.jsonl.{ending}");
+        fs::write(dir.path(&cut), &bytes[..bytes.len() - 9]).expect("written");
+        build(&cut).refused(3, &[&format!("cannot read `{cut}` to its end"), "is the file whole?"]);
+        assert!(!dir.path("d").exists() && !dir.path("d.partial").exists());
+        let mut damaged = bytes.clone();
+        damaged[bytes.len() / 2] ^= 0x55;
+        fs::write(dir.path(&cut), damaged).expect("written");
+        build(&format!("jsonl:{cut}")).refused(3, &[&format!("cannot read `{cut}` to its end")]);
+    }
+    build("huge.jsonl.xz").refused(3, &["cannot read `huge.jsonl.xz` to its end"]);
+    let whole = ["pages.jsonl", "two.jsonl"].map(|name| ["gz", "bz2", "xz"].map(|ending| format!("{name}.{ending}")));
+    let others = ["extreme.jsonl.xz", "pages.json", "pages.json.bz2"].map(str::to_owned);
+    for from in whole.into_iter().flatten().chain(others) {
+        let ran = build(&from).ok();
+        assert!(ran.stderr.starts_with(&format!("reading `{from}` as jsonl\n")), "{}", ran.stderr);
+        assert_eq!(id(&dir, "c"), id(&dir, "d"), "{from}");
+        dir.wikitrail(&["wiki", "search", "london", "--wiki", "corpus:d"]).ok();
+        fs::remove_dir_all(dir.path("d")).expect("removed");
+    }
+    // Also in memory.
+    let plain = |ending| dir.wikitrail(&["wiki", "search", "x", "--wiki", &format!("corpus:two.jsonl.{ending}")]);
+    for ending in ["gz", "bz2", "xz"] {
+        plain(ending).refused(3, &["line 4: title `"]);
+    }
 }
 
 fn id(dir: &WorkDir, corpus: &str) -> String {

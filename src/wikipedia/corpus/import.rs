@@ -14,6 +14,7 @@ use super::manifest::{self, Extent};
 use super::record::Record;
 use super::{CorpusError, lines_file};
 use crate::base::named;
+pub(super) use lines::Compression;
 use lines::{is_archive, unpacked_text};
 use serde::de::{self, Deserialize as _, Deserializer};
 use serde_json::Value;
@@ -31,7 +32,7 @@ named! {
         Frozen = "site",
         /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
         Hotpotqa = "hotpotqa",
-        /// One JSON object a line: our own records, or title and text.
+        /// JSON objects, one a line or a list: our own records, or title and text.
         Jsonl = "jsonl",
         /// `DSPy`'s abstracts of 2017, as `tar.gz` or unpacked.
         Dspy = "dspy",
@@ -204,11 +205,11 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
         Format::Hotpotqa => published::open(path),
         Format::Jsonl | Format::Dspy => own::open_json_lines(path),
         Format::Dpr => lines::open_lines(path, published::dpr_parser()),
-        Format::Wiki18 => lines::open_lines(path, published::parse_wiki18),
+        Format::Wiki18 => lines::open_json(path, lines::RECORD, published::parse_wiki18),
         Format::Beir => published::open_beir(path),
-        Format::Kilt => lines::open_lines(path, published::parse_kilt),
+        Format::Kilt => lines::open_json(path, lines::RECORD, published::parse_kilt),
         Format::Fever => published::open_fever(path),
-        Format::Wiki2 => lines::open_lines(path, published::parse_two_wiki),
+        Format::Wiki2 => lines::open_json(path, lines::RECORD, published::parse_two_wiki),
         Format::Dataset => published::open_dataset(path),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet_file::open(path),
@@ -288,7 +289,8 @@ impl Format {
         if is_archive(path) {
             return Some(Self::Dspy);
         }
-        let bare = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+        let bare = Compression::ALL.iter().find_map(|packed| name.strip_suffix(packed.name())?.strip_suffix('.'));
+        let bare = bare.unwrap_or(&name);
         let named = |endings: &[&str]| endings.iter().any(|ending| bare.ends_with(ending));
         let text = beginning(path).unwrap_or_default();
         match text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text).trim_ascii_start() {
@@ -305,13 +307,13 @@ impl Format {
         let has = |key: &str| keys.contains(&key.as_bytes());
         match () {
             () if has("context") || has("paragraphs") => Some(Self::Dataset),
-            () if in_list => None,
             () if has("wikipedia_title") => Some(Self::Kilt),
             () if has("contents") => Some(Self::Wiki18),
             () if has("id") && has("lines") => Some(Self::Fever),
             () if has("sentences") && has("title") => Some(Self::Wiki2),
             () if has("_id") && has("title") => Some(Self::Beir),
-            () => Some(Self::Jsonl),
+            // A list of anything else is no corpus.
+            () => (has("title") || !in_list).then_some(Self::Jsonl),
         }
     }
 }
@@ -390,7 +392,9 @@ mod unit_tests {
             ("dataset", "[\n  {\"_id\": \"1\", \"question\": \"?\", \"context\": [[\"A\", [\"a\"]]]}]"),
             ("dataset", "{\"id\": \"1\", \"paragraphs\": [{\"title\": \"A\", \"paragraph_text\": \"a\"}]}"),
             ("dpr", "id\ttext\ttitle\n1\ta\tA\n"),
-            ("none", "[{\"title\": \"A\", \"text\": \"a\"}]"),
+            ("jsonl", "[{\"title\": \"A\", \"text\": \"a\"}]"),
+            ("beir", "[\n  {\"_id\": 7, \"title\": \"A\", \"text\": \"a\"}]"),
+            ("none", "[{\"question\": \"?\", \"answer\": \"a\"}]"),
             ("none", "[[[[\""),
             ("none", "}}]]"),
             ("none", ""),

@@ -1,5 +1,6 @@
 //! A corpus in memory, from lines or from a folder of texts.
 
+use super::import::Compression;
 use super::index::{IndexWriter, Rule, TextIndex};
 use super::manifest::{About, FrozenSearches};
 use super::names::Fold;
@@ -7,7 +8,6 @@ use super::record::{self, Article, Record};
 use super::{Articles, CorpusError, Hit, Page};
 use crate::base::bounded::{fill_at_most, text_at_most};
 use crate::net::recording::Inside;
-use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs;
@@ -19,9 +19,6 @@ use std::sync::Arc;
 const MAX_UNPACKED: u64 = 8 << 30;
 /// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
-/// How gzip and zstd files begin.
-pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
-pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// How many hits are looked at. Scores may differ in their last digit with this number, so recorded runs need it to stay.
 const TAKEN: usize = 200;
 
@@ -141,13 +138,10 @@ pub(super) fn packed_searches(bytes: &[u8]) -> FrozenSearches {
     }
 }
 
-/// The bytes of a file, unpacked if they are gzip or zstd.
+/// The bytes of a file, unpacked if they are packed.
 pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
-    let text = match bytes {
-        _ if bytes.starts_with(GZIP) => read_text(MultiGzDecoder::new(bytes), 0),
-        _ if bytes.starts_with(ZSTD) => zstd::stream::read::Decoder::new(bytes).and_then(|text| read_text(text, 0)),
-        _ => return Ok(Cow::Borrowed(bytes)),
-    };
+    let Some(packed) = Compression::of(bytes) else { return Ok(Cow::Borrowed(bytes)) };
+    let text = packed.unpacker(bytes).and_then(|text| read_text(text, 0));
     text.map(Cow::Owned).map_err(|error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() })
 }
 
@@ -158,7 +152,7 @@ pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>>
     // Without so much memory it grows as far as it goes.
     let _ = bytes.try_reserve_exact(usize::try_from(size.min(MAX_UNPACKED) + 1).unwrap_or_default());
     (&mut source).take(FIRST).read_to_end(&mut bytes)?;
-    if ![GZIP, ZSTD].iter().any(|packed| bytes.starts_with(packed)) && bytes.contains(&0) {
+    if Compression::of(&bytes).is_none() && bytes.contains(&0) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains NUL bytes, so it is not text"));
     }
     fill_at_most(&mut bytes, source, MAX_UNPACKED)?;

@@ -25,7 +25,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("indicatif", &["analysis/report/progress"]),
     ("libc", &["net/recording/own_file"]),
     ("lru", &["wikipedia/"]),
-    ("lzma_rust2", &["wikipedia/corpus/import/zim"]),
+    ("lzma_rust2", &["wikipedia/corpus/import"]),
     ("md5", &["base/digest"]),
     ("parquet", &["analysis/export/parquet", "wikipedia/corpus/import/parquet"]),
     ("percent_encoding", &["wikipedia/", "net/", "analysis/live_view", "analysis/report/page"]),

@@ -1,9 +1,17 @@
-//! Files with something on each line, packed or not.
+//! Files with something on each line or in one list, packed or not.
 
 use super::{Found, ImportError, Imported, Place, Records};
-use crate::base::bounded::{read_line, too_long};
+use crate::base::bounded::{MAX_LINE_BYTES, read_line, too_long};
+use crate::base::{json_error, named};
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::Record;
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use serde::de::{self, Deserializer as _, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::cell::Cell;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,21 +47,26 @@ pub(super) fn open_lines(
     path: &Path,
     parse: impl FnMut(&[u8]) -> Parsed + Send + 'static,
 ) -> Result<Records, ImportError> {
-    open_lines_with(path, parse)
+    Ok(Box::new(Lines::new(File::open(path).and_then(unpacked_text)?, None, parse)))
+}
+
+/// The same of JSON, which may be one list of what is else on lines; `what` is what messages call an element of it.
+pub(super) fn open_json(
+    path: &Path,
+    what: &'static str,
+    parser: impl Parser + Send + 'static,
+) -> Result<Records, ImportError> {
+    Ok(json_records(File::open(path).and_then(unpacked_text)?, what, parser)?)
 }
 
 /// The records of a file in a folder that was named, out of which no link is followed.
-pub(super) fn open_member_lines(
+pub(super) fn open_member_json(
     folder: &Path,
     path: &Path,
     parser: impl Parser + Send + 'static,
 ) -> Result<Records, ImportError> {
     let file = Inside::of(folder).and_then(|inside| inside.open(path));
-    Ok(Box::new(Lines::new(file.and_then(unpacked_text)?, None, parser)))
-}
-
-pub(super) fn open_lines_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {
-    Ok(Box::new(Lines::new(File::open(path).and_then(unpacked_text)?, None, parser)))
+    Ok(json_records(file.and_then(unpacked_text)?, RECORD, parser)?)
 }
 
 /// A text that may be packed. A device or a packed bomb, which often have nothing but zero bytes, are not read to their end.
@@ -65,21 +78,57 @@ pub(super) fn unpacked_text(source: impl Read + Send + 'static) -> io::Result<Bo
     Ok(text)
 }
 
-/// A file that may be packed with gzip or zstd, which its first bytes say.
+/// A file that may be packed, which its first bytes say.
 pub(super) fn unpacked(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut source = BufReader::with_capacity(1 << 18, source);
     let first = source.fill_buf()?;
-    if first.starts_with(&[0x1f, 0x8b]) {
-        let unpacked = flate2::bufread::MultiGzDecoder::new(source);
-        return Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked)));
-    }
-    if first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 18, zstd::stream::read::Decoder::with_buffer(source)?)));
-    }
     if first.starts_with(b"PK\x03\x04") {
         return Err(io::Error::other("it is a zip archive; unpack it, and name the file or folder that was in it"));
     }
-    Ok(Box::new(source))
+    match Compression::of(first) {
+        Some(packed) => Ok(Box::new(BufReader::with_capacity(1 << 18, packed.unpacker(source)?))),
+        None => Ok(Box::new(source)),
+    }
+}
+
+named! {
+    /// How a file is packed, by the endings of names.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(in crate::wikipedia::corpus) enum Compression {
+        Gzip = "gz",
+        Zstd = "zst",
+        Bzip2 = "bz2",
+        Xz = "xz",
+    }
+}
+
+/// Memory for what xz looks back to, in KiB. The other libraries have bounds of their own.
+pub(super) const XZ_MEMORY: u32 = 160 << 10;
+
+impl Compression {
+    /// That of a file that begins so, if it is packed.
+    pub(in crate::wikipedia::corpus) fn of(first: &[u8]) -> Option<Self> {
+        match first {
+            [0x1f, 0x8b, ..] => Some(Self::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
+            _ => None,
+        }
+    }
+
+    /// What is in it, of all its parts where several were put together.
+    pub(in crate::wikipedia::corpus) fn unpacker<'a>(
+        self,
+        source: impl BufRead + Send + 'a,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+        Ok(match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(source)),
+            Self::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(source)?),
+            Self::Bzip2 => Box::new(MultiBzDecoder::new(source)),
+            Self::Xz => Box::new(XzReader::new_mem_limit(source, true, XZ_MEMORY)),
+        })
+    }
 }
 
 pub(super) struct Lines<R, P> {
@@ -149,12 +198,92 @@ impl<R: BufRead, P: Parser> Iterator for Lines<R, P> {
     }
 }
 
+// JSON that is one list of records.
+
+/// What an element of a list is called.
+pub(super) const RECORD: &str = "record";
+
+fn json_records(
+    mut source: Box<dyn BufRead + Send>,
+    what: &'static str,
+    parser: impl Parser + Send + 'static,
+) -> io::Result<Records> {
+    let first = source.fill_buf()?;
+    let mark = if first.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 };
+    if !first[mark..].trim_ascii_start().starts_with(b"[") {
+        return Ok(Box::new(Lines::new(source, None, parser)));
+    }
+    source.consume(mark);
+    // The library hands over one element after the other, so it has a thread of its own.
+    Ok(on_thread(1 << 10, move |send| {
+        let (taken, number) = (Cell::new(0), Cell::new(0));
+        let mut json = serde_json::Deserializer::from_reader(Bounded { source, what, taken: &taken });
+        let mut elements = Elements { what, taken: &taken, number: &number, parser, send };
+        let read = json.deserialize_seq(&mut elements).and_then(|()| json.end());
+        let broken = |error| format!("{what} {}: {}", number.get(), json_error::in_file(&error));
+        read.map_err(|error| ImportError::Broken { reason: broken(error) })?;
+        elements.parser.end()
+    }))
+}
+
+/// A text of which no element may be longer than a line may be.
+struct Bounded<'a, R> {
+    source: R,
+    what: &'a str,
+    taken: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.taken.set(self.taken.get() + read as u64);
+        if self.taken.get() > MAX_LINE_BYTES {
+            return Err(io::Error::other(format!("a {} is longer than {} MiB", self.what, MAX_LINE_BYTES >> 20)));
+        }
+        Ok(read)
+    }
+}
+
+struct Elements<'a, P> {
+    what: &'a str,
+    taken: &'a Cell<u64>,
+    /// The one that is read, from 1.
+    number: &'a Cell<u64>,
+    parser: P,
+    send: &'a SyncSender<Found>,
+}
+
+impl<'de, P: Parser> Visitor<'de> for &mut Elements<'_, P> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of {}s", self.what)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        loop {
+            self.taken.set(0);
+            self.number.set(self.number.get() + 1);
+            let Some(element) = list.next_element::<Box<RawValue>>()? else { return Ok(()) };
+            let place = Place { member: Some(format!("{} {}", self.what, self.number.get()).into()), line: 0 };
+            let found = match self.parser.parse_line(element.get().as_bytes()) {
+                Ok(records) => records.into_iter().map(Ok).collect(),
+                Err(reason) if self.parser.is_strict() => return Err(de::Error::custom(reason)),
+                Err(reason) => vec![Err(reason)],
+            };
+            for record in found {
+                self.send.send(place.clone().found(record)).map_err(de::Error::custom)?;
+            }
+        }
+    }
+}
+
 // The members of an archive, one after the other.
 
 /// Whether a file is a tar archive, packed or not, by its name.
 pub(super) fn is_archive(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
-    [".tar", ".tar.gz", ".tgz", ".tar.zst"].iter().any(|ending| name.ends_with(ending))
+    [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.bz2", ".tar.xz"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// A reader that knows whether it was read to its end.

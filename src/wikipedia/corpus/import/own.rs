@@ -1,10 +1,10 @@
-//! JSON lines: our own records, or title and text, which `DSPy`'s abstracts have. A folder is read where it has `articles.jsonl`, and
+//! JSON, in lines or in one list: our own records, or title and text, which `DSPy`'s abstracts have. A folder is read where it has `articles.jsonl`, and
 //! a tar archive for the JSON lines in it.
 //!
 //! The first line of a packed corpus says what it is. What follows are its articles as they are, and nothing else: their
 //! identity is compared with the one in that line.
 
-use super::lines::{self, Lines, Parsed, Parser, archive_members, is_archive, on_thread, unpacked};
+use super::lines::{self, Lines, Parsed, Parser, RECORD, archive_members, is_archive, on_thread, unpacked};
 use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded;
 use crate::base::text::printable;
@@ -23,8 +23,8 @@ pub(super) fn open_json_lines(path: &Path) -> Result<Records, ImportError> {
         return Ok(archived(source));
     }
     match lines_file(path) {
-        Some(file) => lines::open_member_lines(path, &file, OwnLines::Begun),
-        None => lines::open_lines_with(path, OwnLines::Begun),
+        Some(file) => lines::open_member_json(path, &file, OwnLines::Begun),
+        None => lines::open_json(path, RECORD, OwnLines::Begun),
     }
 }
 

@@ -7,24 +7,19 @@
 //! KILT's knowledge source: whole pages of August 2019, one on each line, as lists of paragraphs. `Section::::` marks a heading,
 //! `BULLET::::` an item of a list.
 
-use super::lines::{self, Batch, Lines, Parsed, on_all_processors, on_thread, unpacked_text};
-use super::{Found, ImportError, Place, PublishedFacts, Records, deserialize_id, files_below, passage_record};
-use crate::base::bounded::{MAX_LINE_BYTES, read_at_most};
+use super::lines::{self, Batch, Compression, Lines, Parsed, RECORD, on_all_processors, unpacked, unpacked_text};
+use super::{ImportError, Place, PublishedFacts, Records, deserialize_id, files_below, passage_record};
+use crate::base::bounded::read_at_most;
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::{Article, Block, Record, check_title, from_json, number, page_number};
-use bzip2::read::MultiBzDecoder;
-use flate2::read::MultiGzDecoder;
-use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
-use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::{fmt, thread};
+use std::thread;
 
 #[derive(Deserialize)]
 struct KiltLine {
@@ -80,7 +75,7 @@ const MAX_GAPS: usize = 1_000;
 
 pub(super) fn open_fever(path: &Path) -> Result<Records, ImportError> {
     if !path.is_dir() {
-        return lines::open_lines(path, parse_fever);
+        return lines::open_json(path, RECORD, parse_fever);
     }
     let files = fever_files(path)?;
     if files.is_empty() {
@@ -252,22 +247,30 @@ pub(super) const BEIR_FILE: &str = "corpus.jsonl";
 
 pub(super) fn open_beir(path: &Path) -> Result<Records, ImportError> {
     if path.is_dir() {
-        lines::open_member_lines(path, &path.join(BEIR_FILE), parse_beir)
+        lines::open_member_json(path, &path.join(BEIR_FILE), parse_beir)
     } else {
-        lines::open_lines(path, parse_beir)
+        lines::open_json(path, RECORD, parse_beir)
     }
 }
 
 #[derive(Deserialize)]
 struct BeirLine {
-    #[serde(rename = "_id", deserialize_with = "deserialize_id")]
-    id: String,
+    #[serde(rename = "_id", default, deserialize_with = "some_id")]
+    own: Option<String>,
+    /// What passages of others have in its place.
+    #[serde(default)]
+    id: Value,
     title: String,
     text: String,
 }
 
+fn some_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    deserialize_id(deserializer).map(Some)
+}
+
 fn parse_beir(line: &[u8]) -> Parsed {
-    let BeirLine { id, title, text } = from_json(line)?;
+    let BeirLine { own, id, title, text } = from_json(line)?;
+    let id = own.map_or_else(|| deserialize_id(id).map_err(|_| "field `_id` is missing".to_owned()), Ok)?;
     passage_record(&title, id, &text)
 }
 
@@ -275,18 +278,7 @@ fn parse_beir(line: &[u8]) -> Parsed {
 // of `MuSiQue`. The file has a question on each line, or a list of them.
 
 pub(super) fn open_dataset(path: &Path) -> Result<Records, ImportError> {
-    let is_list = |source: &mut Box<dyn BufRead + Send>| -> io::Result<bool> {
-        let text = source.fill_buf()?;
-        let mark = text.starts_with("\u{feff}".as_bytes());
-        let list = text[if mark { 3 } else { 0 }..].trim_ascii_start().starts_with(b"[");
-        if list && mark {
-            source.consume(3);
-        }
-        Ok(list)
-    };
-    let mut source = File::open(path).and_then(unpacked_text)?;
-    let list = is_list(&mut source)?;
-    Ok(if list { read_list(source) } else { Box::new(Lines::new(source, None, parse_question)) })
+    lines::open_json(path, "question", parse_question)
 }
 
 #[derive(Deserialize)]
@@ -354,62 +346,6 @@ fn parse_question(question: &[u8]) -> Parsed {
     Ok(records)
 }
 
-/// The parser hands over one question after the other, so it has a thread of its own.
-fn read_list(source: impl Read + Send + 'static) -> Records {
-    on_thread(1 << 10, move |send| {
-        let taken = Cell::new(0);
-        let mut json = serde_json::Deserializer::from_reader(Bounded { source, taken: &taken });
-        let read = json.deserialize_seq(Questions { taken: &taken, send }).and_then(|()| json.end());
-        read.map_err(|error| ImportError::Broken { reason: error.to_string() })
-    })
-}
-
-/// A text of which no question may be longer than a line may be.
-struct Bounded<'a, R> {
-    source: R,
-    taken: &'a Cell<u64>,
-}
-
-impl<R: Read> Read for Bounded<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        self.taken.set(self.taken.get() + read as u64);
-        if self.taken.get() > MAX_LINE_BYTES {
-            return Err(io::Error::other(format!("a question is longer than {} MiB", MAX_LINE_BYTES >> 20)));
-        }
-        Ok(read)
-    }
-}
-
-struct Questions<'a> {
-    taken: &'a Cell<u64>,
-    send: &'a SyncSender<Found>,
-}
-
-impl<'de> Visitor<'de> for Questions<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of questions")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        for number in 1.. {
-            self.taken.set(0);
-            let Some(question) = list.next_element::<Box<RawValue>>()? else { break };
-            let place = Place { member: Some(format!("question {number}").into()), line: 0 };
-            let found = match parse_question(question.get().as_bytes()) {
-                Ok(records) => records.into_iter().map(Ok).collect(),
-                Err(reason) => vec![Err(reason)],
-            };
-            for record in found {
-                self.send.send(place.clone().found(record)).map_err(de::Error::custom)?;
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Members between the thread that reads the archive and those that unpack them.
 const WAITING: usize = 16;
 /// No member unpacks to more, in bytes.
@@ -428,8 +364,8 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
         let root = path.to_owned();
         thread::spawn(move || send_files(&root, &files, &members));
     } else {
-        let file = File::open(path)?;
-        thread::spawn(move || send_archive(file, &members));
+        let source = File::open(path).and_then(unpacked)?;
+        thread::spawn(move || send_archive(source, &members));
     }
     let read = |member: Member| member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, bytes));
     Ok(Box::new(on_all_processors(to_unpack, read).into_iter().flatten()))
@@ -468,8 +404,7 @@ fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
     }
 }
 
-fn send_archive(file: File, members: &SyncSender<Member>) {
-    let source = MultiBzDecoder::new(BufReader::with_capacity(1 << 18, file));
+fn send_archive(source: impl Read, members: &SyncSender<Member>) {
     let wanted = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(MEMBER));
     let whole = lines::archive_members(source, "wiki_NN.bz2", wanted, |name, member| {
         let bytes = read_at_most(member, MAX_UNPACKED_BYTES)?;
@@ -481,10 +416,9 @@ fn send_archive(file: File, members: &SyncSender<Member>) {
 }
 
 fn records(member: &Arc<str>, bytes: Vec<u8>) -> Batch {
-    let read = match bytes.as_slice() {
-        [b'B', b'Z', b'h', ..] => read_at_most(MultiBzDecoder::new(&*bytes), MAX_UNPACKED_BYTES),
-        [0x1f, 0x8b, ..] => read_at_most(MultiGzDecoder::new(&*bytes), MAX_UNPACKED_BYTES),
-        _ => Ok(bytes),
+    let read = match Compression::of(&bytes) {
+        Some(packed) => packed.unpacker(&*bytes).and_then(|text| read_at_most(text, MAX_UNPACKED_BYTES)),
+        None => Ok(bytes),
     };
     let place = |line: u64| Place { member: Some(Arc::clone(member)), line };
     let text = match read {
@@ -549,10 +483,9 @@ mod contexts_tests;
 #[cfg(test)]
 mod tests {
     use super::{
-        MAX_GAPS, dpr_parser, fever_sentences, open_dataset, parse_fever, parse_kilt, parse_question, parse_two_wiki,
-        parse_wiki18,
+        MAX_GAPS, dpr_parser, fever_sentences, parse_fever, parse_kilt, parse_question, parse_two_wiki, parse_wiki18,
     };
-    use crate::wikipedia::corpus::import::tests::{read, shown};
+    use crate::wikipedia::corpus::import::tests::shown;
 
     #[test]
     fn a_page_has_its_paragraphs_and_lists_without_marks() {
@@ -668,37 +601,6 @@ mod tests {
             ("{\"context\": [[\"\", [\"One.\"]]]}", "a paragraph has no title"),
         ] {
             assert_eq!(shown(parse_question(line.as_bytes())), reason);
-        }
-    }
-
-    #[test]
-    fn a_list_is_read_question_by_question() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("dev.json");
-        let list = "\u{feff}[\n{\"context\": [[\"A\", [\"a\"]]]}, 7, {\"paragraphs\": [{\"title\": \"B\", \"paragraph_text\": \"b\"}]}]";
-        std::fs::write(&path, list).expect("written");
-        let (found, wrong) = read(open_dataset(&path));
-        assert_eq!(found, [r#"{"title":"A","blocks":[["a"]],"redirects":[]}"#, "B b"]);
-        assert_eq!(wrong, [", `question 2`: integer `7` where an object is expected at column 1"]);
-        for (end, reason) in [
-            (list.len() - 1, "broken: EOF while parsing a list"),
-            (list.len() - 9, "broken: EOF while parsing"),
-            (8, "broken: EOF while parsing"),
-        ] {
-            std::fs::write(&path, &list.as_bytes()[..end]).expect("written");
-            let (_, wrong) = read(open_dataset(&path));
-            assert!(wrong.last().is_some_and(|wrong| wrong.starts_with(reason)), "{wrong:?}");
-        }
-        let long = [b"[{\"x\": \"".to_vec(), vec![b'a'; 17 << 20]].concat();
-        for (text, reason) in [
-            (long, "broken: a question is longer than 16 MiB"),
-            (b"[{\"context\": []}] more".to_vec(), "broken: trailing characters"),
-            (b"[{\"x\": \"\xff\"}]".to_vec(), "broken: invalid unicode"),
-            (vec![b'['; 100_000], "broken: EOF while parsing"),
-        ] {
-            std::fs::write(&path, text).expect("written");
-            let (_, wrong) = read(open_dataset(&path));
-            assert!(wrong.last().is_some_and(|wrong| wrong.starts_with(reason)), "{reason}: {wrong:?}");
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Every format over the paragraphs of real datasets, re-written, and over damaged files.
 
 use super::lines::Parsed;
-use super::{Format, ImportError, Imported, Records, open};
+use super::{Compression, Format, ImportError, Imported, Records, open};
 use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildError, BuildSettings, Built, OnDuplicate, build};
 use crate::wikipedia::corpus::folder::Folder;
 use crate::wikipedia::corpus::manifest::{Manifest, Skipped};
+use crate::wikipedia::corpus::pages;
 use crate::wikipedia::corpus::record::{Block, Record};
-use flate2::Compression;
+use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -26,8 +27,8 @@ fn line_of(record: Record) -> String {
         Record::Passage { title, id: Some(id), text } => format!("{title} #{id} {text}"),
         Record::Passage { title, id: None, text } => format!("{title} {text}"),
         Record::About(about) => about.manifest.name,
-    }
         Record::Dropped(dropped) => format!("{dropped:?}"),
+    }
 }
 
 /// What a line was read as, or what is wrong with it.
@@ -49,9 +50,53 @@ pub(super) fn read(records: Result<Records, ImportError>) -> (Vec<String>, Vec<S
 }
 
 pub(super) fn gzip(text: &[u8]) -> Vec<u8> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
-    packer.write_all(text).expect("memory");
-    packer.finish().expect("memory")
+    packed(Compression::Gzip, text)
+}
+
+fn packed(compression: Compression, text: &[u8]) -> Vec<u8> {
+    match compression {
+        Compression::Gzip => {
+            let mut packer = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packer.write_all(text).expect("memory");
+            packer.finish().expect("memory")
+        }
+        Compression::Zstd => zstd::encode_all(text, 1).expect("memory"),
+        Compression::Bzip2 => {
+            let mut packer = BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            packer.write_all(text).expect("memory");
+            packer.finish().expect("memory")
+        }
+        Compression::Xz => xz(text),
+    }
+}
+
+/// An xz file of pieces that are stored as they are.
+fn xz(text: &[u8]) -> Vec<u8> {
+    let checked = |bytes: &[u8]| {
+        let mut checksum = flate2::Crc::new();
+        checksum.update(bytes);
+        [bytes, &checksum.sum().to_le_bytes()].concat()
+    };
+    let varint = |number: usize| {
+        let mut bytes = Vec::new();
+        pages::varint(number as u64, &mut bytes);
+        bytes
+    };
+    let flags = [0, 1];
+    let mut block = checked(&[2, 0, 0x21, 1, 22, 0, 0, 0]);
+    for (at, piece) in text.chunks(1 << 16).enumerate() {
+        let length = u16::try_from(piece.len() - 1).expect("a small piece");
+        block.extend([&[if at == 0 { 1 } else { 2 }][..], &length.to_be_bytes(), piece].concat());
+    }
+    block.push(0);
+    let mut index = [vec![0, 1], varint(block.len() + 4), varint(text.len())].concat();
+    block.resize(block.len().next_multiple_of(4), 0);
+    block.extend(&checked(text)[text.len()..]);
+    index.resize(index.len().next_multiple_of(4), 0);
+    let index = checked(&index);
+    let end = [&(u32::try_from(index.len() / 4).expect("small") - 1).to_le_bytes()[..], &flags].concat();
+    let sum = checked(&end).split_off(end.len());
+    [b"\xfd7zXZ\0", &*checked(&flags), &block, &index, &sum, &end, b"YZ"].concat()
 }
 
 fn tar(name: &str, text: &[u8]) -> Vec<u8> {

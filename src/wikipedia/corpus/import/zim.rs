@@ -3,7 +3,7 @@
 //! Pages go through the reader that `--compat fixed` has for live ones. They are packed in clusters, which are unpacked and
 //! read on several threads, each once. The memory that is taken is some bytes for each page, and a cluster for each thread.
 
-use super::lines::{Batch, on_all_processors};
+use super::lines::{Batch, XZ_MEMORY, on_all_processors};
 use super::{Found, ImportError, Place, PublishedFacts, Records};
 use crate::base::bounded::read_at_most;
 use crate::base::digest::{hex, md5_hex};
@@ -466,8 +466,6 @@ fn html_types(list: &[u8]) -> Option<Vec<bool>> {
 const MAX_CLUSTER: u64 = 256 << 20;
 /// No table of a cluster's blobs is larger, in bytes.
 const MAX_TABLE: u64 = 16 << 20;
-/// Memory for what xz looks back to, in KiB; zstd's is bounded by the library.
-const WINDOW: u32 = 160 << 10;
 
 /// A cluster that is read once, from front to end.
 struct Cluster<'a> {
@@ -521,7 +519,7 @@ impl<'a> Cluster<'a> {
         let packed = |section| BufReader::with_capacity(1 << 16, section);
         let mut source = match kind & 0x0f {
             0 | 1 => Source::Plain(section),
-            4 => Source::Packed(Box::new(XzReader::new_mem_limit(packed(section), false, WINDOW))),
+            4 => Source::Packed(Box::new(XzReader::new_mem_limit(packed(section), false, XZ_MEMORY))),
             5 => {
                 let unpacker = zstd::stream::read::Decoder::with_buffer(packed(section)).map_err(damaged)?;
                 Source::Packed(Box::new(unpacker.single_frame()))

@@ -1,7 +1,7 @@
 //! Damaged files of every format.
 
-use super::{gzip, read, tar};
-use crate::wikipedia::corpus::import::{Format, ImportError, open};
+use super::{packed, read, tar};
+use crate::wikipedia::corpus::import::{Compression, Format, ImportError, open};
 use std::fs;
 
 /// A line of each format that has lines.
@@ -45,7 +45,7 @@ fn bad_lines_are_named_and_cut_files_are_errors() {
             good.as_bytes(),
         ];
         let text = parts.join(&b'\n');
-        for bytes in [text.clone(), gzip(&text)] {
+        for bytes in Compression::ALL.map(|compression| packed(compression, &text)).into_iter().chain([text]) {
             fs::write(&path, &bytes).expect("written");
             let (found, wrong) = read(open(format, &path));
             assert_eq!(found.len(), if name == "dataset" { 4 } else { 2 }, "{name}: {wrong:?}");
@@ -61,20 +61,68 @@ fn bad_lines_are_named_and_cut_files_are_errors() {
                 ]
             );
         }
-        let packed = gzip(&(good.to_owned() + "\n").repeat(50).into_bytes());
-        for cut in [packed.len() - 1, packed.len() / 2, 12] {
-            fs::write(&path, &packed[..cut]).expect("written");
-            let (_, wrong) = read(open(format, &path));
-            assert!(wrong.iter().any(|wrong| wrong.starts_with("broken: ")), "{name} {cut}: {wrong:?}");
+        let text = (good.to_owned() + "\n").repeat(50).into_bytes();
+        for whole in Compression::ALL.map(|compression| packed(compression, &text)) {
+            for cut in [whole.len() - 1, whole.len() / 2, 12] {
+                fs::write(&path, &whole[..cut]).expect("written");
+                let (_, wrong) = read(open(format, &path));
+                assert!(wrong.iter().any(|wrong| wrong.starts_with("broken: ")), "{name} {cut}: {wrong:?}");
+            }
         }
-        let zeros = gzip(&vec![0; 1 << 20]);
-        for (text, said) in
-            [(&b"PK\x03\x04zip"[..], "unpack it"), (&zeros, "NUL bytes"), (b"\xff\xfe{\0\"\0", "NUL bytes")]
-        {
+        let zeros = Compression::ALL.map(|compression| (packed(compression, &vec![0; 1 << 20]), "NUL bytes"));
+        let others = [(b"PK\x03\x04zip".to_vec(), "unpack it"), (b"\xff\xfe{\0\"\0".to_vec(), "NUL bytes")];
+        for (text, said) in zeros.into_iter().chain(others) {
             fs::write(&path, text).expect("written");
             let Err(ImportError::Broken { reason }) = open(format, &path).map(|_| ()) else { panic!("{name}") };
             assert!(reason.contains(said), "{reason}");
         }
+    }
+}
+
+#[test]
+fn files_that_were_put_together_are_read_to_the_last_of_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for compression in Compression::ALL {
+        let path = dir.path().join(format!("x.jsonl.{}", compression.name()));
+        let line =
+            |title: &str| packed(compression, format!("{{\"title\": \"{title}\", \"text\": \"t\"}}\n").as_bytes());
+        fs::write(&path, [line("A"), line("B")].concat()).expect("written");
+        assert_eq!(Format::detect(&path), Some(Format::Jsonl));
+        assert_eq!(read(open(Format::Jsonl, &path)).0.len(), 2, "{compression:?}");
+    }
+}
+
+#[test]
+fn a_list_is_read_record_by_record() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("list.json");
+    for (name, good) in GOOD.into_iter().filter(|(name, _)| *name != "dpr") {
+        let format = Format::named(name).expect("a format");
+        let list = format!("\u{feff} [\n{good}, 7,{{}} ,{good}]\n");
+        let what = if name == "dataset" { "question" } else { "record" };
+        for bytes in [list.clone().into_bytes(), packed(Compression::Xz, list.as_bytes())] {
+            fs::write(&path, bytes).expect("written");
+            let (found, wrong) = read(open(format, &path));
+            assert_eq!(found.len(), if name == "dataset" { 4 } else { 2 }, "{name}: {wrong:?}");
+            assert_eq!(wrong[0], format!(", `{what} 2`: integer `7` where an object is expected at column 1"));
+            assert!(wrong.len() == 2 && wrong[1].starts_with(&format!(", `{what} 3`: ")), "{wrong:?}");
+        }
+        let broken = |text: &[u8]| {
+            fs::write(&path, text).expect("written");
+            read(open(format, &path)).1.pop().expect("an error")
+        };
+        let cut = |end: usize| broken(&list.as_bytes()[..end]);
+        let incomplete = "the JSON is incomplete at line";
+        assert_eq!(cut(list.len() - 2), format!("broken: {what} 5: {incomplete} 2, column {}", list.len() - 8));
+        assert!(cut(list.len() - 4).starts_with(&format!("broken: {what} 4: {incomplete} 2")));
+        assert!(cut(5).starts_with(&format!("broken: {what} 1: {incomplete} 1")));
+        let long = [b"[{\"x\": \"".to_vec(), vec![b'a'; 17 << 20]].concat();
+        assert!(broken(&long).starts_with(&format!("broken: {what} 1: a {what} is longer than 16 MiB")));
+        for text in [&b"[{\"x\": \"\xff\"}]"[..], b"[{}] more", b"[{},]", b"[{} {}]"] {
+            assert!(broken(text).contains("not valid JSON at line 1"), "{}", broken(text));
+        }
+        assert!(broken(&vec![b'['; 100_000]).starts_with("broken: "));
+        assert!(read(open(format, &path)).0.is_empty());
     }
 }
 
@@ -117,6 +165,9 @@ fn damaged_lines_are_read_or_refused_and_never_a_panic() {
                     1 => drop(text.splice(at..at, inserts[next() % inserts.len()].iter().copied())),
                     _ => text.truncate(at + 1),
                 }
+            }
+            if next() % 2 == 0 && name != "dpr" {
+                text = [b"[", text.as_slice()].concat();
             }
             fs::write(&path, &text).expect("written");
             let _ = Format::detect(&path);
