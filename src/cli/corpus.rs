@@ -56,8 +56,13 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
 }
 
 fn manifest(dir: &Path) -> anyhow::Result<Manifest> {
+    check_is_built(dir)?;
+    Manifest::read(dir).map_err(unusable)
+}
+
+fn check_is_built(dir: &Path) -> anyhow::Result<()> {
     if dir.join("corpus.toml").is_file() {
-        return Manifest::read(dir).map_err(unusable);
+        return Ok(());
     }
     let shown = dir.display();
     let from = shell_word(&shown.to_string());
@@ -196,11 +201,12 @@ pub(in crate::cli) struct VerifyArgs {
 }
 
 fn execute_verify(args: &VerifyArgs) -> anyhow::Result<u8> {
-    let manifest = manifest(&args.dir)?;
+    check_is_built(&args.dir)?;
     let differences = verify(&args.dir, args.deep).map_err(unusable)?;
     let mut out = stdout();
     let dir = shell_word(&args.dir.display().to_string());
     if differences.is_empty() {
+        let manifest = manifest(&args.dir)?;
         let files = counted(manifest.files.len() as u64, "file");
         let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
         let articles =

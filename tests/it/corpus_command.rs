@@ -62,6 +62,29 @@ fn a_corpus_is_built_described_verified_and_searched() {
         .refused(3, &["`pages.bin` is damaged", "corpus verify"]);
 }
 
+#[test]
+fn a_damaged_manifest_is_a_difference_like_other_damage() {
+    let dir = built();
+    let whole = fs::read(dir.path("c/corpus.toml")).expect("a file");
+    for (bytes, reason) in [
+        (whole[..whole.len() / 2].to_vec(), "corpus.toml: "),
+        ([&whole[..], b"\xff"].concat(), "corpus.toml: it is not UTF-8 text\n"),
+        ([&whole[..], &vec![b'#'; 2 << 20]].concat(), "corpus.toml: it is larger than 1 MiB\n"),
+        (b"format = 1\n".to_vec(), "corpus.toml: missing field `id`\n"),
+    ] {
+        fs::write(dir.path("c/corpus.toml"), bytes).expect("written");
+        for flags in [&["corpus", "verify", "c"][..], &["corpus", "verify", "c", "--deep"]] {
+            let Ran { stdout, stderr, code } = dir.wikitrail(flags);
+            assert_eq!((code, stderr.as_str()), (Some(5), ""));
+            assert!(stdout.starts_with(reason), "{stdout}");
+            assert!(stdout.ends_with("c is not what was built: copy it again, or build it again\n"), "{stdout}");
+        }
+        dir.wikitrail(&["corpus", "info", "c"]).refused(3, &["is damaged: ", "corpus verify"]);
+    }
+    fs::write(dir.path("c/corpus.toml"), "format = 9\n").expect("written");
+    dir.wikitrail(&["corpus", "verify", "c"]).refused(3, &["has format 9", "build it again"]);
+}
+
 /// Packs `pages.jsonl` in every way that Python knows, and in two pieces; and writes it as a list.
 const PACK: &str = r#"
 import bz2, gzip, json, lzma

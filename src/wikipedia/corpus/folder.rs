@@ -258,7 +258,10 @@ const MAX_LISTED: usize = 20;
 /// Compares every file with the manifest. With `deep`, reads every article too: names lead to it, and all of them have the
 /// identity of the corpus. Gives the differences, in words.
 pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
-    let manifest = Manifest::read(dir)?;
+    let manifest = match Manifest::read(dir) {
+        Err(CorpusError::Damaged { reason, .. }) => return Ok(vec![format!("{}: {reason}", manifest::FILE)]),
+        manifest => manifest?,
+    };
     let mut differences = Vec::new();
     for (file, written) in &manifest.files {
         let path = dir.join(file);

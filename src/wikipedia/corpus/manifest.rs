@@ -212,9 +212,11 @@ impl Manifest {
         let path = dir.join(FILE);
         let text =
             Inside::of(dir).and_then(|dir| dir.open(&path)).and_then(|file| text_at_most(file, MAX_MANIFEST_BYTES));
-        let text =
-            text.map_err(|error| CorpusError::Read { path: path.display().to_string(), reason: error.to_string() })?;
         let damaged = |reason: String| CorpusError::Damaged { file: path.display().to_string(), reason };
+        let text = text.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge => damaged(error.to_string()),
+            _ => CorpusError::Read { path: path.display().to_string(), reason: error.to_string() },
+        })?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| damaged(error.message().to_owned()))?;
         match table.get("format").and_then(toml::Value::as_integer) {
             Some(found) if found > i64::from(FORMAT) => {
