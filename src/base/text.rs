@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// `text` with control characters and marks that change the direction of writing escaped, as in `\u{1b}`. Line breaks
 /// are kept, and a tab becomes a space.
@@ -80,6 +81,16 @@ pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
 }
 
+/// A time to wait, in words and rounded up: `45 seconds`, `10 minutes`, `3 hours`.
+pub(crate) fn wait_in_words(wait: Duration) -> String {
+    let seconds = wait.as_millis().div_ceil(1000);
+    match u64::try_from(seconds).unwrap_or(u64::MAX) {
+        seconds @ 0..120 => counted(seconds, "second"),
+        seconds @ 120..7200 => counted(seconds.div_ceil(60), "minute"),
+        seconds => counted(seconds.div_ceil(3600), "hour"),
+    }
+}
+
 /// A count with a comma between thousands.
 pub fn thousands(n: impl TryInto<u64>) -> String {
     let digits = n.try_into().unwrap_or(u64::MAX).to_string();
@@ -136,7 +147,23 @@ pub fn looks_secret(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{closest, counted, printable, shell_word, thousands, visible, visible_line};
+    use super::{closest, counted, printable, shell_word, thousands, visible, visible_line, wait_in_words};
+    use std::time::Duration;
+
+    #[test]
+    fn a_wait_is_told_in_words_and_rounded_up() {
+        for (ms, words) in [
+            (1, "1 second"),
+            (90_000, "90 seconds"),
+            (600_000, "10 minutes"),
+            (600_001, "11 minutes"),
+            (7_200_000, "2 hours"),
+            (90_000_000, "25 hours"),
+        ] {
+            assert_eq!(wait_in_words(Duration::from_millis(ms)), words);
+        }
+        assert_eq!(wait_in_words(Duration::MAX), "5,124,095,576,030,432 hours");
+    }
 
     #[test]
     fn typos_are_recognised() {

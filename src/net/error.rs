@@ -3,7 +3,7 @@
 use super::near::is_private;
 use super::redact;
 use crate::base::Cause;
-use crate::base::text::printable;
+use crate::base::text::{printable, wait_in_words};
 use secrecy::SecretString;
 use std::error::Error as StdError;
 use std::io::ErrorKind;
@@ -38,7 +38,7 @@ pub enum NetError {
     #[error("`{host}` redirects more than {limit} times")]
     Redirects { host: String, limit: usize },
     /// The server asked for a longer pause than requests wait for, and it is not over: nothing was sent.
-    #[error("`{host}` asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
+    #[error("`{host}` asked with status {status} to wait {}", wait_in_words(*.left))]
     HeldOff { host: String, status: u16, left: Duration },
     #[error("{last} (after {attempts} attempts)")]
     Exhausted { attempts: u32, last: Box<NetError> },

@@ -31,6 +31,7 @@ pub use concurrency::{History, Reason};
 use super::NetError;
 use super::retry::{DEFAULT_MAX_WAIT, FOREVER};
 use crate::base::WaitReason;
+use crate::base::text::wait_in_words;
 use concurrency::{Concurrency, Sent};
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
@@ -470,7 +471,7 @@ enum Wait {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the server asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
+#[error("the server asked with status {status} to wait {}", wait_in_words(*.left))]
 pub struct HeldOff {
     pub status: u16,
     pub left: Duration,

@@ -225,6 +225,7 @@ impl Reply {
                 url: shown_url(&answer.url),
                 status: answer.status,
                 said: String::new(),
+                wait: answer.retry_after,
             });
         }
         let declared = answer.content_type.as_deref().unwrap_or("");
@@ -247,13 +248,13 @@ impl Reply {
 
     /// The content, for requests that must not be refused.
     fn content(self) -> Result<(Envelope, Answer), SourceError> {
-        let url = shown_url(&self.answer.url);
+        let (url, wait) = (shown_url(&self.answer.url), self.answer.retry_after);
         match self.error {
-            Some(error) => {
-                Err(SourceError::Api { url, code: printable(&error.code, 60), info: printable(&error.info, 200) })
+            Some(ErrorBody { code, info }) => {
+                Err(SourceError::Api { url, code: printable(&code, 60), info: printable(&info, 200), wait })
             }
             None if self.answer.status == URI_TOO_LONG => {
-                Err(SourceError::Status { url, status: URI_TOO_LONG, said: String::new() })
+                Err(SourceError::Status { url, status: URI_TOO_LONG, said: String::new(), wait })
             }
             None => Ok((self.envelope, self.answer)),
         }

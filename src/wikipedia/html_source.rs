@@ -169,7 +169,8 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
     // A part of a page (206), somebody's changed copy (203) and no page (204, 205) are successes for HTTP only.
     if answer.status != 200 {
         let said = self_description(&String::from_utf8_lossy(&answer.body));
-        return Err(SourceError::Status { url: shown_url(&answer.url), status: answer.status, said });
+        let Answer { url, status, retry_after: wait, .. } = answer;
+        return Err(SourceError::Status { url: shown_url(&url), status, said, wait });
     }
     let declared = answer.content_type.as_deref().unwrap_or("");
     let media_type = declared.split(';').next().unwrap_or("").trim().to_ascii_lowercase();

@@ -2,6 +2,7 @@
 
 use super::html::ExtractError;
 use crate::base::python::is_python_space;
+use crate::base::text::wait_in_words;
 use crate::base::{Cause, Provenance, sha256_hex};
 use crate::net::recording::TapeError;
 use crate::net::{Answer, NetError, redact};
@@ -10,6 +11,7 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where pages come from: what does a search for this query find?
 pub trait Source: Send + Sync {
@@ -190,12 +192,12 @@ impl Found {
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the message says what each means")]
 pub enum SourceError {
-    #[error("wikipedia did not answer: {0}")]
+    #[error("asking the site failed: {0}")]
     Net(#[from] NetError),
     /// The site answered with something other than success, after all retries.
-    /// `said` is what a page says of itself, with a space in front, or empty.
+    /// `said` is what a page says of itself, with a space in front, or empty; `wait` is how long it asks to wait.
     #[error("`{url}` answered with status {status}{said}")]
-    Status { url: String, status: u16, said: String },
+    Status { url: String, status: u16, said: String, wait: Option<Duration> },
     /// What answered is not the wiki: another site, or a page that `MediaWiki` did not make.
     #[error("`{host}` answered with status {status} {what}{said}")]
     NotTheWiki { host: String, status: u16, what: &'static str, said: String },
@@ -209,7 +211,7 @@ pub enum SourceError {
     #[error("`{url}`: {error}")]
     Extract { url: String, error: ExtractError },
     #[error("the API at `{url}` reported `{code}`: {info}")]
-    Api { url: String, code: String, info: String },
+    Api { url: String, code: String, info: String, wait: Option<Duration> },
     #[error("the API at `{url}` answered out of shape: {detail}")]
     Shape { url: String, detail: String },
     /// A replay has no such answer, or a recording cannot be written.
@@ -268,6 +270,25 @@ impl SourceError {
 
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
+        let (asked, remedy) = (self.asked_wait(), self.remedy());
+        let Some(wait) = asked else { return remedy };
+        let remedy = remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default();
+        Some(format!("the site asks to wait {}{remedy}", wait_in_words(wait)))
+    }
+
+    /// How long the site asks to wait before another request.
+    fn asked_wait(&self) -> Option<Duration> {
+        match self {
+            Self::Net(error) => match error.last() {
+                NetError::HeldOff { left, .. } => Some(*left),
+                _ => None,
+            },
+            Self::Status { wait, .. } | Self::Api { wait, .. } => wait.filter(|wait| !wait.is_zero()),
+            _ => None,
+        }
+    }
+
+    fn remedy(&self) -> Option<String> {
         match self {
             Self::Net(error) => error.hint().map(str::to_owned),
             Self::Status { status: 429, .. } => {
@@ -372,7 +393,8 @@ fn stamped(url: &str, source: &str, title: &str, status: u16, body: &[u8]) -> Pr
 
 #[cfg(test)]
 mod tests {
-    use super::{SentenceMap, provenance_unsent};
+    use super::{SentenceMap, SourceError, provenance_unsent};
+    use std::time::Duration;
 
     #[test]
     fn a_sentence_is_shown_when_all_of_its_letters_are() {
@@ -383,6 +405,20 @@ mod tests {
         assert_eq!(shown(&[(0, 1..3), (1, 0..12), (2, 2..3), (2, 5..8)]), [[2, 1, 3]]);
         assert_eq!(shown(&[(0, 0..2)]), [[0; 3]; 0]);
         assert_eq!(SentenceMap::of(vec![vec![], vec![]]), None);
+    }
+
+    #[test]
+    fn a_hint_says_how_long_the_site_asks_to_wait() {
+        let status = |status, wait: Option<u64>| {
+            let wait = wait.map(Duration::from_secs);
+            SourceError::Status { url: "http://h/".to_owned(), status, said: String::new(), wait }.hint()
+        };
+        let limits = "the site limits requests; lower `--wiki-per-minute` and give `--contact`";
+        assert_eq!(status(429, None).as_deref(), Some(limits));
+        assert_eq!(status(429, Some(0)).as_deref(), Some(limits));
+        assert_eq!(status(429, Some(600)), Some(format!("the site asks to wait 10 minutes; {limits}")));
+        assert_eq!(status(400, Some(1)).as_deref(), Some("the site asks to wait 1 second"));
+        assert_eq!(status(400, None), None);
     }
 
     #[test]

@@ -338,7 +338,7 @@ fn a_server_that_asks_for_too_long_a_wait_ends_the_run_at_once() {
             let dir = bench();
             let before = server.requests().len();
             let ran = run(&dir, &server.url, flags);
-            assert_given_up(&ran, &["asked with status 429 for no further requests for 900 s", "--max-wait"]);
+            assert_given_up(&ran, &["asked with status 429 to wait 15 minutes", "--max-wait"]);
             assert_eq!(server.requests().len() - before, 1, "{header} {flags:?}");
         }
     }

@@ -187,7 +187,7 @@ async fn after_too_long_a_retry_after_nothing_is_sent() {
         let error = patient.get(&server.url, &[]).await.expect_err("held off");
         assert!(matches!(error, NetError::HeldOff { status: 429, .. }), "{error:?}");
         let host = server.url.trim_start_matches("http://");
-        assert_eq!(error.to_string(), format!("`{host}` asked with status 429 for no further requests for 601 s"));
+        assert_eq!(error.to_string(), format!("`{host}` asked with status 429 to wait 11 minutes"));
     }
     assert_eq!(server.requests().len(), 1);
 }
