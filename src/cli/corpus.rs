@@ -560,6 +560,9 @@ pub(super) async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
     }
     let bar = stage_bar(quiet);
     let mut show = |progress: FreezeProgress| match progress {
+        FreezeProgress::Stopping => {
+            bar.suspend(|| say("stopping: waiting for what was asked; press Ctrl-C again to stop at once"));
+        }
         FreezeProgress::Building(stage) => show_progress(&bar, stage),
         FreezeProgress::Fetching(done, all) => {
             bar.set_message(format!("fetching, {} of {}", thousands(done), counted(all, "title")));
@@ -570,8 +573,9 @@ pub(super) async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
     bar.finish_and_clear();
     match end? {
         FreezeEnd::Done(built, left_out) => print_result(&dir, &built, &left_out, json),
-        FreezeEnd::Interrupted(kept) => {
-            say(format_args!("interrupted: {} kept; run the same command to go on", counted(kept, "title")));
+        FreezeEnd::Interrupted(FreezePlan { titles, fetched, .. }) => {
+            let (fetched, titles) = (thousands(fetched), counted(titles, "title"));
+            say(format_args!("interrupted: {fetched} of {titles} fetched; run the same command to go on"));
             Ok(failure::INTERRUPTED)
         }
     }

@@ -7,7 +7,7 @@ use super::model::is_on;
 use super::questions;
 use super::wiki::{WIKIPEDIA, WikiSettings, site};
 use crate::base::bounded::text_at_most;
-use crate::base::text::{counted, printable, shell_word};
+use crate::base::text::{counted, printable, shell_word, thousands};
 use crate::base::{Compat, Provenance, Question, Step, Tool, WikiName, Wording};
 use crate::runner::experiment::{DatasetSettings, VariantSettings};
 use crate::runner::store::{RunFolder, StoreError};
@@ -109,7 +109,7 @@ impl PreparedFreeze {
         mut interrupts: Interrupts,
         progress: &mut (dyn FnMut(FreezeProgress) + Send),
     ) -> Result<FreezeEnd, RunError> {
-        self.freezer.execute(interrupts.next(), progress).await.map_err(explain)
+        self.freezer.execute(async || interrupts.next().await, progress).await.map_err(explain)
     }
 }
 
@@ -118,7 +118,7 @@ fn explain(error: FreezeError) -> RunError {
     match error {
         FreezeError::File(error) => StoreError::from(error).into(),
         FreezeError::Damaged { path, line } => RunError::input(
-            format!("`{}`, line {line}, is not what `corpus freeze` wrote", path.display()),
+            format!("`{}`, line {line}, is not what this version of `corpus freeze` writes", path.display()),
             "remove the file to begin anew, or name another folder",
         ),
         FreezeError::Busy(dir) => RunError::unexpected(
@@ -137,14 +137,17 @@ fn explain(error: FreezeError) -> RunError {
             let hint = error.hint().unwrap_or_else(|| "try again later".to_owned());
             RunError::unexpected(error, hint)
         }
-        FreezeError::Fetch { error, titles, path } => {
+        FreezeError::Fetch { error, plan: FreezePlan { titles, fetched, .. }, path } => {
             let error = explain(*error);
-            if titles == 0 || error.kind() != super::ErrorKind::Unexpected {
+            if error.kind() != super::ErrorKind::Unexpected {
                 return error;
             }
-            let are = if titles == 1 { "is" } else { "are" };
-            let go_on =
-                format!("{} {are} kept in `{}`; the same command goes on", counted(titles, "title"), path.display());
+            let go_on = format!(
+                "{} of {} fetched; `{}` keeps every answer, and the same command goes on",
+                thousands(fetched),
+                counted(titles, "title"),
+                path.display()
+            );
             let hint = if error.hint().is_empty() { go_on } else { format!("{}. {go_on}", error.hint()) };
             RunError::unexpected(error, hint)
         }

@@ -9,7 +9,7 @@
 mod revisions;
 
 #[cfg(feature = "index")]
-pub(crate) use revisions::{LeftOut, Revision, SiteFacts, SitePage};
+pub(crate) use revisions::{LeftOut, Pin, Revision, SiteFacts, SitePage};
 
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, PaperPage};

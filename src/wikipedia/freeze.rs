@@ -1,26 +1,27 @@
 //! A corpus from a live site: the pages of wanted titles and the answers to searches, fetched into a file, then built.
 //!
-//! Each title is asked for with two requests, one for the revision and one for its text, and kept in a file beside the corpus;
-//! titles that are kept are never asked for again. At the end the builder of corpora makes the folder of the file. Which titles
-//! are wanted is up to the caller.
+//! Each title takes two requests, one for the revision and one for its text. Each answer is kept in a file beside the corpus as
+//! it comes, and never asked for again. At the end the builder of corpora makes the folder of the file. Which titles are wanted
+//! is up to the caller.
 
 use super::corpus::{
     BuildError, BuildSettings, Built, Extent, FetchedLine, Format, Freeze, Frozen, License, Progress, SearchAnswer,
     build,
 };
-use super::{ApiSource, Found, LeftOut, Revision, SiteFacts, Source as _, SourceError};
+use super::{ApiSource, Found, LeftOut, Pin, Revision, SiteFacts, Source as _, SourceError};
 use crate::base::bounded::lines;
 use crate::base::{Compat, sha256_hex};
 use crate::net::recording::{FileError, LineFile};
 use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// A search this long is not made again in brackets, in bytes.
 const MAX_AGAIN: usize = 300;
 const CHANGES: &str = "text extracted, footnotes removed";
@@ -68,10 +69,10 @@ pub(crate) enum FreezeError {
     },
     Unwritable(String),
     Source(SourceError),
-    /// Fetching ended with this error, after so many titles.
+    /// Fetching ended with this error; what was fetched is in the file at `path`.
     Fetch {
         error: Box<FreezeError>,
-        titles: usize,
+        plan: FreezePlan,
         path: PathBuf,
     },
     /// Everything that was fetched is in the file at `path`.
@@ -108,7 +109,7 @@ impl From<SourceError> for FreezeError {
 pub(crate) struct FreezePlan {
     /// Titles to ask for, without those that leads link to.
     pub(crate) titles: usize,
-    /// Titles of them that were fetched before.
+    /// Titles of them that need no further request.
     pub(crate) fetched: usize,
     /// Searches whose answers are known or will be.
     pub(crate) searches: usize,
@@ -122,11 +123,13 @@ pub(crate) struct FreezePlan {
 pub(crate) enum FreezeEnd {
     /// The corpus, and titles without a page.
     Done(Box<Built>, BTreeSet<(LeftOut, String)>),
-    /// So many titles are kept.
-    Interrupted(usize),
+    /// With what is left to do.
+    Interrupted(FreezePlan),
 }
 
 pub(crate) enum FreezeProgress {
+    /// What was asked is waited for, and nothing more is asked.
+    Stopping,
     /// So many of the titles were fetched.
     Fetching(usize, usize),
     Building(Progress),
@@ -135,15 +138,21 @@ pub(crate) enum FreezeProgress {
 pub(crate) struct Freezer {
     options: FreezeOptions,
     targets: FreezeTargets,
-    source: ApiSource,
+    source: Arc<ApiSource>,
     fetched: FetchedFile,
+}
+
+/// One request for a title.
+enum Step {
+    Revision(String, Option<u64>),
+    Text(String, Pin),
 }
 
 impl Freezer {
     /// Opens the file of what was fetched. Sends nothing.
     pub(crate) fn open(options: FreezeOptions, targets: FreezeTargets, source: ApiSource) -> Result<Self, FreezeError> {
         let fetched = FetchedFile::open(&options.dir)?;
-        Ok(Self { options, targets, source, fetched })
+        Ok(Self { options, targets, source: Arc::new(source), fetched })
     }
 
     pub(crate) fn site(&self) -> &str {
@@ -152,14 +161,22 @@ impl Freezer {
 
     pub(crate) fn plan(&self) -> FreezePlan {
         let titles = self.targets.titles.len();
-        let fetched = self.targets.titles.keys().filter(|title| self.fetched.has(title)).count();
+        let due: Vec<_> = self.targets.titles.keys().filter(|title| !self.fetched.has(title)).collect();
+        let known = due.iter().filter(|title| self.fetched.pins.contains_key(**title)).count();
         let open = self.targets.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref())).count();
         // A search takes three at most: for the name, the page or the list, and what the page is.
-        let requests = usize::from(self.fetched.asked.is_none()) + 3 * open + 2 * (titles - fetched);
+        let requests = usize::from(self.fetched.asked.is_none()) + 3 * open + 2 * due.len() - known;
         let least_ms = self.source.per_minute().map(|rate| 60_000 * requests as u64 / u64::from(rate.get()));
         let gold_only =
             self.options.links == 0 && self.targets.titles.keys().all(|title| self.targets.gold.contains(title));
-        FreezePlan { titles, fetched, searches: self.targets.searches.len(), requests, least_ms, gold_only }
+        FreezePlan {
+            titles,
+            fetched: titles - due.len(),
+            searches: self.targets.searches.len(),
+            requests,
+            least_ms,
+            gold_only,
+        }
     }
 
     /// Whether only the site can say what it answers to a search, and it was not asked yet.
@@ -172,33 +189,55 @@ impl Freezer {
         if self.fetched.asked.is_none() { self.fetched.remove() } else { Ok(()) }
     }
 
+    /// Fetches and builds. After the first `stop` nothing more is asked, and after the second one nothing is waited for.
     pub(crate) async fn execute(
         mut self,
-        stop: impl Future<Output = ()>,
+        mut stop: impl AsyncFnMut(),
         progress: &mut (dyn FnMut(FreezeProgress) + Send),
     ) -> Result<FreezeEnd, FreezeError> {
-        let fetched = tokio::select! {
-            fetched = self.fetch(progress) => Some(fetched),
-            () = stop => None,
+        let progress = Mutex::new(progress);
+        let show = |stage| progress.lock().unwrap_or_else(PoisonError::into_inner)(stage);
+        let source = Arc::clone(&self.source);
+        let fetched = {
+            let fetching = self.fetch(&show);
+            tokio::pin!(fetching);
+            tokio::select! {
+                fetched = &mut fetching => Some(fetched),
+                () = stop() => {
+                    source.ask_no_more();
+                    show(FreezeProgress::Stopping);
+                    tokio::select! {
+                        // Requests that were not sent have failed.
+                        fetched = &mut fetching => match fetched {
+                            Ok(()) | Err(FreezeError::Source(_)) => None,
+                            failed => Some(failed),
+                        },
+                        () = stop() => None,
+                    }
+                }
+            }
         };
         match fetched {
-            None => return Ok(FreezeEnd::Interrupted(self.fetched.done.len())),
+            None => return Ok(FreezeEnd::Interrupted(self.plan())),
             Some(Ok(())) => {}
-            Some(Err(error)) => {
-                let (titles, path) = (self.fetched.done.len(), self.fetched.path.clone());
+            Some(Err(error)) if self.fetched.asked.is_none() => {
                 self.leave()?;
-                return Err(FreezeError::Fetch { error: Box::new(error), titles, path });
+                return Err(error);
+            }
+            Some(Err(error)) => {
+                let (plan, path) = (self.plan(), self.fetched.path.clone());
+                return Err(FreezeError::Fetch { error: Box::new(error), plan, path });
             }
         }
         let (settings, left_out) = self.build_settings()?;
-        let built = build(&self.options.dir, &settings, &mut |stage| progress(FreezeProgress::Building(stage)));
+        let built = build(&self.options.dir, &settings, &mut |stage| show(FreezeProgress::Building(stage)));
         let path = self.fetched.path.clone();
         let built = built.map_err(|error| FreezeError::Build { error, path })?;
         self.fetched.remove()?;
         Ok(FreezeEnd::Done(Box::new(built), left_out))
     }
 
-    async fn fetch(&mut self, progress: &mut (dyn FnMut(FreezeProgress) + Send)) -> Result<(), FreezeError> {
+    async fn fetch(&mut self, progress: &(dyn Fn(FreezeProgress) + Sync)) -> Result<(), FreezeError> {
         self.begin().await?;
         self.searches().await?;
         let opened = self.fetched.searches.values().filter_map(|answer| match answer {
@@ -207,23 +246,20 @@ impl Freezer {
         });
         let mut titles: BTreeMap<String, Option<u64>> = opened.collect();
         titles.extend(self.targets.titles.clone());
+        let asked: HashSet<String> = titles.keys().cloned().collect();
         // Those that a run read come first: under another name the site would give today's revision.
         let (read, others): (Vec<_>, Vec<_>) = titles.into_iter().partition(|(_, revision)| revision.is_some());
-        let asked: HashSet<String> = read.iter().chain(&others).map(|(title, _)| title.clone()).collect();
-        let mut all = read.len() + others.len();
-        for titles in [read, others] {
-            self.pages(titles, all, progress).await?;
-        }
+        let (first, all) = (read.len(), asked.len());
+        self.pages(read, 0, all, progress).await?;
+        self.pages(others, first, all, progress).await?;
         if self.options.links > 0 {
-            let of = |title: &String| {
-                self.fetched.done.get(title).or_else(|| self.fetched.done.get(self.fetched.names.get(title)?))
-            };
-            let pages: BTreeSet<&String> =
-                asked.iter().filter_map(of).filter_map(|found| found.as_ref().ok()).collect();
+            let pages: BTreeSet<&str> =
+                asked.iter().filter_map(|title| self.fetched.fate(title)).filter_map(Result::ok).collect();
             let links = pages.into_iter().filter_map(|title| self.fetched.links.get(title)).flatten();
             let linked: BTreeSet<String> = links.filter(|title| !asked.contains(*title)).cloned().collect();
-            all += linked.len();
-            self.pages(linked.into_iter().map(|title| (title, None)).collect(), all, progress).await?;
+            let all = all + linked.len();
+            let linked = linked.into_iter().map(|title| (title, None)).collect();
+            self.pages(linked, asked.len(), all, progress).await?;
         }
         Ok(())
     }
@@ -304,27 +340,52 @@ impl Freezer {
         Ok(())
     }
 
+    /// Fetches the pages of `titles`, which come after the `first` of `all`. On an error no more is asked, and what was asked
+    /// is waited for.
     async fn pages(
         &mut self,
         titles: Vec<(String, Option<u64>)>,
+        first: usize,
         all: usize,
-        progress: &mut (dyn FnMut(FreezeProgress) + Send),
+        progress: &(dyn Fn(FreezeProgress) + Sync),
     ) -> Result<(), FreezeError> {
-        let due: Vec<_> = titles.into_iter().filter(|(title, _)| !self.fetched.has(title)).collect();
-        // A page that comes under several names is asked for once.
-        let taken = Mutex::new(self.fetched.pages.iter().cloned().collect::<HashSet<String>>());
-        let (source, as_of, links) = (&self.source, self.options.as_of.as_deref(), self.options.links);
-        let due = due.into_iter().map(|(title, number)| {
-            let revision = as_of.map(Revision::Before).or(number.map(Revision::Number)).unwrap_or(Revision::Current);
-            let taken = &taken;
-            async move { page(source, title, revision, links, taken).await }
-        });
-        let mut fetched = futures_util::stream::iter(due).buffer_unordered(source.concurrent());
-        while let Some(kept) = fetched.next().await {
-            self.fetched.keep(&kept?)?;
-            progress(FreezeProgress::Fetching(self.fetched.done.len().min(all), all));
+        let last = first + titles.len();
+        let due = titles.into_iter().filter(|(title, _)| !self.fetched.has(title));
+        let mut due: VecDeque<Step> = due
+            .map(|(title, number)| match self.fetched.pins.get(&title) {
+                Some(pin) => Step::Text(title, pin.clone()),
+                None => Step::Revision(title, number),
+            })
+            .collect();
+        let (source, mut failed, mut taken) = (Arc::clone(&self.source), None, HashSet::new());
+        let (as_of, links) = (self.options.as_of.clone(), self.options.links);
+        let mut asked = FuturesUnordered::new();
+        loop {
+            while failed.is_none()
+                && asked.len() < source.concurrent()
+                && let Some(step) = due.pop_front()
+            {
+                // A page that comes under several names is asked for once.
+                let mut is_kept = |pin: &Pin| self.fetched.has(&pin.title) || !taken.insert(pin.title.clone());
+                if !matches!(&step, Step::Text(_, pin) if is_kept(pin)) {
+                    asked.push(step.ask(&source, as_of.as_deref(), links));
+                }
+            }
+            match asked.next().await {
+                None => return failed.map_or(Ok(()), |error: SourceError| Err(error.into())),
+                Some(Err(error)) => {
+                    source.ask_no_more();
+                    failed.get_or_insert(error);
+                }
+                Some(Ok(line)) => {
+                    self.fetched.keep(&line)?;
+                    if let FetchedLine::Revision { asked, pin } = line {
+                        due.push_front(Step::Text(asked, pin));
+                    }
+                }
+            }
+            progress(FreezeProgress::Fetching(last.saturating_sub(due.len() + asked.len()), all));
         }
-        Ok(())
     }
 }
 
@@ -332,35 +393,31 @@ fn today() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
 }
 
-/// The line of a title. The text is asked for unless the page was `taken` already.
-async fn page(
-    source: &ApiSource,
-    asked: String,
-    revision: Revision<'_>,
-    links: usize,
-    taken: &Mutex<HashSet<String>>,
-) -> Result<FetchedLine, SourceError> {
-    let pin = match source.pin(&asked, revision).await? {
-        Ok(pin) => pin,
-        Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
-    };
-    let is_new = taken.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(pin.title.clone());
-    let (page, links) = if is_new {
-        match source.page_at(&pin, links).await? {
-            Ok((page, links)) => (Some(page), links),
-            Err(reason) => return Ok(FetchedLine::LeftOut { asked, reason }),
-        }
-    } else {
-        (None, Vec::new())
-    };
-    Ok(FetchedLine::Page { asked, title: pin.title, names: pin.names, links, page })
+impl Step {
+    /// Asks for it, and gives the line to keep.
+    async fn ask(self, source: &ApiSource, as_of: Option<&str>, links: usize) -> Result<FetchedLine, SourceError> {
+        Ok(match self {
+            Self::Revision(asked, number) => {
+                let number = number.map_or(Revision::Current, Revision::Number);
+                match source.pin(&asked, as_of.map_or(number, Revision::Before)).await? {
+                    Ok(pin) => FetchedLine::Revision { asked, pin },
+                    Err(reason) => FetchedLine::LeftOut { asked, reason },
+                }
+            }
+            Self::Text(asked, pin) => match source.page_at(&pin, links).await? {
+                Ok((page, links)) => FetchedLine::Page { page, links },
+                Err(reason) => FetchedLine::LeftOut { asked, reason },
+            },
+        })
+    }
 }
 
 impl Freezer {
     fn build_settings(&self) -> Result<(BuildSettings, BTreeSet<(LeftOut, String)>), FreezeError> {
         let Some(asked) = &self.fetched.asked else { return Err(FreezeError::unwritable("nothing was asked for")) };
         let kept = &self.fetched;
-        let left_out = kept.done.iter().filter_map(|(title, found)| Some((*found.as_ref().err()?, title.clone())));
+        let asked_for = self.targets.titles.keys().chain(kept.pins.keys()).chain(kept.left_out.keys());
+        let left_out = asked_for.filter_map(|title| Some((kept.fate(title)?.err()?, title.clone())));
         let left_out: BTreeSet<(LeftOut, String)> = left_out.collect();
         let mut searches = kept.searches.clone();
         let known = self.targets.searches.iter();
@@ -436,12 +493,17 @@ struct FetchedFile {
     lines: LineFile,
     path: PathBuf,
     asked: Option<FreezeRequest>,
-    /// Title that was asked for → title of the page, or why there is none.
-    done: BTreeMap<String, Result<String, LeftOut>>,
+    /// Title that was asked for → the page and the revision that it leads to.
+    pins: BTreeMap<String, Pin>,
+    /// Title that was asked for → why it leads to none.
+    left_out: BTreeMap<String, LeftOut>,
     /// Titles of the pages that were fetched.
     pages: BTreeSet<String>,
-    /// Titles that leads link to, by the title that was asked for.
+    /// Titles of the pages that cannot be, and why.
+    unread: BTreeMap<String, LeftOut>,
+    /// Titles that the lead of a page links to.
     links: BTreeMap<String, Vec<String>>,
+    /// Every name of a page → its title.
     names: BTreeMap<String, String>,
     searches: BTreeMap<String, SearchAnswer>,
 }
@@ -468,8 +530,10 @@ impl FetchedFile {
             lines: file,
             path,
             asked: None,
-            done: BTreeMap::new(),
+            pins: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             pages: BTreeSet::new(),
+            unread: BTreeMap::new(),
             links: BTreeMap::new(),
             names: BTreeMap::new(),
             searches: BTreeMap::new(),
@@ -487,40 +551,49 @@ impl FetchedFile {
             } else {
                 serde_json::from_slice(&line).map(|kept| self.note(&kept))
             };
-            parsed.map_err(|_| FreezeError::Damaged { path: self.path.clone(), line: number })?;
+            let is_ours = parsed.is_ok() && self.asked.as_ref().is_some_and(|asked| asked.v == VERSION);
+            if !is_ours {
+                return Err(FreezeError::Damaged { path: self.path.clone(), line: number });
+            }
         }
-        // Another line was to have the page, and was not written.
-        let pages = &self.pages;
-        self.done.retain(|_, found| found.as_ref().map_or(true, |title| pages.contains(title)));
         Ok(())
     }
 
     fn note(&mut self, kept: &FetchedLine) {
         match kept {
-            FetchedLine::Page { asked, title, names, links, page } => {
-                self.done.insert(asked.clone(), Ok(title.clone()));
-                for name in names.iter().chain([asked, title]) {
-                    self.names.insert(name.clone(), title.clone());
+            FetchedLine::Revision { asked, pin } => {
+                for name in pin.names.iter().chain([asked, &pin.title]) {
+                    self.names.insert(name.clone(), pin.title.clone());
                 }
+                self.pins.insert(asked.clone(), pin.clone());
+            }
+            FetchedLine::Page { page, links } => {
+                self.pages.insert(page.title.clone());
                 if !links.is_empty() {
-                    self.links.insert(title.clone(), links.clone());
-                }
-                if page.is_some() {
-                    self.pages.insert(title.clone());
+                    self.links.insert(page.title.clone(), links.clone());
                 }
             }
-            FetchedLine::LeftOut { asked, reason } => {
-                self.done.insert(asked.clone(), Err(*reason));
-            }
+            FetchedLine::LeftOut { asked, reason } => match self.pins.get(asked) {
+                Some(pin) => drop(self.unread.insert(pin.title.clone(), *reason)),
+                None => drop(self.left_out.insert(asked.clone(), *reason)),
+            },
             FetchedLine::Search { query, answer } => {
                 self.searches.insert(query.clone(), answer.clone());
             }
         }
     }
 
-    /// Whether a title was fetched, under this name or another.
+    /// The title of the page that was fetched under this name or another, or why there is none; nothing before that.
+    fn fate(&self, title: &str) -> Option<Result<&str, LeftOut>> {
+        let page = self.names.get(title).map_or(title, String::as_str);
+        if let Some(page) = self.pages.get(page) {
+            return Some(Ok(page));
+        }
+        self.unread.get(page).or_else(|| self.left_out.get(title)).map(|reason| Err(*reason))
+    }
+
     fn has(&self, title: &str) -> bool {
-        self.done.contains_key(title) || self.names.get(title).is_some_and(|title| self.pages.contains(title))
+        self.fate(title).is_some()
     }
 
     fn begin(&mut self, asked: FreezeRequest) -> Result<(), FreezeError> {

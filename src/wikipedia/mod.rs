@@ -44,7 +44,7 @@ mod source;
 
 pub use api_source::{ApiSource, LagSettings};
 #[cfg(feature = "index")]
-pub(crate) use api_source::{LeftOut, Revision, SiteFacts};
+pub(crate) use api_source::{LeftOut, Pin, Revision, SiteFacts};
 pub use cache::SearchCache;
 pub use clean_str::clean_str;
 #[cfg(feature = "index")]

@@ -1,13 +1,13 @@
 //! `corpus freeze`: runs over what was frozen, dates, redirects, interruptions.
 
-use crate::common::server::{Server, json, refuse};
+use crate::common::server::{Server, answer, json, refuse};
 use crate::common::{Ran, WorkDir};
 use crate::wiki_support::Site;
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::io::Write as _;
+use std::collections::{BTreeSet, HashMap};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Stdio;
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// What a scripted agent does at the look-alike site: pages by several spellings, redirects, lists, disambiguations, nothing.
@@ -168,6 +168,18 @@ impl Wiki {
         wiki
     }
 
+    /// So many pages with nothing else, and the list of them.
+    fn of(pages: u64) -> (Self, String) {
+        let (mut wiki, mut list) = (Self { info: json!({}), ..Self::default() }, String::new());
+        for number in 0..pages {
+            let title: &'static str = format!("Page {number}").leak();
+            let text = format!("<p>{title} is a page.");
+            wiki.pages.insert(title, vec![(1000 + number, "2015-01-02T03:04:05Z", text)]);
+            list.extend([title, "\n"]);
+        }
+        (wiki, list)
+    }
+
     /// Answers as `MediaWiki` does.
     fn answer(&self, request: &str, stream: &mut TcpStream) {
         let target = request.split(' ').nth(1).expect("a target");
@@ -240,14 +252,15 @@ fn info(dir: &WorkDir, corpus: &str) -> Value {
 #[test]
 fn a_date_leaves_out_later_pages_and_names_what_is_not_there() {
     let (dir, server) = (WorkDir::new(), Wiki::new().serve());
-    dir.write("titles.txt", "\u{feff}Alpha\nAl\n\nDelta\nDeleted\nRing\nno|title\n");
+    dir.write("titles.txt", "\u{feff}Alpha\nAl\n\nDelta\nDeleted\nRing\nno|title\n#bad[title\n");
     let plan =
         freeze(&dir, "c", &server, &["--titles", "titles.txt", "--as-of", "2017-10-01", "--dry-run", "--json"]).json();
-    assert_eq!((plan["titles"].as_u64(), plan["requests"].as_u64()), (Some(6), Some(13)));
+    assert_eq!((plan["titles"].as_u64(), plan["requests"].as_u64()), (Some(7), Some(15)));
     assert!(server.requests().is_empty() && !dir.path("c.fetched.jsonl").exists());
     let said = freeze(&dir, "c", &server, &["--titles", "titles.txt", "--as-of", "2017-10-01"]).ok();
     for line in [
-        "left out, missing or deleted: `Deleted`, `no|title`\n",
+        "left out, missing or deleted: `Deleted`\n",
+        "left out, not a title: `#bad[title`, `no|title`\n",
         "left out, first written later: `Delta`\n",
         "left out, redirects in a circle: `Ring`\n",
     ] {
@@ -260,7 +273,7 @@ fn a_date_leaves_out_later_pages_and_names_what_is_not_there() {
     assert_eq!((&info["as_of"], &info["license"]["id"]), (&json!("2017-10-01T00:00:00Z"), &json!("CC-BY-SA-4.0")));
     let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     assert_eq!(info["freeze"]["fidelity"], format!("oldid, templates of {today}"));
-    assert_eq!(info["freeze"]["left_out"], json!({"missing": 2, "later": 1, "circle": 1}));
+    assert_eq!(info["freeze"]["left_out"], json!({"missing": 1, "invalid": 2, "later": 1, "circle": 1}));
     for name in ["Alpha", "al", "ALF"] {
         let page = dir.wikitrail(&["wiki", "search", name, "--wiki", "corpus:c"]).ok().stdout;
         assert_eq!(page, "Alpha is old here. It has o and more.\n", "{name}");
@@ -273,7 +286,10 @@ fn a_date_leaves_out_later_pages_and_names_what_is_not_there() {
         assert!(notice.contains(line), "{notice}");
     }
     let text = dir.wikitrail(&["corpus", "info", "c"]).ok().stdout;
-    assert!(text.contains("frozen") && text.contains("2 missing or deleted") && text.contains("Testopedia"), "{text}");
+    assert!(
+        text.contains("frozen") && text.contains("1 missing or deleted, 2 not a title") && text.contains("Testopedia"),
+        "{text}"
+    );
     let asked = server.requests();
     let revisions = asked.iter().filter(|request| request.contains("prop=revisions%7Cinfo%7Cpageprops"));
     assert_eq!(revisions.filter(|request| request.contains("rvstart=2017-10-01T00%3A00%3A00Z&rvdir=older")).count(), 5);
@@ -341,31 +357,67 @@ fn what_a_site_says_of_itself_and_of_its_pages_is_shown_escaped() {
 
 const TITLES: &str = "Alpha\nBeta\nDelta\nDeleted\nGamma\nOmega\n";
 
-/// Ends a freeze while it asks for the third title: the first two are kept.
-fn ended(dir: &WorkDir, end: impl FnOnce(&mut std::process::Child)) -> (Server, Ran) {
-    dir.write("t.txt", TITLES);
-    let (server, go) = Wiki::new().holding(5);
-    let args = ["corpus", "freeze", "c", "--wiki-url", &server.url, "--wiki-concurrency", "1", "--titles", "t.txt"];
+/// A freeze that has asked for a part of the titles, and what lets the server answer on.
+struct Begun {
+    server: Server,
+    go: Sender<()>,
+    child: Child,
+    said: BufReader<ChildStderr>,
+}
+
+/// Begins a freeze whose site holds its answer to request number `at`.
+fn begun(dir: &WorkDir, wiki: Wiki, at: usize, concurrency: &str) -> Begun {
+    let (server, go) = wiki.holding(at);
+    let one = ["corpus", "freeze", "c", "--wiki-url", &server.url, "--titles", "t.txt", "--quiet"];
+    let args = [&one[..], &["--wiki-concurrency", concurrency]].concat();
     let mut child = dir.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("wikitrail runs");
-    while server.requests().len() < 6 {
+    while server.requests().len() <= at {
         assert!(child.try_wait().expect("asked").is_none(), "it ended before its time");
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    end(&mut child);
-    let ran = Ran::from(&child.wait_with_output().expect("ended"));
-    go.send(()).expect("the server waits");
-    (server, ran)
+    let said = BufReader::new(child.stderr.take().expect("piped"));
+    Begun { server, go, child, said }
+}
+
+impl Begun {
+    /// Presses Ctrl-C, and reads until it is heard.
+    fn interrupt(&mut self) {
+        let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()));
+        let mut line = String::new();
+        while !line.starts_with("stopping:") {
+            line.clear();
+            assert!(self.said.read_line(&mut line).expect("UTF-8") > 0, "it ended without a word");
+        }
+    }
+
+    /// What it said last, and the server.
+    fn end(mut self, code: i32) -> (Server, String) {
+        let mut said = String::new();
+        self.said.read_to_string(&mut said).expect("UTF-8");
+        assert_eq!(self.child.wait().expect("ended").code(), Some(code), "{said}");
+        (self.server, said)
+    }
+}
+
+/// What was asked: the lines of the requests.
+fn lines(requests: &[String]) -> Vec<String> {
+    requests.iter().filter_map(|request| request.lines().next()).map(str::to_owned).collect()
 }
 
 #[test]
 fn a_killed_freeze_goes_on_with_what_it_has_and_gives_the_same_corpus() {
     let dir = WorkDir::new();
-    let (server, _) = ended(&dir, |child| child.kill().expect("killed"));
+    dir.write("t.txt", TITLES);
+    // The text of the fourth title is on its way.
+    let Begun { server, go, mut child, .. } = begun(&dir, Wiki::new(), 7, "1");
+    child.kill().and_then(|()| child.wait()).expect("killed");
+    go.send(()).expect("the server waits");
     assert!(!dir.path("c").exists());
     let lines = dir.read("c.fetched.jsonl").lines().count();
-    assert_eq!(lines, 3, "what was asked for, and two titles");
+    assert_eq!(lines, 7, "what was asked for, three titles, one of which is missing, and a revision");
     let mut file = std::fs::File::options().append(true).open(dir.path("c.fetched.jsonl")).expect("a file");
-    file.write_all(b"{\"page\":{\"asked\":\"Del").expect("a torn line");
+    file.write_all(b"{\"page\":{\"page\":{\"title\":\"Del").expect("a torn line");
     let before = server.requests().len();
     freeze(&dir, "c", &server, &["--titles", "t.txt", "--as-of", "2017-10-01"])
         .refused(2, &["--as-of was today, and is 2017-10-01T00:00:00Z", "to go on, or remove c.fetched.jsonl"]);
@@ -373,41 +425,122 @@ fn a_killed_freeze_goes_on_with_what_it_has_and_gives_the_same_corpus() {
     freeze(&dir, "c", &server, &["--titles", "u.txt"]).refused(2, &["the titles are others"]);
     assert_eq!(server.requests().len(), before);
     let said = freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
-    assert!(said.stderr.starts_with("6 titles (2 fetched before) from "), "{}", said.stderr);
+    assert!(said.stderr.starts_with("6 titles (3 fetched before) from "), "{}", said.stderr);
+    assert!(said.stderr.contains("at most 5 requests"), "{}", said.stderr);
     let rest = server.requests().split_off(before);
     assert!(rest.iter().all(|request| !request.contains("Alpha") && !request.contains("Beta")), "{rest:?}");
-    assert_eq!(rest.len(), 2 * 4 - 1, "one of the four is missing: {rest:?}");
+    assert_eq!(rest.len(), 2 * 3 - 1, "the revision of one is known: {rest:?}");
     freeze(&dir, "whole", &server, &["--titles", "t.txt"]).ok();
     assert_eq!(info(&dir, "c")["id"], info(&dir, "whole")["id"]);
     dir.wikitrail(&["corpus", "verify", "c", "--deep"]).ok();
+    std::fs::write(dir.path("d.fetched.jsonl"), "{\"v\":1}\n").expect("a file");
+    freeze(&dir, "d", &server, &["--titles", "t.txt"])
+        .refused(3, &["`d.fetched.jsonl`, line 1, is not what this version of `corpus freeze` writes"]);
 }
 
 #[test]
-fn an_interrupted_freeze_keeps_what_it_has() {
+fn an_interrupted_freeze_keeps_every_answer() {
     let dir = WorkDir::new();
-    let (server, ran) = ended(&dir, |child| {
-        let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-        assert!(killed.is_ok_and(|status| status.success()));
-    });
-    assert_eq!(ran.code, Some(130), "{}", ran.stderr);
-    assert!(ran.stderr.contains("interrupted: 2 titles kept; run the same command to go on"), "{}", ran.stderr);
-    freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
-    assert_eq!(info(&dir, "c")["articles"], 5);
+    let (wiki, titles) = Wiki::of(100);
+    dir.write("t.txt", titles);
+    // At Ctrl-C, requests for 64 titles are on their way, and the site has answered 90.
+    let mut freezing = begun(&dir, wiki, 90, "64");
+    freezing.interrupt();
+    freezing.go.send(()).expect("the server waits");
+    let (server, said) = freezing.end(130);
+    let before = lines(&server.requests());
+    assert!(before.len() >= 91, "{}", before.len());
+    let fetched = before.iter().filter(|line| line.contains("oldid=")).count();
+    assert!(fetched > 0 && fetched < 100, "{fetched}");
+    assert_eq!(said, format!("interrupted: {fetched} of 100 titles fetched; run the same command to go on\n"));
+    let again = freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
+    assert!(again.stderr.starts_with(&format!("100 titles ({fetched} fetched before) from ")), "{}", again.stderr);
+    let all: BTreeSet<String> = lines(&server.requests()).into_iter().collect();
+    assert_eq!((server.requests().len(), all.len()), (201, 201), "nothing is asked twice");
+    assert_eq!(info(&dir, "c")["articles"], 100);
+}
+
+#[test]
+fn a_second_interrupt_ends_a_freeze_at_once() {
+    let dir = WorkDir::new();
+    dir.write("t.txt", TITLES);
+    let mut freezing = begun(&dir, Wiki::new(), 5, "1");
+    freezing.interrupt();
+    let killed = Command::new("kill").args(["-INT", &freezing.child.id().to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    let (go, (_, said)) = (freezing.go.clone(), freezing.end(130));
+    assert_eq!(said, "interrupted: 2 of 6 titles fetched; run the same command to go on\n");
+    go.send(()).expect("the server waits");
 }
 
 #[test]
 fn a_site_that_refuses_in_the_middle_costs_nothing_that_was_fetched() {
     let dir = WorkDir::new();
-    dir.write("t.txt", TITLES);
-    let wiki = Wiki::new();
+    let (wiki, titles) = Wiki::of(100);
+    dir.write("t.txt", titles);
+    // Those that arrive after the refusal are answered.
+    let server = Server::start(
+        move |number, request, stream| {
+            if number == 90 { refuse(stream, &json!({})) } else { wiki.answer(request, stream) }
+        },
+    );
+    let many = ["corpus", "freeze", "c", "--wiki-url", &server.url, "--titles", "t.txt", "--wiki-concurrency", "64"];
+    let said = dir.wikitrail(&many);
+    let before = lines(&server.requests());
+    let texts = before.iter().filter(|line| line.contains("oldid=")).count();
+    let fetched = texts - usize::from(before[90].contains("oldid="));
+    let kept = format!("{fetched} of 100 titles fetched; `c.fetched.jsonl` keeps every answer, and the same command");
+    said.refused(1, &["answered with status 400", &kept]);
+    assert!(before.len() > 91 && fetched > 0 && fetched < 100, "{} {fetched}", before.len());
+    let again = dir.wikitrail(&many).ok();
+    assert!(again.stderr.starts_with(&format!("100 titles ({fetched} fetched before) from ")), "{}", again.stderr);
+    let all = lines(&server.requests());
+    let different: BTreeSet<&String> = all.iter().collect();
+    assert_eq!((all.len(), different.len()), (202, 201), "only the refused one is asked twice");
+    assert_eq!(all.iter().filter(|line| **line == before[90]).count(), 2);
+    dir.wikitrail(&["corpus", "freeze", "d", "--titles", "t.txt"]).refused(2, &["public site", "--contact"]);
+}
+
+#[test]
+fn a_page_without_text_counts_as_fetched_under_all_of_its_names() {
+    let (dir, mut wiki) = (WorkDir::new(), Wiki::new());
+    wiki.pages.get_mut("Alpha").expect("a page").last_mut().expect("a revision").2 = String::new();
+    dir.write("t.txt", "Al\nAlpha\nBeta\nOmega\n");
     let server = Server::start(
         move |number, request, stream| {
             if number == 5 { refuse(stream, &json!({})) } else { wiki.answer(request, stream) }
         },
     );
-    freeze(&dir, "c", &server, &["--titles", "t.txt"])
-        .refused(1, &["answered with status 400", "2 titles are kept in `c.fetched.jsonl`; the same command goes on"]);
-    freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
-    assert_eq!(server.requests().iter().filter(|request| request.contains("titles=Alpha")).count(), 1);
-    dir.wikitrail(&["corpus", "freeze", "d", "--titles", "t.txt"]).refused(2, &["public site", "--contact"]);
+    freeze(&dir, "c", &server, &["--titles", "t.txt"]).refused(1, &["2 of 4 titles fetched"]);
+    let said = freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
+    assert!(said.stderr.starts_with("4 titles (2 fetched before) from "), "{}", said.stderr);
+    assert!(said.stderr.contains("left out, without text: `Al`, `Alpha`\n"), "{}", said.stderr);
+    let all = lines(&server.requests());
+    assert_eq!(all.iter().filter(|line| line.contains("oldid=11")).count(), 1, "{all:?}");
+}
+
+#[test]
+fn an_error_names_the_site_and_how_long_it_asks_to_wait() {
+    let dir = WorkDir::new();
+    dir.write("t.txt", TITLES);
+    for (status, error, hint) in [
+        (
+            "429 Many",
+            "failed: `HOST` asked with status 429 to wait 12 minutes",
+            "the site asks to wait 12 minutes; run",
+        ),
+        ("400 Bad", "`http://HOST/w/api.php?", "the site asks to wait 12 minutes. 1 of 6 titles fetched; "),
+    ] {
+        let wiki = Wiki::new();
+        let server = Server::start(move |number, request, stream| {
+            if number < 3 {
+                wiki.answer(request, stream);
+            } else {
+                answer(stream, &format!("{status}\r\nretry-after: 700"), &json!({}));
+            }
+        });
+        let corpus = &status[..3];
+        let host = server.url.trim_start_matches("http://");
+        freeze(&dir, corpus, &server, &["--titles", "t.txt"]).refused(1, &[&error.replace("HOST", host), hint]);
+    }
 }

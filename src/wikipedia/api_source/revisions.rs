@@ -8,6 +8,7 @@ use crate::wikipedia::source::{self, SourceError};
 use crate::wikipedia::{api_source, query};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 /// How many redirects are followed that the site did not follow itself.
 const HOPS: usize = 8;
@@ -23,6 +24,12 @@ impl ApiSource {
         self.site.concurrent
     }
 
+    /// Sends no further request; those on their way are answered.
+    #[cfg(any(feature = "index", test))]
+    pub(crate) fn ask_no_more(&self) {
+        self.site.hold(Duration::MAX, 0);
+    }
+
     /// How many requests it makes in any minute at most; nothing if it has no limit.
     pub fn per_minute(&self) -> Option<NonZeroU32> {
         self.site.per_minute
@@ -33,7 +40,7 @@ impl ApiSource {
         let (mut names, mut asked) = (Vec::new(), title.to_owned());
         for _ in 0..HOPS {
             if query::cannot_be_title(&asked) || asked.len() > LONGEST_TITLE {
-                return Ok(Err(LeftOut::Missing));
+                return Ok(Err(LeftOut::Invalid));
             }
             let (redirects, page) = self.revision_of(&asked, revision).await?;
             names.extend(redirects);
@@ -155,7 +162,7 @@ impl ApiSource {
 /// The revision that was given, if it is one that was asked for.
 fn pin_of(page: Page, names: Vec<String>, asked: Revision<'_>) -> Result<Pin, LeftOut> {
     if !page.is_there() {
-        return Err(LeftOut::Missing);
+        return Err(if page.invalid { LeftOut::Invalid } else { LeftOut::Missing });
     }
     let is_disambiguation = page.is_disambiguation();
     let Some(revision) = page.revisions.into_iter().next() else { return Err(LeftOut::Later) };
@@ -190,7 +197,9 @@ pub enum Revision<'a> {
     Number(u64),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Where a title leads to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pin {
     pub title: String,
     /// Titles of the redirects that lead to it.
@@ -222,6 +231,8 @@ pub struct SitePage {
 pub enum LeftOut {
     /// The site has no page of that title: it was deleted, or was never there.
     Missing,
+    /// No page can have it as its title.
+    Invalid,
     /// Its first revision is later than the date that was asked for.
     Later,
     Circle,
@@ -232,11 +243,12 @@ pub enum LeftOut {
 
 impl LeftOut {
     /// All reasons, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [Self::Missing, Self::Later, Self::Circle, Self::Unreadable, Self::Empty];
+    pub const ALL: [Self; 6] = [Self::Missing, Self::Invalid, Self::Later, Self::Circle, Self::Unreadable, Self::Empty];
 
     pub fn words(self) -> &'static str {
         match self {
             Self::Missing => "missing or deleted",
+            Self::Invalid => "not a title",
             Self::Later => "first written later",
             Self::Circle => "redirects in a circle",
             Self::Unreadable => "hidden or not readable",

@@ -6,7 +6,7 @@ use crate::base::bounded::{MAX_LINE_BYTES, lines, text_at_most};
 use crate::base::text::counted;
 use crate::base::{Compat, json_error, named};
 use crate::net::recording::Inside;
-use crate::wikipedia::api_source::{LeftOut, SitePage};
+use crate::wikipedia::api_source::{LeftOut, Pin, SitePage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -271,17 +271,16 @@ pub(super) const LEFT_OUT_FILE: &str = "left-out.jsonl";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FetchedLine {
-    Page {
+    /// Where a title leads to.
+    Revision {
         asked: String,
-        title: String,
-        /// Titles of the redirects between them.
-        names: Vec<String>,
+        pin: Pin,
+    },
+    Page {
+        page: SitePage,
         /// Titles that the lead links to, as many as were wanted.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         links: Vec<String>,
-        /// The page; absent where another line has it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        page: Option<SitePage>,
     },
     LeftOut {
         asked: String,

@@ -8,7 +8,7 @@ use super::lines::{self, Lines, Parsed, Parser, RECORD, archive_members, is_arch
 use super::{Found, ImportError, Imported, Place, Records};
 use crate::base::bounded;
 use crate::base::text::printable;
-use crate::wikipedia::api_source::SitePage;
+use crate::wikipedia::api_source::{Pin, SitePage};
 use crate::wikipedia::corpus::folder::Folder;
 use crate::wikipedia::corpus::lines_file;
 use crate::wikipedia::corpus::manifest::{About, FetchedLine, Manifest};
@@ -122,17 +122,16 @@ pub(super) fn open_frozen(path: &Path) -> Result<Records, ImportError> {
 fn frozen_records(line: u64, bytes: std::io::Result<Vec<u8>>) -> Vec<Found> {
     let place = Place { member: None, line };
     let kept = bytes.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
-    match kept {
-        Err(error) => vec![Err(ImportError::Broken { reason: format!("line {line}: {error}") })],
-        Ok(FetchedLine::Page { title, names, page, .. }) => {
-            let redirects = names.into_iter().filter(|name| *name != title);
-            let redirects = redirects.map(|name| Record::Redirect { title: name, to: title.clone() });
-            let article = page.map(|page| Record::Article(frozen_article(page)));
-            let records: Vec<Record> = redirects.chain(article).collect();
-            records.into_iter().map(|record| Ok(Imported { record, place: place.clone() })).collect()
+    let records = match kept {
+        Err(error) => return vec![Err(ImportError::Broken { reason: format!("line {line}: {error}") })],
+        Ok(FetchedLine::Revision { pin: Pin { title, names, .. }, .. }) => {
+            let names = names.into_iter().filter(|name| *name != title);
+            names.map(|name| Record::Redirect { title: name, to: title.clone() }).collect()
         }
+        Ok(FetchedLine::Page { page, .. }) => vec![Record::Article(frozen_article(page))],
         Ok(FetchedLine::LeftOut { .. } | FetchedLine::Search { .. }) => Vec::new(),
-    }
+    };
+    records.into_iter().map(|record| Ok(Imported { record, place: place.clone() })).collect()
 }
 
 fn frozen_article(page: SitePage) -> Article {
