@@ -117,6 +117,34 @@ fn examples(path: &str) -> Vec<String> {
     lines.into_iter().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }
 
+/// The table of docs/commands.md: each command, what its help says of it, and its first example.
+#[test]
+fn the_table_of_commands_is_that_of_the_help() {
+    let about = |name: &str| {
+        let line = help("").lines().find_map(|line| line.strip_prefix(&format!("  {name} ")));
+        line.expect("a line for the command").trim().to_owned()
+    };
+    let names = common::listed_commands(help(""));
+    let mut table = "| command | what it does | for instance |\n|---|---|---|\n".to_owned();
+    for name in names.iter().filter(|name| **name != "help") {
+        let paths = HELP.iter().map(|(path, _)| path.as_str());
+        let path =
+            paths.filter(|path| words(path).first() == Some(name)).find(|path| help(path).contains("\nExamples:\n"));
+        let example = examples(path.expect("a command with examples")).remove(0).replace('|', "\\|");
+        table += &format!("| `{name}` | {} | `{example}` |\n", about(name));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
+    let page = std::fs::read_to_string(&path).expect("the page");
+    let (before, rest) = page.split_once("<!-- commands: begin -->\n").expect("a place for the table");
+    let (shown, after) = rest.split_once("<!-- commands: end -->").expect("the end of the table");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let page = format!("{before}<!-- commands: begin -->\n{table}<!-- commands: end -->{after}");
+        std::fs::write(&path, page).expect("the page can be written");
+    } else {
+        assert_eq!(shown, table, "run UPDATE_DOCS=1 cargo test --test it table_of_commands");
+    }
+}
+
 /// Examples that ask a server, are one, or read a file that only their users have.
 fn needs_others(example: &str) -> bool {
     let server =
