@@ -50,6 +50,15 @@ class Call(TypedDict):
     copied: NotRequired[bool]  # whether it was copied from the episode that this one branches off; absent if not
 
 
+class Hit(TypedDict):
+    id: str  # the passage's id; empty where a retriever gives none
+    title: str  # title of its page; empty where a retriever gives none
+    rank: int  # its place, from 1
+    score: NotRequired[float]  # the retriever's score
+    shown: int  # characters of its text in the observation
+    sentences: NotRequired[list[list[int]]]  # as those of the page
+
+
 class Provenance(TypedDict):
     """Where an observation came from."""
 
@@ -62,6 +71,7 @@ class Provenance(TypedDict):
     fetched_at: str  # RFC 3339 in UTC; empty for frozen sources
     sha256: str  # SHA-256 of the answer as received, or of an article's text in a corpus; the corpus's id where it has no page of that name
     sentences: NotRequired[list[list[int]]]  # which given sentences are whole in the observation: [block, from, to]
+    hits: NotRequired[list[Hit]]  # the passages of the tool passages, the best first
 
 
 class Step(TypedDict):
@@ -70,7 +80,7 @@ class Step(TypedDict):
     n: int  # number of the step
     sample: NotRequired[int]  # which sample of a vote it belongs to; absent for steps of an agent
     thought: str | None  # what the model thought
-    tool: Literal['search', 'lookup', 'finish', 'think', 'invalid', 'other', None]  # the tool used; null when the episode ended before one was
+    tool: Literal['search', 'lookup', 'passages', 'document', 'finish', 'think', 'invalid', 'other', None]  # the tool used; null when the episode ended before one was
     input: str | None  # the tool's argument
     action_text: str | None  # the action as the model wrote it
     observation: str | None  # what the tool answered
@@ -517,7 +527,7 @@ class StepRow(TypedDict):
     cache_write_tokens: int | None  # of its prompts, written to that cache
     reasoning_tokens: int | None  # of its completions
     sentences_shown: str | None  # JSON list of `[block, from, to]` (formats.md)
-    passages: str | None  # JSON list of `{id, title, rank, score, shown}` of the tool `passages`
+    passages: str | None  # JSON list of `{id, title, rank, score, shown, sentences}` of the tool `passages`
     run: str | None  # the folder's name, or path if two share a name
     dataset: str | None  # its name
     protocol: str | None  # its id

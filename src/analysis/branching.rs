@@ -241,7 +241,7 @@ impl Branching {
     fn edit(&self, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Result<Option<Edit>, RunError> {
         match self.rule.as_deref() {
             Some("gold-page") => Ok(evidence.and_then(|evidence| gold_page(trajectory, evidence)).map(|title| Edit {
-                action: Some((Tool::Search, title)),
+                action: Some((searching(trajectory), title)),
                 by: "gold-page".to_owned(),
                 ..Edit::default()
             })),
@@ -277,6 +277,12 @@ impl Branching {
     }
 }
 
+/// The tool by which the episode looks for pages.
+fn searching(trajectory: &Trajectory) -> Tool {
+    let retrieves = trajectory.steps.iter().any(|step| step.tool == Some(Tool::Passages));
+    if retrieves { Tool::Passages } else { Tool::Search }
+}
+
 fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String> {
     let pages = &evidence.groups().first()?.pages;
     let opened = |page: &&String| {
@@ -299,7 +305,8 @@ impl At {
         let place = match self {
             Self::Step(step) => Ok(step),
             Self::LastSearch => {
-                let last = trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search));
+                let last =
+                    trajectory.steps.iter().rposition(|step| matches!(step.tool, Some(Tool::Search | Tool::Passages)));
                 last.map(|at| at + 1).ok_or_else(|| "no search".to_owned())
             }
             Self::Parting => match right.of(&trajectory.id)? {

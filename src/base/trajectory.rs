@@ -292,6 +292,17 @@ impl Provenance {
         let shown = self.hits.iter().filter(|hit| hit.shown > 0).map(|hit| hit.title.as_str());
         shown.chain(Some(self.title.as_str()).filter(|_| self.hits.is_empty()))
     }
+
+    /// The same on one line, each once: `Hafnium · Copenhagen`.
+    pub fn titles_line(&self) -> String {
+        let mut titles: Vec<&str> = Vec::new();
+        for title in self.titles() {
+            if !titles.contains(&title) {
+                titles.push(title);
+            }
+        }
+        titles.join(" · ")
+    }
 }
 
 /// A passage that was found for a query, and how much of it the model was shown.

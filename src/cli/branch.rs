@@ -13,6 +13,7 @@ use crate::analysis::report::console::stdout;
 use crate::analysis::results::{GradedRun, RunRef};
 use crate::base::Tool;
 use crate::base::text::{counted, shell_word, visible_line};
+use crate::prompting::parse_action;
 use crate::prompting::protocol;
 use crate::runner::branch::{CONTROL, EDITED, MAX_PLACEBOS, PLACEBO, refuse_other_edit};
 use crate::runner::experiment::{Experiment, ExperimentFile, Output};
@@ -123,9 +124,11 @@ fn other_run(text: &str) -> Result<RunRef, String> {
 fn action(text: &str) -> Result<(Tool, String), String> {
     let first = text.chars().next().unwrap_or_default();
     let lowered: String = first.to_lowercase().chain(text.chars().skip(1)).collect();
-    match Tool::parse_action(&lowered) {
-        (tool @ (Tool::Search | Tool::Lookup | Tool::Finish), input) => Ok((tool, input.to_owned())),
-        _ => Err("an action is Search[TEXT], Lookup[TEXT] or Finish[TEXT]".to_owned()),
+    match parse_action(&lowered) {
+        (Tool::Invalid | Tool::Other | Tool::Think, _) => {
+            Err("an action is Search[TEXT], Lookup[TEXT], Passages[TEXT], Document[ID] or Finish[TEXT]".to_owned())
+        }
+        action => Ok(action),
     }
 }
 

@@ -8,10 +8,10 @@ use crate::analysis::report::console::{binary_stdout, stderr, stdout, stdout_is_
 use crate::analysis::report::{View, counted};
 use crate::base::line_diff::{AROUND, LineDiff, line_diff};
 use crate::base::text::{shell_word, visible, visible_line};
-use crate::base::{Decoding, Method, Prompt, Question, Request, sha256_hex};
+use crate::base::{Decoding, Method, Prompt, Question, Request, Tool, ToolSet, sha256_hex};
 use crate::prompting::protocol::direct::Direct;
 use crate::prompting::protocol::{self, Dialogue, Layout, OptionError, Options, Protocol, Setup, Turn};
-use crate::prompting::{self, Checked, PromptError, PromptSource, RenderSettings, Rendered, texts};
+use crate::prompting::{self, Checked, Exemplar, PromptError, PromptSource, RenderSettings, Rendered, texts};
 use crate::runner::experiment::{VariantSettings, shipped};
 use crate::runner::{find_protocol, usual_protocol};
 use anyhow::Context as _;
@@ -207,7 +207,9 @@ pub(super) fn new_prompt(args: &NewArgs) -> anyhow::Result<u8> {
     // A name that begins with a minus would be a flag.
     let file = shell_word(&if args.file.starts_with('-') { format!("./{}", args.file) } else { args.file.clone() });
     let claims = if made.prompt.question_label == "Claim" { "datasets/sample-claims.jsonl " } else { "" };
-    say(format_args!("next:\n  wikitrail prompt check {file}\n  wikitrail run {claims}--prompt {file}"));
+    let passages = made.prompt.exemplars.iter().flat_map(Exemplar::tools).any(|tool| tool == Tool::Passages);
+    let tools = if passages { " --tools passages" } else { "" };
+    say(format_args!("next:\n  wikitrail prompt check {file}\n  wikitrail run {claims}--prompt {file}{tools}"));
     Ok(failure::OK)
 }
 
@@ -257,6 +259,9 @@ pub(super) struct How {
     /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]
     pub(super) option: Vec<String>,
+    /// Tools that the agent is offered [default: search,lookup].
+    #[arg(long, value_name = "TOOLS", value_parser = ToolSet::ALL.map(ToolSet::name))]
+    pub(super) tools: Option<String>,
     /// File with protocol texts, in the form of `wikitrail docs protocol-texts` [default: built in, in the prompt's language].
     #[arg(long, value_name = "FILE")]
     pub(super) texts: Option<String>,
@@ -287,7 +292,9 @@ pub(super) struct Preview {
 
 impl How {
     pub(super) fn preview(&self, prompt: &str) -> anyhow::Result<Preview> {
-        let options = options(&self.option)?;
+        let mut options = options(&self.option)?;
+        let other = self.tools.as_ref().filter(|tools| *tools != ToolSet::default().name());
+        options.0.extend(other.map(|tools| (protocol::TOOLS.to_owned(), tools.clone())));
         let method = match self.method {
             Method::ReactThenCotSc => Method::React,
             Method::CotSc | Method::CotScThenReact => Method::Cot,
@@ -295,7 +302,8 @@ impl How {
         };
         let source = prompting::load(prompt, self.instruction.as_deref(), &shipped::file)?;
         let usual = |model: &str| {
-            usual_protocol(&VariantSettings { model: Some(model.to_owned()), ..VariantSettings::default() }, &source)
+            let (model, tools) = (Some(model.to_owned()), self.tools.clone());
+            usual_protocol(&VariantSettings { tools, model, ..VariantSettings::default() }, &source)
         };
         let (of_model, of_chat) = (usual(self.model.as_deref().unwrap_or("baseline"))?, usual("openai:NAME")?);
         let id = self.protocol.as_deref().unwrap_or(of_model);

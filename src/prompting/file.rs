@@ -235,7 +235,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
 }
 
 /// Parses an action as the paper's loop does: the first letter may be upper case.
-pub(super) fn parse_action(action: &str) -> (Tool, String) {
+pub fn parse_action(action: &str) -> (Tool, String) {
     let mut chars = action.chars();
     let Some(first) = chars.next() else { return (Tool::Invalid, String::new()) };
     let lowered: String = first.to_lowercase().chain(chars).collect();

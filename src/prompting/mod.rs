@@ -29,7 +29,7 @@ mod render;
 pub mod texts;
 
 pub use bytes::PromptError;
-pub use file::{Exemplar, PromptFile, QUESTION_LABELS};
+pub use file::{Exemplar, PromptFile, QUESTION_LABELS, parse_action};
 pub use load::{Checked, PromptSource, check, file_of, load, source};
 pub use new::new;
 pub(crate) use reader::{Entry, Fault, Reader, Table, quoted};

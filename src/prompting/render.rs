@@ -219,7 +219,8 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         examples: exemplar_turns(job),
         ..Frame::default()
     };
-    let tools = numbered::verbs(job.settings.protocol.offers(), ", ");
+    let apart = if job.file.language.starts_with("zh") { "、" } else { ", " };
+    let tools = numbered::verbs(job.settings.protocol.offers(), apart, apart);
     for (key, text) in job.texts.occasions() {
         frame.texts.insert(key.to_owned(), text.fill_known(|slot| Some(&*tools).filter(|_| slot == "tools")).into());
     }
@@ -228,7 +229,7 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         let own = [("feedback", &job.file.texts.feedback), ("force_stop", &job.file.texts.force_stop)];
         for (key, text) in own {
             if let Some(text) = text {
-                frame.texts.insert(key.to_owned(), Arc::from(text.as_str()));
+                frame.texts.insert(key.to_owned(), text.replace("{tools}", &tools).into());
             }
         }
     }

@@ -146,7 +146,7 @@ impl State {
     /// What an episode is expected to take: at first the estimate from its prompt, later what others took.
     fn expected(&self, agent: &Agent, episode: &Episode) -> Spent {
         let (ended, took) = self.ended.get(&episode.variant.name).copied().unwrap_or_default();
-        let mut load = agent.approach.forecast(&episode.question).expected.share(PRIOR, 1);
+        let mut load = agent.approach.forecast(&episode.question, agent.session.passages).expected.share(PRIOR, 1);
         load += took;
         let Load { calls, usage } = load.share(1, PRIOR + ended);
         Spent::of(calls, usage, agent.price)

@@ -8,7 +8,7 @@ use crate::base::{Branch, BranchEdit, Call, Fork, Message, Provenance, Step, Too
 use crate::prompting::protocol::{Frame, Kind, Protocol, Spacing};
 use crate::runner::agent::{Acting, Approach};
 use crate::runner::store::RunFolder;
-use crate::scoring::{GoldEvidence, is_same_page, page_title};
+use crate::scoring::{GoldEvidence, is_same_page, page_title, search_missed};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -346,7 +346,7 @@ impl Titles {
     }
 
     pub(crate) fn add_opened(&mut self, trajectory: &Trajectory) {
-        let found = |step: &&Step| !step.observation.as_deref().unwrap_or_default().starts_with("Could not find");
+        let found = |step: &&Step| !search_missed(step);
         let provenances = trajectory.steps.iter().filter(found).filter_map(|step| step.provenance.as_ref());
         self.0.extend(provenances.flat_map(Provenance::titles).map(str::to_owned));
     }

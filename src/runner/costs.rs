@@ -47,7 +47,7 @@ impl Estimate {
             let Some(agent) = job.agents.get(&episode.variant.name) else { continue };
             let (due, forecast) = rows.entry(&episode.variant.name).or_default();
             *due += 1;
-            *forecast += agent.approach.forecast(&episode.question);
+            *forecast += agent.approach.forecast(&episode.question, agent.session.passages);
         }
         let mut estimate = Self::default();
         let prices = job.prices();

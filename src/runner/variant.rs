@@ -16,13 +16,14 @@ use crate::prompting::{self, Exemplar, ExemplarOrder, PromptFile, PromptSource, 
 use crate::runner::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
 use crate::runner::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
 use crate::wikipedia::SessionOptions;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum tokens of a direct answer, reasoning included, unless another number is set.
 const DIRECT_TOKENS: u32 = 256;
 const PROMPTS: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/fever.toml"];
-/// The prompt of agents that are offered passages.
-const PASSAGES_PROMPT: &str = "prompts/hotpotqa-passages.toml";
+/// The prompts of agents that are offered passages, for questions and for claims.
+const PASSAGES_PROMPTS: [&str; 2] = ["prompts/hotpotqa-passages.toml", "prompts/fever-passages.toml"];
 /// Protocols whose agents can be offered passages.
 const OFFERS_PASSAGES: [&str; 3] = [protocol::robust::ID, protocol::native::ID, protocol::lagent::ID];
 
@@ -99,7 +100,8 @@ fn offers_passages(settings: &VariantSettings) -> bool {
 impl<'a> Builder<'a> {
     fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
         let settings = &spec.settings;
-        let usual_prompt = if offers_passages(settings) { PASSAGES_PROMPT } else { PROMPTS[usize::from(claims)] };
+        let usual_prompts = if offers_passages(settings) { PASSAGES_PROMPTS } else { PROMPTS };
+        let usual_prompt = usual_prompts[usize::from(claims)];
         let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
         let prompt = prompting::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
         let method = settings.method.as_deref().unwrap_or(Method::React.name());
@@ -110,6 +112,13 @@ impl<'a> Builder<'a> {
         let usual = usual_protocol(settings, &prompt)?;
         let mut options = Options(settings.option.clone().unwrap_or_default());
         let id = settings.protocol.as_deref().unwrap_or(usual);
+        if let Some(tools) = options.get(protocol::TOOLS) {
+            let tools = excerpt(tools);
+            return Err(RunError::usage(
+                format!("--option tools={tools} has a flag of its own"),
+                format!("use --tools {tools}"),
+            ));
+        }
         if let Some(tools) = settings.tools.as_deref().filter(|_| offers_passages(settings)) {
             if method.agent().is_some() && !OFFERS_PASSAGES.contains(&id) {
                 return Err(RunError::usage(
@@ -182,7 +191,7 @@ impl<'a> Builder<'a> {
             source: Arc::clone(&wiki.source),
             session: SessionOptions {
                 wording,
-                passages: self.settings.passages.unwrap_or(SessionOptions::default().passages),
+                passages: self.passages(wiki),
                 observation_chars: self.settings.observation_chars,
                 ..SessionOptions::default()
             },
@@ -205,9 +214,15 @@ impl<'a> Builder<'a> {
         let (name, offered) = (excerpt(&self.prompt_name), offered.name());
         Some(format!(
             "note: the exemplars of `{name}` show the tool `{}`, and the agent is offered `{offered}`\n\
-             hint: use --shots 0, or a prompt whose exemplars use these tools, such as {PASSAGES_PROMPT}",
-            tool.name()
+             hint: use --shots 0, or a prompt whose exemplars use these tools, such as {}",
+            tool.name(),
+            PASSAGES_PROMPTS[usize::from(self.claims)]
         ))
+    }
+
+    /// How many passages a call shows: as set, or as many as the retriever's address says.
+    fn passages(&self, wiki: &BuiltWiki) -> usize {
+        self.settings.passages.or(wiki.passages).unwrap_or(SessionOptions::default().passages)
     }
 
     /// Refuses tools that the source of pages has nothing for.
@@ -268,8 +283,11 @@ impl<'a> Builder<'a> {
     ) -> Result<Variant, RunError> {
         let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
         let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
-        let by_name =
+        let mut by_name: BTreeMap<String, serde_json::Value> =
             by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect();
+        if self.protocol.offers() != ToolSet::default() && self.method.agent().is_some() {
+            by_name.insert("passages".to_owned(), self.passages(wiki).into());
+        }
         let (decoding, direct_max_tokens) = (self.decoding(self.method).into(), self.direct_max_tokens());
         let (max_steps, voting) = (Some(self.max_steps()), self.voting());
         Ok(Variant {

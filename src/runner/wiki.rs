@@ -30,6 +30,8 @@ pub(super) struct BuiltWiki {
     pub(super) label: String,
     /// What a large corpus or a retriever is, in words.
     pub(super) about: Option<String>,
+    /// How many passages the address of a retriever asks for.
+    pub(super) passages: Option<usize>,
 }
 
 impl BuiltWiki {
@@ -62,14 +64,15 @@ impl<'a> WikiSettings<'a> {
         let base = self.0.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
         let settings = self.live(limiters);
         let options = ArticleOptions { drop_footnote_marks: !is_on(self.0.keep_footnotes) };
-        let mut about = None;
+        let (mut about, mut passages) = (None, None);
         let (source, origin): (Arc<dyn Source>, String) = match label.split_once(':').unwrap_or((label, "")) {
             ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), site(base)),
             ("api", "") => (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), site(base)),
             ("retriever", address) => {
                 let address = RetrieverAddress::parse(address)?;
                 let label = address.label();
-                about = Some(format!("{label}: each search opens the article of the best passages"));
+                about = Some(format!("{label}: a search opens the article of the best passages"));
+                passages = Some(address.count());
                 (Arc::new(RetrieverSource::new(&address, &settings)?), site(label.trim_start_matches("retriever:")))
             }
             ("corpus", dir) if !dir.is_empty() => corpus(dir, &mut about)?,
@@ -78,7 +81,7 @@ impl<'a> WikiSettings<'a> {
                 return Err(RunError::usage(message, "sources are `corpus:DIR`, `api`, `html` and `retriever:URL`"));
             }
         };
-        Ok(BuiltWiki { source, origin: Some(origin), kind: self.kind(), label: self.label(), about })
+        Ok(BuiltWiki { source, origin: Some(origin), kind: self.kind(), label: self.label(), about, passages })
     }
 
     /// The site's API, which a freeze asks for revisions. Sends nothing.

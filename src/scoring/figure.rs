@@ -161,8 +161,8 @@ figures! {
         "calls that the limit of tokens cut, or that did not fit into the model's context";
     DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(with_calls(episode)?).declined()))
         "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
-    SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
-    LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
+    SEARCHES "searches" Neither Count(|episode| uses(episode, &[Tool::Search, Tool::Passages])) "steps that searched";
+    LOOKUPS "lookups" Neither Count(|episode| uses(episode, &[Tool::Lookup])) "steps that looked a keyword up";
     MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)
         "searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error";
     REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)?))
@@ -242,8 +242,8 @@ fn repairs(episode: &ScoredEpisode) -> Option<impl Iterator<Item = &Repair>> {
     Some(with_calls(episode)?).filter(|trajectory| trajectory.compat.is_some()).map(|one| one.repairs.iter())
 }
 
-fn uses(episode: &ScoredEpisode, tool: Tool) -> Option<u64> {
-    count(with_steps(episode)?.steps.iter().filter(|step| step.tool == Some(tool)))
+fn uses(episode: &ScoredEpisode, tools: &[Tool]) -> Option<u64> {
+    count(with_steps(episode)?.steps.iter().filter(|step| step.tool.is_some_and(|tool| tools.contains(&tool))))
 }
 
 fn missed_searches(episode: &ScoredEpisode) -> Option<u64> {

@@ -161,13 +161,14 @@ impl<'a> Observed<'a> {
     }
 
     fn document(&mut self, step: &Step, observation: &'a str) {
-        let page = step.provenance.as_ref().filter(|_| !search_missed(step));
-        if let Some(page) = page {
-            self.open(page_key(&page.title));
-            self.texts += 1;
-            self.show(observation);
-            self.read.push(observation);
+        if search_missed(step) {
+            return;
         }
+        // A foreign record does not say which page it is from.
+        if let Some(page) = &step.provenance {
+            self.open(page_key(&page.title));
+        }
+        self.other(observation);
     }
 
     fn open(&mut self, page: String) {

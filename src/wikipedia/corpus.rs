@@ -160,15 +160,20 @@ impl Corpus {
         Ok(FoundPassage { id: format!("{number}.{block}"), title, text, score: Some(score), sentences })
     }
 
-    /// The article of a number, or of a passage's id, which is the number and the passage's place in the article.
+    /// The article of a passage, whose id is the article's number and the passage's place in it: `17.2`, also as it is
+    /// shown, `(id 17.2)`.
     fn document_found(&self, id: &str) -> Result<Found, CorpusError> {
-        let id = id.trim();
-        let number = id.split_once('.').map_or(id, |(number, _)| number).parse().ok();
-        let Some(number) = number.filter(|number| *number < self.count()) else {
-            let provenance = self.provenance(id, self.id.clone());
-            return Ok(Found::Nothing { blocks: no_results(), provenance });
-        };
-        Ok(self.page_found(&*self.articles.page(number)?))
+        let written = id.trim().trim_matches(['(', ')']).trim();
+        let parts = written.strip_prefix("id ").unwrap_or(written).split_once('.');
+        let number = |digits: &str| digits.parse::<u32>().ok().filter(|number| number.to_string() == digits);
+        let place = parts.and_then(|(article, block)| Some((number(article)?, number(block)?)));
+        if let Some((article, block)) = place.filter(|(article, _)| *article < self.count()) {
+            let page = self.articles.page(article)?;
+            if (block as usize) < page.blocks.len() {
+                return Ok(self.page_found(&page));
+            }
+        }
+        Ok(Found::Nothing { blocks: no_results(), provenance: self.provenance(id, self.id.clone()) })
     }
 
     fn page_found(&self, page: &Page) -> Found {

@@ -75,7 +75,7 @@ pub(crate) fn passages(passages: &[FoundPassage]) -> (String, Vec<Range<usize>>)
     for (rank, FoundPassage { id, title, text, .. }) in (1..).zip(passages) {
         let apart = if rank > 1 { "\n\n" } else { "" };
         let id = if id.is_empty() { String::new() } else { format!("(id {id})") };
-        let heading = [format!("[{rank}]"), title.clone(), id];
+        let heading = [format!("[{rank}]"), title.replace(char::is_control, " "), id];
         let heading: Vec<String> = heading.into_iter().filter(|part| !part.is_empty()).collect();
         shown.extend([apart, &heading.join(" "), "\n"]);
         places.push(shown.len()..shown.len() + text.len());

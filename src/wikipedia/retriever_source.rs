@@ -18,6 +18,8 @@ const NAME: &str = "retriever";
 /// Passages that are asked for unless told otherwise, as Search-R1 does, and at most.
 const DEFAULT_TOP_K: u32 = 3;
 const MAX_TOP_K: u32 = 100;
+/// Characters of a passage's id that are kept.
+const MAX_ID: usize = 100;
 
 /// Where a retriever is, and how many passages it is asked for. Not printable: the address may hold a password.
 pub struct RetrieverAddress {
@@ -43,6 +45,11 @@ impl RetrieverAddress {
             url.set_path("/retrieve");
         }
         Ok(Self { url, topk })
+    }
+
+    /// How many passages it asks for.
+    pub(crate) fn count(&self) -> usize {
+        self.topk as usize
     }
 
     /// The source as it is recorded: `retriever:URL?topk=K`, without user part.
@@ -166,7 +173,7 @@ fn passage(hit: &Value) -> Option<FoundPassage> {
     let title = title.trim();
     let title = title.strip_prefix('"').and_then(|title| title.strip_suffix('"')).unwrap_or(title);
     let id = match &document["id"] {
-        Value::String(id) => id.clone(),
+        Value::String(id) => printable(id, MAX_ID),
         Value::Number(id) => id.to_string(),
         _ => String::new(),
     };

@@ -5,7 +5,6 @@ use super::observe::{self, ObservationFormat, Part};
 use super::source::{Found, FoundPassage, NO_RESULTS, Retrieval, SentenceMap, Source, SourceError};
 use crate::base::{Compat, Failure, PassageHit, Provenance, Service, Tool, Wording};
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Limits of a session, and its language.
@@ -145,12 +144,15 @@ impl Session {
         page.provenance(found, self.observation.strip_prefix(&before).unwrap_or_default())
     }
 
-    fn cut(&mut self) {
-        let Some(limit) = self.options.observation_chars else { return };
-        if let Some((end, _)) = self.observation.char_indices().nth(limit) {
-            self.observation.truncate(end);
-            self.observation.push('…');
-        }
+    /// Cuts the observation, and returns where its own text ends.
+    fn cut(&mut self) -> usize {
+        let limit = self.options.observation_chars;
+        let Some((end, _)) = limit.and_then(|limit| self.observation.char_indices().nth(limit)) else {
+            return self.observation.len();
+        };
+        self.observation.truncate(end);
+        self.observation.push('…');
+        end
     }
 
     /// Opens a page that is at hand, as a search that finds it does.
@@ -273,34 +275,15 @@ impl Session {
         let mut provenance = found.provenance().clone();
         let Found::Passages { passages, .. } = found else {
             self.format.no_passages().clone_into(&mut self.observation);
+            self.cut();
             return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
         };
         let (text, places) = observe::passages(&passages);
         self.observation = text;
-        self.cut();
+        let end = self.cut();
         let places = (1..).zip(&*passages).zip(places);
-        provenance.hits = places.map(|((rank, passage), place)| self.hit(rank, passage, place)).collect();
+        provenance.hits = places.map(|((rank, passage), place)| hit(rank, passage, place.start, end)).collect();
         Ok(Observation { provenance: Some(provenance), ..Observation::default() })
-    }
-
-    /// What the observation shows of a passage whose text would be at this `place` in it.
-    fn hit(&self, rank: usize, passage: &FoundPassage, place: Range<usize>) -> PassageHit {
-        let bytes = self.shown_at(place.start, &passage.text);
-        let shown = passage.text.char_indices().take_while(|(at, c)| at + c.len_utf8() <= bytes).count();
-        PassageHit {
-            id: passage.id.clone(),
-            title: passage.title.clone(),
-            rank,
-            score: passage.score,
-            shown,
-            sentences: passage.sentence_ranges(bytes),
-        }
-    }
-
-    /// How many bytes of a text the observation shows that has it at this place, or was cut in it or before.
-    fn shown_at(&self, place: usize, text: &str) -> usize {
-        let rest = self.observation.get(place..).unwrap_or_default();
-        text.bytes().zip(rest.bytes()).take_while(|(text, shown)| text == shown).count()
     }
 
     /// Shows a document whole, its title on the first line.
@@ -311,16 +294,17 @@ impl Session {
             Found::Disambiguation { title, blocks, provenance, .. } => (title, blocks, None, provenance),
             other => {
                 self.observation = self.format.no_document(id);
+                self.cut();
                 let provenance = Some(other.provenance().clone());
                 return Ok(Observation { provenance, missed: true, ..Observation::default() });
             }
         };
         self.observation = format!("{title}\n{}", blocks.join("\n"));
-        self.cut();
+        let end = self.cut();
         if let Some(sentences) = sentences {
             let mut at = title.len() + 1;
             let places = blocks.iter().enumerate().map(|(number, block)| {
-                let shown = self.shown_at(at, block);
+                let shown = end.saturating_sub(at).min(block.len());
                 at += block.len() + 1;
                 (number, 0..shown)
             });
@@ -393,6 +377,19 @@ impl Session {
         lookup.shown += 1;
         self.observation = self.format.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
         Some(lookup.shown - 1)
+    }
+}
+
+/// What an observation that ends at `end` shows of a passage whose text begins at `start`; both in bytes.
+fn hit(rank: usize, passage: &FoundPassage, start: usize, end: usize) -> PassageHit {
+    let bytes = end.saturating_sub(start).min(passage.text.len());
+    PassageHit {
+        id: passage.id.clone(),
+        title: passage.title.clone(),
+        rank,
+        score: passage.score,
+        shown: passage.text.get(..bytes).map_or(0, |shown| shown.chars().count()),
+        sentences: passage.sentence_ranges(bytes),
     }
 }
 

@@ -118,7 +118,7 @@ fn a_host_searches_and_looks_up_over_stdio() {
              last result's}",
         ),
         (18, "the page has paragraphs 1 to 2"),
-        (21, "There is no document with the id 99. `passages` gives ids"),
+        (21, "There is no document with the id 99."),
         (22, "`k` is a number from 1 to 100"),
     ] {
         assert_eq!((&answer(id)["result"]["isError"], text(&answer(id))), (&json!(true), sentence));

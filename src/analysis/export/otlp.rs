@@ -213,7 +213,7 @@ impl<'a> Trace<'a> {
         attributes.optional("gen_ai.tool.call.result", step.observation.as_deref());
         place(&mut attributes, step);
         if let Some(page) = &step.provenance {
-            attributes.text("wikitrail.page.title", &page.title);
+            attributes.text("wikitrail.page.title", &page.titles_line());
             attributes.text("wikitrail.page.url", &page.url);
             attributes.count("wikitrail.page.revid", page.revid);
         }

@@ -112,17 +112,6 @@ pub(in crate::analysis::report) fn source(provenance: &Provenance) -> String {
     }
 }
 
-/// The titles of the pages that were shown, each once.
-pub(in crate::analysis::report) fn titles(provenance: &Provenance) -> String {
-    let mut titles: Vec<&str> = Vec::new();
-    for title in provenance.titles() {
-        if !titles.contains(&title) {
-            titles.push(title);
-        }
-    }
-    titles.join(" · ")
-}
-
 /// The host of an address; the whole text where it is none.
 fn host_of(url: &str) -> &str {
     let Some((_, behind)) = url.split_once("://") else { return url };

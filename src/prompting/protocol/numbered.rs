@@ -61,9 +61,9 @@ pub(super) fn verb(tool: Tool) -> &'static str {
 }
 
 /// The verbs of the tools that are offered, the answer's behind `last`: `Search, Lookup and Finish`.
-pub(crate) fn verbs(tools: ToolSet, last: &str) -> String {
+pub(crate) fn verbs(tools: ToolSet, between: &str, last: &str) -> String {
     let before: Vec<&str> = tools.tools().iter().map(|tool| verb(*tool)).collect();
-    format!("{}{last}{}", before.join(", "), verb(Tool::Finish))
+    format!("{}{last}{}", before.join(between), verb(Tool::Finish))
 }
 
 /// A step in the common form, from the action that the environment read; `invalid` gives the environment's error.

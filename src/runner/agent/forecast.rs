@@ -82,16 +82,17 @@ impl Load {
 }
 
 impl Approach {
-    pub fn forecast(&self, question: &Question) -> Forecast {
+    /// Of one question, where a call of the tool `passages` shows so many of them.
+    pub fn forecast(&self, question: &Question, passages: usize) -> Forecast {
         match self {
-            Self::Act(acting) => acting.forecast(question),
+            Self::Act(acting) => acting.forecast(question, passages),
             Self::Answer(answering) => answering.forecast(question),
             Self::Vote(answering, voting) => answering.votes(voting, question),
             Self::ActThenVote(acting, answering, voting) => {
-                backed_off(acting.forecast(question), answering.votes(voting, question))
+                backed_off(acting.forecast(question, passages), answering.votes(voting, question))
             }
             Self::VoteThenAct(answering, voting, acting) => {
-                backed_off(answering.votes(voting, question), acting.forecast(question))
+                backed_off(answering.votes(voting, question), acting.forecast(question, passages))
             }
         }
     }
@@ -117,19 +118,21 @@ fn growing(calls: usize, first: usize, growth: usize) -> usize {
 }
 
 impl Acting {
-    fn forecast(&self, question: &Question) -> Forecast {
+    fn forecast(&self, question: &Question, passages: usize) -> Forecast {
         let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
         let (protocol, setup) = (&self.protocol, &self.setup);
         let thought = setup.thoughts.then(|| "x".repeat(THOUGHT));
         let reply = protocol.step(1, thought.as_deref(), Tool::Search, &"x".repeat(INPUT)).len();
         let labels = protocol.observation(1, "").len();
+        // A passage is about as long as the first sentences of a page.
+        let shown = if protocol.offers().offers(Tool::Passages) { passages } else { 1 };
         let usual = if question.answer_kind == AnswerKind::Label { CLAIM_STEPS } else { STEPS };
         let steps = usual.min(setup.max_steps);
-        let expected = Load::of(steps, growing(steps, first, reply + labels + OBSERVATION), steps * reply);
+        let expected = Load::of(steps, growing(steps, first, reply + labels + shown * OBSERVATION), steps * reply);
 
         // A missing action costs a second call, so each step may have two.
         let completion = setup.decoding.max_total_tokens() as usize * BYTES_PER_TOKEN;
-        let long = growing(setup.max_steps, first, 2 * completion + labels + LONG_OBSERVATION);
+        let long = growing(setup.max_steps, first, 2 * completion + labels + shown * LONG_OBSERVATION);
         let calls = 2 * setup.max_steps;
         let most = Load::of(calls, 2 * long + setup.max_steps * completion, calls * completion);
         Forecast { expected, most }
@@ -185,7 +188,7 @@ mod tests {
     #[test]
     fn an_agent_takes_the_usual_steps_and_never_more_than_it_may() {
         let calls = |max_steps, question: &Question| {
-            let Forecast { expected, most } = act("react-paper", max_steps).forecast(question);
+            let Forecast { expected, most } = act("react-paper", max_steps).forecast(question, 3);
             assert!(tokens(expected) <= tokens(most) && expected.calls <= most.calls);
             (expected.calls, most.calls)
         };
@@ -195,7 +198,8 @@ mod tests {
             [(4, 14), (3, 14), (2, 4), (0, 0)]
         );
         // Four prompts of 8,000 bytes and what was asked and read: 2,000 tokens each and some more.
-        let Usage { prompt_tokens, completion_tokens, .. } = act("react-paper", 7).forecast(&question()).expected.usage;
+        let Usage { prompt_tokens, completion_tokens, .. } =
+            act("react-paper", 7).forecast(&question(), 3).expected.usage;
         assert!((8_500..9_500).contains(&prompt_tokens), "{prompt_tokens}");
         assert!((150..250).contains(&completion_tokens), "{completion_tokens}");
     }
@@ -203,7 +207,7 @@ mod tests {
     #[test]
     fn every_protocol_has_a_forecast() {
         for id in crate::prompting::protocol::IDS {
-            let forecast = act(id, 5).forecast(&question());
+            let forecast = act(id, 5).forecast(&question(), 3);
             assert_eq!((forecast.expected.calls, forecast.most.calls), (4, 10), "{id}");
             assert!(tokens(forecast.expected) > 100, "{id}");
         }
@@ -213,14 +217,14 @@ mod tests {
     fn votes_and_back_offs_add_up() {
         let answering = Answering { setup: setup(7), reasons: true, oracle_context: false };
         let voting = Voting { samples: 21, ..Voting::default() };
-        let one = Approach::Answer(answering.clone()).forecast(&question());
-        let vote = Approach::Vote(answering.clone(), voting).forecast(&question());
+        let one = Approach::Answer(answering.clone()).forecast(&question(), 3);
+        let vote = Approach::Vote(answering.clone(), voting).forecast(&question(), 3);
         assert_eq!((vote.expected.calls, vote.most.calls), (21, 42));
         assert_eq!(tokens(vote.expected), 21 * tokens(one.expected));
         let act = act("react-paper", 7);
         let Approach::Act(acting) = act.clone() else { panic!("an agent") };
-        let both = Approach::ActThenVote(acting, answering, voting).forecast(&question());
+        let both = Approach::ActThenVote(acting, answering, voting).forecast(&question(), 3);
         assert_eq!((both.expected.calls, both.most.calls), (4 + 11, 14 + 42));
-        assert_eq!(tokens(both.most), tokens(act.forecast(&question()).most) + tokens(vote.most));
+        assert_eq!(tokens(both.most), tokens(act.forecast(&question(), 3).most) + tokens(vote.most));
     }
 }

@@ -40,6 +40,7 @@ const SHIPPED: &[(&str, &[u8])] = shipped![
     "prompts/fever.toml",
     "prompts/hotpotqa-zh.toml",
     "prompts/hotpotqa-passages.toml",
+    "prompts/fever-passages.toml",
     "prompts/protocols/en.toml",
     "prompts/protocols/zh.toml",
 ];

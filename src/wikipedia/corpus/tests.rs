@@ -2,7 +2,7 @@
 
 use super::{Corpus, CorpusError};
 use crate::base::{Compat, Tool};
-use crate::wikipedia::{Found, Session, SessionOptions};
+use crate::wikipedia::{Found, Retrieval, Session, SessionOptions, Source as _};
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write as _;
 use std::sync::Arc;
@@ -194,4 +194,39 @@ fn faults_name_file_line_and_field() {
     );
     let error = Corpus::open(std::path::Path::new("/nonexistent")).map(|_| ()).expect_err("no folder");
     assert!(error.hint().is_some_and(|hint| hint.contains("articles.jsonl")), "{error}");
+}
+
+#[tokio::test]
+async fn documents_are_found_by_the_ids_of_passages_alone() {
+    let lines = "{\"title\": \"Ada\", \"blocks\": [\"Ada wrote programs.\", \"She lived in London.\"]}\n\
+                 {\"title\": \"Bob\", \"blocks\": [\"Bob built bridges.\"]}";
+    let corpus = Corpus::from_jsonl("c", lines.as_bytes()).expect("a corpus");
+    let asked = Retrieval::Passages { query: "who lived in London?", count: 1 };
+    let Found::Passages { passages, provenance } = corpus.retrieve(asked).await.expect("found") else {
+        panic!("passages")
+    };
+    assert_eq!((passages[0].id.as_str(), passages[0].text.as_str()), ("0.1", "She lived in London."));
+    assert_eq!(provenance.url, "corpus:c?passages=who+lived+in+London%3F");
+    for (id, title) in [
+        ("0.1", Some("Ada")),
+        (" 1.0 ", Some("Bob")),
+        ("id 1.0", Some("Bob")),
+        ("(id 0.0)", Some("Ada")),
+        ("0", None),
+        ("[1]", None),
+        ("0.2", None),
+        ("2.0", None),
+        ("+1.0", None),
+        ("01.0", None),
+        ("1.x", None),
+        ("-1.0", None),
+        ("99999999999.0", None),
+        ("", None),
+    ] {
+        let found = corpus.retrieve(Retrieval::Document { id }).await.expect("an answer");
+        let opened = if let Found::Page { title, .. } = &found { Some(title.as_str()) } else { None };
+        assert_eq!(opened, title, "{id}");
+    }
+    let none = corpus.retrieve(Retrieval::Passages { query: "zebra", count: 3 }).await.expect("an answer");
+    assert!(matches!(none, Found::Nothing { .. }));
 }

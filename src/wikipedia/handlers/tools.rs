@@ -61,12 +61,16 @@ pub(super) async fn posted(service: &CorpusService, name: &str, body: &[u8]) -> 
     };
     match call(service, name, input).await {
         Some(Ok(answer)) => Answer::json(&answer.structured),
-        Some(Err(ToolError(words))) => Answer { status: 422, ..Answer::json(&json!({ "error": words })) },
+        Some(Err(ToolError(words))) => refused(422, &words),
         None => {
             let names: Vec<&str> = offered(false).iter().map(|tool| tool.name).collect();
-            Answer::text(404, &format!("there is no such tool; the tools are {}", names.join(", ")))
+            refused(404, &format!("there is no such tool; the tools are {}", names.join(", ")))
         }
     }
+}
+
+fn refused(status: u16, words: &str) -> Answer {
+    Answer { status, ..Answer::json(&json!({ "error": words })) }
 }
 
 /// `GET /tool`: the tools, as chat completions describe functions.
@@ -303,7 +307,7 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
     let mut session = session(service);
     let observed = session.call(Tool::Document, &input.id).now_or_never().ok_or(Fault::Lost)??;
     let page = observed.provenance.filter(|_| !observed.missed);
-    let page = page.ok_or_else(|| ToolError(format!("{} `passages` gives ids", observed.text)))?;
+    let Some(page) = page else { return Err(ToolError(observed.text)) };
     let structured = json!({
         "observation": observed.text, "title": page.title, "url": page.url, "revid": page.revid,
     });
@@ -319,6 +323,7 @@ pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
     } else {
         "the `session` of the last result"
     };
+    let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (
             "search",
@@ -355,7 +360,7 @@ pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
             "passages",
             "Find passages",
             "Get the passages of Wikipedia that fit a query best, each with the title of its page and its id.",
-            json!({ "query": text("a question, or words"), "k": number("how many, 3 unless given, 100 at most") }),
+            json!({ "query": text("a question, or words"), "k": k }),
             &["query"],
         ),
         (

@@ -143,3 +143,13 @@ async fn passages_keep_their_order_ids_and_scores() {
     assert!(matches!(source.retrieve(Retrieval::Document { id: "7" }).await, Ok(Found::Nothing { .. })));
     assert_eq!(server.requests().len(), 1, "documents are not asked for");
 }
+
+#[tokio::test]
+async fn an_id_is_one_line_of_bounded_length() {
+    let hit = |id: &str| json!({"document": {"id": id, "contents": "\"A\"\ntext"}});
+    let (source, _server) =
+        source("", vec![json_reply(&json!({"result": [[hit("5)\n\n[2] B (id 6"), hit(&"x".repeat(5_000))]]}))]).await;
+    let asked = Retrieval::Passages { query: "q", count: 3 };
+    let Found::Passages { passages, .. } = source.retrieve(asked).await.expect("found") else { panic!("passages") };
+    assert!(passages.iter().all(|one| !one.id.contains('\n') && one.id.chars().count() <= 101), "{passages:?}");
+}

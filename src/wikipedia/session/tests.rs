@@ -397,6 +397,8 @@ async fn a_document_is_shown_whole_or_as_far_as_observations_go() {
     let given = over_retriever(3, Some(10)).call(Tool::Document, "7").await.expect("a document");
     assert_eq!((given.text.as_str(), given.missed), ("Ada\nOne. T…", false));
     assert_eq!(given.provenance.expect("provenance").sentences, Some(vec![[0, 0, 1]]));
+    let cut = over_retriever(3, Some(5)).call(Tool::Passages, "nothing").await.expect("an answer");
+    assert_eq!(cut.text, "No pa…");
     let none = session.call(Tool::Document, "0").await.expect("an answer");
     assert_eq!((none.text.as_str(), none.missed), ("There is no document with the id 0.", true));
     let mut live = Session::new(

@@ -6,7 +6,7 @@ use crate::analysis::annotations::{Annotation, AnnotationClass, Annotations, Jud
 use crate::analysis::report::agreement::reading;
 use crate::analysis::report::progress::Bar;
 use crate::analysis::report::trajectory::{
-    branch_edit, branch_parent, calls, is_written, repairs, source, step_origin, sum, titles, votes,
+    branch_edit, branch_parent, calls, is_written, repairs, source, step_origin, sum, votes,
 };
 use crate::analysis::results::{Episode, Origin, Results, Source};
 use crate::base::text::{counted, cut, shell_word, thousands, visible};
@@ -455,7 +455,7 @@ fn step_json(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&
         "thought": optional(step.thought.as_ref()),
         "action": optional(step.action_text.as_ref()),
         "observation": step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),
-        "page": read.map(|read| safe(&titles(read))),
+        "page": read.map(|read| safe(&read.titles_line())),
         "gold": read.is_some_and(|read| read.titles().any(of_page)),
         "url": step.provenance.as_ref().map(|read| &read.url).filter(http).map(|url| safe(url)),
         "rev": read.and_then(|read| read.revid).map(|revid| revid.to_string()),

@@ -304,7 +304,7 @@ fn unquoted(text: &str) -> Option<&str> {
 }
 
 /// Verbs without regard to case. Longer ones come before those that they begin with.
-const VERBS: [(&str, Tool); 14] = [
+const VERBS: [(&str, Tool); 15] = [
     ("search", Tool::Search),
     ("look up", Tool::Lookup),
     ("look-up", Tool::Lookup),
@@ -316,6 +316,7 @@ const VERBS: [(&str, Tool); 14] = [
     ("查找", Tool::Lookup),
     ("完成", Tool::Finish),
     ("passages", Tool::Passages),
+    ("passage", Tool::Passages),
     ("document", Tool::Document),
     ("段落", Tool::Passages),
     ("文档", Tool::Document),

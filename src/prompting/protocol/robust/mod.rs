@@ -200,7 +200,8 @@ impl RobustDialogue {
         let next = (n + 1).to_string();
         // The problem comes last: it repeats text of the model, which may look like a slot.
         let sentence = fault.sentence(&self.episode.setup.frame, self.offered.tools);
-        let feedback = self.text(FEEDBACK, default).replace("{tools}", &numbered::verbs(self.offered.tools, ", "));
+        let feedback =
+            self.text(FEEDBACK, default).replace("{tools}", &numbered::verbs(self.offered.tools, ", ", ", "));
         let feedback = feedback.replace("{n}", &next).replace("{error}", &sentence);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
@@ -327,7 +328,7 @@ impl Fault {
             Self::NoArgument(tool) | Self::EmptyArgument(tool) => verb(*tool),
             _ => "",
         };
-        frame.sentence(key, ours, &[("tools", &numbered::verbs(tools, " and ")), ("tool", tool)])
+        frame.sentence(key, ours, &[("tools", &numbered::verbs(tools, ", ", " and ")), ("tool", tool)])
     }
 }
 
