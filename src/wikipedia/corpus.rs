@@ -293,6 +293,12 @@ impl Corpus {
             key => self.articles.beginning(&key, most),
         }
     }
+
+    /// Up to `most` articles whose titles are not before `title`, in byte order of titles.
+    #[cfg(feature = "serve")]
+    pub(crate) fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        self.articles.titled_from(title, most)
+    }
 }
 
 // What can be wrong with a corpus.
@@ -404,6 +410,9 @@ trait Articles: Send + Sync {
 
     /// Articles with a name whose folded form begins so, in the order of the names, each once, `most` at most.
     fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
+
+    /// Articles whose titles are not before this one, in byte order of titles, `most` at most.
+    fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
 
     fn count(&self) -> u32;
 

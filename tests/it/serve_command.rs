@@ -3,6 +3,7 @@
 use crate::common::{WorkDir, lines};
 use crate::serve_support::Served;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
@@ -272,6 +273,68 @@ fn the_tool_is_plain_json() {
         );
     }
     assert_eq!(served.get("/retrieve?query=x").status, 404, "only this part is served");
+}
+
+/// All titles of a list or of the pages that a generator names, part by part, and how many parts there were.
+fn walked(served: &Served, asked: &str, list: &str, parameter: &str) -> (Vec<String>, usize) {
+    let (mut titles, mut parts, mut next) = (Vec::new(), 0, String::new());
+    loop {
+        let answer = served.api(&format!("action=query&{asked}{next}"));
+        let rows = answer["query"][list].as_array().unwrap_or_else(|| panic!("{answer}"));
+        titles.extend(rows.iter().map(|row| row["title"].as_str().expect("a title").to_owned()));
+        parts += 1;
+        let Some(value) = answer["continue"][parameter].as_str() else { return (titles, parts) };
+        assert_eq!(answer["continue"]["continue"], "-||");
+        next = url::form_urlencoded::Serializer::new(String::from("&")).append_pair(parameter, value).finish();
+        assert!(parts < 20, "{next}");
+    }
+}
+
+#[test]
+fn all_pages_are_listed_in_order_and_some_by_chance() {
+    const ALL: [&str; 7] =
+        ["\"><script>alert(1)</script> '", "..", "AC/DC? 100%1+1", "Ada", "Ada Byron", "London", "iPod"];
+    let (dir, in_memory) = served(&["--quiet"]);
+    dir.wikitrail(&["corpus", "build", "built", "--from", "mine/articles.jsonl", "--quiet"]).ok();
+    let built = Served::start(dir.root(), &["corpus:built", "--quiet"]);
+    for served in [&in_memory, &built] {
+        let list = |asked: &str| walked(served, &format!("list=allpages&{asked}"), "allpages", "apcontinue");
+        assert_eq!(list("aplimit=3"), (ALL.map(str::to_owned).to_vec(), 3));
+        assert_eq!(list("aplimit=max"), (ALL.map(str::to_owned).to_vec(), 1));
+        for (asked, titles) in [
+            ("apprefix=ada", &ALL[3..5]),
+            ("apfrom=ada_Byron", &ALL[4..]),
+            ("apfrom=Ad&apto=Ada_C", &ALL[3..5]),
+            ("apnamespace=0|4&aplimit=1&apprefix=Lon", &ALL[5..6]),
+            ("apnamespace=4", &[]),
+            ("apfilterredir=redirects", &[]),
+        ] {
+            assert_eq!(list(asked).0, titles, "{asked}");
+        }
+        let (pages, parts) = walked(served, "generator=allpages&gaplimit=4&prop=info", "pages", "gapcontinue");
+        assert_eq!((pages.iter().map(String::as_str).collect::<BTreeSet<_>>(), parts), (BTreeSet::from(ALL), 2));
+        for asked in
+            [("list=random&rnlimit=2", "random", "rncontinue"), ("generator=random&grnlimit=2", "pages", "grncontinue")]
+        {
+            let (titles, parts) = walked(served, asked.0, asked.1, asked.2);
+            let different: BTreeSet<&str> = titles.iter().map(String::as_str).collect();
+            assert_eq!((titles.len(), parts, different), (7, 4, BTreeSet::from(ALL)), "{asked:?}");
+        }
+        let begins = |_| served.api("action=query&list=random&rnnamespace=0")["query"]["random"][0]["id"].to_string();
+        let ids: BTreeSet<String> = (0..60).map(begins).collect();
+        assert!(ids.len() > 3, "{ids:?}");
+        assert_eq!(served.api("action=query&list=random&rnnamespace=1")["query"]["random"], json!([]));
+        for asked in ["list=random&rncontinue=x", "generator=random&grncontinue=1|-1", "list=random&rncontinue=|"] {
+            assert_eq!(served.api(&format!("action=query&{asked}"))["error"]["code"], "badcontinue", "{asked}");
+        }
+        let beyond = served.api("action=query&list=random&rncontinue=1|4294967295");
+        assert_eq!((&beyond["query"]["random"], beyond.get("continue")), (&json!([]), None));
+        assert_eq!(served.api("action=query&list=allpages&apdir=descending")["error"]["code"], "badvalue");
+        let both = served.api("action=query&list=allpages|search&aplimit=1&srsearch=ada&srlimit=1");
+        assert_eq!((&both["continue"]["apcontinue"], &both["continue"]["sroffset"]), (&json!(".."), &json!(1)));
+        let about = served.api("action=paraminfo&modules=query%2Ballpages|query%2Brandom");
+        assert_eq!(about["paraminfo"]["modules"].as_array().map(Vec::len), Some(2), "{about}");
+    }
 }
 
 /// What the retrievers of `FlashRAG` and `DSPy` ask.

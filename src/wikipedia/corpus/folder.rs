@@ -175,6 +175,10 @@ impl Articles for Folder {
         self.names.beginning(key, most)
     }
 
+    fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        self.names.titled_from(title, most)
+    }
+
     fn count(&self) -> u32 {
         self.pages.articles()
     }

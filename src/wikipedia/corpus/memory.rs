@@ -116,6 +116,13 @@ impl Articles for InMemory {
         Ok(found)
     }
 
+    fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        let mut titles: Vec<(&String, &u32)> =
+            self.names.titles.iter().filter(|(name, _)| name.as_str() >= title).collect();
+        titles.sort_unstable();
+        Ok(titles.into_iter().take(most).map(|(_, number)| *number).collect())
+    }
+
     fn count(&self) -> u32 {
         u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
     }

@@ -83,6 +83,15 @@ impl Names {
         numbers.into_iter().map(|number| self.keys.small(number)).collect()
     }
 
+    /// Up to `most` articles whose titles are not before `title`, in the order of the titles.
+    pub(super) fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        let numbers = self.titles.guarded(|map| {
+            let mut titles = map.range().ge(title).into_stream();
+            std::iter::from_fn(|| titles.next().map(|(_, number)| number)).take(most).collect::<Vec<u64>>()
+        })?;
+        numbers.into_iter().map(|number| self.titles.small(number)).collect()
+    }
+
     /// Up to `most` articles with a folded name that begins as `key`, in the order of the names.
     pub(super) fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         let numbers = self.keys.guarded(|map| beginning(map, key.as_bytes(), most))?;

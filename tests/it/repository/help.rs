@@ -131,7 +131,8 @@ fn the_table_of_commands_is_that_of_the_help() {
         let path =
             paths.filter(|path| words(path).first() == Some(name)).find(|path| help(path).contains("\nExamples:\n"));
         let example = examples(path.expect("a command with examples")).remove(0).replace('|', "\\|");
-        table += &format!("| `{name}` | {} | `{example}` |\n", about(name));
+        let row = ["| `", name, "` | ", &about(name), " | `", &example, "` |\n"];
+        table.extend(row);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/commands.md");
     let page = std::fs::read_to_string(&path).expect("the page");

@@ -6,7 +6,9 @@
 //! | `site` | what the site, its one user and its modules are |
 //! | `pages` | titles to pages, what is said of each, texts and HTML |
 //! | `search` | searches of the Action API, `/w/index.php`, `/wiki/TITLE`, REST |
+//! | `listing` | lists of pages that nobody searches for |
 
+mod listing;
 mod pages;
 mod search;
 mod site;
@@ -52,7 +54,7 @@ const MAX_PAGES: usize = 50;
 
 const METAS: [&str; 3] = ["siteinfo", "tokens", "userinfo"];
 /// Those of titles. They are the generators, too.
-const LISTS: [&str; 2] = ["prefixsearch", "search"];
+const LISTS: [&str; 4] = ["allpages", "prefixsearch", "random", "search"];
 
 struct Params(Vec<(String, String)>);
 
@@ -220,20 +222,33 @@ async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
     }
     let generated = generated(call).await?;
     if let Some((parameter, next)) = generated.next {
-        answer["continue"] = json!({ parameter: next, "continue": "-||" });
+        go_on(&mut answer, parameter, next);
     }
     query_pages(call, &generated.numbers, &mut query)?;
     for list in call.known("query", "list", params.list("list"), &LISTS) {
-        if list == "prefixsearch" {
-            prefix_search(call, &mut query)?;
-        } else if let Some(next) = list_search(call, &mut query).await? {
-            answer["continue"] = json!({ "sroffset": next, "continue": "-||" });
+        let next = match list {
+            "prefixsearch" => {
+                prefix_search(call, &mut query)?;
+                None
+            }
+            "search" => list_search(call, &mut query).await?.map(|next| ("sroffset", json!(next))),
+            "random" => listing::listed(call, list, &mut query)?.map(|next| ("rncontinue", json!(next))),
+            _ => listing::listed(call, list, &mut query)?.map(|next| ("apcontinue", json!(next))),
+        };
+        if let Some((parameter, next)) = next {
+            go_on(&mut answer, parameter, next);
         }
     }
     if !query.is_empty() {
         answer["query"] = Value::Object(query);
     }
     Ok(answer)
+}
+
+/// Says with which parameter the list goes on.
+fn go_on(answer: &mut Value, parameter: &str, next: Value) {
+    answer["continue"]["continue"] = json!("-||");
+    answer["continue"][parameter] = next;
 }
 
 /// The answer as the format's first version has it, which clients get who ask for none: pages by number, texts as `*`,

@@ -40,9 +40,7 @@ pub(super) struct TitleLookup {
 
 /// Looks a title up as `MediaWiki` does: underscores are spaces, and the first letter is a capital; redirects are followed.
 pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, CorpusError> {
-    let spaced = asked.split(['_', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    let mut letters = spaced.chars();
-    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let (spaced, capital) = (spaced(asked), spelled(asked));
     // A corpus may have titles that the site would write in another way.
     for name in [asked, &spaced, &capital] {
         if let Some(number) = corpus.exact(name)? {
@@ -50,6 +48,17 @@ pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, 
         }
     }
     Ok(TitleLookup { normal: capital, number: None })
+}
+
+fn spaced(asked: &str) -> String {
+    asked.split(['_', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A title as the site writes it.
+pub(super) fn spelled(asked: &str) -> String {
+    let spaced = spaced(asked);
+    let mut letters = spaced.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// The pages of `titles`, `pageids` and a generator, with what `prop` asks for.

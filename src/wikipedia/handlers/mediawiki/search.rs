@@ -1,5 +1,6 @@
 //! Searches of the Action API, the search page and articles as a browser gets them, and two corners of the REST API.
 
+use super::listing::{Part, by_chance, in_order};
 use super::pages::{
     article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, text_size,
     title_lookup,
@@ -70,16 +71,24 @@ fn found_by_beginning(call: &Call<'_>, before: &str, most: usize) -> Result<Vec<
 #[derive(Default)]
 pub(super) struct Generated {
     pub(super) numbers: Vec<u32>,
-    pub(super) next: Option<(&'static str, usize)>,
+    pub(super) next: Option<(&'static str, Value)>,
 }
 
-/// `generator=search` and `generator=prefixsearch`. Pages are read whole, so there are fewer of them than titles of a list.
+/// The lists as generators. Pages are read whole, so there are fewer of them than titles of a list.
 pub(super) async fn generated(call: &Call<'_>) -> Result<Generated, ApiError> {
     match call.params.get("generator") {
         None => Ok(Generated::default()),
         Some("search") => {
             let Found { numbers, next, .. } = found_by_words(call, "gsr", MAX_PAGES).await?;
-            Ok(Generated { numbers, next: next.map(|next| ("gsroffset", next)) })
+            Ok(Generated { numbers, next: next.map(|next| ("gsroffset", json!(next))) })
+        }
+        Some("allpages") => {
+            let Part { numbers, next } = in_order(call, "gap", MAX_PAGES)?;
+            Ok(Generated { numbers, next: next.map(|next| ("gapcontinue", json!(next))) })
+        }
+        Some("random") => {
+            let Part { numbers, next } = by_chance(call, "grn", MAX_PAGES)?;
+            Ok(Generated { numbers, next: next.map(|next| ("grncontinue", json!(next))) })
         }
         Some("prefixsearch") => Ok(Generated { numbers: found_by_beginning(call, "gps", MAX_PAGES)?, next: None }),
         Some(other) => Err(ApiError::bad_value("generator", other)),

@@ -171,6 +171,11 @@ fn submodule(name: &str) -> Option<Value> {
             json!([{ "name": "search", "type": "string" }, several("namespace"), several("prop"), limit, { "name": "offset", "type": "integer" }])
         }
         "prefixsearch" => json!([{ "name": "search", "type": "string" }, several("namespace"), limit]),
+        "allpages" | "random" => {
+            let texts = ["from", "to", "prefix", "continue"].map(|name| json!({ "name": name, "type": "string" }));
+            let named = texts.into_iter().filter(|text| name == "allpages" || text["name"] == "continue");
+            named.chain([several("namespace"), limit]).collect()
+        }
         "revisions" => json!([several("prop"), several("slots")]),
         "tokens" => json!([{ "name": "type", "type": TOKENS, "multi": true, "limit": MAX_PAGES }]),
         _ if ["prop", "meta"].iter().any(|parameter| members(parameter).contains(&name)) => json!([several("prop")]),
@@ -181,6 +186,7 @@ fn submodule(name: &str) -> Option<Value> {
 /// How the parameters of a module begin.
 fn prefix(module: &str) -> &'static str {
     match module {
+        "allpages" => "ap",
         "categories" => "cl",
         "categoryinfo" => "ci",
         "coordinates" => "co",
@@ -196,6 +202,7 @@ fn prefix(module: &str) -> &'static str {
         "pageprops" => "pp",
         "pageterms" => "wbpt",
         "prefixsearch" => "ps",
+        "random" => "rn",
         "revisions" => "rv",
         "search" => "sr",
         "siteinfo" => "si",
