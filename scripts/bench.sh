@@ -15,7 +15,8 @@
 #   faults       waiting between attempts
 #   resume       reading and checking 320 MB of records
 #   readers      the bytes of the records; needs neither the mocks nor the kit
-#   corpus       five minutes and 4 GB of disk for a million articles, half an hour and 15 GB for five; needs no kit either
+#   corpus       five minutes and 4 GB of disk for a million articles, half an hour and 15 GB for five; needs no kit either.
+#                Beside SQLite's FTS5, bm25s and tantivy-py from PyPI: recall, build, size and latency, with the datasets of ../shared
 #
 #   column       what it means
 #   episodes/s   over the whole time of the program, start and final table included
@@ -60,7 +61,8 @@ Scenarios (all of them without a name):
   faults  fast, with an eleventh of the model's answers broken in seven ways
   resume  20,000 finished episodes of 16 KB each, and one to do: time to its first call
   readers what resume, score, compare, export and show take of 100,000 episodes over as many questions of 1.6 kB
-  corpus  building, opening, searching and serving a corpus of 1,000,000 made-up leads, beside its targets
+  corpus  building, opening, searching and serving a corpus of 1,000,000 made-up leads, beside its targets; then its recall,
+          build, size and latency beside those of SQLite's FTS5, bm25s and tantivy-py
 
 Options:
   --n N       episodes of every scenario, or articles of \`corpus\`, instead of its own number
@@ -263,6 +265,26 @@ reading() {
     done
 }
 
+# Other search engines, in an environment of their own, beside the program.
+compare_corpus() {
+    local datasets=$shared/data/datasets venv=$work/engines python=$work/engines/bin/python package engines=fts5
+    if ! [ -f "$datasets/hotpot_dev_distractor_v1.partial.json" ]; then
+        echo "corpus: no other engine is put beside it, as the questions are not at $datasets" >&2
+        return
+    fi
+    [ -x "$python" ] || python3 -m venv "$venv"
+    for package in bm25s==0.3.16 tantivy==0.27.0; do
+        if "$venv/bin/pip" --quiet --disable-pip-version-check install "$package" >"$work/pip.log" 2>&1; then
+            engines="$engines ${package%%=*}"
+        else
+            tail -n 3 "$work/pip.log" >&2
+            echo "corpus: $package is not tried, as it cannot be installed here" >&2
+        fi
+    done
+    # shellcheck disable=SC2086
+    python3 scripts/bench_corpus.py beside "$binary" "$work/corpus" "$1" "$datasets" "$python" $engines
+}
+
 broken=429=0.05,500=0.02,reset=0.01,truncjson=0.01,truncbody=0.01,slow=0.01,502html=0.01
 : >"$work/rows.jsonl"
 for scenario in $scenarios; do
@@ -275,7 +297,10 @@ for scenario in $scenarios; do
     faults) measure faults 2000 256 50 20 "$broken" 0 0 ;;
     resume) resuming ;;
     readers) reading ;;
-    corpus) python3 scripts/bench_corpus.py "$binary" "$work/corpus" "${n:-1000000}" ;;
+    corpus)
+        python3 scripts/bench_corpus.py "$binary" "$work/corpus" "${n:-1000000}"
+        compare_corpus "${n:-1000000}"
+        ;;
     esac
 done
 [ ! -s "$work/rows.jsonl" ] || python3 scripts/bench_figures.py table "$work/rows.jsonl"

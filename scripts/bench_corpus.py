@@ -1,10 +1,17 @@
 """Measures a corpus of made-up leads against its targets: build, size, start, searches, an episode, the server.
 
     bench_corpus.py BINARY WORK ARTICLES
+    bench_corpus.py beside BINARY WORK ARTICLES DATASETS PYTHON ENGINE...
 
 The leads and the corpus stay in WORK. Times are processor time, user and system, which other programs disturb least.
+
+`beside` puts other search engines (`bench_engines.py`, run by PYTHON) beside the program: all contexts of DATASETS and up to
+100,000 of the leads, and those questions on which no rule of ours was chosen. Titles come from the program through HTTP, and from
+the others within their own process.
 """
 
+import concurrent.futures
+import http.client
 import http.server
 import json
 import os
@@ -12,7 +19,9 @@ import pathlib
 import random
 import re
 import resource
+import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,6 +36,9 @@ NAMES = 20_000
 QUESTIONS = 1_000
 EPISODES = 2_000
 CONNECTIONS = 8
+# Made-up leads beside the contexts, and how many titles of an answer count.
+LEADS_BESIDE = 100_000
+SHOWN = (1, 5, 20)
 # What the words of a question are taken from, besides its names.
 SMALL = "which of the and was also in by that who is from with at".split()
 CLOCK = os.sysconf("SC_CLK_TCK")
@@ -257,26 +269,122 @@ def serving(binary, corpus, articles):
     first.end()
 
 
-def main():
-    binary, work, count = pathlib.Path(sys.argv[1]).absolute(), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+def contexts(datasets):
+    """Title to text of all contexts, and for each dataset the question and the gold titles of every other question with both."""
+    hotpot = json.loads((datasets / "hotpot_dev_distractor_v1.partial.json").read_text(encoding="utf-8"))
+    two_wiki = (datasets / "2wiki_dev.migres200.json").read_text(encoding="utf-8").splitlines()
+    two_wiki = [json.loads(line) for line in two_wiki if line.strip()]
+    articles, asked = {}, {}
+    for name, questions in (("HotpotQA", hotpot), ("2Wiki", two_wiki)):
+        whole = [one for one in questions if all(isinstance(one.get(key), list) for key in ("context", "supporting_facts"))]
+        articles.update((title, "".join(sentences)) for one in whole for title, sentences in one["context"])
+        # Our rule was chosen on the others.
+        asked[name] = [(one["question"], {title for title, _ in one["supporting_facts"]}) for one in whole[1::2]]
+    return articles, asked
+
+
+def ours(port, questions):
+    """Seconds and titles of each question, as `bench_engines.py ask` gives them."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    api = dict(action="query", format="json", list="search", srprop="", srlimit=max(SHOWN))
+    for question in questions:
+        before = time.perf_counter()
+        connection.request("GET", f"/w/api.php?{urllib.parse.urlencode({**api, 'srsearch': question})}")
+        found = json.load(connection.getresponse())["query"]["search"]
+        yield time.perf_counter() - before, [hit["title"] for hit in found]
+
+
+def recalls(asked, answers):
+    """Gold titles in per cent among the first ones, for each dataset."""
+    answers = iter(answers)
+    for questions in asked.values():
+        listed = [(gold, next(answers)[1]) for _, gold in questions]
+        all_gold = sum(len(gold) for gold, _ in listed)
+        found = [sum(len(gold.intersection(titles[:count])) for gold, titles in listed) for count in SHOWN]
+        yield ", ".join(f"{100 * count / all_gold:.1f}" for count in found)
+
+
+def written(files, leads, datasets):
+    """Writes articles and questions; gives how many contexts and articles there are, and the questions."""
+    articles, asked = contexts(datasets)
+    only = len(articles)
+    with open(leads, encoding="utf-8") as file:
+        for _, line in zip(range(LEADS_BESIDE), file):
+            record = json.loads(line)
+            articles.setdefault(record["title"], record["blocks"][0])
+    lines = ({"title": title, "text": text} for title, text in articles.items())
+    questions = ({"question": question} for all_of in asked.values() for question, _ in all_of)
+    for path, records in zip(files, (lines, questions)):
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return only, len(articles), asked
+
+
+def beside(binary, work, leads, datasets, python, engines):
+    with tempfile.TemporaryDirectory(dir=work) as folder:
+        folder = pathlib.Path(folder)
+        files = [folder / "articles.jsonl", folder / "questions.jsonl"]
+        # In another process: the system counts the memory of this one as that of each program that it starts.
+        with concurrent.futures.ProcessPoolExecutor(1) as other:
+            only, count, asked = other.submit(written, files, leads, datasets).result()
+        questions = [question for all_of in asked.values() for question, _ in all_of]
+        rows = [["engine", *(f"{name} @{', @'.join(map(str, SHOWN))}" for name in asked), "build CPU s", "peak MB", "disk MB", "p50 ms"]]
+        for engine in ["wikitrail", *engines]:
+            index, script = folder / engine, [python, SCRIPTS / "bench_engines.py"]
+            if engine == "wikitrail":
+                command = [binary, "corpus", "build", index, "--from", files[0], "--quiet"]
+            else:
+                command = [*script, "build", engine, files[0], index]
+            cpu, memory, _, _ = spent(command)
+            if engine == "wikitrail":
+                served = Served(binary, index)
+                answers = list(ours(served.port, questions))
+                served.end()
+            else:
+                answers = [json.loads(line) for line in spent([*script, "ask", engine, files[1], index])[2].splitlines()]
+            disk = sum(path.stat().st_size for path in index.rglob("*") if path.is_file())
+            p50 = statistics.median(seconds for seconds, _ in answers)
+            rows.append([engine, *recalls(asked, answers), f"{cpu:.1f}", f"{memory:.0f}", f"{disk / 1e6:.0f}", f"{1e3 * p50:.2f}"])
+            shutil.rmtree(index)
+    print(f"{only:,} contexts and {count - only:,} made-up leads; gold titles in per cent, of "
+          f"{' and '.join(f'{len(all_of)} questions of {name}' for name, all_of in asked.items())}")
+    print_rows(rows)
+
+
+def print_rows(rows):
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def leads_in(work, count):
+    """The file of the made-up leads, which is made once."""
     work.mkdir(parents=True, exist_ok=True)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    leads, corpus = work / f"leads-{count}.jsonl", work / f"corpus-{count}"
+    leads = work / f"leads-{count}.jsonl"
     if not leads.exists():
         partial = leads.with_suffix(".partial")
         with open(partial, "w", encoding="utf-8") as file:
             script = [sys.executable, SCRIPTS / "synthetic_leads.py", str(count), "--seed", str(SEED), "--redirects", "0.3"]
             subprocess.run(script, stdout=file, check=True)
         partial.rename(leads)
+    return leads
+
+
+def main():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.argv[1] == "beside":
+        binary, work, count, datasets, python, *engines = sys.argv[2:]
+        work = pathlib.Path(work)
+        beside(pathlib.Path(binary).absolute(), work, leads_in(work, int(count)), pathlib.Path(datasets), python, engines)
+        return
+    binary, work, count = pathlib.Path(sys.argv[1]).absolute(), pathlib.Path(sys.argv[2]), int(sys.argv[3])
+    leads, corpus = leads_in(work, count), work / f"corpus-{count}"
     build(binary, leads, corpus)
     articles = sample(leads, min(NAMES, count // 2))
     searches(binary, corpus, articles)
     episodes(binary, corpus, articles, work)
     serving(binary, corpus, articles)
-    widths = [max(len(row[column]) for row in TARGETS) for column in range(3)]
     print(f"{count:,} made-up leads")
-    for row in TARGETS:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)) + f"  {row[3]}".rstrip())
+    print_rows(TARGETS)
 
 
 if __name__ == "__main__":
