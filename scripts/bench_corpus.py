@@ -266,6 +266,7 @@ def serving(binary, corpus, articles):
     for what, limit, requests in kinds:
         first.ask(requests[: CONNECTIONS * 8])
         target(f"serve, for each CPU second: {what}", len(requests) / first.ask(requests), "", limit, least=True)
+    target("memory of a server after these, anonymous", first.anonymous(), "MB", 40)
     first.end()
 
 
