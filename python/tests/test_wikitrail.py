@@ -3,8 +3,10 @@
 import contextlib
 import doctest
 import importlib.util
+import inspect
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -39,7 +41,59 @@ class OfARun(unittest.TestCase):
     def test_it_is_read_again(self):
         again = wikitrail.read_run(str(self.out))
         self.assertEqual([variant["name"] for variant in again.manifest["variants"]], ["react", "cot"])
-        self.assertEqual(repr(again), f"Run({str(self.out)!r})")
+        self.assertEqual(repr(again), f"<Run {str(self.out)!r}: 6 questions of 'sample', variants 'react', 'cot'>")
+        self.assertEqual(repr(wikitrail.Run("none")), "<Run 'none', which cannot be read>")
+
+    def test_a_run_is_a_path_with_episodes(self):
+        self.assertEqual(os.fspath(self.made), str(self.out))
+        self.assertEqual(len(self.made), 12)
+        self.assertEqual([episode["key"] for episode in self.made], [episode["key"] for episode in self.made.episodes()])
+        # The program has not started before the first episode is asked for.
+        self.assertTrue(inspect.isgenerator(iter(self.made)))
+        self.assertEqual(wikitrail.read_run(self.made).path, self.out)
+
+    def test_notebooks_show_a_table(self):
+        table = self.made._repr_html_()
+        for variant in self.made.scores():
+            em, (low, high) = 100 * variant["em"], variant["em_wilson"]
+            cells = [variant["name"], f"{em:.1f} [{100 * low:.1f}, {100 * high:.1f}]"]
+            self.assertIn("".join(f"<td>{cell}</td>" for cell in cells), table)
+        self.assertEqual(table.count("<td>6</td><td>0</td>"), 2)
+        with tempfile.TemporaryDirectory(prefix="<b>&") as folder:
+            shutil.copytree(self.out, Path(folder) / "copy")
+            manifest = Path(folder) / "copy" / "manifest.json"
+            manifest.write_text(manifest.read_text(encoding="utf-8").replace('"sample"', '"<script>"'), encoding="utf-8")
+            table = quietly(wikitrail.read_run(Path(folder) / "copy")._repr_html_)
+            self.assertNotRegex(table, "<(b|script)>")
+            self.assertIn("&lt;script&gt;", table)
+            self.assertNotIn("<b>", quietly(wikitrail.Run(Path(folder) / "none")._repr_html_))
+
+    def test_commands_are_functions(self):
+        folder = self.out.parent
+        page = quietly(wikitrail.report, self.made, out=folder / "page.html")
+        self.assertTrue(page.read_text(encoding="utf-8").startswith("<!doctype html>"))
+        self.assertTrue((quietly(wikitrail.report, self.made, figures=folder / "charts") / "scores.svg").is_file())
+        steps = quietly(wikitrail.export, self.made, out=folder / "steps.jsonl", rows="steps", variant="react")
+        self.assertEqual(len(steps.read_text(encoding="utf-8").splitlines()), len(list(self.made.steps(variant="react"))))
+        listed = wikitrail.list(self.made)
+        self.assertEqual({(row["name"], row["episodes"]) for row in listed}, {("react", 6), ("cot", 6)})
+        self.assertEqual(len(wikitrail.score(self.made, per_item=True)["items"]), 12)
+        (folder / "gold.jsonl").write_text('{"id": "a", "question": "q", "answer": "x"}\n', encoding="utf-8")
+        (folder / "own.jsonl").write_text('{"id": "a", "answer": "x"}\n', encoding="utf-8")
+        scores = wikitrail.score(gold=folder / "gold.jsonl", predictions=folder / "own.jsonl", metric="aliases")
+        self.assertEqual(scores["aggregate"]["em"], 1)
+        with self.assertRaisesRegex(ValueError, "is to be a path"):
+            wikitrail.export(self.made, out="-")
+        with self.assertRaises(wikitrail.WikitrailError) as caught:
+            quietly(wikitrail.list, folder / "nothing")
+        self.assertEqual((caught.exception.code, bool(caught.exception.hint)), (3, True))
+
+    def test_several_runs_are_one_frame(self):
+        other = quietly(wikitrail.run, limit=1, out=self.out.parent / "other")
+        frame = wikitrail.frame([self.made, other])
+        self.assertEqual(sorted(frame["run"]), ["other", *["two"] * 12])
+        self.assertEqual(sorted(wikitrail.frame(other, rows="steps")["id"])[0], "sample-001")
+        shutil.rmtree(other)
 
     def test_episodes_have_the_fields_of_their_types(self):
         episodes = list(self.made.episodes())
@@ -75,6 +129,7 @@ class OfARun(unittest.TestCase):
             lambda: wikitrail.compare(self.out, out="c.json"),
             lambda: wikitrail.run(out="none", dry_run=True),
             lambda: self.made.episodes(out="x"),
+            lambda: wikitrail.score(self.made, quiet=True),
         ):
             with self.assertRaisesRegex(ValueError, "is not an argument here"):
                 call()
@@ -150,7 +205,11 @@ class OfARun(unittest.TestCase):
     def test_frames_are_typed(self):
         libraries = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
         if not libraries:
-            self.skipTest("neither pandas nor polars is installed")
+            columns = self.made.frame()
+            self.assertEqual({name: len(column) for name, column in columns.items()}, dict.fromkeys(columns, 12))
+            self.assertEqual(set(self.made.frame(outcome="budget")), set(columns))
+            with self.assertRaises(ImportError):
+                self.made.frame(library="pandas")
         for library in libraries:
             questions, steps = self.made.frame(library=library), self.made.frame("steps", library=library, variant="react")
             self.assertEqual(len(questions), 12)
@@ -163,13 +222,19 @@ class OfARun(unittest.TestCase):
 
 
 class OfThePackage(unittest.TestCase):
+    def test_the_builtin_list_stays(self):
+        names = {}
+        exec("from wikitrail import *", names)
+        self.assertNotIn("list", names)
+        self.assertTrue(set(wikitrail.__all__) <= set(names))
+
     def test_examples(self):
         self.assertEqual(doctest.testmod(_program).failed, 0)
 
     def test_the_program_is_the_one_beside_it(self):
         self.assertTrue(Path(wikitrail.program()).is_relative_to(sys.prefix), wikitrail.program())
         said = subprocess.run([sys.executable, "-m", "wikitrail", "--version"], capture_output=True, text=True, check=True)
-        self.assertTrue(said.stdout.startswith("wikitrail "), said.stdout)
+        self.assertEqual(said.stdout.split()[:2], ["wikitrail", wikitrail.__version__])
 
 
 if __name__ == "__main__":

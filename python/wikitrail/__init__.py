@@ -10,9 +10,20 @@ The program does the work; this package starts it and gives its answers types.
 >>> print(wikitrail.compare("results/two")["metrics"][0]["pairs"][0]["verdict"]["sentence"])
 """
 
+from importlib import metadata as _metadata
+
 from ._program import WikitrailError, WikitrailWarning, program
-from ._run import Run, compare, read_run, run
+from ._run import Run, compare, export, frame, list_runs, read_run, report, run, score
 from .types import Episode, Manifest, QuestionRow, Step, StepRow, VariantScores
+
+try:
+    __version__ = _metadata.version("wikitrail")
+except _metadata.PackageNotFoundError:
+    # A clone that is on the path without being installed.
+    __version__ = "unknown"
+
+# Not in `__all__`: `from wikitrail import *` leaves the builtin alone.
+list = list_runs
 
 __all__ = [
     "Episode",
@@ -24,8 +35,13 @@ __all__ = [
     "VariantScores",
     "WikitrailError",
     "WikitrailWarning",
+    "__version__",
     "compare",
+    "export",
+    "frame",
     "program",
     "read_run",
+    "report",
     "run",
+    "score",
 ]

@@ -11,7 +11,7 @@ import sys
 import sysconfig
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
@@ -61,7 +61,7 @@ def program() -> str:
     return on_path
 
 
-def arguments(flags: dict[str, Flag]) -> list[str]:
+def arguments(flags: Mapping[str, Flag]) -> list[str]:
     """Flags of the program from names and values: `max_steps=5` is `--max-steps=5`, `True` is the bare flag, and a list gives
     the flag once for each of its values.
 
@@ -82,7 +82,7 @@ def arguments(flags: dict[str, Flag]) -> list[str]:
     return given
 
 
-def refuse(flags: dict[str, Flag], names: Sequence[str], why: str) -> None:
+def refuse(flags: Mapping[str, Flag], names: Sequence[str], why: str) -> None:
     """Refuses flags whose effect would not be that of the function."""
     for name in names:
         if flags.get(name) not in (None, False):
