@@ -1,6 +1,7 @@
 """The package as it is installed, over runs of the baseline; scripts/python.sh starts it."""
 
 import contextlib
+import datetime
 import doctest
 import importlib.util
 import inspect
@@ -89,10 +90,10 @@ class OfARun(unittest.TestCase):
         self.assertEqual((caught.exception.code, bool(caught.exception.hint)), (3, True))
 
     def test_several_runs_are_one_frame(self):
-        other = quietly(wikitrail.run, limit=1, out=self.out.parent / "other")
+        other = quietly(wikitrail.run, [{"question": "?", "answer": "x", "topic": "t"}], out=self.out.parent / "other")
         frame = wikitrail.frame([self.made, other])
         self.assertEqual(sorted(frame["run"]), ["other", *["two"] * 12])
-        self.assertEqual(sorted(wikitrail.frame(other, rows="steps")["id"])[0], "sample-001")
+        self.assertEqual(sorted(wikitrail.frame(other, rows="steps")["id"])[0], "questions-0")
         shutil.rmtree(other)
 
     def test_episodes_have_the_fields_of_their_types(self):
@@ -219,6 +220,83 @@ class OfARun(unittest.TestCase):
             self.assertEqual(len(self.made.frame(library=library, outcome="budget")), 0)
         with self.assertRaises(ValueError):
             self.made.frame(library="numpy")
+
+
+class OfRows(unittest.TestCase):
+    """Datasets that are in memory."""
+
+    def asked(self, dataset, **flags):
+        with tempfile.TemporaryDirectory() as folder:
+            out = quietly(wikitrail.run, dataset, out=Path(folder) / "run", **flags)
+            text = (out.path / "questions.jsonl").read_text(encoding="utf-8")
+        return [(row["id"], row["answers"], row.get("meta")) for row in map(json.loads, text.splitlines())]
+
+    def test_dictionaries(self):
+        nan = float("nan")
+        rows = [
+            {"question": "a", "answer": 3.5},
+            {"question": "b", "answer": "no", "answers": ["x", None, True], "id": "own"},
+            {"question": "c", "answer": None, "topic": datetime.date(2020, 1, 2)},
+            {"question": "d", "answers": nan, "answer": "x", "topic": nan},
+        ]
+        wanted = [
+            ("questions-0", ["3.5"], None),
+            ("own", ["x", "yes"], {"answer": "no"}),
+            ("questions-2", [], {"topic": "2020-01-02"}),
+            ("questions-3", ["x"], None),
+        ]
+        self.assertEqual(self.asked(rows), wanted)
+        self.assertEqual(self.asked(iter(rows), limit=1), wanted[:1])
+        self.assertEqual(self.asked([{"Frage": "a", "Antwort": 1}], question_column="Frage", answer_column="Antwort")[0][1], ["1"])
+
+    def test_a_run_of_rows_is_resumed(self):
+        rows = [{"question": "a", "answer": "x"}, {"question": "b", "answer": "y"}]
+        with tempfile.TemporaryDirectory() as folder:
+            quietly(wikitrail.run, rows, out=Path(folder) / "run", limit=1)
+            self.assertEqual(len(quietly(wikitrail.run, rows, out=Path(folder) / "run", resume=True)), 2)
+
+    def test_an_error_names_row_and_field(self):
+        good = {"question": "a", "answer": "x"}
+        for rows, said in (
+            ([good, {"Question": "a"}], r"row 1, field 'question': expected a text, the row has \['Question'\]"),
+            ([{"question": float("nan")}], "row 0, field 'question': expected a text, found nan"),
+            ([good, good, {**good, "answer": [["x"]]}], "row 2, field 'answer': expected a text, a number"),
+            ([{**good, "answers": {"text": "x"}}], r"row 0, field 'answers': .*found \{'text': 'x'\}"),
+            ([{**good, "topic": object()}], "row 0, field 'topic': expected a value that JSON has"),
+            ([{**good, "answer": float("inf")}], "row 0, field 'answer': expected a number that JSON has, found inf"),
+            ([{**good, 3: 4}], "row 0, field 3"),
+            ([good, "b"], "row 1: it is of type str; expected a dictionary"),
+            ([], "no rows"),
+            ({"question": ["a"]}, "dataset is of type dict; expected a path, a data frame"),
+            (7, "dataset is of type int"),
+        ):
+            with self.assertRaisesRegex((TypeError, ValueError), said):
+                wikitrail.run(rows, out="none")
+        self.assertFalse(Path("none").exists())
+
+    def test_frames_of_pandas(self):
+        if not importlib.util.find_spec("pandas"):
+            self.skipTest("pandas is not installed")
+        import numpy as np
+        import pandas as pd
+
+        # Beside a missing value, whole numbers are floats in pandas.
+        frame = pd.DataFrame({"question": ["a", "b"], "answer": [1943, None], "id": [7, 8], "n": [0.5, None]})
+        self.assertEqual(self.asked(frame), [("7", ["1943"], {"n": 0.5}), ("8", [], None)])
+        frame = pd.DataFrame({"question": ["a", "b"], "answers": [["x", "y"], np.array(["z"])], "at": pd.to_datetime(["2020-01-02", None])})
+        self.assertEqual([row[1] for row in self.asked(frame)], [["x", "y"], ["z"]])
+        with self.assertRaisesRegex(ValueError, "row 1, field 'question'"):
+            wikitrail.run(pd.DataFrame({"question": ["a", None], "answer": ["x", "y"]}), out="none")
+
+    def test_frames_of_polars(self):
+        if not importlib.util.find_spec("polars"):
+            self.skipTest("polars is not installed")
+        import polars as pl
+
+        frame = pl.DataFrame({"question": ["a", "b"], "answers": [["x", "y"], None], "answer": [None, 1943]})
+        self.assertEqual(self.asked(frame), [("questions-0", ["x", "y"], None), ("questions-1", ["1943"], None)])
+        with self.assertRaisesRegex(TypeError, "LazyFrame"):
+            wikitrail.run(frame.lazy(), out="none")
 
 
 class OfThePackage(unittest.TestCase):

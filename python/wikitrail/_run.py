@@ -5,16 +5,17 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from . import _program
+from . import _dataset, _program
 from ._program import Flag, WikitrailError
 from .types import QUESTION_KINDS, STEP_KINDS, Episode, Manifest, QuestionRow, StepRow, VariantScores
 
 if TYPE_CHECKING:
     StrPath = str | os.PathLike[str]
+    DataFrame = Any  # of pandas or polars
 
 # Beyond so many variants, a run shows how many more there are.
 SHOWN = 50
@@ -101,15 +102,17 @@ def read_run(path: StrPath) -> Run:
     return run
 
 
-def run(dataset: StrPath | None = None, *, out: StrPath, **flags: Flag) -> Run:
+def run(dataset: StrPath | Iterable[Mapping[str, Any]] | DataFrame | None = None, *, out: StrPath, **flags: Flag) -> Run:
     """Runs `wikitrail run DATASET --out OUT` with further flags, and returns the run.
 
-    `run("my.csv", out="results/a", model="openai:gpt-4o-mini", limit=50)`; without a dataset it is the sample. Its messages
-    appear on standard error. Episodes that could not be measured give a `WikitrailWarning`.
+    `run("my.csv", out="results/a", model="openai:gpt-4o-mini", limit=50)`; without a dataset it is the sample. Dictionaries, or a
+    data frame of pandas or polars, have `question`, `answer` or `answers` (a value or a list; if missing, the question is not
+    scored), and may have `id` and the other fields of a dataset. Messages appear on standard error. Episodes that could not be
+    measured give a `WikitrailWarning`.
     """
     _program.refuse(flags, ("dry_run",), "it makes no run to return; `wikitrail run --dry-run` prints what one would take")
-    named = [] if dataset is None else [_program.path(dataset)]
-    _program.call(["run", *named, *_program.arguments({"out": out, "quiet": True, **flags})])
+    with _dataset.named(dataset, flags) as named:
+        _program.call(["run", *named, *_program.arguments({"out": out, "quiet": True, **flags})])
     return read_run(out)
 
 
