@@ -1,14 +1,21 @@
 """The work of scripts/exports.sh: exports runs, opens the files with the packages they are for, and compares with the records."""
 
 import base64
+import collections
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BINARY, WORK, TRIED = sys.argv[1], Path(sys.argv[2]), set(sys.argv[3:])
+BINARY, WORK, TRIED = sys.argv[1], Path(sys.argv[2]), sys.argv[3]
+PHOENIX = "http://127.0.0.1:6006"  # its usual address
 HOSTILE = 'a\u0000\x1b[31m"\\`|</script><b>{{x}} attachment://0 \u202e \U0001f600 Lwów 東京\n---\nlicense: mit'
 
 
@@ -179,30 +186,117 @@ def try_otlp(runs):
     print(f"opentelemetry-proto: {traces} traces, {calls} calls, {tools} uses of tools")
 
 
-def try_wandb(runs):
-    """Runs the recipe as docs/exports.md prints it; the run has right and wrong answers, so that columns have missing values."""
-    text = (ROOT / "docs/exports.md").read_text()
-    recipe = next(block.split("```")[0] for block in text.split("```python\n")[1:] if "import wandb" in block)
-    (WORK / "results").mkdir()
-    (WORK / "results/two").symlink_to(WORK / "two")
-    settings = {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_DIR": str(WORK), "HOME": str(WORK)}
-    settings |= {"PYTHONPATH": str(ROOT / "python"), "PATH": f"{Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"}
-    ran = subprocess.run([sys.executable, "-c", recipe], cwd=WORK, capture_output=True, text=True, env={**os.environ, **settings})
+def recipe(part, settings, address=None):
+    """Runs the code of docs/exports.md that holds a text, as the page prints it; only Phoenix has another address here."""
+    blocks = (ROOT / "docs/exports.md").read_text().split("```python\n")[1:]
+    code = next(block.split("```")[0] for block in blocks if part in block)
+    if address:
+        check("addresses", code.count(PHOENIX), 1)
+        code = code.replace(PHOENIX, address)
+    (WORK / "results").mkdir(exist_ok=True)
+    if not (WORK / "results/two").exists():
+        (WORK / "results/two").symlink_to(WORK / "two")
+    settings |= {"HOME": str(WORK), "PYTHONPATH": str(ROOT / "python")}
+    settings["PATH"] = f"{Path(BINARY).parent}{os.pathsep}{os.environ['PATH']}"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=WORK, capture_output=True, text=True, env={**os.environ, **settings})
     if ran.returncode:
-        sys.exit(f"the recipe for wandb fails:\n{ran.stderr}")
+        sys.exit(f"the recipe with `{part}` fails:\n{ran.stderr}")
+
+
+def try_wandb(runs):
+    """The run has right and wrong answers, so that columns have missing values."""
+    recipe("import wandb", {"WANDB_MODE": "offline", "WANDB_SILENT": "true", "WANDB_DIR": str(WORK)})
     variants = {record["variant"] for record in records("two")}
     check("logged runs", len(list(WORK.glob("wandb/offline-run-*"))), len(variants))
     print(f"wandb: {len(variants)} runs by the recipe of docs/exports.md")
 
 
-runs = make_runs()
+def try_mlflow(runs):
+    store = {"MLFLOW_TRACKING_URI": f"sqlite:///{WORK}/mlflow.db", "MLFLOW_DISABLE_TELEMETRY": "true"}
+    os.environ.update(store)
+    recipe("import mlflow", store)
+    import mlflow
+
+    experiment = mlflow.get_experiment_by_name("wikitrail").experiment_id
+    wanted = records("two")
+    logged = mlflow.search_runs([experiment], output_format="list")
+    for one in logged:
+        scores = [record["score"]["em"] for record in wanted if f"two-{record['variant']}" == one.info.run_name]
+        check("mean of EM", round(one.data.metrics["em"], 9), round(sum(scores) / len(scores), 9))
+    check("logged runs", len(logged), len({record["variant"] for record in wanted}))
+    rows = mlflow.MlflowClient().load_table(experiment, "questions.json")
+    check("rows", sorted(rows["key"]), sorted(record["key"] for record in wanted))
+    print(f"mlflow: {len(logged)} runs with {len(rows)} rows by the recipe of docs/exports.md")
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return str(taken.getsockname()[1])
+
+
+@contextlib.contextmanager
+def phoenix():
+    """The address of a Phoenix that keeps its data in this folder."""
+    (WORK / "phoenix").mkdir()
+    settings = {"PHOENIX_WORKING_DIR": str(WORK / "phoenix"), "PHOENIX_TELEMETRY_ENABLED": "false", "PHOENIX_HOST": "127.0.0.1"}
+    settings |= {"PHOENIX_PORT": free_port(), "PHOENIX_GRPC_PORT": free_port(), "HOME": str(WORK)}
+    address = f"http://127.0.0.1:{settings['PHOENIX_PORT']}"
+    command = [str(Path(sys.executable).parent / "phoenix"), "serve"]
+    with open(WORK / "phoenix.log", "w+") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **settings})
+        try:
+            while True:
+                with contextlib.suppress(OSError):
+                    urllib.request.urlopen(f"{address}/healthz")
+                    break
+                if server.poll() is not None:
+                    sys.exit(f"Phoenix does not start:\n{(WORK / 'phoenix.log').read_text()[-2000:]}")
+                time.sleep(0.5)
+            yield address
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def try_phoenix(runs):
+    from phoenix.client import Client
+
+    wikitrail("export", *runs, "--format", "otlp", "--out", "traces.jsonl")
+    lines = (WORK / "traces.jsonl").read_text().splitlines()
+    sent = [span for line in lines for span in json.loads(line)["resourceSpans"][0]["scopeSpans"][0]["spans"]]
+    with phoenix() as address:
+        request = urllib.request.Request(f"{address}/v1/traces", lines[0].encode(), {"Content-Type": "application/json"})
+        try:
+            sys.exit(f"Phoenix takes JSON now ({urllib.request.urlopen(request).status}): docs/exports.md says otherwise")
+        except urllib.error.HTTPError as refused:
+            check("status of JSON", refused.code, 415)
+        recipe("v1/traces", {}, address)
+        found, waited = [], 0
+        # It answers before it has stored them.
+        while len(found) < len(sent) and waited < 120:
+            time.sleep(0.5)
+            found = Client(base_url=address).spans.get_spans(project_identifier="default", limit=2 * len(sent))
+            waited += 1
+    ids = {(span["context"]["trace_id"], span["context"]["span_id"], span.get("parent_id"), span["name"]) for span in found}
+    check("spans", ids, {(span["traceId"], span["spanId"], span.get("parentSpanId"), span["name"]) for span in sent})
+    kinds = collections.Counter(span["span_kind"] for span in found)
+    check("agents", kinds["AGENT"], len(lines))
+    roots = {span["context"]["trace_id"]: span["attributes"]["input.value"] for span in found if not span.get("parent_id")}
+    questions = collections.Counter(record["question"] for run in runs for record in records(run))
+    check("questions", collections.Counter(roots.values()), questions)
+    print(f"arize-phoenix: {len(lines)} traces,", ", ".join(f"{number} {kind}" for kind, number in sorted(kinds.items())))
+
+
 attempts = {
     "inspect_ai": try_inspect,
     "harbor": try_harbor,
     "datasets": try_datasets,
     "opentelemetry-proto": try_otlp,
     "wandb": try_wandb,
+    "mlflow": try_mlflow,
+    "arize-phoenix": try_phoenix,
 }
-for package, attempt in attempts.items():
-    if package in TRIED:
-        attempt(runs)
+if TRIED not in attempts:
+    sys.exit(f"{TRIED} opens no export; the packages that do are {', '.join(attempts)}")
+attempts[TRIED](make_runs())

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What `export` writes for other programs, opened by their own packages: Inspect's log by inspect_ai, ATIF by Harbor's models, the
-# Hugging Face folder by datasets, traces by the messages of opentelemetry-proto, and the recipe for Weights & Biases run by wandb. Prints what was counted; exits with 1 when a package refuses a file, or reads something else than
-# the run holds. docs/exports.md says what is written.
+# Hugging Face folder by datasets, traces by the messages of opentelemetry-proto and by Phoenix, and the recipes of docs/exports.md for
+# Weights & Biases, MLflow and Phoenix run as the page prints them. Prints what was counted; exits with 1 when a package refuses a file,
+# or reads something else than the run holds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,8 +12,8 @@ Usage: scripts/exports.sh [--with PACKAGES]
 
 Options:
   --with PACKAGES  the packages to try, as for pip [default: inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0
-                   opentelemetry-proto==1.45.2 wandb==0.31.0]; of harbor only the package itself is installed, whose models need pydantic alone; of wandb the
-                   recipe in docs/exports.md is run, without a network
+                   opentelemetry-proto==1.45.2 wandb==0.31.0 mlflow==3.17.2 arize-phoenix==20.26.1]; of harbor only the package itself is
+                   installed, whose models need pydantic alone; wandb, mlflow and arize-phoenix keep their data in a temporary folder
   --help           this text
 
 Environment:
@@ -20,7 +21,8 @@ Environment:
 TEXT
 }
 
-packages='inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0 opentelemetry-proto==1.45.2 wandb==0.31.0'
+packages='inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0 opentelemetry-proto==1.45.2'
+packages+=' wandb==0.31.0 mlflow==3.17.2 arize-phoenix==20.26.1'
 while [ $# -gt 0 ]; do
     case $1 in
     --with)
@@ -51,29 +53,29 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-python3 -m venv "$work/venv"
-pip() {
-    "$work/venv/bin/pip" --quiet --disable-pip-version-check "$@"
-}
-tried=()
 for package in $packages; do
-    # Harbor itself asks for a newer Python and for clients of clouds; its models need neither.
+    # Each has an environment of its own: some ask for other versions of the same packages. Harbor itself asks for a newer Python and
+    # for clients of clouds; its models need neither.
     only=()
-    case $package in harbor*) only=(--no-deps --ignore-requires-python) ;; esac
     also=()
     case $package in
-    harbor*) also=(pydantic) ;;
+    harbor*)
+        only=(--no-deps --ignore-requires-python)
+        also=(pydantic)
+        ;;
     wandb*) also=(pandas) ;;
     esac
-    if { pip install "${only[@]}" "$package" && { [ ${#also[@]} -eq 0 ] || pip install "${also[@]}"; }; } >"$work/log" 2>&1; then
-        tried+=("${package%%[=<>]*}")
+    name=${package%%[=<>]*}
+    python3 -m venv "$work/$name"
+    pip=("$work/$name/bin/pip" --quiet --disable-pip-version-check install)
+    if { "${pip[@]}" "${only[@]}" "$package" && { [ ${#also[@]} -eq 0 ] || "${pip[@]}" "${also[@]}"; }; } >"$work/log" 2>&1; then
         echo "$package"
+        mkdir "$work/$name/runs"
+        HF_HOME="$work/hf" HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1 \
+            "$work/$name/bin/python" scripts/exports.py "$binary" "$work/$name/runs" "$name"
+        rm -rf "${work:?}/$name"
     else
         tail -n 3 "$work/log"
         echo "exports: $package is not tried, as it cannot be installed here"
     fi
 done
-[ ${#tried[@]} -gt 0 ] || exit 0
-mkdir "$work/runs"
-HF_HOME="$work/hf" HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1 \
-    "$work/venv/bin/python" scripts/exports.py "$binary" "$work/runs" "${tried[@]}"
