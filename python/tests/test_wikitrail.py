@@ -42,7 +42,7 @@ class OfARun(unittest.TestCase):
     def test_it_is_read_again(self):
         again = wikitrail.read_run(str(self.out))
         self.assertEqual([variant["name"] for variant in again.manifest["variants"]], ["react", "cot"])
-        self.assertEqual(repr(again), f"<Run {str(self.out)!r}: 6 questions of 'sample', variants 'react', 'cot'>")
+        self.assertEqual(repr(again), f"<Run {str(self.out)!r}: 6 questions of 'sample' by 'react', 'cot'>")
         self.assertEqual(repr(wikitrail.Run("none")), "<Run 'none', which cannot be read>")
 
     def test_a_run_is_a_path_with_episodes(self):

@@ -45,7 +45,7 @@ class Run:
             manifest = self.manifest
             dataset, names = manifest["dataset"], [variant["name"] for variant in manifest["variants"]]
             more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-            return f"<{about}: {dataset['selected']} questions of {dataset['name']!r}, variants {', '.join(map(repr, names[:4]))}{more}>"
+            return f"<{about}: {_questions(dataset['selected'])} of {dataset['name']!r} by {', '.join(map(repr, names[:4]))}{more}>"
         except (OSError, ValueError, LookupError, TypeError):
             return f"<{about}, which cannot be read>"
 
@@ -236,8 +236,12 @@ def _html(scores: Mapping[str, Any]) -> str:
     head = "".join(f"<th>{name}</th>" for name in ("variant", "EM", "F1", "n", "not measured"))
     body = "".join("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     more = f"<p>and {len(variants) - SHOWN} more variants</p>" if len(variants) > SHOWN else ""
-    about = f"{scores['run']}: {scores['selected']} questions of {scores['dataset']}; percent, with {100 * scores['level']:.0f} % intervals"
+    about = f"{scores['run']}: {_questions(scores['selected'])} of {scores['dataset']}; percent, with {100 * scores['level']:.0f} % intervals"
     return f"<table><caption>{html.escape(about)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def _questions(count: int) -> str:
+    return f"{count} question{'' if count == 1 else 's'}"
 
 
 def _percent(value: float | None, interval: Sequence[float] | None) -> str:
