@@ -114,8 +114,7 @@ settings! {
     /// Steps before an episode ends without an answer.
     max_steps: usize = Whole(1, 100), "N", default: "the protocol's", applies: Applies::Protocol,
         recorded: Some(|variant| Some(or(variant.max_steps, UNKNOWN)));
-    /// Tools that the agent is offered beside its answer: pages by title, or the best passages for a query, and whole
-    /// documents by the id of a passage. The latter need a corpus or a retriever.
+    /// Tools of the agent: pages by title, or the best passages for a query, with whole documents by their ids.
     tools: String = Choice(TOOL_SETS), "TOOLS", default: "search,lookup", applies: Applies::Protocol,
         recorded: Some(|variant| Some(variant.tools().name().to_owned()));
     /// Passages that each call of the tool `passages` shows.
