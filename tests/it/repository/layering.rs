@@ -81,18 +81,6 @@ fn table() -> BTreeMap<String, Option<BTreeSet<String>>> {
     rows
 }
 
-/// Every file that the page names exists.
-#[test]
-fn the_files_of_the_architecture_exist() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = repository("docs/architecture.md");
-    let named =
-        page.split('`').skip(1).step_by(2).filter(|text| text.starts_with("src/") || text.starts_with("tests/"));
-    for path in named.filter(|path| !path.contains("NAME")) {
-        assert!(root.join(path).exists(), "docs/architecture.md names `{path}`");
-    }
-}
-
 /// Every source file by its path below `src`, with its text.
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

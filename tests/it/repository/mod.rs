@@ -7,6 +7,7 @@ mod cluster;
 mod commands;
 mod help;
 mod layering;
+mod pages;
 #[cfg(unix)]
 mod release;
 mod settings;
