@@ -21,7 +21,9 @@ pub(crate) fn input_format(format: Option<Format>, path: &Path, tell: &dyn Fn(St
         ));
     }
     if let Some(format) = format {
-        return check_named_format(format, path);
+        let format = check_named_format(format, path)?;
+        tell_unread(format, path, tell);
+        return Ok(format);
     }
     let found = Format::detect(path).ok_or_else(|| {
         let hint = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
@@ -36,7 +38,19 @@ pub(crate) fn input_format(format: Option<Format>, path: &Path, tell: &dyn Fn(St
         RunError::input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     tell(format!("reading `{shown}` as {}", found.name()));
+    tell_unread(found, path, tell);
     check_is_built(found)
+}
+
+fn tell_unread(format: Format, path: &Path, tell: &dyn Fn(String)) {
+    if let Some(what) = format.unread(path) {
+        let shown = path.display();
+        let written = shell_word(&shown.to_string());
+        tell(format!(
+            "warning: `{shown}`: {what}, and not read; numbers of pages are texts or signed integers in `id`, and passages are \
+             read with --from beir:{written}"
+        ));
+    }
 }
 
 /// The format that was given, unless the path shows that another one was meant.

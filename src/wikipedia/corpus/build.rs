@@ -287,7 +287,7 @@ impl Notes {
                     thousands(duplicate_title),
                 ));
             }
-            let articles = matches!(format, Format::Jsonl | Format::Parquet);
+            let articles = matches!(format, Format::Jsonl | Format::Parquet) && more > 0 && !settings.adds;
             if articles && read.skipped.duplicate_title * PASSAGES > read.rows {
                 let (path, named) = (path.display(), Format::Beir.name());
                 said.push(format!(

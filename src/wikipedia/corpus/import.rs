@@ -24,6 +24,31 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What a row of a Parquet file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    Articles,
+    Passages,
+}
+
+#[cfg(not(feature = "parquet"))]
+mod parquet_file {
+    use super::{ImportError, Path, Records, Rows};
+
+    pub(super) fn open(_: &Path, _: Rows) -> Result<Records, ImportError> {
+        let reason = "it is Parquet, and this program was built without the feature parquet".to_owned();
+        Err(ImportError::Broken { reason })
+    }
+
+    pub(super) fn has_passages(_: &Path) -> bool {
+        false
+    }
+
+    pub(super) fn unread_ids(_: &Path) -> Option<String> {
+        None
+    }
+}
+
 named! {
     /// A form in which encyclopedias are published.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -206,15 +231,15 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
         Format::Jsonl | Format::Dspy => own::open_json_lines(path),
         Format::Dpr => lines::open_lines(path, published::dpr_parser()),
         Format::Wiki18 => lines::open_json(path, lines::RECORD, published::parse_wiki18),
+        Format::Beir if is_parquet(path) && !path.join(published::BEIR_FILE).is_file() => {
+            parquet_file::open(path, Rows::Passages)
+        }
         Format::Beir => published::open_beir(path),
         Format::Kilt => lines::open_json(path, lines::RECORD, published::parse_kilt),
         Format::Fever => published::open_fever(path),
         Format::Wiki2 => lines::open_json(path, lines::RECORD, published::parse_two_wiki),
         Format::Dataset => published::open_dataset(path),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet_file::open(path),
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => Err(ImportError::Broken { reason: "this program was built without it".to_owned() }),
+        Format::Parquet => parquet_file::open(path, Rows::Articles),
         Format::Zim => zim::open(path),
         Format::Corpus => own::open_corpus_folder(path),
         Format::Redirects => own::open_redirects(path),
@@ -245,10 +270,22 @@ fn is_table(name: &str) -> bool {
 
 /// What a line with a passage is read as.
 fn passage_record(title: &str, id: String, text: &str) -> lines::Parsed {
+    passage(title, id, text).map(|record| vec![record])
+}
+
+fn passage(title: &str, id: String, text: &str) -> Result<Record, String> {
     if title.trim().is_empty() {
         return Err("the title is empty".to_owned());
     }
-    Ok(vec![Record::Passage { title: title.trim().to_owned(), id: Some(id), text: text.trim().to_owned() }])
+    Ok(Record::Passage { title: title.trim().to_owned(), id: Some(id), text: text.trim().to_owned() })
+}
+
+/// Whether an input is Parquet: a file by its first bytes, a folder by the names in it.
+fn is_parquet(path: &Path) -> bool {
+    if path.is_dir() {
+        return files_below(path, is_table).is_ok_and(|files| !files.is_empty());
+    }
+    magic(path) == Some(*b"PAR1")
 }
 
 /// An id, which may be written as a number.
@@ -272,14 +309,14 @@ impl Format {
                 _ if path.join(manifest::FILE).is_file() => Some(Self::Corpus),
                 _ if lines_file(path).is_some() => Some(Self::Jsonl),
                 _ if path.join(published::BEIR_FILE).is_file() => Some(Self::Beir),
-                _ if files_below(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),
+                _ if is_parquet(path) => Some(Self::of_tables(path)),
                 _ if published::is_folder(path) => Some(Self::Hotpotqa),
                 _ => published::is_fever_folder(path).then_some(Self::Fever),
             };
         }
         match files(path).first().and_then(|file| magic(file)) {
             Some(zim::MAGIC) => return Some(Self::Zim),
-            Some([b'P', b'A', b'R', b'1']) => return Some(Self::Parquet),
+            Some(_) if is_parquet(path) => return Some(Self::of_tables(path)),
             _ => {}
         }
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
@@ -301,6 +338,15 @@ impl Format {
             text if named(&[".tsv"]) => Some(if columns(text) == 2 { Self::Redirects } else { Self::Dpr }),
             _ => None,
         }
+    }
+
+    fn of_tables(path: &Path) -> Self {
+        if parquet_file::has_passages(path) { Self::Beir } else { Self::Parquet }
+    }
+
+    /// What of an input is not read in this format though it may matter.
+    pub fn unread(self, path: &Path) -> Option<String> {
+        if self == Self::Parquet { parquet_file::unread_ids(path) } else { None }
     }
 
     fn of_keys(keys: &[&[u8]], in_list: bool) -> Option<Self> {
