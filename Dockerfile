@@ -7,7 +7,7 @@ RUN apk add --no-cache ca-certificates gcc make musl-dev python3
 WORKDIR /build
 COPY . .
 # On Alpine the program is linked statically.
-RUN cargo build --locked --profile dist
+RUN cargo build --locked --profile dist --features parquet
 RUN python3 scripts/third_party.py "$(rustc -vV | sed -n 's/^host: //p')" >THIRD-PARTY.txt
 
 FROM scratch

@@ -18,8 +18,8 @@ TEXTS = re.compile(r"(un)?licen[cs]e|copying|copyright|notice", re.IGNORECASE)
 
 
 def crates(target):
-    """The packages of all normal and build dependencies for a target, sorted by name."""
-    command = ["cargo", "metadata", "--locked", "--format-version=1", f"--filter-platform={target}"]
+    """The packages of all normal and build dependencies of the shipped program for a target, sorted by name."""
+    command = ["cargo", "metadata", "--locked", "--format-version=1", "--features=parquet", f"--filter-platform={target}"]
     found = json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout)
     packages = {package["id"]: package for package in found["packages"]}
     edges = {node["id"]: node["deps"] for node in found["resolve"]["nodes"]}

@@ -124,6 +124,7 @@ fn an_archive_has_program_completions_manual_licences_and_a_sum() {
     let theirs = dir.read(&format!("{name}/THIRD-PARTY.txt"));
     for text in [
         "\nserde 1.",
+        "\nparquet 6",
         "\ncssparser 0.",
         "    source: https://crates.io/crates/cssparser/",
         "Mozilla Public License",
@@ -141,6 +142,17 @@ fn an_archive_has_program_completions_manual_licences_and_a_sum() {
         let printed = Ran::from(&command(dir.root(), &["completions", shell]).output().expect("it runs")).ok().stdout;
         assert_eq!(dir.read(&format!("{name}/completions/{file}")), printed, "{shell}");
     }
+}
+
+/// What is shipped reads and writes Parquet: archives, wheels and the image.
+#[test]
+fn what_is_shipped_has_the_feature_parquet() {
+    let builds = [repository(".github/workflows/release.yml"), repository("Dockerfile")];
+    let builds: Vec<&str> =
+        builds.iter().flat_map(|text| text.lines()).filter(|line| line.contains("cargo build")).collect();
+    assert!(builds.len() == 2 && builds.iter().all(|line| line.contains(" --features parquet")), "{builds:?}");
+    let project: toml::Table = repository("pyproject.toml").parse().expect("TOML");
+    assert_eq!(project["tool"]["maturin"]["features"].as_array().expect("a list"), &["parquet".into()]);
 }
 
 /// Each job of the workflow says what it may do, and nothing that a tag or a person names becomes a part of a command.
