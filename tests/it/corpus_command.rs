@@ -110,7 +110,8 @@ fn a_packed_input_is_read_to_its_end_or_refused() {
         let bytes = fs::read(dir.path(&format!("pages.jsonl.{ending}"))).expect("a file");
         let cut = format!("cut.jsonl.{ending}");
         fs::write(dir.path(&cut), &bytes[..bytes.len() - 9]).expect("written");
-        build(&cut).refused(3, &[&format!("cannot read `{cut}` to its end"), "is the file whole?"]);
+        build(&cut)
+            .refused(3, &[&format!("cannot read `{cut}` to its end: it ends too early\n"), "is the file whole?"]);
         assert!(!dir.path("d").exists() && !dir.path("d.partial").exists());
         let mut damaged = bytes.clone();
         damaged[bytes.len() / 2] ^= 0x55;

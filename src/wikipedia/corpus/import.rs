@@ -199,7 +199,15 @@ pub(super) enum ImportError {
 
 impl From<io::Error> for ImportError {
     fn from(error: io::Error) -> Self {
-        Self::Broken { reason: error.to_string() }
+        let reason = match error.kind() {
+            // Each library has words of its own.
+            io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+            io::ErrorKind::OutOfMemory => {
+                format!("unpacking it takes more than {} MiB of memory", lines::XZ_MEMORY >> 10)
+            }
+            _ => error.to_string(),
+        };
+        Self::Broken { reason }
     }
 }
 
