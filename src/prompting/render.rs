@@ -219,8 +219,7 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         examples: exemplar_turns(job),
         ..Frame::default()
     };
-    let apart = if job.file.language.starts_with("zh") { "、" } else { ", " };
-    let tools = numbered::verbs(job.settings.protocol.offers(), apart, apart);
+    let tools = verbs_in(job.settings.protocol.offers(), &job.file.language);
     for (key, text) in job.texts.occasions() {
         frame.texts.insert(key.to_owned(), text.fill_known(|slot| Some(&*tools).filter(|_| slot == "tools")).into());
     }
@@ -234,6 +233,12 @@ fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         }
     }
     Ok((frame, job.exemplars.len()))
+}
+
+/// The verbs of the tools as a text of this language lists them.
+fn verbs_in(tools: ToolSet, language: &str) -> String {
+    let apart = if language.starts_with("zh") { "、" } else { ", " };
+    numbered::verbs(tools, apart, apart)
 }
 
 /// One message around the question, with examples if the template has a slot for them.
@@ -429,7 +434,9 @@ fn finished_frame(
     if calls_functions {
         frame.tools = protocol.tools(&texts.tools);
     }
-    let occasions = texts.occasions().map(|(key, text)| (key.to_owned(), Arc::from(text.fill_known(|_| None))));
+    let named = verbs_in(protocol.offers(), text.language());
+    let filled = |text: &Slotted| text.fill_known(|slot| Some(&*named).filter(|_| slot == "tools"));
+    let occasions = texts.occasions().map(|(key, text)| (key.to_owned(), Arc::from(filled(text))));
     frame.texts = occasions.collect();
     Ok(frame)
 }

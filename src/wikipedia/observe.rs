@@ -1,6 +1,5 @@
 //! The strings that the tool answers with: the paper's sentences, lookup lists and messages, and the Chinese ones.
 
-use super::source::FoundPassage;
 #[cfg(any(feature = "index", test))]
 use crate::base::python::unrepr_list;
 use crate::base::python::{is_python_space, repr};
@@ -67,21 +66,6 @@ pub(crate) fn part_ranges<'a>(
 /// `str.strip()`.
 pub fn strip(text: &str) -> &str {
     text.trim_matches(is_python_space)
-}
-
-/// The observation that shows these passages, each under its rank, title and id; and where in it their texts are.
-pub(crate) fn passages(passages: &[FoundPassage]) -> (String, Vec<Range<usize>>) {
-    let (mut shown, mut places) = (String::new(), Vec::new());
-    for (rank, FoundPassage { id, title, text, .. }) in (1..).zip(passages) {
-        let apart = if rank > 1 { "\n\n" } else { "" };
-        let id = if id.is_empty() { String::new() } else { format!("(id {id})") };
-        let heading = [format!("[{rank}]"), title.replace(char::is_control, " "), id];
-        let heading: Vec<String> = heading.into_iter().filter(|part| !part.is_empty()).collect();
-        shown.extend([apart, &heading.join(" "), "\n"]);
-        places.push(shown.len()..shown.len() + text.len());
-        shown += text;
-    }
-    (shown, places)
 }
 
 // Errors of the simplified Chinese script, and sentences of Chinese pages.

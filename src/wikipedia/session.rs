@@ -5,6 +5,7 @@ use super::observe::{self, ObservationFormat, Part};
 use super::source::{Found, FoundPassage, NO_RESULTS, Retrieval, SentenceMap, Source, SourceError};
 use crate::base::{Compat, Failure, PassageHit, Provenance, Service, Tool, Wording};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Limits of a session, and its language.
@@ -278,7 +279,7 @@ impl Session {
             self.cut();
             return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
         };
-        let (text, places) = observe::passages(&passages);
+        let (text, places) = listed(&passages);
         self.observation = text;
         let end = self.cut();
         let places = (1..).zip(&*passages).zip(places);
@@ -378,6 +379,21 @@ impl Session {
         self.observation = self.format.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
         Some(lookup.shown - 1)
     }
+}
+
+/// The observation that shows these passages, each under its rank, title and id; and where in it their texts are.
+fn listed(passages: &[FoundPassage]) -> (String, Vec<Range<usize>>) {
+    let (mut shown, mut places) = (String::new(), Vec::new());
+    for (rank, FoundPassage { id, title, text, .. }) in (1..).zip(passages) {
+        let apart = if rank > 1 { "\n\n" } else { "" };
+        let id = if id.is_empty() { String::new() } else { format!("(id {id})") };
+        let heading = [format!("[{rank}]"), title.replace(char::is_control, " "), id];
+        let heading: Vec<String> = heading.into_iter().filter(|part| !part.is_empty()).collect();
+        shown.extend([apart, &heading.join(" "), "\n"]);
+        places.push(shown.len()..shown.len() + text.len());
+        shown += text;
+    }
+    (shown, places)
 }
 
 /// What an observation that ends at `end` shows of a passage whose text begins at `start`; both in bytes.

@@ -110,8 +110,8 @@ fn long_texts_are_written_in_groups_and_whole() {
     for (record, question) in records.iter_mut().zip(["x".repeat(LONG), "=who\0".to_owned(), String::new()]) {
         record["question"] = question.into();
     }
-    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    dir.write("r/trajectories.jsonl", lines);
+    let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+    dir.write("r/trajectories.jsonl", lines.concat());
     let path = dir.path("q.parquet");
     dir.wikitrail(&["export", "r", "--format", "parquet", "--rows", "questions", "--out", "q.parquet"]).ok();
     let file = SerializedFileReader::new(File::open(&path).expect("a file")).expect("a Parquet file");

@@ -11,8 +11,9 @@ pub fn prompts() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|(name, _)| *name).filter(|name| name.starts_with("prompts/"))
 }
 
+/// The prompt files with exemplars of their own; those for passages have the questions of the others.
 pub fn prompt_files() -> impl Iterator<Item = &'static str> {
-    prompts().filter(|name| !name.starts_with("prompts/protocols/"))
+    prompts().filter(|name| !name.starts_with("prompts/protocols/") && !name.ends_with("-passages.toml"))
 }
 
 /// The dataset that `run` uses when none is named.
