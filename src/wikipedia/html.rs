@@ -7,7 +7,9 @@ mod paper;
 mod python_parser;
 mod tree;
 
-pub use article::{Article, ArticleOptions, PageKind, article, article_among, describe, lead_links};
+#[cfg(feature = "index")]
+pub(crate) use article::article_among;
+pub use article::{Article, ArticleOptions, PageKind, article, describe, lead_links};
 pub use paper::{PaperPage, paper_page};
 
 /// Why a page has no text.

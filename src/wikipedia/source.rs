@@ -331,6 +331,7 @@ impl SentenceMap {
     }
 
     /// Where the sentences of a block end; nothing for a block without given sentences.
+    #[cfg(feature = "index")]
     pub(super) fn ends(&self, block: usize) -> Option<&[usize]> {
         self.0.get(block).map(Vec::as_slice).filter(|ends| !ends.is_empty())
     }

@@ -8,7 +8,6 @@ use crate::wikipedia::source::{self, SourceError};
 use crate::wikipedia::{api_source, query};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 /// How many redirects are followed that the site did not follow itself.
 const HOPS: usize = 8;
@@ -27,7 +26,7 @@ impl ApiSource {
     /// Sends no further request; those on their way are answered.
     #[cfg(any(feature = "index", test))]
     pub(crate) fn ask_no_more(&self) {
-        self.site.hold(Duration::MAX, 0);
+        self.site.hold(std::time::Duration::MAX, 0);
     }
 
     /// How many requests it makes in any minute at most; nothing if it has no limit.
