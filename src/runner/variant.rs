@@ -97,6 +97,26 @@ fn offers_passages(settings: &VariantSettings) -> bool {
     settings.tools.as_deref().is_some_and(|tools| tools != ToolSet::default().name())
 }
 
+/// The options of the protocol, the tools of `--tools` among them.
+fn protocol_options(settings: &VariantSettings, method: Method, id: &str) -> Result<Options, RunError> {
+    let mut options = Options(settings.option.clone().unwrap_or_default());
+    if let Some(tools) = options.get(protocol::TOOLS) {
+        let tools = excerpt(tools);
+        let message = format!("--option tools={tools} has a flag of its own");
+        return Err(RunError::usage(message, format!("use --tools {tools}")));
+    }
+    if let Some(tools) = settings.tools.as_deref().filter(|_| offers_passages(settings)) {
+        if method.agent().is_some() && !OFFERS_PASSAGES.contains(&id) {
+            return Err(RunError::usage(
+                format!("protocol `{id}` has the tools search and lookup only, and --tools is `{tools}`"),
+                format!("protocols with passages: {}", OFFERS_PASSAGES.join(", ")),
+            ));
+        }
+        options.0.insert(protocol::TOOLS.to_owned(), tools.to_owned());
+    }
+    Ok(options)
+}
+
 impl<'a> Builder<'a> {
     fn new(spec: &'a VariantSpec, claims: bool) -> Result<Self, RunError> {
         let settings = &spec.settings;
@@ -110,24 +130,8 @@ impl<'a> Builder<'a> {
             RunError::usage(format!("unknown method `{method}`"), known)
         })?;
         let usual = usual_protocol(settings, &prompt)?;
-        let mut options = Options(settings.option.clone().unwrap_or_default());
         let id = settings.protocol.as_deref().unwrap_or(usual);
-        if let Some(tools) = options.get(protocol::TOOLS) {
-            let tools = excerpt(tools);
-            return Err(RunError::usage(
-                format!("--option tools={tools} has a flag of its own"),
-                format!("use --tools {tools}"),
-            ));
-        }
-        if let Some(tools) = settings.tools.as_deref().filter(|_| offers_passages(settings)) {
-            if method.agent().is_some() && !OFFERS_PASSAGES.contains(&id) {
-                return Err(RunError::usage(
-                    format!("protocol `{id}` has the tools search and lookup only, and --tools is `{tools}`"),
-                    format!("protocols with passages: {}", OFFERS_PASSAGES.join(", ")),
-                ));
-            }
-            options.0.insert(protocol::TOOLS.to_owned(), tools.to_owned());
-        }
+        let options = protocol_options(settings, method, id)?;
         let protocol = find_protocol(id, &options, spec.began.as_ref())?;
         if is_on(settings.completions) && protocol.observation_role() == Role::Tool {
             let message = format!("protocol `{}` calls functions, and text completions cannot", protocol.id());

@@ -65,8 +65,8 @@ impl SourceIdentity {
 pub type Recording = Wrapped<dyn Source, SourceIdentity, Recorder>;
 
 impl Recording {
-    /// Records what was `asked` and answered.
-    fn kept<'a>(
+    /// Records the answer to what was `asked`.
+    fn record<'a>(
         &'a self,
         asked: CanonicalRequest,
         answer: BoxFuture<'a, Result<Found, SourceError>>,
@@ -90,11 +90,11 @@ impl Recording {
 
 impl Source for Recording {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.kept(self.identity.request(query, None, None), self.inner.search(query))
+        self.record(self.identity.request(query, None, None), self.inner.search(query))
     }
 
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.kept(self.identity.request_of(asked, None), self.inner.retrieve(asked))
+        self.record(self.identity.request_of(asked, None), self.inner.retrieve(asked))
     }
 }
 
@@ -140,7 +140,7 @@ pub type Cached = Wrapped<dyn Source, SourceIdentity, Cache>;
 
 impl Cached {
     /// What the cache has for what is `asked`, else what the source answers.
-    fn known<'a>(
+    fn cached_or_asked<'a>(
         &'a self,
         asked: CanonicalRequest,
         answer: impl FnOnce() -> BoxFuture<'a, Result<Found, SourceError>> + Send + 'a,
@@ -163,11 +163,13 @@ impl Cached {
 impl Source for Cached {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         let asked = self.identity.request(query, None, self.identity.origin.as_deref());
-        self.known(asked, || self.inner.search(query))
+        self.cached_or_asked(asked, || self.inner.search(query))
     }
 
     fn retrieve<'a>(&'a self, asked: Retrieval<'a>) -> BoxFuture<'a, Result<Found, SourceError>> {
-        self.known(self.identity.request_of(asked, self.identity.origin.as_deref()), move || self.inner.retrieve(asked))
+        self.cached_or_asked(self.identity.request_of(asked, self.identity.origin.as_deref()), move || {
+            self.inner.retrieve(asked)
+        })
     }
 }
 

@@ -279,7 +279,7 @@ impl Session {
             self.cut();
             return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
         };
-        let (text, places) = listed(&passages);
+        let (text, places) = passages_text(&passages);
         self.observation = text;
         let end = self.cut();
         let places = (1..).zip(&*passages).zip(places);
@@ -382,7 +382,7 @@ impl Session {
 }
 
 /// The observation that shows these passages, each under its rank, title and id; and where in it their texts are.
-fn listed(passages: &[FoundPassage]) -> (String, Vec<Range<usize>>) {
+fn passages_text(passages: &[FoundPassage]) -> (String, Vec<Range<usize>>) {
     let (mut shown, mut places) = (String::new(), Vec::new());
     for (rank, FoundPassage { id, title, text, .. }) in (1..).zip(passages) {
         let apart = if rank > 1 { "\n\n" } else { "" };

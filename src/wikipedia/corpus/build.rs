@@ -353,6 +353,14 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> BuildError + Copy {
 }
 
 impl Collected {
+    fn count_dropped(&mut self, dropped: Dropped) {
+        let count = match dropped {
+            Dropped::ToNothing => &mut self.dropped.redirect_to_nothing,
+            Dropped::Circle => &mut self.dropped.redirect_circle,
+        };
+        *count += 1;
+    }
+
     fn add(&mut self, settings: &BuildSettings, source: usize, found: Imported) -> io::Result<()> {
         let Imported { record, place } = found;
         self.sources[source].rows += u64::from(!matches!(record, Record::About(_)));
@@ -373,11 +381,7 @@ impl Collected {
                 return Ok(());
             }
             Record::Dropped(dropped) => {
-                let count = match dropped {
-                    Dropped::ToNothing => &mut self.dropped.redirect_to_nothing,
-                    Dropped::Circle => &mut self.dropped.redirect_circle,
-                };
-                *count += 1;
+                self.count_dropped(dropped);
                 return Ok(());
             }
             Record::Passage { title, id, text } => {

@@ -54,7 +54,7 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
         served.extend(["/retrieve", "/search", "/batch_search", "/api/search"]);
     }
     if parts.contains(&Part::Tool) {
-        router = router.route("/tool", get(tools_listed)).route("/tool/{name}", post(tool));
+        router = router.route("/tool", get(function_list)).route("/tool/{name}", post(tool));
         served.extend(["/tool", "/tool/NAME"]);
     }
     #[cfg(feature = "mcp")]
@@ -141,8 +141,8 @@ async fn posted_top_k(service: Service, body: Body) -> Result<Answer, Refusal> {
     Ok(retriever::top_k_of_body(&service, &reply::body(body).await?).await)
 }
 
-async fn tools_listed() -> Answer {
-    tools::listed()
+async fn function_list() -> Answer {
+    tools::function_list()
 }
 
 async fn tool(service: Service, Path(name): Path<String>, body: Body) -> Result<Answer, Refusal> {

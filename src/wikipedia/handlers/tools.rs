@@ -74,7 +74,7 @@ fn refused(status: u16, words: &str) -> Answer {
 }
 
 /// `GET /tool`: the tools, as chat completions describe functions.
-pub(super) fn listed() -> Answer {
+pub(super) fn function_list() -> Answer {
     let function = |ToolDescription { name, description, input, .. }: ToolDescription| json!({ "type": "function", "function": { "name": name, "description": description, "parameters": input } });
     Answer::json(&offered(false).map(function).into())
 }
@@ -318,25 +318,25 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
 pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = if keeps_session {
+    let session = text(if keeps_session {
         "the `session` of an earlier result; the last one unless given"
     } else {
         "the `session` of the last result"
-    };
+    });
     let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (
             "search",
             "Search Wikipedia",
             "Open the Wikipedia page that a query names and get its first sentences; without such a page, similar titles.",
-            json!({ "query": text("the title of a page, or words"), "session": text(session) }),
+            json!({ "query": text("the title of a page, or words"), "session": session }),
             &["query"][..],
         ),
         (
             "lookup",
             "Look up a keyword",
             "Get the next sentence of the open page that contains a keyword; repeat it for further ones.",
-            json!({ "keyword": text("letters to look for, in any case"), "session": text(session) }),
+            json!({ "keyword": text("letters to look for, in any case"), "session": session }),
             if keeps_session { &["keyword"] } else { &["keyword", "session"] },
         ),
         (
@@ -372,10 +372,16 @@ pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
         ),
     ];
     tools.map(|(name, title, description, properties, required)| {
-        let mut input = schema(properties, required);
-        input.insert("additionalProperties".to_owned(), json!(false));
+        let input = input(properties, required);
         ToolDescription { name, title, description, input, output: output(name) }
     })
+}
+
+/// The schema of a tool's arguments, which are the properties and no others.
+fn input(properties: Value, required: &[&str]) -> Map<String, Value> {
+    let mut schema = schema(properties, required);
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    schema
 }
 
 fn schema(properties: Value, required: &[&str]) -> Map<String, Value> {

@@ -1,41 +1,45 @@
-//! Pages that nobody searches for: all in the order of their titles, and some by chance.
+//! `list=allpages` and `list=random`: all pages in the order of their titles, and pages at random.
 
 use super::{ApiError, Call, Params, page_id};
 use crate::wikipedia::CorpusError;
 use serde_json::{Map, Value, json};
 use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 
-/// A part of a list, and the value to go on with.
+/// One batch of page numbers, and the value of `continue` for the next batch.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct Batch {
     pub(super) numbers: Vec<u32>,
     pub(super) next: Option<String>,
 }
 
-/// `list=allpages` or `random`; returns the value to go on with.
-pub(super) fn listed(call: &Call<'_>, name: &str, query: &mut Map<String, Value>) -> Result<Option<String>, ApiError> {
+/// Adds `list=allpages` or `random` to the answer; returns the value of `continue`.
+pub(super) fn add_list(
+    call: &Call<'_>,
+    name: &str,
+    query: &mut Map<String, Value>,
+) -> Result<Option<String>, ApiError> {
     const MOST: usize = 500;
-    let (part, id) = match name {
-        "random" => (by_chance(call, "rn", MOST)?, "id"),
+    let (batch, id) = match name {
+        "random" => (at_random(call, "rn", MOST)?, "id"),
         _ => (in_order(call, "ap", MOST)?, "pageid"),
     };
-    let rows = part.numbers.into_iter().map(|number| {
+    let rows = batch.numbers.into_iter().map(|number| {
         let title = call.service.corpus.title(number)?;
         Ok(json!({ id: page_id(number), "ns": 0, "title": title }))
     });
     query.insert(name.to_owned(), rows.collect::<Result<_, CorpusError>>()?);
-    Ok(part.next)
+    Ok(batch.next)
 }
 
-/// Pages in the order of their titles, by the parameters of `allpages` behind `before`.
-pub(super) fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Part, ApiError> {
+/// Pages in the order of their titles; `before` is the prefix of the parameters, `ap` or `gap`.
+pub(super) fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Batch, ApiError> {
     let Call { service, params, .. } = call;
     let name = |parameter: &str| format!("{before}{parameter}");
     if let Some(other) = params.get(&name("dir")).filter(|direction| *direction != "ascending") {
         return Err(ApiError::bad_value(&name("dir"), other));
     }
     if !has_pages(params, before) {
-        return Ok(Part::default());
+        return Ok(Batch::default());
     }
     let title = |parameter: &str| params.get(&name(parameter)).map(super::pages::spelled).unwrap_or_default();
     let (prefix, to, from) = (title("prefix"), title("to"), title("from"));
@@ -43,27 +47,27 @@ pub(super) fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Par
     let next = params.get(&name("continue")).unwrap_or_default();
     let from = prefix.as_str().max(&from).max(next);
     let limit = params.number(&name("limit"), 10, most).max(1);
-    let mut part = Part::default();
+    let mut batch = Batch::default();
     for number in service.corpus.titled_from(from, limit + 1)? {
         let title = service.corpus.title(number)?;
         if !title.starts_with(&prefix) || !to.is_empty() && title > to {
             break;
         }
-        if part.numbers.len() == limit {
-            part.next = Some(title);
+        if batch.numbers.len() == limit {
+            batch.next = Some(title);
             break;
         }
-        part.numbers.push(number);
+        batch.numbers.push(number);
     }
-    Ok(part)
+    Ok(batch)
 }
 
-/// Pages by chance, each once, by the parameters of `random` behind `before`. What goes on has the order in it.
-pub(super) fn by_chance(call: &Call<'_>, before: &str, most: usize) -> Result<Part, ApiError> {
+/// Pages at random, each once; `before` is the prefix of the parameters. The value of `continue` holds the order.
+pub(super) fn at_random(call: &Call<'_>, before: &str, most: usize) -> Result<Batch, ApiError> {
     let Call { service, params, .. } = call;
     let name = |parameter: &str| format!("{before}{parameter}");
     if !has_pages(params, before) {
-        return Ok(Part::default());
+        return Ok(Batch::default());
     }
     let (order, first) = match params.get(&name("continue")) {
         // The hasher's random keys are the standard library's only source of randomness.
@@ -79,7 +83,7 @@ pub(super) fn by_chance(call: &Call<'_>, before: &str, most: usize) -> Result<Pa
     let limit = params.number(&name("limit"), 1, most).max(1);
     let end = u32::try_from(limit).map_or(count, |limit| count.min(limit.saturating_add(first)));
     let numbers = (first..end).map(|at| shuffled(at, count, order)).collect();
-    Ok(Part { numbers, next: (end < count).then(|| format!("{order}|{end}")) })
+    Ok(Batch { numbers, next: (end < count).then(|| format!("{order}|{end}")) })
 }
 
 /// Whether the filters leave pages: all are in the main namespace, and none is a redirect.

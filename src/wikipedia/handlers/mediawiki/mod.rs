@@ -6,7 +6,7 @@
 //! | `site` | what the site, its one user and its modules are |
 //! | `pages` | titles to pages, what is said of each, texts and HTML |
 //! | `search` | searches of the Action API, `/w/index.php`, `/wiki/TITLE`, REST |
-//! | `listing` | lists of pages that nobody searches for |
+//! | `listing` | `list=allpages` and `list=random` |
 
 mod listing;
 mod pages;
@@ -232,8 +232,8 @@ async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
                 None
             }
             "search" => list_search(call, &mut query).await?.map(|next| ("sroffset", json!(next))),
-            "random" => listing::listed(call, list, &mut query)?.map(|next| ("rncontinue", json!(next))),
-            _ => listing::listed(call, list, &mut query)?.map(|next| ("apcontinue", json!(next))),
+            "random" => listing::add_list(call, list, &mut query)?.map(|next| ("rncontinue", json!(next))),
+            _ => listing::add_list(call, list, &mut query)?.map(|next| ("apcontinue", json!(next))),
         };
         if let Some((parameter, next)) = next {
             go_on(&mut answer, parameter, next);

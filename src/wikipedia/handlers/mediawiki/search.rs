@@ -1,6 +1,6 @@
 //! Searches of the Action API, the search page and articles as a browser gets them, and two corners of the REST API.
 
-use super::listing::{Part, by_chance, in_order};
+use super::listing::{Batch, at_random, in_order};
 use super::pages::{
     article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, text_size,
     title_lookup,
@@ -83,11 +83,11 @@ pub(super) async fn generated(call: &Call<'_>) -> Result<Generated, ApiError> {
             Ok(Generated { numbers, next: next.map(|next| ("gsroffset", json!(next))) })
         }
         Some("allpages") => {
-            let Part { numbers, next } = in_order(call, "gap", MAX_PAGES)?;
+            let Batch { numbers, next } = in_order(call, "gap", MAX_PAGES)?;
             Ok(Generated { numbers, next: next.map(|next| ("gapcontinue", json!(next))) })
         }
         Some("random") => {
-            let Part { numbers, next } = by_chance(call, "grn", MAX_PAGES)?;
+            let Batch { numbers, next } = at_random(call, "grn", MAX_PAGES)?;
             Ok(Generated { numbers, next: next.map(|next| ("grncontinue", json!(next))) })
         }
         Some("prefixsearch") => Ok(Generated { numbers: found_by_beginning(call, "gps", MAX_PAGES)?, next: None }),
