@@ -14,7 +14,7 @@ use crate::base::json_error;
 use crate::base::{Manifest, Trajectory, sha256_hex};
 use crate::net::recording::{create_private_beside, read_own};
 use crate::net::server::reply::{self, body};
-use crate::net::server::{Hosts, Refusal, ServeError, Server, Settings};
+use crate::net::server::{Hosts, LONGEST_ANSWER, Refusal, ServeError, Server, Settings};
 use crate::runner::store::RunFolder;
 use crate::runner::{RunError, state_folder};
 use crate::scoring::float;
@@ -138,7 +138,14 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
         .route("/proof/{nonce}", get(proof))
         .fallback(async || (StatusCode::NOT_FOUND, page_answer(unknown_address().into())))
         .with_state(viewer);
-    let settings = Settings { bind, hosts: Hosts::default(), log: None, per_client: None };
+    let settings = Settings {
+        bind,
+        hosts: Hosts::default(),
+        log: None,
+        per_client: None,
+        longest_answer: LONGEST_ANSWER,
+        keep_alive: true,
+    };
     let server = Server::bind(router, settings).await?;
     let url = format!("{}/{token}/", server.url());
     Ok((server, url, end))

@@ -8,7 +8,7 @@ use crate::analysis::report::console::stdout;
 use crate::analysis::results::runs;
 use crate::base::Compat;
 use crate::base::text::{counted, visible_line};
-use crate::net::server::{Hosts, Log, LogSettings, ServeError, Server, Settings};
+use crate::net::server::{Hosts, LONGEST_ANSWER, Log, LogSettings, ServeError, Server, Settings};
 use crate::runner::{Interrupts, open_corpus};
 use crate::wikipedia::Corpus;
 use crate::wikipedia::corpus::Manifest;
@@ -85,6 +85,8 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
         hosts: Hosts { remote: args.allow_remote, named: args.allow_host },
         log: (!args.quiet).then_some(LogSettings { write, known_path, queries: args.log_queries }),
         per_client: args.per_client,
+        longest_answer: LONGEST_ANSWER,
+        keep_alive: true,
     };
     let parts: Vec<Part> = parts.collect();
     let router = router(&parts, CorpusService::new(Arc::new(corpus), compat));

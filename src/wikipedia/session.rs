@@ -111,7 +111,7 @@ impl Session {
         match tool {
             Tool::Search => given = self.search(input).await?,
             Tool::Lookup => result = self.look_up(input),
-            Tool::Passages => given = self.passages(input).await?,
+            Tool::Passages => (given, _) = self.passages(input, self.options.passages).await?,
             Tool::Document => given = self.document(input).await?,
             Tool::Finish => {
                 // The script takes an empty answer for none, and goes on.
@@ -269,22 +269,27 @@ impl Session {
         Ok(Observation { provenance: Some(provenance), note, missed: true, ..Observation::default() })
     }
 
-    /// Shows the best passages; the page that is open stays open.
-    async fn passages(&mut self, query: &str) -> Result<Observation, SessionError> {
-        let asked = Retrieval::Passages { query, count: self.options.passages };
-        let found = self.source.retrieve(asked).await?;
+    /// Shows the best passages, `count` at most, and returns them too; the page that is open stays open.
+    pub(crate) async fn passages(
+        &mut self,
+        query: &str,
+        count: usize,
+    ) -> Result<(Observation, Arc<[FoundPassage]>), SessionError> {
+        let found = self.source.retrieve(Retrieval::Passages { query, count }).await?;
         let mut provenance = found.provenance().clone();
         let Found::Passages { passages, .. } = found else {
             self.format.no_passages().clone_into(&mut self.observation);
             self.cut();
-            return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
+            let (text, provenance) = (self.observation.clone(), Some(provenance));
+            return Ok((Observation { text, provenance, note: None, missed: true }, Arc::default()));
         };
         let (text, places) = passages_text(&passages);
         self.observation = text;
         let end = self.cut();
         let places = (1..).zip(&*passages).zip(places);
         provenance.hits = places.map(|((rank, passage), place)| hit(rank, passage, place.start, end)).collect();
-        Ok(Observation { provenance: Some(provenance), ..Observation::default() })
+        let (text, provenance) = (self.observation.clone(), Some(provenance));
+        Ok((Observation { text, provenance, note: None, missed: false }, passages))
     }
 
     /// Shows a document whole, its title on the first line.

@@ -30,8 +30,8 @@ use tokio::time::{sleep, timeout};
 const CONNECTIONS: usize = 512;
 /// The longest wait for the head of a request, and so for the next request of a connection.
 const HEAD: Duration = Duration::from_mins(1);
-/// The longest time for a request's body and its answer.
-const ANSWER: Duration = Duration::from_secs(30);
+/// The usual longest time for a request's body and its answer.
+pub(crate) const LONGEST_ANSWER: Duration = Duration::from_secs(30);
 const LONGEST_HEAD: usize = 64 << 10;
 /// How long answers may take to be sent after the server was told to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -44,6 +44,10 @@ pub(crate) struct Settings {
     pub(crate) log: Option<LogSettings>,
     /// Requests a second that one client may send.
     pub(crate) per_client: Option<NonZeroU32>,
+    /// The longest time for a request's body and its answer.
+    pub(crate) longest_answer: Duration,
+    /// Whether a connection may be used for further requests. One that waits for them takes a place.
+    pub(crate) keep_alive: bool,
 }
 
 #[derive(Clone)]
@@ -78,6 +82,7 @@ pub(crate) struct Server {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
+    keep_alive: bool,
 }
 
 #[derive(Clone)]
@@ -85,6 +90,7 @@ struct Gate {
     hosts: Arc<Hosts>,
     log: Option<LogSettings>,
     clients: Option<Arc<Clients>>,
+    longest_answer: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -106,7 +112,7 @@ impl Service<hyper::Request<Incoming>> for Connected {
 
 impl Server {
     pub(crate) async fn bind(router: Router, settings: Settings) -> Result<Self, ServeError> {
-        let Settings { bind, hosts, log, per_client } = settings;
+        let Settings { bind, hosts, log, per_client, longest_answer, keep_alive } = settings;
         if !bind.ip().is_loopback() && !hosts.remote {
             return Err(ServeError::Remote(bind));
         }
@@ -114,9 +120,9 @@ impl Server {
         let listener = TcpListener::bind(bind).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
-        let gate = Gate { hosts: Arc::new(hosts), log, clients };
+        let gate = Gate { hosts: Arc::new(hosts), log, clients, longest_answer };
         let router = router.layer(middleware::from_fn_with_state(gate, answered));
-        Ok(Self { listener, address, router })
+        Ok(Self { listener, address, router, keep_alive })
     }
 
     pub(crate) fn url(&self) -> String {
@@ -142,7 +148,7 @@ impl Server {
                     sleep(PAUSE).await;
                     continue;
                 };
-                let connection = connections.watch(connection(stream, address, self.router.clone()));
+                let connection = connections.watch(connection(stream, address, self.router.clone(), self.keep_alive));
                 tokio::spawn(async move {
                     let _place = place;
                     // A client that goes away, or sends no request, is its own affair.
@@ -164,11 +170,12 @@ fn connection(
     stream: TcpStream,
     address: SocketAddr,
     router: Router,
+    keep_alive: bool,
 ) -> http1::Connection<TokioIo<TcpStream>, Connected> {
     // Answers are written whole, and clients wait for each.
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+    http.keep_alive(keep_alive).timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
     http.serve_connection(TokioIo::new(stream), Connected(TowerToHyperService::new(router), Client(address.ip())))
 }
 
@@ -198,7 +205,7 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
         }
         next.run(request).await
     };
-    let answer = match timeout(ANSWER, answer).await {
+    let answer = match timeout(gate.longest_answer, answer).await {
         Ok(answer) => answer,
         Err(_) => reply::text(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
     };

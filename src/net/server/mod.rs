@@ -13,5 +13,5 @@ pub(crate) mod reply;
 pub(crate) use guard::{Base, Hosts};
 #[cfg(test)]
 pub(crate) use listener::LogEntry;
-pub(crate) use listener::{Log, LogSettings, ServeError, Server, Settings};
+pub(crate) use listener::{LONGEST_ANSWER, Log, LogSettings, ServeError, Server, Settings};
 pub(crate) use reply::Refusal;

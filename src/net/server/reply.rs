@@ -33,9 +33,14 @@ pub(crate) fn typed(status: StatusCode, content_type: &'static str, body: String
 }
 
 pub(crate) async fn body(body: Body) -> Result<Vec<u8>, Refusal> {
-    let read = axum::body::to_bytes(body, MAX_BODY).await;
+    body_at_most(body, MAX_BODY).await
+}
+
+/// The body of a request that has at most so many bytes.
+pub(crate) async fn body_at_most(body: Body, most: usize) -> Result<Vec<u8>, Refusal> {
+    let read = axum::body::to_bytes(body, most).await;
     read.map(Vec::from).map_err(|_| {
-        let sentence = format!("the body of a request is whole and has at most {MAX_BODY} bytes");
+        let sentence = format!("the body of a request is whole and has at most {most} bytes");
         Refusal(StatusCode::PAYLOAD_TOO_LARGE, sentence)
     })
 }

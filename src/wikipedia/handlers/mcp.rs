@@ -2,7 +2,7 @@
 //! of a client is in the handle that it gets with each answer and sends back. Over stdio there is one client, and its last handle is
 //! kept.
 
-use super::tools::{self, ToolAnswer, ToolDescription, ToolError};
+use super::tools::{ToolAnswer, ToolDescription, ToolError, Tools};
 use super::{CorpusService, batch};
 use crate::base::Compat;
 use crate::net::server::reply::MAX_BODY;
@@ -24,14 +24,14 @@ const INSTRUCTIONS: &str = "A frozen Wikipedia. `search` opens a page by its tit
 
 /// One client, or one request of it.
 #[derive(Clone)]
-pub(super) struct Handler {
-    service: CorpusService,
+pub(crate) struct Handler<T> {
+    service: T,
     /// The last handle, where one client has the server to itself.
     last: Option<Arc<Mutex<Option<String>>>>,
 }
 
 /// The service below `/mcp`. Host and origin are checked for all of the server.
-pub(super) fn over_http(service: &CorpusService) -> StreamableHttpService<Handler, LocalSessionManager> {
+pub(crate) fn over_http<T: Tools>(service: &T) -> StreamableHttpService<Handler<T>, LocalSessionManager> {
     let handler = Handler { service: service.clone(), last: None };
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
@@ -54,7 +54,7 @@ pub(crate) async fn over_stdio(corpus: Corpus, compat: Compat) -> io::Result<()>
     served
 }
 
-impl ServerHandler for Handler {
+impl<T: Tools> ServerHandler for Handler<T> {
     fn get_info(&self) -> InitializeResult {
         let program = Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
         InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
@@ -67,7 +67,9 @@ impl ServerHandler for Handler {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::offered(self.last.is_some()).map(described).into()))
+        Ok(ListToolsResult::with_all_items(
+            self.service.offered(self.last.is_some()).into_iter().map(described).collect(),
+        ))
     }
 
     async fn call_tool(
@@ -76,9 +78,9 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let result = match self.call(&request.name, request.arguments.unwrap_or_default()).await? {
-            Ok(ToolAnswer { observation, structured, handle }) => {
-                if let (Some(last), Some(handle)) = (&self.last, handle) {
-                    *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.to_string());
+            Ok(ToolAnswer { observation, structured }) => {
+                if let (Some(last), Some(handle)) = (&self.last, structured["session"].as_str()) {
+                    *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(handle.to_owned());
                 }
                 let mut result = CallToolResult::success(vec![ContentBlock::text(observation)]);
                 result.structured_content = Some(structured);
@@ -90,7 +92,7 @@ impl ServerHandler for Handler {
     }
 }
 
-impl Handler {
+impl<T: Tools> Handler<T> {
     async fn call(&self, name: &str, mut input: JsonObject) -> Result<Result<ToolAnswer, ToolError>, ErrorData> {
         if matches!(name, "search" | "lookup")
             && !input.contains_key("session")
@@ -99,7 +101,7 @@ impl Handler {
             let last = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
             input.insert("session".to_owned(), json!(last));
         }
-        let called = tools::call(&self.service, name, input).await;
+        let called = self.service.call(name, input).await;
         called.ok_or_else(|| ErrorData::invalid_params("there is no such tool", None))
     }
 }

@@ -15,12 +15,12 @@ mod batch;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod mediawiki;
-mod retriever;
+pub(crate) mod retriever;
 mod routes;
-mod tools;
+pub(crate) mod tools;
 
 #[cfg(feature = "mcp")]
-pub(crate) use mcp::over_stdio;
+pub(crate) use mcp::{over_http, over_stdio};
 pub(crate) use routes::{Part, known_path, router};
 
 use super::corpus::{Extent, Manifest};

@@ -15,11 +15,32 @@ pub(super) const MAX_TOP_K: usize = 100;
 /// The texts of an answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 
-struct Document {
-    id: String,
-    title: String,
-    text: String,
-    score: f64,
+/// A document that is found for a query.
+pub(crate) struct Document {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) text: String,
+    pub(crate) score: f64,
+}
+
+/// Who finds documents.
+pub(crate) trait Retriever: Sync {
+    /// The documents of each query, the best first and `most` at most; none if their texts are too long together.
+    fn best(
+        &self,
+        queries: Vec<String>,
+        most: usize,
+    ) -> impl Future<Output = Result<Option<Vec<Vec<Document>>>, Answer>> + Send;
+}
+
+impl Retriever for CorpusService {
+    async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<Document>>>, Answer> {
+        let found = self.search(move |corpus| {
+            let mut room = MAX_ANSWER;
+            queries.iter().map(|query| documents(corpus, query, most, &mut room)).collect::<Result<Option<_>, _>>()
+        });
+        Ok(found.await?)
+    }
 }
 
 impl Document {
@@ -40,7 +61,7 @@ struct Batch {
 }
 
 /// `POST /retrieve`.
-pub(crate) async fn retrieve(service: &CorpusService, body: &[u8]) -> Answer {
+pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Answer {
     let asked = read(body, "{\"queries\": [str], \"topk\": 3, \"return_scores\": true}");
     let Batch { queries, topk, return_scores } = match asked {
         Ok(asked) => asked,
@@ -71,19 +92,19 @@ struct Ranked<Q> {
 }
 
 /// `POST /search`: the documents or, with `return_score`, these and their scores.
-pub(crate) async fn search_one(service: &CorpusService, body: &[u8]) -> Answer {
+pub(crate) async fn search_one(service: &impl Retriever, body: &[u8]) -> Answer {
     let asked = read::<Ranked<String>>(body, "{\"query\": str, \"top_n\": 10, \"return_score\": false}");
     let asked = asked.map(|Ranked { query, top_n, return_score }| Ranked { query: vec![query], top_n, return_score });
     ranked(service, asked, |mut lists| lists.pop().unwrap_or_default()).await
 }
 
 /// `POST /batch_search`: a list for each query.
-pub(crate) async fn search_many(service: &CorpusService, body: &[u8]) -> Answer {
+pub(crate) async fn search_many(service: &impl Retriever, body: &[u8]) -> Answer {
     ranked(service, read(body, "{\"query\": [str], \"top_n\": 10, \"return_score\": false}"), Value::Array).await
 }
 
 async fn ranked(
-    service: &CorpusService,
+    service: &impl Retriever,
     asked: Result<Ranked<Vec<String>>, Answer>,
     joined: impl Fn(Vec<Value>) -> Value,
 ) -> Answer {
@@ -111,7 +132,7 @@ struct Question {
 }
 
 /// `GET /retrieve?query=…&k=…`, and `/api/search` with the same parameters.
-pub(crate) async fn top_k_of_parameters(service: &CorpusService, parameters: Option<&str>) -> Answer {
+pub(crate) async fn top_k_of_parameters(service: &impl Retriever, parameters: Option<&str>) -> Answer {
     let parameters = form_urlencoded::parse(parameters.unwrap_or_default().as_bytes());
     let mut asked = json!({});
     for (name, value) in parameters {
@@ -122,11 +143,11 @@ pub(crate) async fn top_k_of_parameters(service: &CorpusService, parameters: Opt
 }
 
 /// `POST /api/search`.
-pub(crate) async fn top_k_of_body(service: &CorpusService, body: &[u8]) -> Answer {
+pub(crate) async fn top_k_of_body(service: &impl Retriever, body: &[u8]) -> Answer {
     top_k(service, read(body, "{\"query\": str, \"k\": 10}")).await
 }
 
-async fn top_k(service: &CorpusService, asked: Result<Question, Answer>) -> Answer {
+async fn top_k(service: &impl Retriever, asked: Result<Question, Answer>) -> Answer {
     let Question { query, k } = match asked {
         Ok(asked) => asked,
         Err(answer) => return answer,
@@ -163,7 +184,7 @@ struct Depth {
 }
 
 /// The documents of each query, or why there are none.
-async fn found(service: &CorpusService, queries: Vec<String>, depth: Depth) -> Result<Vec<Vec<Document>>, Answer> {
+async fn found(service: &impl Retriever, queries: Vec<String>, depth: Depth) -> Result<Vec<Vec<Document>>, Answer> {
     let refused = |sentence: String| Err(Answer::text(422, &sentence));
     if queries.len() > MAX_QUERIES {
         return refused(format!("a request has at most {MAX_QUERIES} queries"));
@@ -175,11 +196,7 @@ async fn found(service: &CorpusService, queries: Vec<String>, depth: Depth) -> R
     if most > MAX_TOP_K {
         return refused(format!("`{}` is at most {MAX_TOP_K}", depth.name));
     }
-    let found = service.search(move |corpus| {
-        let mut room = MAX_ANSWER;
-        queries.iter().map(|query| documents(corpus, query, most, &mut room)).collect::<Result<Option<_>, _>>()
-    });
-    match found.await? {
+    match service.best(queries, most).await? {
         Some(found) => Ok(found),
         None => refused("the documents are larger than 16 MiB; ask for fewer".to_owned()),
     }

@@ -122,31 +122,31 @@ async fn search_titles(service: Service, RawQuery(query): RawQuery) -> Answer {
 }
 
 async fn retrieve(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::retrieve(&service, &reply::body(body).await?).await)
+    Ok(retriever::retrieve(&service.0, &reply::body(body).await?).await)
 }
 
 async fn search_one(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::search_one(&service, &reply::body(body).await?).await)
+    Ok(retriever::search_one(&service.0, &reply::body(body).await?).await)
 }
 
 async fn search_many(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::search_many(&service, &reply::body(body).await?).await)
+    Ok(retriever::search_many(&service.0, &reply::body(body).await?).await)
 }
 
 async fn top_k(service: Service, RawQuery(query): RawQuery) -> Answer {
-    retriever::top_k_of_parameters(&service, query.as_deref()).await
+    retriever::top_k_of_parameters(&service.0, query.as_deref()).await
 }
 
 async fn posted_top_k(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::top_k_of_body(&service, &reply::body(body).await?).await)
+    Ok(retriever::top_k_of_body(&service.0, &reply::body(body).await?).await)
 }
 
-async fn function_list() -> Answer {
-    tools::function_list()
+async fn function_list(State(service): Service) -> Answer {
+    tools::function_list(&service)
 }
 
 async fn tool(service: Service, Path(name): Path<String>, body: Body) -> Result<Answer, Refusal> {
-    Ok(tools::posted(&service, &name, &reply::body(body).await?).await)
+    Ok(tools::posted(&service.0, &name, &reply::body(body).await?).await)
 }
 
 async fn healthy() -> Response {

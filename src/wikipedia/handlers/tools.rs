@@ -26,12 +26,50 @@ pub(crate) struct ToolDescription {
     pub(crate) output: Map<String, Value>,
 }
 
-/// The answer of a tool; none if there is no tool of that name.
-pub(crate) async fn call(
-    service: &CorpusService,
-    name: &str,
-    input: Map<String, Value>,
-) -> Option<Result<ToolAnswer, ToolError>> {
+/// Tools that a server offers to agents of other programs, and who answers their calls.
+pub(crate) trait Tools: Clone + Send + Sync + 'static {
+    /// The tools; if the server keeps the last `session` of its one client, no tool requires it.
+    fn offered(&self, keeps_session: bool) -> Vec<ToolDescription>;
+
+    /// The answer of a tool; none if there is no tool of that name.
+    fn call(
+        &self,
+        name: &str,
+        input: Map<String, Value>,
+    ) -> impl Future<Output = Option<Result<ToolAnswer, ToolError>>> + Send;
+}
+
+impl Tools for CorpusService {
+    fn offered(&self, keeps_session: bool) -> Vec<ToolDescription> {
+        offered(if keeps_session { SessionArgument::Kept } else { SessionArgument::Required }).into()
+    }
+
+    async fn call(&self, name: &str, input: Map<String, Value>) -> Option<Result<ToolAnswer, ToolError>> {
+        call(self, name, input).await
+    }
+}
+
+impl SessionArgument {
+    fn described(self) -> &'static str {
+        match self {
+            Self::Kept => "the `session` of an earlier result; the last one unless given",
+            _ => "the `session` of the last result",
+        }
+    }
+}
+
+/// Who keeps the state of a session between two calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionArgument {
+    /// The client, which sends `session` back.
+    Required,
+    /// The client or the server, which has one client.
+    Kept,
+    /// The server, and `session` is no argument.
+    None,
+}
+
+async fn call(service: &CorpusService, name: &str, input: Map<String, Value>) -> Option<Result<ToolAnswer, ToolError>> {
     Some(match name {
         "search" => with(input, "\"query\": text", async |input| search(service, input).await).await,
         "lookup" => {
@@ -49,7 +87,7 @@ pub(crate) async fn call(
 }
 
 /// `POST /tool/NAME`: the tool's answer, or the words for the agent as `error`.
-pub(super) async fn posted(service: &CorpusService, name: &str, body: &[u8]) -> Answer {
+pub(crate) async fn posted(service: &impl Tools, name: &str, body: &[u8]) -> Answer {
     let input = match serde_json::from_slice::<Map<String, Value>>(body) {
         Ok(input) => input,
         Err(error) => {
@@ -59,11 +97,11 @@ pub(super) async fn posted(service: &CorpusService, name: &str, body: &[u8]) -> 
             );
         }
     };
-    match call(service, name, input).await {
+    match service.call(name, input).await {
         Some(Ok(answer)) => Answer::json(&answer.structured),
         Some(Err(ToolError(words))) => refused(422, &words),
         None => {
-            let names: Vec<&str> = offered(false).iter().map(|tool| tool.name).collect();
+            let names: Vec<&str> = service.offered(false).iter().map(|tool| tool.name).collect();
             refused(404, &format!("there is no such tool; the tools are {}", names.join(", ")))
         }
     }
@@ -74,13 +112,13 @@ fn refused(status: u16, words: &str) -> Answer {
 }
 
 /// `GET /tool`: the tools, as chat completions describe functions.
-pub(super) fn function_list() -> Answer {
+pub(crate) fn function_list(service: &impl Tools) -> Answer {
     let function = |ToolDescription { name, description, input, .. }: ToolDescription| json!({ "type": "function", "function": { "name": name, "description": description, "parameters": input } });
-    Answer::json(&offered(false).map(function).into())
+    Answer::json(&service.offered(false).into_iter().map(function).collect::<Value>())
 }
 
 /// Calls a tool with what it takes. A model that sent something else is told what to send, so that it can do better.
-async fn with<T: DeserializeOwned>(
+pub(crate) async fn with<T: DeserializeOwned>(
     input: Map<String, Value>,
     shape: &str,
     call: impl AsyncFnOnce(T) -> Result<ToolAnswer, ToolError>,
@@ -97,11 +135,10 @@ async fn with<T: DeserializeOwned>(
 const MAX_PARAGRAPHS: usize = 20;
 const MAX_SIMILAR: usize = 20;
 
-/// What a tool answers: the observation, all of it as JSON, and the handle to go on with.
+/// What a tool answers: the observation, and all of it as JSON, with the `session` to go on with.
 pub(crate) struct ToolAnswer {
     pub(crate) observation: String,
     pub(crate) structured: Value,
-    pub(crate) handle: Option<Handle>,
 }
 
 /// Why a tool has no answer, in words for the agent.
@@ -209,11 +246,11 @@ async fn search(service: &CorpusService, input: SearchInput) -> Result<ToolAnswe
         let session = open.as_ref().map(Handle::to_string);
         let structured =
             json!({ "observation": observation, "title": null, "url": null, "revid": null, "session": session });
-        return Ok(ToolAnswer { observation, structured, handle: open });
+        return Ok(ToolAnswer { observation, structured });
     };
     let handle = Handle::of(&service.corpus, number);
     let structured = about(service, &*service.corpus.page(number)?, &observation, &handle);
-    Ok(ToolAnswer { observation, structured, handle: Some(handle) })
+    Ok(ToolAnswer { observation, structured })
 }
 
 fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, ToolError> {
@@ -237,7 +274,7 @@ fn lookup(service: &CorpusService, input: &LookupInput) -> Result<ToolAnswer, To
     // Behind the last result there is none.
     structured["result"] = json!((shown > before.unwrap_or(0)).then_some(shown));
     structured["of"] = json!(count);
-    Ok(ToolAnswer { observation, structured, handle: Some(handle) })
+    Ok(ToolAnswer { observation, structured })
 }
 
 fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, ToolError> {
@@ -261,7 +298,7 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
     structured["from"] = json!(from);
     structured["to"] = json!(to);
     structured["of"] = json!(count);
-    Ok(ToolAnswer { observation, structured, handle: Some(handle) })
+    Ok(ToolAnswer { observation, structured })
 }
 
 async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAnswer, ToolError> {
@@ -277,7 +314,7 @@ async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAns
         titles.join("\n")
     };
     let structured = json!({ "observation": observation, "titles": titles });
-    Ok(ToolAnswer { observation, structured, handle: None })
+    Ok(ToolAnswer { observation, structured })
 }
 
 async fn passages(service: &CorpusService, input: PassagesInput) -> Result<ToolAnswer, ToolError> {
@@ -299,7 +336,7 @@ async fn passages(service: &CorpusService, input: PassagesInput) -> Result<ToolA
             "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score,
         })).collect::<Vec<_>>(),
     });
-    Ok(ToolAnswer { observation: observed.text, structured, handle: None })
+    Ok(ToolAnswer { observation: observed.text, structured })
 }
 
 fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer, ToolError> {
@@ -311,18 +348,14 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
     let structured = json!({
         "observation": observed.text, "title": page.title, "url": page.url, "revid": page.revid,
     });
-    Ok(ToolAnswer { observation: observed.text, structured, handle: None })
+    Ok(ToolAnswer { observation: observed.text, structured })
 }
 
-/// The tools. If a server keeps the last `session` of its one client, no tool requires it.
-pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
+/// The tools of a corpus.
+pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = text(if keeps_session {
-        "the `session` of an earlier result; the last one unless given"
-    } else {
-        "the `session` of the last result"
-    });
+    let session = text(of_session.described());
     let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (
@@ -337,7 +370,7 @@ pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
             "Look up a keyword",
             "Get the next sentence of the open page that contains a keyword; repeat it for further ones.",
             json!({ "keyword": text("letters to look for, in any case"), "session": session }),
-            if keeps_session { &["keyword"] } else { &["keyword", "session"] },
+            if of_session == SessionArgument::Required { &["keyword", "session"] } else { &["keyword"] },
         ),
         (
             "read",
@@ -371,20 +404,34 @@ pub(crate) fn offered(keeps_session: bool) -> [ToolDescription; 6] {
             &["id"],
         ),
     ];
-    tools.map(|(name, title, description, properties, required)| {
-        let input = input(properties, required);
-        ToolDescription { name, title, description, input, output: output(name) }
+    tools.map(|(name, title, description, mut properties, required)| {
+        let mut output = output(name);
+        if of_session == SessionArgument::None {
+            remove_session(&mut properties, &mut output);
+        }
+        ToolDescription { name, title, description, input: input(properties, required), output }
     })
 }
 
+fn remove_session(properties: &mut Value, output: &mut Map<String, Value>) {
+    for fields in
+        [Some(properties), output.get_mut("properties")].into_iter().flatten().filter_map(Value::as_object_mut)
+    {
+        fields.shift_remove("session");
+    }
+    if let Some(Value::Array(required)) = output.get_mut("required") {
+        required.retain(|name| name != "session");
+    }
+}
+
 /// The schema of a tool's arguments, which are the properties and no others.
-fn input(properties: Value, required: &[&str]) -> Map<String, Value> {
+pub(crate) fn input(properties: Value, required: &[&str]) -> Map<String, Value> {
     let mut schema = schema(properties, required);
     schema.insert("additionalProperties".to_owned(), json!(false));
     schema
 }
 
-fn schema(properties: Value, required: &[&str]) -> Map<String, Value> {
+pub(crate) fn schema(properties: Value, required: &[&str]) -> Map<String, Value> {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), properties);
