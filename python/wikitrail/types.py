@@ -29,6 +29,16 @@ class CallVerbatim(TypedDict):
     content: Any  # in the provider's own form
 
 
+class CallSent(TypedDict):
+    """The request, where another program wrote it."""
+
+    endpoint: str  # the API: `chat`, `completions`, `responses`, `messages` or `generateContent`
+    model: NotRequired[str]  # the model, where the address names it and not the body
+    stream: NotRequired[bool]  # whether a stream was asked for, where the address says so and not the body; absent if not
+    same: NotRequired[dict[str, Any]]  # how many entries at the start of a list are those of the same list in the request before, by the list's field
+    body: dict[str, Any]  # the body as it was sent, without these entries
+
+
 class Call(TypedDict):
     """One model call."""
 
@@ -48,6 +58,7 @@ class Call(TypedDict):
     attempts: int  # how often the request was sent; 0 when it never left the process
     cached: bool  # whether the answer came from a store
     copied: NotRequired[bool]  # whether it was copied from the episode that this one branches off; absent if not
+    sent: NotRequired[CallSent]  # the request, where another program wrote it
 
 
 class Hit(TypedDict):
@@ -157,7 +168,7 @@ class Episode(TypedDict):
     steps: list[Step]
     steps_recorded: NotRequired[Literal[False]]  # false where another program ran the episode and its steps are not known; absent otherwise
     answer: str | None  # the answer given
-    outcome: Literal['finished', 'step_limit', 'format_failure', 'context_overflow', 'budget', 'not_measured']
+    outcome: Literal['finished', 'agent_failure', 'step_limit', 'format_failure', 'context_overflow', 'budget', 'not_measured']
     detail: NotRequired[str]  # the reason, where the outcome needs one
     failure: NotRequired[EpisodeFailure]  # who failed and why, where that ended the episode
     usage: Usage
@@ -425,20 +436,20 @@ class QuestionRow(TypedDict):
     f1: float | None  # F1 over words, 0 to 1
     precision: float | None  # precision over words, 0 to 1
     recall: float | None  # recall over words, 0 to 1
-    outcome: str | None  # `finished`, `step_limit`, `format_failure`, `context_overflow`; unmeasured: `budget`, `not_measured`
+    outcome: str | None  # `finished`, `step_limit`, `format_failure`, `context_overflow`, `agent_failure`; unmeasured: `budget`, `not_measured`
     detail: str | None  # reason for the outcome
-    steps: int | None  # number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them
+    steps: int | None  # steps without samples of a vote; empty, like all that follows from steps, if another program did not record them
     calls: int | None  # number of model calls
     bad_calls: int | None  # replies without an action, mended by a further call (the paper's `n_badcalls`)
-    cut_calls: int | None  # calls that the limit of tokens cut, or that did not fit into the model's context
-    declined_calls: int | None  # calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason
+    cut_calls: int | None  # calls that the token limit cut, or too long for the context
+    declined_calls: int | None  # calls that the model declined, a filter withheld, or the server left empty
     searches: int | None  # steps that searched
     lookups: int | None  # steps that looked a keyword up
-    missed_searches: int | None  # searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error
-    repairs: int | None  # deviations from the protocol that were mended, bad calls among them
-    samples: int | None  # samples that a vote drew, 0 without one
+    missed_searches: int | None  # searches that opened no page
+    repairs: int | None  # mended deviations from the protocol, with bad calls
+    samples: int | None  # samples of a vote, else 0
     votes: str | None  # answers of a vote, most first, a JSON list of `[answer, count]`
-    gold_pages_opened: int | None  # gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known
+    gold_pages_opened: int | None  # gold pages opened, redirects followed; empty, like the next five, without supporting facts
     gold_pages: int | None  # gold pages; of alternatives (FEVER) those of the one that was retrieved best
     first_hop: bool | None  # 1 when a gold page was opened, else 0
     all_hops: bool | None  # 1 when all gold pages were opened, else 0
@@ -448,25 +459,25 @@ class QuestionRow(TypedDict):
     grounding: str | None  # `grounded`, `lucky`, `ungrounded` or `verdict` (metrics.md)
     failure_class: str | None  # of wrong answers (metrics.md)
     failure_evidence: str | None  # what decided the class
-    prompt_tokens: int | None  # tokens of all prompts whose server counted them
-    completion_tokens: int | None  # tokens of all completions whose server counted them
+    prompt_tokens: int | None  # counted tokens of all prompts
+    completion_tokens: int | None  # counted tokens of all completions
     cost_usd: float | None  # cost in US dollars; empty where no price is known
     wall_ms: int | None  # duration in milliseconds, waiting included
     started_at: str | None  # start, RFC 3339 in UTC
     compat: str | None  # `paper` or `fixed`; empty for other programs' tools
     key: str | None  # SHA-256 of what decides the episode
-    cached_tokens: int | None  # tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
-    cache_write_tokens: int | None  # tokens of the prompts that the provider kept for later requests
+    cached_tokens: int | None  # prompt tokens read from the provider's cache; empty, like the next two, if uncounted
+    cache_write_tokens: int | None  # prompt tokens written to that cache
     reasoning_tokens: int | None  # tokens of the completions that were reasoning
     annotation_by: str | None  # who judged (annotation.md), joined by `|`
     annotation_correct: str | None  # their judgements in that order: `true`, `false` or nothing
     annotation_class: str | None  # their classes
     annotation_step: str | None  # the steps that went wrong
-    r_precision: float | None  # KILT's R-precision: the share of the first R pages opened that are in a set of R gold pages; empty, like the next three, where no supporting facts are known
-    recall_at_5: float | None  # KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places
+    r_precision: float | None  # KILT's R-precision; empty, like the next three, without supporting facts
+    recall_at_5: float | None  # KILT's recall at 5
     kilt_em: float | None  # KILT-EM: `em` where `r_precision` is 1, else 0
     kilt_f1: float | None  # KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0
-    attempted: bool | None  # 1 when an answer was attempted, else 0: right, or neither empty nor a phrase that abstains; empty where `em` is
+    attempted: bool | None  # 1 if an answer was attempted, else 0; empty where `em` is
     type: str | None  # such as `bridge`
     level: str | None  # such as `easy`
     hops: int | None  # gold pages of the shortest way, or parts of the decomposition

@@ -16,6 +16,9 @@ pub const MANIFEST_VERSION: u32 = 1;
 /// What a text says in a record that another program's run does not tell.
 pub const UNKNOWN: &str = "unknown";
 
+/// Protocol, method and endpoint of a variant whose agent is another program.
+pub const PROGRAM: &str = "agent";
+
 /// `manifest.json` of a run's folder. Holds no secret.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -389,6 +392,11 @@ impl Variant {
     pub fn tools(&self) -> ToolSet {
         let named = self.options.get("tools");
         ToolSet::ALL.into_iter().find(|tools| named.is_some_and(|name| name == tools.name())).unwrap_or_default()
+    }
+
+    /// Whether its agent is another program, with prompts and steps of its own.
+    pub fn is_program(&self) -> bool {
+        self.protocol == PROGRAM
     }
 
     /// The semantics of the tool, for reading.

@@ -56,11 +56,13 @@ pub use manifest::{
 pub use method::{Method, Voting, Wording};
 pub(crate) use named::named;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
-pub use request::{Completion, EpisodeState, Message, Prefix, Prompt, Request, Role, Usage};
+pub use request::{Completion, EpisodeState, Forwarded, Message, Prefix, Prompt, Request, Role, Usage};
 pub use shard::{Shard, ShardRecord};
 pub use stop_rule::{StopRule, Stopping};
 pub use text::excerpt;
 pub use tool::{Function, FunctionCall, Functions, Reply, Tool, ToolCall, ToolSet, Verbatim};
+#[cfg(feature = "serve")]
+pub use trajectory::SentBody;
 pub use trajectory::{
     Branch, BranchEdit, Call, Compat, Event, Fork, Outcome, Paid, PassageHit, Provenance, RebuiltPrompt, Repair, Step,
     ToolAnswer, Trajectory, Vote,

@@ -21,6 +21,17 @@ pub struct Request {
     pub functions: Option<Arc<Functions>>,
     /// What the prompt is made of, for a model that is rules in this process; neither sent nor recorded.
     pub state: Option<Arc<EpisodeState>>,
+    /// Set where another program wrote the request: the prompt is the whole body, and is sent as it is.
+    pub forwarded: Option<Forwarded>,
+}
+
+/// A request of another program, whose answer is kept as the server wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forwarded {
+    /// Whether the program asked for a stream.
+    pub stream: bool,
+    /// Headers that say how the body is meant, such as `anthropic-beta`, in lower case.
+    pub headers: Vec<(String, String)>,
 }
 
 /// A question and the steps since, each with its observation.
@@ -32,7 +43,7 @@ pub struct EpisodeState {
 
 impl Request {
     pub fn new(prompt: Prompt, stop: Vec<String>, decoding: Decoding) -> Self {
-        Self { prompt, stop, decoding, functions: None, state: None }
+        Self { prompt, stop, decoding, functions: None, state: None, forwarded: None }
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
 };
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Range};
 
@@ -201,6 +201,57 @@ pub struct Call<S = String> {
     /// Whether it was copied from the episode that this one branches off: nothing was sent, and nothing is paid for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
+    /// The request, where another program wrote it; of our own agents it is rendered again from the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<SentBody>,
+}
+
+/// A request that another program wrote, without what the one before it in the episode begins with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SentBody {
+    /// The API by the name of its endpoint: `chat`, `completions`, `responses`, `messages` or `generateContent`.
+    pub endpoint: String,
+    /// The model, where the address names it and not the body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether a stream was asked for, where the address says so and not the body.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stream: bool,
+    /// How many entries at the start of a list are those of the same list in the request before, by the list's field.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub same: BTreeMap<String, usize>,
+    /// The body as it was sent, without these entries.
+    pub body: Map<String, Value>,
+}
+
+impl SentBody {
+    /// The record of a body that was sent after another one.
+    pub fn new(endpoint: &str, mut body: Map<String, Value>, before: Option<&Map<String, Value>>) -> Self {
+        let mut same = BTreeMap::new();
+        for (name, before) in before.into_iter().flatten() {
+            let (Some(Value::Array(list)), Value::Array(before)) = (body.get_mut(name), before) else { continue };
+            let count = list.iter().zip(before).take_while(|(one, other)| one == other).count();
+            if count > 0 {
+                list.drain(..count);
+                same.insert(name.clone(), count);
+            }
+        }
+        Self { endpoint: endpoint.to_owned(), model: None, stream: false, same, body }
+    }
+
+    /// The body as it was sent after the body `before`.
+    pub fn whole(&self, before: Option<&Map<String, Value>>) -> Map<String, Value> {
+        let mut body = self.body.clone();
+        for (name, count) in &self.same {
+            let (Some(Value::Array(list)), Some(Value::Array(before))) =
+                (body.get_mut(name), before.and_then(|before| before.get(name)))
+            else {
+                continue;
+            };
+            list.splice(0..0, before.iter().take(*count).cloned());
+        }
+        body
+    }
 }
 
 named! {
@@ -216,6 +267,8 @@ named! {
         FormatFailure = "format_failure",
         /// The agent's own conversation outgrew the model's context before an answer.
         ContextOverflow = "context_overflow",
+        /// The program of another agent crashed, took too long, or ended without an answer.
+        AgentFailure = "agent_failure",
         /// The run's budget was spent before it ended: there is no measurement, and a resumed run does it again.
         Budget = "budget",
         /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
@@ -371,6 +424,7 @@ impl Call {
             attempts: completion.attempts,
             cached: completion.cached,
             copied: false,
+            sent: None,
         }
     }
 
@@ -426,9 +480,11 @@ impl<S> Trajectory<S> {
     }
 
     /// Whether its steps are known: without them there are no counts, no retrieval, no grounding and no failure class. A
-    /// measured episode has at least the step of its answer, so one without any is from before `steps_recorded`.
+    /// measured episode has at least the step of its answer, so one without any is from before `steps_recorded`; but a
+    /// program that fails may have done nothing.
     pub fn has_steps(&self) -> bool {
-        self.steps_recorded && !(self.steps.is_empty() && self.measured())
+        let needs_steps = self.measured() && self.outcome != Outcome::AgentFailure;
+        self.steps_recorded && !(self.steps.is_empty() && needs_steps)
     }
 
     /// The steps of an agent, in order; samples of a vote are left out.
@@ -658,5 +714,31 @@ impl RebuiltPrompt {
             }
         }
         value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SentBody;
+    use serde_json::{Map, Value, json};
+
+    fn body(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).expect("an object")
+    }
+
+    #[test]
+    fn a_body_is_recorded_without_what_the_one_before_begins_with() {
+        let first = body(json!({"model": "m", "messages": ["a", "b"], "tools": [1]}));
+        let second = body(json!({"model": "m", "messages": ["a", "b", "c"], "tools": [1], "stop": null}));
+        let other = body(json!({"messages": ["x", "b"], "tools": "none"}));
+        let sent = SentBody::new("chat", second.clone(), Some(&first));
+        assert_eq!((&sent.body["messages"], sent.same["messages"], sent.same["tools"]), (&json!(["c"]), 2, 1));
+        let order = |body: &Map<String, Value>| Value::Object(body.clone()).to_string();
+        for (body, before) in
+            [(&first, None), (&second, Some(&first)), (&other, Some(&second)), (&first, Some(&second))]
+        {
+            let sent = SentBody::new("chat", body.clone(), before);
+            assert_eq!(order(&sent.whole(before)), order(body));
+        }
     }
 }

@@ -28,7 +28,13 @@ pub enum ModelError {
     /// The server rejected the request; a retry would not help. `message` has at most 300 characters, without secrets.
     /// The status is 200 where the answer to a request that was taken says so.
     #[error("the model's server refused the request{}: {message}", with_status(*status))]
-    Refused { status: u16, message: String, cause: Cause },
+    Refused {
+        status: u16,
+        message: String,
+        cause: Cause,
+        /// The answer as it was written, without secrets, where another program wrote the request.
+        body: Option<Box<str>>,
+    },
     /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
     Exhausted { attempts: u32, reason: String, cause: Cause },
@@ -159,7 +165,9 @@ mod tests {
 
     #[test]
     fn hints_name_what_to_change() {
-        let refused = |cause, message: &str| ModelError::Refused { status: 400, message: message.into(), cause }.hint();
+        let refused = |cause, message: &str| {
+            ModelError::Refused { status: 400, message: message.into(), cause, body: None }.hint()
+        };
         for (cause, message, hint) in [
             (Cause::Key, "no", "OPENAI_API_KEY"),
             (Cause::Key, "no", "--key-env"),

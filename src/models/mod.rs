@@ -7,6 +7,8 @@
 //! | [`anthropic`] | Anthropic's Messages API |
 //! | [`gemini`] | Gemini's `generateContent` API |
 //! | [`recorded`] | a wrapper that records the answers of a model, replays them, or caches them |
+//! | `api` | the providers' APIs as other programs call them |
+//! | `scripted` | a script, for looking at how a program asks |
 //! | [`budget`] | a wrapper that stops when a budget is spent; [`prices`] says what tokens cost |
 //!
 //! What all providers share is in `remote`; what is known about particular servers is in [`capability`].
@@ -40,6 +42,8 @@ macro_rules! model {
 use model;
 
 pub mod anthropic;
+#[cfg(feature = "serve")]
+mod api;
 pub mod baseline;
 pub mod budget;
 pub mod capability;
@@ -49,11 +53,15 @@ pub mod openai;
 pub mod prices;
 pub mod recorded;
 mod remote;
+#[cfg(feature = "serve")]
+pub mod scripted;
 #[cfg(test)]
 mod tests;
 
 /// Who asks, for recordings and caches: an agent sets it once for all requests of its episode.
 pub use crate::net::recording::{in_episode, in_sample};
+#[cfg(feature = "serve")]
+pub use api::Api;
 pub use baseline::{Baseline, BaselineSettings};
 pub use budget::{Budget, Budgeted, Limits, Spent};
 pub use error::{BudgetKind, ModelError, UNKNOWN_REASON_HINT, refused_setting};

@@ -4,6 +4,7 @@
 //!
 //! | class | rule |
 //! |---|---|
+//! | `agent` | the program of another agent crashed, took too long or gave no answer |
 //! | `declined` | the model or a filter of its provider withheld the last answer, or the server sent nothing; or no answer, and that is true of at least half of the calls |
 //! | `cut` | no answer, and the conversation outgrew the context, the last reply could not be parsed because the limit of tokens cut it, or at least half of the calls were cut |
 //! | `format` | the outcome is a format failure; or no answer, and at least half of the actions, refused replies among them, were meant as no search or lookup; or the agent ended with an answer without words |
@@ -29,9 +30,12 @@ use super::overlap::AnswerScore;
 use super::retrieval::{Match, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
 use crate::base::named;
+use crate::base::text::visible_line;
 use crate::base::{Call, Cause, Outcome, Tool, Trajectory};
 use serde::Serialize;
 
+/// Characters of the reason of a program's failure.
+const DETAIL: usize = 300;
 /// From this F1 on, a wrong answer is a matter of wording.
 const NEAR: f64 = 0.5;
 
@@ -49,6 +53,7 @@ named! {
         Cut = "cut",
         Declined = "declined",
         Limit = "limit",
+        Agent = "agent",
     }
 }
 
@@ -70,6 +75,7 @@ impl FailureClass {
             Self::Cut => "the limit of tokens or the context cut the replies",
             Self::Declined => "the model or a filter withheld the answer",
             Self::Limit => "no answer, and nothing was searched",
+            Self::Agent => "the agent's program crashed, took too long or gave no answer",
         }
     }
 
@@ -80,7 +86,7 @@ impl FailureClass {
             Self::Search | Self::Lookup => Some(PaperClass::SearchResult),
             Self::Hallucination => Some(PaperClass::Hallucination),
             Self::Label => Some(PaperClass::LabelAmbiguity),
-            Self::Format | Self::Cut | Self::Declined | Self::Limit => None,
+            Self::Format | Self::Cut | Self::Declined | Self::Limit | Self::Agent => None,
         }
     }
 }
@@ -126,7 +132,8 @@ pub(super) fn failure(
     let answer = trajectory.answer.as_deref().map(cap).filter(|answer| words(answer).len() > 1);
     let case = Case { trajectory, seen, gold, answer };
     let decided = case
-        .shortfall()
+        .program()
+        .or_else(|| case.shortfall())
         .or_else(|| case.format())
         .or_else(|| case.label())
         .or_else(|| case.repetition())
@@ -148,6 +155,15 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// The program of another agent failed, whatever its model said.
+    fn program(&self) -> Option<Decided> {
+        if self.trajectory.outcome != Outcome::AgentFailure {
+            return None;
+        }
+        let detail = self.trajectory.detail.as_deref().unwrap_or("it gave no answer");
+        Some((FailureClass::Agent, visible_line(detail, DETAIL)))
+    }
+
     /// Not a mistake in the answer: the reply was cut, or the model declined.
     fn shortfall(&self) -> Option<Decided> {
         let calls = Shortfalls::of(self.trajectory);

@@ -26,7 +26,7 @@ fn assert_classes_add_up(folder: &Path, run: &str) -> u64 {
     let trajectory = &variant["trajectory"];
     assert_eq!(count(&trajectory["wrong"]), wrong);
     let classes = trajectory["failures"].as_object().expect("classes");
-    assert_eq!(classes.len(), 10);
+    assert_eq!(classes.len(), 11);
     assert_eq!(classes.values().map(count).sum::<u64>(), wrong);
     for item in items {
         assert_eq!(item["failure"].is_null(), item["em"] != 0.0, "{item}");

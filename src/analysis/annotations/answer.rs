@@ -36,13 +36,14 @@ f format         the reply was no usable action or answer
 c cut            the reply or the conversation was cut
 d declined       the model declined to answer
 m limit          the steps ran out for another reason
+p agent          the agent's program crashed, took too long or gave no answer
 g gold-wrong     the gold answer is wrong or outdated
 a ambiguous      several answers are right, or none can be decided
 - skip           b back    q quit    ? this list
 after a key: the number of the step where it went wrong, and a note: k 3 one page too early
 ";
 
-const KEYS: [(&str, FailureClass); 10] = [
+const KEYS: [(&str, FailureClass); 11] = [
     ("s", FailureClass::Search),
     ("k", FailureClass::Lookup),
     ("r", FailureClass::Reasoning),
@@ -53,6 +54,7 @@ const KEYS: [(&str, FailureClass); 10] = [
     ("c", FailureClass::Cut),
     ("d", FailureClass::Declined),
     ("m", FailureClass::Limit),
+    ("p", FailureClass::Agent),
 ];
 
 /// The keys that name a class: each with what it says, and in words.
@@ -153,6 +155,6 @@ mod tests {
         let named: Vec<AnnotationClass> = class_keys().filter_map(|(_, judgement, _)| judgement.class).collect();
         assert_eq!(named, AnnotationClass::all().collect::<Vec<_>>());
         let keys: Vec<&str> = class_keys().map(|(key, ..)| key).collect();
-        assert_eq!(keys.concat(), "skrlhofcdmga");
+        assert_eq!(keys.concat(), "skrlhofcdmpga");
     }
 }

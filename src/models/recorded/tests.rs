@@ -36,6 +36,7 @@ impl Model for Made {
                 status: 400,
                 message: "no".to_owned(),
                 cause: crate::base::Cause::BadRequest,
+                body: None,
             }),
             "empty" => Ok(completion(" \n".to_owned(), Some("stop"))),
             "too long" => Ok(completion(String::new(), Some("length"))),

@@ -277,7 +277,7 @@ fn show(on_event: Option<OnEvent<'_>>, shown: &mut bool, text: &str) {
     }
 }
 
-fn is_stream(body: &[u8]) -> bool {
+pub(super) fn is_stream(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
     // A stream may start with a comment.
     [&b"data:"[..], b"event:", b":"].iter().any(|start| body.starts_with(start))

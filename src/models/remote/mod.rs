@@ -26,7 +26,7 @@ pub use refusal::LearnedOptions;
 use super::{ModelError, OnEvent};
 use crate::base::finish::TOOL_USE_FAILED;
 use crate::base::request::BYTES_PER_TOKEN;
-use crate::base::{Cause, Completion, Decoding, Ending, FinishReason, Request, RequestOption};
+use crate::base::{Cause, Completion, Decoding, Ending, FinishReason, Forwarded, Request, RequestOption, Verbatim};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, Credential, RetrySettings, redact};
 use answer::Incoming;
@@ -174,6 +174,9 @@ impl Remote {
     }
 
     async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
+        if let Some(forwarded) = &request.forwarded {
+            return self.forward(request, forwarded).await;
+        }
         let Raw { decoded, attempts, elapsed, at_limit } = self.ask(request, on_event).await?;
         let cause = decoded.finish_reason.as_deref().and_then(Cause::of_finish);
         let secrets = self.secrets.hidden.all();
@@ -213,7 +216,7 @@ impl Remote {
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_total_tokens());
             let stream = sent.contains(RequestOption::Stream);
             incoming.expect(stream, label, estimate);
-            let answer = self.post(body, stream, &mut incoming).await?;
+            let answer = self.post(body, stream, &[], &mut incoming).await?;
             attempts += answer.attempts;
             elapsed += answer.elapsed;
             let (status, refusal) = match incoming.take() {
@@ -236,7 +239,7 @@ impl Remote {
                 }
                 Some(Err(Fault::Withheld(reason))) => {
                     let (status, message) = (answer.status, self.message(&reason));
-                    return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
+                    return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter, body: None });
                 }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
                 None => (answer.status, Refusal::read(&answer::first_event(&answer.body))),
@@ -252,6 +255,66 @@ impl Remote {
         }
     }
 
+    /// Sends a request that another program wrote as it is. The completion's `verbatim` is the answer as the server wrote it,
+    /// events of a stream included.
+    async fn forward(&self, request: &Request, forwarded: &Forwarded) -> Result<Completion, ModelError> {
+        let secrets = self.secrets.hidden.all();
+        let mut incoming = Incoming::new(self.interface.as_ref(), None, StreamRedactor::new(&[], secrets));
+        let body = request.prompt.to_text().into_bytes();
+        let body = interface::with_extra_fields(body, &request.decoding.extra_body)
+            .map_err(|error| ModelError::Other(format!("the request is not JSON: {error}")))?;
+        // The whole answer is read before any of it is passed on, so that it may be asked for again.
+        incoming.expect(false, String::new(), (body.len() / BYTES_PER_TOKEN) as u64);
+        let Answer { status, body, attempts, elapsed, .. } =
+            self.post(body, forwarded.stream, &forwarded.headers, &mut incoming).await?;
+        let decoded = match incoming.take() {
+            Some(Ok(decoded)) => decoded,
+            Some(Err(Fault::Unexplained(reason))) => {
+                return Err(ModelError::Unexplained { attempts, reason: self.message(&reason) });
+            }
+            Some(Err(Fault::Broken(reason))) => {
+                return Err(ModelError::Undecodable { attempts, reason: self.message(&reason) });
+            }
+            Some(Err(Fault::Withheld(reason))) => {
+                return Err(ModelError::Refused {
+                    status,
+                    message: self.message(&reason),
+                    cause: Cause::ContentFilter,
+                    body: None,
+                });
+            }
+            Some(Err(Fault::Reported(refusal))) => {
+                return Err(self.refused(status, refusal.cause(refusal.status()), attempts, &refusal));
+            }
+            None => {
+                let refusal = Refusal::read(&answer::first_event(&body));
+                let error = self.refused(status, refusal.cause(status), attempts, &refusal);
+                let ModelError::Refused { status, message, cause, .. } = error else { return Err(error) };
+                let secrets = self.secrets.hidden.all();
+                let body = Some(redactor::body(&String::from_utf8_lossy(&body), &secrets).into());
+                return Err(ModelError::Refused { status, message, cause, body });
+            }
+        };
+        self.learned.answered_by(&self.model, decoded.model.as_deref());
+        let secrets = self.secrets.hidden.all();
+        let written = redactor::body(&String::from_utf8_lossy(&body), &secrets);
+        if redactor::redacted(decoded.text.clone(), &[], &secrets) != decoded.text && answer::is_stream(&body) {
+            let message = "the server repeats the key in its answer, which is not passed on".to_owned();
+            return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter, body: None });
+        }
+        Ok(Completion {
+            verbatim: Some(Verbatim { endpoint: self.endpoint().to_owned(), content: written.into() }),
+            text: redactor::redacted(decoded.text, &[], &secrets),
+            reasoning: decoded.reasoning.map(|reasoning| redactor::redacted(reasoning.text, &[], &secrets)),
+            finish_reason: decoded.finish_reason.map(|reason| self.secrets.hidden.out_of(&reason)),
+            usage: decoded.usage.filter(|usage| usage.prompt_tokens > 0),
+            calls: decoded.calls.iter().filter_map(|call| masked(call, &secrets)).collect(),
+            latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            attempts,
+            ..Completion::default()
+        })
+    }
+
     fn refuse_unsupported(&self, request: &Request) -> Result<(), ModelError> {
         let forced = request.functions.as_ref().is_some_and(|functions| functions.required);
         if let Some(unsupported) = self.interface.unsupported(&request.decoding, forced) {
@@ -263,11 +326,18 @@ impl Remote {
         Ok(())
     }
 
-    async fn post(&self, body: Vec<u8>, stream: bool, incoming: &mut Incoming<'_>) -> Result<Answer, ModelError> {
+    async fn post(
+        &self,
+        body: Vec<u8>,
+        stream: bool,
+        others: &[(String, String)],
+        incoming: &mut Incoming<'_>,
+    ) -> Result<Answer, ModelError> {
         let accept = if stream { "text/event-stream, application/json" } else { "application/json" };
         let mut headers = vec![("accept", accept)];
-        headers.extend(self.interface.headers());
-        headers.extend(self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+        let own = self.interface.headers().iter().copied();
+        headers.extend(own.filter(|(name, _)| others.iter().all(|(other, _)| other != name)));
+        headers.extend(others.iter().chain(&self.headers).map(|(name, value)| (name.as_str(), value.as_str())));
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
         let key = self.secrets.key.as_ref().map(|key| self.interface.credential(key));
         let others = self.secret_headers.iter().map(|(name, value)| Credential::Header(name, value));
@@ -279,7 +349,7 @@ impl Remote {
     fn refused(&self, status: u16, cause: Cause, attempts: u32, refusal: &Refusal) -> ModelError {
         let message = self.message(&refusal.message);
         if !cause.is_passing() {
-            return ModelError::Refused { status, message, cause };
+            return ModelError::Refused { status, message, cause, body: None };
         }
         let reason = match status {
             200..=299 => format!("an error in its answer: {message}"),

@@ -113,6 +113,27 @@ pub(super) fn masked<T: Serialize + DeserializeOwned>(value: &T, secrets: &[&str
     serde_json::from_value(json).ok()
 }
 
+/// An answer as its server wrote it, JSON or events of a stream, without secrets, however their letters are written.
+pub(super) fn body(text: &str, secrets: &[&str]) -> String {
+    if secrets.is_empty() {
+        return text.to_owned();
+    }
+    // Only what has a secret is written anew.
+    let json = |text: &str| {
+        let value: Value = serde_json::from_str(text).ok()?;
+        masked(&value, secrets).filter(|without| *without != value).map(|without| without.to_string())
+    };
+    if text.trim_start().starts_with(['{', '[']) {
+        return json(text).unwrap_or_else(|| redacted(text.to_owned(), &[], secrets));
+    }
+    let line = |line: &str| {
+        let without = line.strip_prefix("data:").and_then(|data| json(data.trim()));
+        without.map_or_else(|| redacted(line.to_owned(), &[], secrets), |without| format!("data: {without}"))
+    };
+    let lines: Vec<String> = text.split('\n').map(line).collect();
+    lines.join("\n")
+}
+
 fn mask_value(value: &mut Value, secrets: &[&str]) {
     match value {
         Value::String(text) => *text = masked_text(std::mem::take(text), secrets),
@@ -214,7 +235,7 @@ fn without_word(text: &str, word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Secrets, StreamRedactor, masked, redacted};
+    use super::{Secrets, StreamRedactor, body, masked, redacted};
     use crate::base::FunctionCall;
     use proptest::prelude::*;
     use serde_json::{Value, json};
@@ -228,6 +249,19 @@ mod tests {
         let ended = pieces.iter().position(|piece| redactor.push(piece, &mut show)).map(|at| at + 1);
         redactor.finish(&mut show);
         (all, ended)
+    }
+
+    #[test]
+    fn a_body_has_no_secret_however_its_letters_are_written() {
+        let secrets = ["sk-0123/456789"];
+        for written in ["sk-0123/456789", "sk-0123\\/456789", "sk\\u002d0123/456789"] {
+            let whole = format!("{{\"a\": \"{written}\", \"n\": 1.50}}");
+            assert_eq!(body(&whole, &secrets), r#"{"a":"***","n":1.5}"#);
+            let events = format!("event: x\ndata: {whole}\n\ndata: {{\"b\": 1}}\r\n\r\ndata: [DONE]\n\n");
+            let masked = "event: x\ndata: {\"a\":\"***\",\"n\":1.5}\n\ndata: {\"b\": 1}\r\n\r\ndata: [DONE]\n\n";
+            assert_eq!(body(&events, &secrets), masked);
+        }
+        assert_eq!(body("{\"a\": 1.50}", &secrets), "{\"a\": 1.50}");
     }
 
     #[test]

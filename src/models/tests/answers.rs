@@ -36,7 +36,7 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
     let malformed = |reason: &str| ModelError::Undecodable { attempts: 3, reason: reason.into() };
     let refused = |status, message: &str| {
         let cause = if status == 200 { Cause::ContentFilter } else { Cause::of_status(status) };
-        ModelError::Refused { status, message: message.into(), cause }
+        ModelError::Refused { status, message: message.into(), cause, body: None }
     };
     let mut cases = Vec::new();
     for api in APIS {
@@ -66,7 +66,7 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
         (
             Api::Chat,
             reply(429, "", br#"{"error":{"message":"no money","code":"insufficient_quota"}}"#),
-            ModelError::Refused { status: 429, message: "no money".into(), cause: Cause::Quota },
+            ModelError::Refused { status: 429, message: "no money".into(), cause: Cause::Quota, body: None },
         ),
         (Api::Gemini, reply(200, "", br#"{"candidates":[]}"#), malformed("`candidates` is empty")),
         (Api::Gemini, reply(200, "", blocked), refused(200, "the prompt was blocked: SAFETY")),

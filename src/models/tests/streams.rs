@@ -155,6 +155,7 @@ async fn streams_that_always_fail_are_typed_errors() {
         status: 200,
         message: "the prompt was blocked: OTHER".into(),
         cause: Cause::ContentFilter,
+        body: None,
     };
     assert_eq!(expected.to_string(), "the model's server refused the request: the prompt was blocked: OTHER");
     assert_eq!((answer.expect_err("blocked"), server.requests().len()), (expected, 1));

@@ -56,6 +56,7 @@ impl Model for Scripted {
             status: 400,
             message: "no more".to_owned(),
             cause: crate::base::Cause::BadRequest,
+            body: None,
         };
         std::future::ready(completion.ok_or_else(refused)).boxed()
     }

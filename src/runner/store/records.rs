@@ -394,7 +394,9 @@ pub(super) fn json<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Er
 mod tests {
     use super::{Content, TRAJECTORY_VERSION, in_parts, is_of_another, parse};
     use crate::base::trajectory::TextLength;
-    use crate::base::{Call, FunctionCall, Outcome, Paid, Provenance, Repair, Step, Tool, Trajectory, Verbatim, Vote};
+    use crate::base::{
+        Call, FunctionCall, Outcome, Paid, Provenance, Repair, SentBody, Step, Tool, Trajectory, Verbatim, Vote,
+    };
     use crate::runner::store::tests::trajectory;
 
     /// An episode with something in every field.
@@ -416,6 +418,7 @@ mod tests {
             attempts: 1,
             cached: false,
             copied: true,
+            sent: Some(SentBody::new("chat", serde_json::Map::new(), None)),
         };
         let step = Step {
             n: 1,

@@ -130,7 +130,7 @@ fn sums_are_of_counts_and_say_of_how_many() {
     assert_eq!(json["grounded"], serde_json::json!({"count": 2, "of": 3, "share": 2.0 / 3.0}));
     assert_eq!(
         json["failures"].to_string(),
-        r#"{"search":2,"lookup":0,"reasoning":0,"label":0,"hallucination":1,"loop":0,"format":0,"cut":0,"declined":0,"limit":0}"#
+        r#"{"search":2,"lookup":0,"reasoning":0,"label":0,"hallucination":1,"loop":0,"format":0,"cut":0,"declined":0,"limit":0,"agent":0}"#
     );
     assert_eq!(sum.step_limit, 1);
     assert_eq!(

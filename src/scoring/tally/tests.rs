@@ -46,6 +46,7 @@ fn not_measured_and_hidden_are_in_no_mean() {
     assert_eq!(
         outcomes,
         [
+            ("agent_failure", 0),
             ("budget", 0),
             ("context_overflow", 0),
             ("finished", 3),

@@ -1,0 +1,355 @@
+//! A model that is a script, for looking at how a program asks: it calls the first function that it is offered, then answers.
+//! Its replies have the form of the API that asks.
+
+use super::{Api, Model, ModelError};
+use crate::base::{Completion, FunctionCall, Request, Usage, Verbatim};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+/// What it answers with.
+pub const ANSWER: &str = "a scripted answer";
+/// What it gives each argument of a function but that of the answer's.
+const ARGUMENT: &str = "Hafnium";
+/// Functions that give the answer, by the usual names.
+const FINAL: [&str; 4] = ["submit", "final_answer", "finish", "answer"];
+const USAGE: Usage = Usage {
+    prompt_tokens: 7,
+    completion_tokens: 3,
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    unsplit_tokens: 0,
+};
+
+/// The model behind an API.
+#[derive(Debug)]
+pub struct Scripted(pub Api);
+
+/// A text, or the call of a function with arguments.
+enum Said {
+    Text,
+    Call(String, Value),
+}
+
+impl Model for Scripted {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        let answer = || {
+            let body: Map<String, Value> = serde_json::from_str(&request.prompt.to_text())
+                .map_err(|error| ModelError::Other(format!("the request is not JSON: {error}")))?;
+            let stream = request.forwarded.as_ref().is_some_and(|forwarded| forwarded.stream);
+            Ok(self.reply(&body, stream))
+        };
+        std::future::ready(answer()).boxed()
+    }
+}
+
+impl Scripted {
+    fn reply(&self, body: &Map<String, Value>, stream: bool) -> Completion {
+        let said = said(body);
+        let whole = whole(self.0, &said);
+        let written = if stream { events(self.0, &said, &whole, counts(body)) } else { whole.to_string() };
+        let (text, calls) = match said {
+            Said::Text => (ANSWER.to_owned(), Vec::new()),
+            Said::Call(name, arguments) => {
+                (String::new(), vec![FunctionCall { id: "call_1".to_owned(), name, arguments: arguments.to_string() }])
+            }
+        };
+        Completion {
+            verbatim: Some(Verbatim { endpoint: self.0.endpoint().to_owned(), content: written.into() }),
+            finish_reason: Some(if calls.is_empty() { "stop" } else { "tool_calls" }.to_owned()),
+            text,
+            calls,
+            usage: Some(USAGE),
+            attempts: 1,
+            ..Completion::default()
+        }
+    }
+}
+
+/// Whether a conversation has the result of a function already.
+fn has_result(body: &Map<String, Value>) -> bool {
+    let lists = ["messages", "input", "contents"].into_iter().filter_map(|name| body.get(name)?.as_array());
+    let text = lists.map(|list| Value::from(list.clone()).to_string()).collect::<String>();
+    ["\"role\":\"tool\"", "\"function_call_output\"", "\"tool_result\"", "\"functionResponse\""]
+        .iter()
+        .any(|mark| text.contains(mark))
+}
+
+/// The functions that are offered, each with its name and the schema of its arguments, as any of the APIs writes them.
+fn functions(body: &Map<String, Value>) -> Vec<(String, Value)> {
+    let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
+    let declared = |tool: &Value| match tool.get("functionDeclarations").and_then(Value::as_array) {
+        Some(declared) => declared.clone(),
+        None => vec![tool.get("function").unwrap_or(tool).clone()],
+    };
+    let named = |function: Value| {
+        let schema =
+            ["parameters", "input_schema", "parametersJsonSchema"].into_iter().find_map(|name| function.get(name));
+        Some((function.get("name")?.as_str()?.to_owned(), schema.cloned().unwrap_or_default()))
+    };
+    tools.flat_map(declared).filter_map(named).collect()
+}
+
+/// Searches where there is a function for it and nothing was found yet; then answers, by a function where there is one.
+fn said(body: &Map<String, Value>) -> Said {
+    let functions = functions(body);
+    let is_final = |(name, _): &&(String, Value)| FINAL.contains(&name.as_str());
+    let first = functions.iter().find(|function| !is_final(function)).filter(|_| !has_result(body));
+    let chosen = first.or_else(|| functions.iter().find(is_final));
+    chosen.map_or(Said::Text, |function| {
+        let value = if is_final(&function) { ANSWER } else { ARGUMENT };
+        Said::Call(function.0.clone(), arguments(&function.1, value))
+    })
+}
+
+/// Arguments that a schema requires: this text, and 1 for numbers.
+fn arguments(schema: &Value, text: &str) -> Value {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let value =
+        |name: &str| match schema["properties"][name]["type"].as_str().unwrap_or_default().to_lowercase().as_str() {
+            "integer" | "number" => json!(1),
+            "boolean" => json!(true),
+            "array" => json!([text]),
+            _ => json!(text),
+        };
+    required.map(|name| (name.to_owned(), value(name))).collect::<Map<_, _>>().into()
+}
+
+/// The reply as one object.
+fn whole(api: Api, said: &Said) -> Value {
+    match api {
+        Api::Chat => json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted",
+            "choices": [{ "index": 0, "message": message(said, false), "finish_reason": chat_end(said) }],
+            "usage": chat_usage(),
+        }),
+        Api::Completions => json!({
+            "id": "cmpl-1", "object": "text_completion", "created": 0, "model": "scripted",
+            "choices": [{ "index": 0, "text": ANSWER, "finish_reason": "stop" }], "usage": chat_usage(),
+        }),
+        Api::Responses => json!({
+            "id": "resp_1", "object": "response", "created_at": 0, "model": "scripted", "status": "completed",
+            "output": [output_item(said)], "parallel_tool_calls": true, "tool_choice": "auto", "tools": [], "error": null,
+            "usage": {
+                "input_tokens": USAGE.prompt_tokens, "output_tokens": USAGE.completion_tokens,
+                "total_tokens": USAGE.total(), "input_tokens_details": { "cached_tokens": 0 },
+                "output_tokens_details": { "reasoning_tokens": 0 },
+            },
+        }),
+        Api::Messages => json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [block(said)],
+            "stop_reason": message_end(said), "stop_sequence": null,
+            "usage": { "input_tokens": USAGE.prompt_tokens, "output_tokens": USAGE.completion_tokens },
+        }),
+        Api::GenerateContent => json!({
+            "candidates": [{
+                "content": { "role": "model", "parts": [part(said)] }, "finishReason": "STOP", "index": 0,
+            }],
+            "usageMetadata": {
+                "promptTokenCount": USAGE.prompt_tokens, "candidatesTokenCount": USAGE.completion_tokens,
+                "totalTokenCount": USAGE.total(),
+            },
+            "modelVersion": "scripted",
+        }),
+    }
+}
+
+/// Whether a stream of chat completions is to end with the tokens used.
+fn counts(body: &Map<String, Value>) -> bool {
+    body.get("stream_options").is_some_and(|options| options["include_usage"] == true)
+}
+
+/// The reply as the events of a stream.
+fn events(api: Api, said: &Said, whole: &Value, with_usage: bool) -> String {
+    let data = |events: &[Value]| -> String {
+        let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        lines.concat()
+    };
+    let typed = |events: &[Value]| -> String {
+        let name = |event: &Value| event["type"].as_str().unwrap_or_default().to_owned();
+        let lines: Vec<String> =
+            events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", name(event))).collect();
+        lines.concat()
+    };
+    let with_choices = |choices: Value| {
+        let mut chunk = whole.clone();
+        chunk["object"] = json!("chat.completion.chunk");
+        (chunk["choices"], chunk["usage"]) = (choices, Value::Null);
+        chunk
+    };
+    match api {
+        Api::Chat => {
+            let usage = json!({ "usage": chat_usage(), "choices": [], "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "scripted" });
+            let delta = with_choices(json!([{ "index": 0, "delta": message(said, true), "finish_reason": null }]));
+            let end = with_choices(json!([{ "index": 0, "delta": {}, "finish_reason": chat_end(said) }]));
+            let usage = Some(usage).filter(|_| with_usage);
+            data(&[Some(delta), Some(end), usage].into_iter().flatten().collect::<Vec<_>>()) + "data: [DONE]\n\n"
+        }
+        Api::Completions => data(std::slice::from_ref(whole)) + "data: [DONE]\n\n",
+        Api::Responses => typed(&response_events(said, whole)),
+        Api::Messages => typed(&message_events(said, whole)),
+        Api::GenerateContent => format!("data: {whole}\r\n\r\n"),
+    }
+}
+
+fn response_events(said: &Said, whole: &Value) -> Vec<Value> {
+    let mut begun = whole.clone();
+    (begun["status"], begun["output"]) = (json!("in_progress"), json!([]));
+    let item = output_item(said);
+    let mut events = vec![
+        json!({ "type": "response.created", "sequence_number": 0, "response": begun }),
+        json!({ "type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": begun_item(said) }),
+    ];
+    events.push(match said {
+        Said::Text => json!({
+            "type": "response.output_text.delta", "sequence_number": 2, "item_id": "item_1", "output_index": 0,
+            "content_index": 0, "delta": ANSWER, "logprobs": [],
+        }),
+        Said::Call(_, arguments) => json!({
+            "type": "response.function_call_arguments.delta", "sequence_number": 2, "item_id": "item_1",
+            "output_index": 0, "delta": arguments.to_string(),
+        }),
+    });
+    events.push(json!({ "type": "response.output_item.done", "sequence_number": 3, "output_index": 0, "item": item }));
+    events.push(json!({ "type": "response.completed", "sequence_number": 4, "response": whole }));
+    events
+}
+
+fn message_events(said: &Said, whole: &Value) -> Vec<Value> {
+    let mut begun = whole.clone();
+    (begun["content"], begun["stop_reason"]) = (json!([]), Value::Null);
+    let (mut empty, delta) = (
+        block(said),
+        match said {
+            Said::Text => json!({ "type": "text_delta", "text": ANSWER }),
+            Said::Call(_, arguments) => json!({ "type": "input_json_delta", "partial_json": arguments.to_string() }),
+        },
+    );
+    match said {
+        Said::Text => empty["text"] = json!(""),
+        Said::Call(..) => empty["input"] = json!({}),
+    }
+    vec![
+        json!({ "type": "message_start", "message": begun }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": empty }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({
+            "type": "message_delta", "delta": { "stop_reason": message_end(said), "stop_sequence": null },
+            "usage": { "output_tokens": USAGE.completion_tokens },
+        }),
+        json!({ "type": "message_stop" }),
+    ]
+}
+
+fn chat_usage() -> Value {
+    json!({
+        "prompt_tokens": USAGE.prompt_tokens, "completion_tokens": USAGE.completion_tokens, "total_tokens": USAGE.total(),
+    })
+}
+
+fn chat_end(said: &Said) -> &'static str {
+    if matches!(said, Said::Text) { "stop" } else { "tool_calls" }
+}
+
+fn message_end(said: &Said) -> &'static str {
+    if matches!(said, Said::Text) { "end_turn" } else { "tool_use" }
+}
+
+/// The message of a chat completion, or the piece of one in a stream.
+fn message(said: &Said, streamed: bool) -> Value {
+    match said {
+        Said::Text => json!({ "role": "assistant", "content": ANSWER }),
+        Said::Call(name, arguments) => {
+            let mut call = json!({
+                "id": "call_1", "type": "function", "function": { "name": name, "arguments": arguments.to_string() },
+            });
+            if streamed {
+                call["index"] = json!(0);
+            }
+            json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+        }
+    }
+}
+
+fn output_item(said: &Said) -> Value {
+    match said {
+        Said::Text => json!({
+            "type": "message", "id": "item_1", "status": "completed", "role": "assistant",
+            "content": [{ "type": "output_text", "text": ANSWER, "annotations": [], "logprobs": [] }],
+        }),
+        Said::Call(name, arguments) => json!({
+            "type": "function_call", "id": "item_1", "call_id": "call_1", "name": name,
+            "arguments": arguments.to_string(), "status": "completed",
+        }),
+    }
+}
+
+/// An item of the Responses API whose text or arguments follow.
+fn begun_item(said: &Said) -> Value {
+    let mut item = output_item(said);
+    item["status"] = json!("in_progress");
+    match said {
+        Said::Text => item["content"] = json!([]),
+        Said::Call(..) => item["arguments"] = json!(""),
+    }
+    item
+}
+
+fn block(said: &Said) -> Value {
+    match said {
+        Said::Text => json!({ "type": "text", "text": ANSWER }),
+        Said::Call(name, arguments) => json!({ "type": "tool_use", "id": "call_1", "name": name, "input": arguments }),
+    }
+}
+
+fn part(said: &Said) -> Value {
+    match said {
+        Said::Text => json!({ "text": ANSWER }),
+        Said::Call(name, arguments) => json!({ "functionCall": { "name": name, "args": arguments } }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ANSWER, Scripted, functions, said};
+    use crate::models::Api;
+    use serde_json::{Value, json};
+
+    fn reply(api: Api, body: &Value, stream: bool) -> String {
+        let completion = Scripted(api).reply(body.as_object().expect("an object"), stream);
+        completion.verbatim.and_then(|reply| reply.content.as_str().map(str::to_owned)).expect("a reply")
+    }
+
+    #[test]
+    fn functions_are_found_in_the_form_of_each_api() {
+        let schema = json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]});
+        for tools in [
+            json!([{"type": "function", "function": {"name": "search", "parameters": schema}}]),
+            json!([{"type": "function", "name": "search", "parameters": schema}]),
+            json!([{"name": "search", "input_schema": schema}]),
+            json!([{"functionDeclarations": [{"name": "search", "parameters": schema}]}]),
+        ] {
+            let body = json!({ "tools": tools });
+            let found = functions(body.as_object().expect("an object"));
+            assert_eq!(found, [("search".to_owned(), schema.clone())], "{tools}");
+        }
+    }
+
+    #[test]
+    fn it_searches_once_and_then_answers() {
+        let search = json!({"type": "function", "function": {"name": "search", "parameters": {"required": ["query"]}}});
+        let submit =
+            json!({"type": "function", "function": {"name": "submit", "parameters": {"required": ["answer"]}}});
+        let asked =
+            |messages: Value, tools: &[&Value]| reply(Api::Chat, &json!({"messages": messages, "tools": tools}), false);
+        let first = asked(json!([{"role": "user", "content": "Who?"}]), &[&submit, &search]);
+        assert!(first.contains(r#""name":"search","arguments":"{\"query\":\"Hafnium\"}""#), "{first}");
+        let found = json!([{"role": "user", "content": "Who?"}, {"role": "tool", "content": "x"}]);
+        assert!(asked(found.clone(), &[&submit, &search]).contains(r#""name":"submit""#));
+        assert!(asked(found, &[&search]).contains(&format!(r#""content":"{ANSWER}""#)));
+        let body = json!({"messages": []});
+        assert!(matches!(said(body.as_object().expect("an object")), super::Said::Text));
+    }
+}
