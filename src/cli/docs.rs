@@ -32,6 +32,7 @@ const PAGES: &[(&str, &str)] = &[
     ("corpora", include_str!("../../docs/corpora.md")),
     ("protocols", include_str!("../../docs/protocols.md")),
     ("methods", include_str!("../../docs/methods.md")),
+    ("agents", include_str!("../../docs/agents.md")),
     ("experiments", include_str!("../../docs/experiments.md")),
     ("compare", include_str!("../../docs/compare.md")),
     ("ci", include_str!("../../docs/ci.md")),

@@ -1,18 +1,26 @@
-//! `models check`: which settings a model's server honours.
+//! `models check`: which settings a model's server honours, and how the program of another agent asks.
 
 use super::flags::{OfModel, Typed};
 use super::output_file::json_line;
 use super::say::say;
 use super::{config, failure};
 use crate::analysis::report::visible;
+#[cfg(feature = "serve")]
+use crate::base::text::visible_line;
+#[cfg(feature = "serve")]
+use crate::base::{SentBody, Tool, Trajectory};
 use crate::models::{Check, Verdict};
 use crate::runner::one_agent;
+#[cfg(feature = "serve")]
+use crate::runner::program;
+#[cfg(feature = "serve")]
+use serde_json::Value;
 use serde_json::json;
 use std::io::Write;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Send a server two short requests and report which settings it honours.
+    /// Send a server two short requests and report which settings it honours; or run the program of another agent once.
     Check(CheckArgs),
 }
 
@@ -21,11 +29,19 @@ pub(super) struct CheckArgs {
     /// Print the result as one JSON object.
     #[arg(long)]
     json: bool,
+    /// Run this program on one question against a script in place of a model, and report what was seen of it.
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "COMMAND|URL")]
+    agent: Option<String>,
     #[command(flatten)]
     model: Typed<OfModel>,
 }
 
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    #[cfg(feature = "serve")]
+    if let Some(command) = &args.agent {
+        return check_agent(command, args.json, out).await;
+    }
     let settings = config::completed(&args.model)?.variant()?;
     let Some((model, asked)) = one_agent::remote(&settings)? else {
         if args.json {
@@ -48,6 +64,55 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
         out.write_all(text(&check).as_bytes())?;
     }
     Ok(failure::OK)
+}
+
+/// Runs a program on one question, and shows what was seen of it.
+#[cfg(feature = "serve")]
+async fn check_agent(command: &str, json: bool, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    let episode = program::checked(command, None).await?;
+    if json {
+        json_line(out, &episode)?;
+    } else {
+        out.write_all(seen(&episode).as_bytes())?;
+    }
+    Ok(if episode.answer.is_some() { failure::OK } else { failure::NOT_MEASURED })
+}
+
+#[cfg(feature = "serve")]
+fn seen(episode: &Trajectory) -> String {
+    let line = |text: &str| visible_line(text, 300);
+    let calls = episode.steps.iter().flat_map(|step| &step.calls).filter_map(|call| call.sent.as_ref());
+    let call = |sent: &SentBody| {
+        let named = sent.body.get("model").and_then(Value::as_str).or(sent.model.as_deref());
+        let model = named.map(|name| format!(", model {}", line(name)));
+        let streamed = sent.stream || sent.body.get("stream") == Some(&Value::Bool(true));
+        format!("{}{}{}", sent.endpoint, model.unwrap_or_default(), if streamed { ", streamed" } else { "" })
+    };
+    let calls: Vec<String> = calls.map(call).collect();
+    let tools = episode.steps.iter().filter(|step| step.tool != Some(Tool::Finish));
+    let tools: Vec<String> = tools.filter_map(|step| step.action_text.as_deref().map(line)).collect();
+    let listed = |all: &[String]| if all.is_empty() { "none".to_owned() } else { all.join("; ") };
+    let mut rows = vec![
+        ("question", line(&episode.question)),
+        ("model calls", listed(&calls)),
+        ("tool calls", listed(&tools)),
+        ("answer", episode.answer.as_deref().map_or_else(|| "none".to_owned(), line)),
+        ("outcome", format!("{}, after {} ms", episode.outcome.name(), episode.wall_ms)),
+    ];
+    rows.extend(episode.detail.as_deref().map(|detail| ("detail", visible_line(detail, 2_000))));
+    if calls.is_empty() && episode.detail.is_none() {
+        let note = "no call came through: the program has to read OPENAI_BASE_URL, ANTHROPIC_BASE_URL or \
+                    GOOGLE_GEMINI_BASE_URL (`wikitrail docs agents`)";
+        rows.push(("hint", note.to_owned()));
+    }
+    aligned(&rows)
+}
+
+/// A line for each, the values below each other.
+fn aligned(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
+    lines.join("\n") + "\n"
 }
 
 /// What became of reasoning, where there was some or some was asked for.
@@ -85,9 +150,7 @@ fn text(check: &Check) -> String {
     }
     rows.push(("answer", check.sample.clone()));
     rows.extend(check.warning.clone().map(|warning| ("warning", warning)));
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
-    lines.join("\n") + "\n"
+    aligned(&rows)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::breaker::Breakers;
 use super::stopping::Watch;
-use crate::base::text::{counted, thousands};
+use crate::base::text::{counted, thousands, visible_line};
 use crate::base::{Outcome, Paid, Trajectory};
 use crate::models::{Budget, Limits, Spent};
 use crate::runner::agent::{Agent, Episode, Load};
@@ -22,6 +22,8 @@ pub(super) struct Guard {
     breakers: Arc<Breakers>,
     max_failures: Option<u64>,
     failures: AtomicU64,
+    /// Failures in a row of a program that had done nothing.
+    idle_failures: AtomicU64,
     reason: OnceLock<String>,
     watch: Option<Arc<Watch>>,
     state: Mutex<State>,
@@ -48,7 +50,9 @@ impl Guard {
     ) -> Self {
         let state = State { spent: budget.spent(), ended: HashMap::new(), open: HashMap::new() };
         let (failures, reason, state) = (AtomicU64::new(0), OnceLock::new(), Mutex::new(state));
-        let guard = Self { budget, agents, journal, breakers, max_failures, failures, reason, watch, state };
+        let idle_failures = AtomicU64::new(0);
+        let guard =
+            Self { budget, agents, journal, breakers, max_failures, failures, idle_failures, reason, watch, state };
         guard.look_at_the_budget();
         guard
     }
@@ -96,6 +100,27 @@ impl Guard {
                 }
             }
             _ => self.look_at_the_budget(),
+        }
+        self.saw_idle(trajectory);
+    }
+
+    /// Stops a run whose agent is a program that fails again and again before it does anything: it is not set up.
+    fn saw_idle(&self, trajectory: &Trajectory) {
+        let not_reached = trajectory.outcome == Outcome::NotMeasured && trajectory.failure.is_none();
+        if !trajectory.steps.is_empty() || !(not_reached || trajectory.outcome == Outcome::AgentFailure) {
+            self.idle_failures.store(0, Ordering::Relaxed);
+            return;
+        }
+        let failures = self.idle_failures.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.breakers.most().is_some_and(|most| failures >= most) {
+            let detail = trajectory.detail.as_deref().unwrap_or_default();
+            self.stop(|| {
+                format!(
+                    "{} in a row failed before any call: {}",
+                    counted(failures, "episode"),
+                    visible_line(detail, 600)
+                )
+            });
         }
     }
 

@@ -103,6 +103,11 @@ impl Breakers {
         Self { most: Some(most.unwrap_or(DEFAULT_MAX_FAILURES)).filter(|most| *most > 0), shared: Arc::default() }
     }
 
+    /// After how many failures in a row a run is given up; nothing if it never is.
+    pub(crate) fn most(&self) -> Option<u64> {
+        self.most
+    }
+
     pub(crate) fn trip(&self) -> Option<&Trip> {
         self.shared.trip.get()
     }

@@ -8,7 +8,8 @@ use std::path::Path;
 
 const OF_ADDRESSES: [&str; 3] = ["--base-url", "--wiki-url", "--judge-base-url"];
 /// Flags whose values were refused if they held a secret, and are shown as they are: a part of them may be an address.
-const WITHOUT_SECRETS: [&str; 4] = ["--extra-body", "--extra-header", "--judge-extra-body", "--judge-extra-header"];
+const WITHOUT_SECRETS: [&str; 5] =
+    ["--agent", "--extra-body", "--extra-header", "--judge-extra-body", "--judge-extra-header"];
 /// Flags that belong to one start of the program and not to its run.
 const OF_A_START: [&str; 7] = ["resume", "out", "shard", "dry_run", "json", "quiet", "confirm"];
 
@@ -36,8 +37,11 @@ pub(crate) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<
     let mut shown = |word: OsString| {
         let word = word.to_string_lossy().into_owned();
         let is_value = std::mem::replace(&mut as_it_is, WITHOUT_SECRETS.contains(&word.as_str()));
+        let is_value = is_value && !word.starts_with("http");
         if is_value
-            || WITHOUT_SECRETS.iter().any(|flag| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
+            || WITHOUT_SECRETS.iter().any(|flag| {
+                word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=http"))
+            })
         {
             as_it_is = false;
             return word;

@@ -59,6 +59,7 @@ struct Untyped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Server,
+    Program,
     Place,
     File,
     /// Nothing makes it usable but typing it.
@@ -123,16 +124,19 @@ impl Question<'_> {
     }
 
     fn places(&self, experiment: &Experiment) -> Vec<Untyped> {
-        let matters = |place: &ExternalResource| matches!(self.origin, Origin::Found(_)) || place.setting == "base_url";
+        let matters = |place: &ExternalResource| {
+            matches!(self.origin, Origin::Found(_)) || ["base_url", "agent"].contains(&place.setting)
+        };
         let untyped = places(experiment).into_iter();
         let untyped = untyped.filter(|place| !self.typed.has(place.setting) && matters(place) && !self.is_own(place));
         let is_pipe = |place: &ExternalResource| {
-            let is_file = !OF_SERVERS.contains(&place.setting);
+            let is_file = !OF_SERVERS.contains(&place.setting) && place.setting != "agent";
             is_file && Path::new(&place.value).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
         };
         let shown = |place: ExternalResource| Untyped {
             kind: match place.setting {
                 "base_url" => Sort::Server,
+                "agent" => Sort::Program,
                 _ if is_pipe(&place) => Sort::NoFile,
                 _ => Sort::Place,
             },
@@ -272,8 +276,13 @@ impl Question<'_> {
             experiment.unconfirmed_servers = true;
             return Ok(());
         }
-        let words =
-            [(Sort::Server, "a server"), (Sort::Place, "a setting"), (Sort::File, "a file"), (Sort::Price, "a price")];
+        let words = [
+            (Sort::Server, "a server"),
+            (Sort::Program, "a program"),
+            (Sort::Place, "a setting"),
+            (Sort::File, "a file"),
+            (Sort::Price, "a price"),
+        ];
         let what = words.into_iter().filter(|(kind, _)| refused.iter().any(|one| one.kind == *kind));
         let what = what.map(|(_, word)| word).collect::<Vec<_>>().join(" and ");
         let names = match self.stored {
@@ -290,6 +299,12 @@ impl Question<'_> {
         if has(Sort::Server) || has(Sort::Place) {
             hints.push(
                 "requests, keys or answers would go there: add --confirm if you trust it, or name your own with these flags"
+                    .to_owned(),
+            );
+        }
+        if has(Sort::Program) {
+            hints.push(
+                "the program would run with your rights: read it, and add --confirm if you trust it, or type --agent"
                     .to_owned(),
             );
         }

@@ -107,6 +107,9 @@ pub(super) async fn execute(
         }
     };
     running.shutdown().await;
+    // Episodes that were cut off may not have ended their programs yet.
+    #[cfg(feature = "serve")]
+    agent::program::end_all();
     history.end().await;
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));

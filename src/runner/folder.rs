@@ -10,7 +10,7 @@ use super::prices::price_origin;
 use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};
-use crate::base::text::{counted, is_chinese, thousands};
+use crate::base::text::{counted, is_chinese, thousands, visible_line};
 use crate::base::{Manifest, Method, Paid, Shard, ShardRecord, Variant};
 use crate::models::{Price, Spent};
 use crate::net::recording::NOT_OWN_HINT;
@@ -274,7 +274,10 @@ impl OpenRun {
 fn about(manifest: &Manifest) -> Option<String> {
     let Manifest { dataset, variants, .. } = manifest;
     let [first, others @ ..] = variants.as_slice() else { return None };
-    let how = if others.is_empty() && speaks(first) {
+    let program = first.settings.get("agent").and_then(serde_json::Value::as_str);
+    let how = if let Some(program) = program.filter(|_| others.is_empty()) {
+        format!("`{}`", visible_line(program, 80))
+    } else if others.is_empty() && speaks(first) {
         format!("{} by {}", first.method, first.protocol)
     } else if others.is_empty() {
         first.method.clone()

@@ -8,7 +8,8 @@
 //! | `prepare` | the way from an experiment to its figures |
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `questions` | the dataset's file, and which of its questions a run asks |
-//! | `variant`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `variant`, `built`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `program` | the same for agents that are other programs |
 //! | `costs`, `prices` | what a run will take; prices of models |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
@@ -29,6 +30,7 @@ mod admission;
 pub mod agent;
 pub(crate) mod branch;
 mod breaker;
+mod built;
 mod command_line;
 mod confirm;
 #[cfg(feature = "index")]
@@ -52,6 +54,8 @@ pub(crate) mod plan;
 pub(crate) mod pool;
 mod prepare;
 mod prices;
+#[cfg(feature = "serve")]
+pub(crate) mod program;
 mod provider;
 pub(crate) mod questions;
 mod revision;

@@ -298,6 +298,9 @@ pub(crate) fn places(experiment: &Experiment) -> Vec<ExternalResource> {
     let on_datasets = experiment.datasets.iter().flat_map(|dataset| &dataset.variants);
     let variants = experiment.variants.iter().chain(on_datasets);
     let mut all: Vec<ExternalResource> = Vec::new();
+    // A program runs in a replay as well.
+    let agents = variants.clone().filter_map(|variant| variant.settings.agent.clone());
+    all.extend(agents.map(|value| ExternalResource { setting: "agent", value }));
     if !experiment.recording.is_offline() {
         all.extend(variants.flat_map(|variant| places_of_variant(&variant.settings)));
     }

@@ -10,13 +10,16 @@ use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::Compat;
 use crate::models::{Budget, ModelIdentity, recorded};
 use crate::net::recording::{Cache, CacheCounts, Player, Recorder, TapeError};
-use crate::runner::experiment::{Experiment, Recording, Setting, VARIANT_SETTINGS, VariantSettings, shipped};
+use crate::runner::experiment::{
+    Concurrency, Experiment, Recording, Setting, VARIANT_SETTINGS, VariantSettings, shipped,
+};
 use crate::wikipedia::{SourceIdentity, recorded_source};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
 /// What was built for earlier variants, and what all runs of one start have together.
+#[derive(Clone)]
 pub(crate) struct Pool {
     pub(crate) tapes: Tapes,
     pub(crate) budget: Arc<Budget>,
@@ -46,7 +49,7 @@ impl Pool {
             notes: Vec::new(),
             tapes: if dry_run { Tapes::default() } else { Tapes::open(&experiment.recording)? },
             budget: Arc::new(Budget::new(budget)),
-            pacer: Arc::new(Pacer::of(&experiment.pace)),
+            pacer: Arc::new(Pacer::of(&experiment.pace).with_most_episodes(most_programs(experiment))),
             prices: PriceList::load(limits.prices.as_deref())?,
             breakers: Arc::new(Breakers::new(limits.give_up_after)),
             servers: Vec::new(),
@@ -95,6 +98,21 @@ impl Pool {
         };
         Ok(self.tapes.wiki(built, wiki.compat()))
     }
+}
+
+/// How many episodes of programs may run at once, where an experiment has some: as many as was typed, else what this machine
+/// bears.
+fn most_programs(experiment: &Experiment) -> Option<usize> {
+    const PROGRAMS_OF_A_PROCESSOR: usize = 4;
+    let on_datasets = experiment.datasets.iter().flat_map(|dataset| &dataset.variants);
+    let mut variants = experiment.variants.iter().chain(on_datasets);
+    variants.any(|variant| variant.settings.agent.is_some()).then(|| match experiment.pace.concurrency {
+        Concurrency::Fixed(number) => number,
+        Concurrency::UpTo(most) => {
+            let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+            most.min(PROGRAMS_OF_A_PROCESSOR * processors)
+        }
+    })
 }
 
 fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Result<Vec<Option<Value>>, RunError> {

@@ -124,7 +124,9 @@ fn refuse_unpriced(experiment: &Experiment, pool: &Pool) -> Result<(), RunError>
         if pool.prices.of(&variant.settings).is_some() {
             priced = true;
         } else {
-            unpriced.push(variant.settings.model.as_deref().unwrap_or("baseline"));
+            // Models that an agent names itself are priced when it names them.
+            let of_agent = variant.settings.agent.is_some() && variant.settings.model.is_none();
+            unpriced.extend((!of_agent).then(|| variant.settings.model.as_deref().unwrap_or("baseline")));
         }
     }
     // The rules cost nothing; a run of nothing else has nothing to limit.

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Largest file of prices, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct PriceList(Prices);
 
 impl PriceList {

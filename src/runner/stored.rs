@@ -6,12 +6,16 @@ use super::error::RunError;
 use super::experiment::shipped;
 use super::store::RunFolder;
 use crate::base::manifest::UNKNOWN;
-use crate::base::{DatasetRecord, Manifest, Method, Question, RebuiltPrompt, Trajectory, Variant, sha256_hex};
+use crate::base::{
+    DatasetRecord, Decoding, Manifest, Method, Prompt, Question, RebuiltPrompt, Request, Trajectory, Variant,
+    sha256_hex,
+};
 use crate::dataset::{self, Columns, Format, ReadOptions};
 use crate::prompting::protocol::{self, Frame, Layout, Options, Setup};
 use crate::scoring::{GoldEvidence, is_same_page};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -138,16 +142,33 @@ pub(super) fn columns(recorded: &BTreeMap<String, String>) -> Columns {
 /// The approaches of a run, and the questions where a record does not hold all of what was asked.
 pub(crate) struct Stored {
     approaches: HashMap<String, Approach>,
+    /// Variants whose agents are other programs.
+    programs: HashSet<String>,
     questions: HashMap<String, Question>,
 }
 
 impl Stored {
     /// Reads the stored prompts, and the dataset where it is needed.
     pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Result<Self, RunError> {
-        Ok(Self { approaches: approaches(folder, manifest)?, questions: paragraphs(folder, manifest)? })
+        let programs = manifest.known_variants().filter(|variant| variant.is_program());
+        Ok(Self {
+            programs: programs.map(|variant| variant.name.clone()).collect(),
+            approaches: approaches(folder, manifest)?,
+            questions: paragraphs(folder, manifest)?,
+        })
     }
 
     pub(crate) fn approach(&self, trajectory: &Trajectory) -> Result<Approach, RunError> {
+        if self.programs.contains(&trajectory.variant) {
+            let message = format!(
+                "the agent of variant `{}` is another program, whose dialogue wikitrail does not know",
+                trajectory.variant
+            );
+            return Err(RunError::input(
+                message,
+                "`show --prompt` has what it sent; `--format inspect` and `atif` export it",
+            ));
+        }
         let branched = |approach: &Approach| approach.clone().branched(trajectory.branch.as_ref());
         self.approaches.get(&trajectory.variant).map(branched).ok_or_else(|| {
             RunError::input(
@@ -160,7 +181,11 @@ impl Stored {
         })
     }
 
+    /// The prompt of every call: rendered again, or as the program of another agent sent it.
     pub(crate) fn prompts(&self, trajectory: &Trajectory) -> Result<Vec<RebuiltPrompt>, RunError> {
+        if self.programs.contains(&trajectory.variant) {
+            return Ok(sent_prompts(trajectory));
+        }
         Ok(replay::prompts(trajectory, &self.question(trajectory), &self.approach(trajectory)?))
     }
 
@@ -168,6 +193,22 @@ impl Stored {
     pub(crate) fn question(&self, trajectory: &Trajectory) -> Cow<'_, Question> {
         self.questions.get(&trajectory.id).map_or_else(|| Cow::Owned(question_of(trajectory)), Cow::Borrowed)
     }
+}
+
+/// The bodies of an episode's calls, each made whole with the one before.
+fn sent_prompts(trajectory: &Trajectory) -> Vec<RebuiltPrompt> {
+    let mut before: Option<Map<String, Value>> = None;
+    let mut prompts = Vec::new();
+    for step in &trajectory.steps {
+        for (at, call) in step.calls.iter().enumerate() {
+            let body = call.sent.as_ref().map(|sent| sent.whole(before.as_ref()));
+            let text = body.as_ref().map(|body| Value::Object(body.clone()).to_string());
+            let request = text.map(|text| Request::new(Prompt::text("".into(), text), Vec::new(), Decoding::default()));
+            prompts.push(RebuiltPrompt::new(step.n, step.sample, at + 1, call, request));
+            before = body.or(before);
+        }
+    }
+    prompts
 }
 
 /// The question as far as the record holds it.
@@ -179,7 +220,8 @@ pub(crate) fn question_of(trajectory: &Trajectory) -> Question {
 }
 
 fn approaches(folder: &RunFolder, manifest: &Manifest) -> Result<HashMap<String, Approach>, RunError> {
-    manifest.known_variants().map(|variant| Ok((variant.name.clone(), approach(folder, variant)?))).collect()
+    let own = manifest.known_variants().filter(|variant| !variant.is_program());
+    own.map(|variant| Ok((variant.name.clone(), approach(folder, variant)?))).collect()
 }
 
 fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError> {

@@ -1,6 +1,6 @@
 //! One variant: from its settings to an agent.
 
-use super::breaker::Breaker;
+use super::built::BuiltVariant;
 use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
@@ -27,16 +27,6 @@ const PASSAGES_PROMPTS: [&str; 2] = ["prompts/hotpotqa-passages.toml", "prompts/
 /// Protocols whose agents can be offered passages.
 const OFFERS_PASSAGES: [&str; 3] = [protocol::robust::ID, protocol::native::ID, protocol::lagent::ID];
 
-pub(super) struct BuiltVariant {
-    pub(crate) variant: Variant,
-    pub(crate) agent: Agent,
-    pub(crate) prompts: Vec<StoredPrompt>,
-    pub(super) breaker: Option<Arc<Breaker>>,
-    pub(super) learned: Option<LearnedOptions>,
-    /// What a person may not expect of its prompt.
-    pub(super) notes: Vec<String>,
-}
-
 struct Builder<'a> {
     settings: &'a VariantSettings,
     claims: bool,
@@ -54,6 +44,9 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
     let settings = &spec.settings;
     let price = pool.prices.of(settings);
     let wiki = pool.wiki(settings)?;
+    if let Some(command) = &settings.agent {
+        return program(spec, command, pool, &wiki, price.as_ref());
+    }
     let builder = Builder::new(spec, claims)?;
     let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
     // What was recorded is paid for.
@@ -63,6 +56,23 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
         agent.model = Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price));
     }
     Ok(built)
+}
+
+#[cfg(feature = "serve")]
+use super::program::build as program;
+
+#[cfg(not(feature = "serve"))]
+fn program(
+    _spec: &VariantSpec,
+    _command: &str,
+    _pool: &mut Pool,
+    _wiki: &BuiltWiki,
+    _price: Option<&PriceRecord>,
+) -> Result<BuiltVariant, RunError> {
+    Err(RunError::usage(
+        "this build of wikitrail runs no other agents (--agent)",
+        "use a build with the feature `serve`, which is on by default",
+    ))
 }
 
 /// The protocol of that id; in the version that a recorded run `began` with, if it is that run's.

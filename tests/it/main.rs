@@ -4,6 +4,7 @@
 #![allow(clippy::too_many_lines, reason = "a test is read from top to bottom")]
 
 mod adaptive_run;
+mod agents;
 mod annotate_command;
 mod article_points;
 mod ask_command;

@@ -4,6 +4,8 @@ use super::approach::{Answering, Approach, backed_off, is_majority, tally};
 use super::drive::{
     Copied, Episode, EpisodeContext, EpisodeError, EpisodeJournal, EpisodeObserver, Journal, Log, differs, drive,
 };
+#[cfg(feature = "serve")]
+use super::program::{self, Program};
 use crate::base::{Fork, Message, Outcome, Trajectory, Vote, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
@@ -24,6 +26,9 @@ pub struct Agent {
     pub journaled: bool,
 }
 
+/// The name under which records have how sure an agent says it is.
+const CONFIDENCE: &str = "confidence";
+
 struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,
@@ -32,6 +37,10 @@ struct Running<'a> {
     log: Log,
     votes: Vec<Vote>,
     memory: Vec<Message>,
+    /// How sure a program says it is, from 0 to 1.
+    confidence: Option<f64>,
+    /// What a program's calls cost in US dollars, which need not all be of one model; absent where it is not known.
+    cost_usd: Option<f64>,
 }
 
 impl Agent {
@@ -64,15 +73,24 @@ impl Agent {
         let journal = journal
             .filter(|_| self.journaled && episode.fork.is_none())
             .map(|journal| EpisodeJournal::new(journal, &episode.key, &episode.variant.name));
-        let mut running =
-            Running { agent: self, episode, observer, journal, log: Log::default(), votes: Vec::new(), memory };
+        let mut running = Running {
+            agent: self,
+            episode,
+            observer,
+            journal,
+            log: Log::default(),
+            votes: Vec::new(),
+            memory,
+            confidence: None,
+            cost_usd: None,
+        };
         let name = format!("{}/{}", episode.variant.name, episode.question.id);
         // A branch has other seeds than what it branches off, or a server would repeat itself.
         let branch = episode.fork.as_ref().map(|fork| &fork.branch);
         let shift = branch.map_or(0, |branch| branch.repeat + 1);
         let approach = self.approach.repeated(episode.repeat + shift).branched(branch);
         let end = in_episode(name, episode.repeat, running.answer(&approach)).await;
-        let Running { mut log, votes, memory, .. } = running;
+        let Running { mut log, votes, memory, confidence, cost_usd, .. } = running;
         log.close();
         match end {
             Ok(stop) => {
@@ -96,7 +114,9 @@ impl Agent {
         record.wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         // Nothing is paid where everything was copied, and that is known.
         let counted = log.counted || (episode.fork.is_some() && record.call_count() == 0);
-        record.cost_usd = self.price.filter(|_| counted).map(|price| price.of(record.usage));
+        let of_one_price = self.price.filter(|_| counted && !self.approach.is_program());
+        record.cost_usd = of_one_price.map(|price| price.of(record.usage)).or(cost_usd);
+        record.scores.extend(confidence.map(|value| (CONFIDENCE.to_owned(), value)));
         (record, memory)
     }
 }
@@ -114,6 +134,8 @@ impl<'a> Running<'a> {
                 }
                 Ok(backed_off(first, self.vote(answering, voting).await?))
             }
+            #[cfg(feature = "serve")]
+            Approach::Program(program) => self.program(program).await,
             Approach::VoteThenAct(answering, voting, acting) => {
                 let first = self.vote(answering, voting).await?;
                 if is_majority(&self.votes, voting) {
@@ -129,6 +151,15 @@ impl<'a> Running<'a> {
         let stop = drive(dialogue.as_mut(), &self.episode.question, &mut context, &mut self.log).await?;
         self.memory = dialogue.memory();
         Ok(stop)
+    }
+
+    #[cfg(feature = "serve")]
+    async fn program(&mut self, program: &Program) -> Result<Stop, EpisodeError> {
+        let journal = self.journal.as_mut().map(EpisodeJournal::whole);
+        let session = self.session();
+        let answered = program::run(program, self.episode, session, journal, self.observer, &mut self.log).await;
+        (self.confidence, self.cost_usd) = (answered.confidence, answered.cost_usd);
+        answered.stop
     }
 
     /// Draws all samples at once and returns the majority's answer. If one fails for good, so does the vote: a majority
@@ -167,10 +198,14 @@ impl<'a> Running<'a> {
         Ok(Stop { outcome: Outcome::Finished, answer: Some(vote.answer.clone()), detail: None, repairs })
     }
 
+    fn session(&self) -> Session {
+        let compat = self.episode.variant.compat.unwrap_or_default();
+        Session::new(Arc::clone(&self.agent.source), compat, self.agent.session)
+    }
+
     /// The surroundings of the agent's dialogue, or of that of sample `sample` (from 0) of a vote.
     fn context(&mut self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
-        let compat = self.episode.variant.compat.unwrap_or_default();
-        let session = Session::new(Arc::clone(&self.agent.source), compat, self.agent.session);
+        let session = self.session();
         let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
         let copied = self.episode.fork.as_deref().map(Copied::of);
         EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }

@@ -1,5 +1,7 @@
 //! The methods as data: the parts of an episode and their settings.
 
+#[cfg(feature = "serve")]
+use super::program::Program;
 use crate::base::{Branch, Method, Vote, Voting, sha256_hex};
 use crate::prompting::protocol::direct::Direct;
 use crate::prompting::protocol::{Dialogue, Frame, Layout, Protocol, Setup, Spacing, Stop};
@@ -31,6 +33,9 @@ pub enum Approach {
     ActThenVote(Acting, Answering, Voting),
     /// `cot-sc-react`.
     VoteThenAct(Answering, Voting, Acting),
+    /// Another program, which has prompts and steps of its own.
+    #[cfg(feature = "serve")]
+    Program(Arc<Program>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +118,8 @@ impl Approach {
             Self::ActThenVote(acting, answering, _) | Self::VoteThenAct(answering, _, acting) => {
                 (acting.prompt(), Some(answering.prompt()))
             }
+            #[cfg(feature = "serve")]
+            Self::Program(_) => (StoredPrompt { sha256: String::new(), text: String::new() }, None),
         }
     }
 
@@ -126,6 +133,8 @@ impl Approach {
             Self::ActThenVote(acting, answering, _) | Self::VoteThenAct(answering, _, acting) => {
                 (Some(acting), Some(answering))
             }
+            #[cfg(feature = "serve")]
+            Self::Program(_) => (None, None),
         };
         let setups = [acting.map(|part| &mut part.setup), answering.map(|part| &mut part.setup)];
         for setup in setups.into_iter().flatten().filter(|setup| repeat > 0 && setup.decoding.seed.is_some()) {
@@ -147,10 +156,21 @@ impl Approach {
         self
     }
 
+    /// Whether another program answers, of which nothing is computed here.
+    #[cfg_attr(not(feature = "serve"), expect(clippy::unused_self, reason = "this build runs no other programs"))]
+    pub fn is_program(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return matches!(self, Self::Program(_));
+        #[cfg(not(feature = "serve"))]
+        false
+    }
+
     pub fn acting(&self) -> Option<&Acting> {
         match self {
             Self::Act(acting) | Self::ActThenVote(acting, ..) | Self::VoteThenAct(.., acting) => Some(acting),
             Self::Answer(_) | Self::Vote(..) => None,
+            #[cfg(feature = "serve")]
+            Self::Program(_) => None,
         }
     }
 }

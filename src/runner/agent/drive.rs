@@ -285,6 +285,13 @@ impl Log {
         self.calls.push(call);
     }
 
+    /// What the model said beside the functions that it called, in the last call since the step before.
+    #[cfg(feature = "serve")]
+    pub(super) fn text_beside_calls(&self) -> Option<String> {
+        let call = self.calls.last().filter(|call| !call.calls.is_empty())?;
+        Some(call.completion.clone()).filter(|text| !text.trim().is_empty())
+    }
+
     /// Begins a step with the calls that led to it; the caller fills in the observation.
     pub(super) fn step(&mut self, call: ToolCall) -> &mut Step {
         let step = Step {
@@ -355,6 +362,12 @@ impl<'a> EpisodeJournal<'a> {
             kept.entry(sample).or_default().push_back(event);
         }
         Self { journal, key, variant, kept }
+    }
+
+    /// The journal of all episodes, for an agent that is not a dialogue, and what it kept of this one.
+    #[cfg(feature = "serve")]
+    pub(super) fn whole(&mut self) -> (&'a dyn Journal, VecDeque<Event>) {
+        (self.journal, self.kept.remove(&None).unwrap_or_default())
     }
 
     /// The journal of a dialogue. What was kept of it is handed out once.

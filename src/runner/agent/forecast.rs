@@ -94,6 +94,8 @@ impl Approach {
             Self::VoteThenAct(answering, voting, acting) => {
                 backed_off(answering.votes(voting, question), acting.forecast(question, passages))
             }
+            #[cfg(feature = "serve")]
+            Self::Program(_) => of_program(),
         }
     }
 }
@@ -109,6 +111,17 @@ fn first_prompt(mut dialogue: Box<dyn Dialogue>, question: &Question) -> Option<
     match dialogue.begin(question) {
         Turn::Ask(request) => Some(request.prompt.bytes()),
         Turn::Use(_) | Turn::Stop(_) => None,
+    }
+}
+
+/// A program asks as often as it likes; its first prompt and the longest conversation are guesses.
+#[cfg(feature = "serve")]
+fn of_program() -> Forecast {
+    const PROMPT: usize = 2_000;
+    const CALLS: usize = 10_000;
+    Forecast {
+        expected: Load::of(STEPS, growing(STEPS, PROMPT, OBSERVATION + THOUGHT), STEPS * THOUGHT),
+        most: Load::of(CALLS, CALLS * (PROMPT + LONG_OBSERVATION), CALLS * RATIONALE),
     }
 }
 

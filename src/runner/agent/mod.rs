@@ -8,6 +8,7 @@
 //! | `drive` | an episode; the loop of one dialogue: its log, its journal for going on after a crash, what it copies |
 //! | `replay` | a recorded episode again, without model and tool |
 //! | `conversation` | a recorded episode as turns of user and assistant |
+//! | `program` | agents that are programs, whose calls are recorded |
 //! | `forecast` | how many calls and tokens an episode may take |
 
 mod answer;
@@ -15,6 +16,8 @@ pub mod approach;
 pub mod conversation;
 mod drive;
 mod forecast;
+#[cfg(feature = "serve")]
+pub mod program;
 pub mod replay;
 
 pub use answer::Agent;

@@ -124,6 +124,9 @@ impl Run<'_> {
                 }
                 Some(backed_off(first, self.part(acting.dialogue(), None)?))
             }
+            // Nothing of it is computed here.
+            #[cfg(feature = "serve")]
+            Approach::Program(_) => None,
         }
     }
 

@@ -313,6 +313,9 @@ pub enum ProductError {
     Twice(String),
     #[error("no variant uses {}", .0.flag())]
     Unused(&'static Setting),
+    /// A setting of our own agents, where another program is the agent.
+    #[error("{} has no meaning for the program of --agent, whose prompts and decoding are its own", .0.flag())]
+    NotOfPrograms(&'static Setting),
     #[error("--option `{option}` is for protocol `{id}`, which is not run")]
     OtherProtocol { option: String, id: String },
     #[error("--option `{option}` does not name its protocol, and several are run")]
@@ -332,6 +335,7 @@ impl ProductError {
                     .to_owned()
             }
             Self::Unused(setting) => unused_hint(setting).to_owned(),
+            Self::NotOfPrograms(setting) => format!("leave out {}", setting.flag()),
             Self::OtherProtocol { id, .. } => format!("add --protocol {id}, or remove the option"),
             Self::WhoseOption { option, id } => {
                 format!("write --option PROTOCOL.NAME=VALUE, such as {id}.{option}")
@@ -352,6 +356,7 @@ fn unused_hint(setting: &Setting) -> &'static str {
         Applies::Majority => "it is for --method cot-sc-react",
         Applies::Direct => "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
         Applies::Passages => "it is about `--tools passages`",
+        Applies::Program => "it is about a program: name one with --agent",
         Applies::Server => "it is about a server, and baseline needs none; name a model such as --model openai:NAME",
         _ => "add --wiki api or --wiki html",
     }
@@ -364,6 +369,7 @@ impl Listed {
         self.check_providers()?;
         let drafts = self.drafts()?;
         self.check_used(&drafts)?;
+        self.check_program()?;
         let typed = |draft: Draft| {
             let settings = VariantSettings::try_from(draft.settings.as_slice())?;
             Ok(VariantSpec { name: draft.name, settings, ..VariantSpec::default() })
@@ -436,12 +442,25 @@ impl Listed {
         }
     }
 
+    /// Refuses settings of our own agents where another program is the agent.
+    fn check_program(&self) -> Result<(), ProductError> {
+        if self.base.iter().all(|assignment| assignment.setting.name != "agent") {
+            return Ok(());
+        }
+        let listed = [("prompt", &self.prompts), ("protocol", &self.protocols), ("method", &self.methods)];
+        let listed = listed.into_iter().filter(|(_, values)| !values.is_empty());
+        let listed = listed.filter_map(|(name, _)| variant_setting(name));
+        let mut typed = self.base.iter().map(|assignment| assignment.setting).chain(listed);
+        typed.find(|setting| !setting.is_of_programs()).map_or(Ok(()), |other| Err(ProductError::NotOfPrograms(other)))
+    }
+
     /// Refuses a setting that makes no difference: who gives it expects another run.
     fn check_used(&self, drafts: &[Draft]) -> Result<(), ProductError> {
         let matters = |assignment: &&Assignment| {
-            use Applies::{Direct, Majority, Passages, Server, Vote};
+            use Applies::{Direct, Majority, Passages, Program, Server, Vote};
             let setting = assignment.setting;
-            matches!(setting.applies, Vote | Majority | Direct | Server | Passages) || setting.kind == Kind::Url
+            matches!(setting.applies, Vote | Majority | Direct | Server | Passages | Program)
+                || setting.kind == Kind::Url
         };
         let is_used = |assignment: &&Assignment| {
             drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(assignment.setting))

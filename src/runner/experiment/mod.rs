@@ -25,6 +25,8 @@ mod variants;
 pub use expand::{DatasetDraft, Draft, Listed, ProductError};
 pub use file::{ExperimentError, ExperimentFile, Overrides, Published, PublishedFigure, PublishedMetric};
 pub use model::{Concurrency, DatasetSpec, Experiment, Limits, Output, Pace, Recording, VariantSpec};
+#[cfg(feature = "serve")]
+pub use settings::AGENT_FILES;
 pub use settings::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Differing, Effect, FACTS, Kind, OfVariant, Setting,
     VARIANT_SETTINGS, VariantSettings, price, value_text, variant_setting,

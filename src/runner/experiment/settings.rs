@@ -78,6 +78,11 @@ settings! {
 
     ["Agent"]
 
+    /// Another program as the agent, with its calls recorded: a command that is started for each question, or the http
+    /// address of a server (`wikitrail docs agents`).
+    agent: String = Text, "COMMAND|URL", default: "none";
+    /// How long the program may take for a question, in seconds, the time of models and tools left out.
+    agent_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", default: "300", applies: Applies::Program;
     /// Prompt file (TOML or plain text), or a key of the paper's JSON. Several joined by commas make a variant each.
     prompt: String = Prompt, "FILE[#KEY]", default: "prompts/hotpotqa.toml; prompts/fever.toml for claims",
         effect: Effect::Prompt, recorded: Some(|variant| Some(variant.prompt.clone()));
@@ -116,7 +121,10 @@ settings! {
         recorded: Some(|variant| Some(or(variant.max_steps, UNKNOWN)));
     /// Tools of the agent: pages by title, or the best passages for a query, with whole documents by their ids.
     tools: String = Choice(TOOL_SETS), "TOOLS", default: "search,lookup", applies: Applies::Protocol,
-        recorded: Some(|variant| Some(variant.tools().name().to_owned()));
+        recorded: Some(|variant| {
+            let all = variant.is_program() && !variant.options.contains_key(protocol::TOOLS);
+            Some(if all { "all" } else { variant.tools().name() }.to_owned())
+        });
     /// Passages that each call of the tool `passages` shows.
     passages: usize = Whole(1, 100), "N", default: "3", applies: Applies::Passages;
     /// Cut each observation of a tool after N characters, for models with a small context.
@@ -341,6 +349,8 @@ pub enum Applies {
     Majority,
     Server,
     Site,
+    /// Other programs as agents.
+    Program,
 }
 
 /// What a change of a setting means for a run that is resumed or compared.
@@ -422,6 +432,9 @@ impl Setting {
 
     /// The same, but that a direct method keeps the source of pages, with which it is recorded.
     pub(super) fn is_kept(&self, facts: &Facts<'_>) -> bool {
+        if facts.is_program {
+            return self.is_of_programs();
+        }
         let method = facts.method;
         match self.applies {
             Applies::Always | Applies::Tool => true,
@@ -432,6 +445,17 @@ impl Setting {
             Applies::Majority => method == Method::CotScThenReact,
             Applies::Server => facts.model != "baseline",
             Applies::Site => WikiName::of(facts.wiki).kind != WikiKind::Corpus,
+            Applies::Program => false,
+        }
+    }
+
+    /// Whether other programs as agents use it: their prompts, protocols and decoding are their own.
+    pub fn is_of_programs(&self) -> bool {
+        const OF_AGENTS: [&str; 4] = ["agent", "tools", "passages", "observation_chars"];
+        const OF_DIALOGUES: [&str; 5] = ["server", "completions", "responses", "prefill", "wording"];
+        match self.heading {
+            "Model" | "Budget" | "Wikipedia" => !OF_DIALOGUES.contains(&self.name),
+            _ => self.applies == Applies::Program || OF_AGENTS.contains(&self.name),
         }
     }
 
@@ -531,12 +555,14 @@ pub(super) struct Facts<'a> {
     model: &'a str,
     wiki: &'a str,
     tools: &'a str,
+    is_program: bool,
 }
 
 impl<'a> Facts<'a> {
     fn of(variant: &'a Variant) -> Self {
         let method = Method::parse(&variant.method).unwrap_or(Method::React);
-        Self { method, model: &variant.model, wiki: &variant.wiki, tools: variant.tools().name() }
+        let (tools, is_program) = (variant.tools().name(), variant.is_program());
+        Self { method, model: &variant.model, wiki: &variant.wiki, tools, is_program }
     }
 
     pub(super) fn set(assignments: &'a [Assignment]) -> Self {
@@ -545,6 +571,7 @@ impl<'a> Facts<'a> {
             model: text_of(assignments, "model").unwrap_or("baseline"),
             wiki: text_of(assignments, "wiki").unwrap_or("corpus:"),
             tools: text_of(assignments, "tools").unwrap_or(ToolSet::default().name()),
+            is_program: text_of(assignments, "agent").is_some(),
         }
     }
 }
@@ -584,14 +611,18 @@ pub struct Differing {
 pub type OfVariant = fn(&Variant) -> Option<String>;
 
 /// What a manifest has of a variant besides its settings: what was found when they were read.
-pub const FACTS: [(&str, OfVariant); 6] = [
+pub const FACTS: [(&str, OfVariant); 7] = [
     ("protocol_version", |variant| Some(variant.protocol_version.to_string())),
-    ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone())),
+    ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone()).filter(|sha256| !sha256.is_empty())),
     ("direct_prompt_sha256", |variant| variant.direct_prompt_sha256.clone()),
     ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),
     ("endpoint", |variant| Some(variant.endpoint.clone())),
     ("wiki_origin", |variant| variant.wiki_origin.clone()),
+    (AGENT_FILES, |variant| variant.settings.get(AGENT_FILES).map(value_text)),
 ];
+
+/// The digests of the files that the command of an agent names, among the recorded settings.
+pub const AGENT_FILES: &str = "agent_files";
 
 /// Settings that are named even where all variants have the same.
 const NAMED: [&str; 4] = ["prompt", "protocol", "method", "model"];

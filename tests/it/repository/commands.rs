@@ -19,6 +19,8 @@ const PAGES: &[(&str, usize)] = &[
     ("commands.md", 45),
     ("protocols.md", 7),
     ("methods.md", 7),
+    // Its other commands need a key.
+    ("agents.md", 2),
     ("experiments.md", 4),
     ("compare.md", 8),
     ("ci.md", 4),

@@ -9,7 +9,7 @@ use syn::visit::Visit;
 /// Where each outside crate may be named; paths are prefixes below `src/`.
 const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["cli/"]),
-    ("axum", &["net/server/", "wikipedia/handlers/", "analysis/live_view"]),
+    ("axum", &["net/server/", "wikipedia/handlers/", "analysis/live_view", "runner/agent/program/host"]),
     ("base64", &["net/", "analysis/report/page/"]),
     ("bzip2", &["wikipedia/corpus/import"]),
     ("clap", &["cli/"]),
@@ -18,7 +18,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("comfy_table", &["analysis/report/sheet", "analysis/report/episodes"]),
     ("csv", &["dataset/", "analysis/export/", "analysis/annotations/import"]),
     ("flate2", &["dataset/", "analysis/export/mod", "net/client/tests", "analysis/report/page/", "wikipedia/corpus"]),
-    ("getrandom", &["analysis/live_view"]),
+    ("getrandom", &["analysis/live_view", "runner/agent/program/host"]),
     ("governor", &["net/limit", "net/server/guard"]),
     ("hyper", &["net/server/"]),
     ("hyper_util", &["net/server/"]),

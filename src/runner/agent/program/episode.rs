@@ -1,0 +1,552 @@
+//! One episode of a program: what it asks is answered and recorded, until it has ended.
+
+use super::addresses::Addresses;
+use super::ask::{Ask, GivenAnswer, ModelAsk, ModelReply, ToolUse};
+use super::clock::Clock;
+use super::definition::{Program, ProgramModel, Start};
+use super::host::Place;
+use super::process::Process;
+use super::server::Posted;
+use crate::base::text::visible_line;
+use crate::base::{
+    Call, Cause, Event, Failure, Forwarded, Outcome, Prompt, Reply, Request, SentBody, Service, Tool, ToolCall,
+};
+use crate::models::ModelError;
+use crate::prompting::protocol::Stop;
+use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Journal, Log};
+use crate::wikipedia::handlers::retriever::Document;
+use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
+use crate::wikipedia::{FoundPassage, Observation, Session, SessionError};
+use futures_util::FutureExt as _;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The time a program has to end once it has submitted its answer.
+const AFTER_ANSWER: Duration = Duration::from_secs(10);
+/// The most calls of models and tools in one episode.
+const MAX_CALLS: usize = 10_000;
+/// Characters of standard error and of a refusal that a record has.
+const MAX_DETAIL: usize = 600;
+
+/// What became of an episode.
+pub(in crate::runner::agent) struct Answered {
+    pub(in crate::runner::agent) stop: Result<Stop, EpisodeError>,
+    pub(in crate::runner::agent) confidence: Option<f64>,
+    /// In US dollars, where the price of every model that was asked is known.
+    pub(in crate::runner::agent) cost_usd: Option<f64>,
+}
+
+/// A program that is under way.
+enum Running {
+    Process(Box<Process>),
+    Server(Posted),
+}
+
+/// How it ended.
+enum End {
+    /// By itself, with this status, after printing this last line.
+    Exited(ExitStatus, Result<Option<String>, String>),
+    /// The answer of a server, or what it said instead.
+    Answered(Result<String, String>),
+    /// It was ended, for this reason.
+    Stopped(String),
+}
+
+impl Running {
+    /// Waits for its end. The error says that it could not be asked.
+    async fn ended(&mut self) -> Result<Result<Option<ExitStatus>, String>, EpisodeError> {
+        match self {
+            Self::Process(process) => Ok(process.exited().await.map(Some)),
+            Self::Server(posted) => posted.answered().await.map(|()| Ok(None)).map_err(not_reached),
+        }
+    }
+
+    async fn end(&mut self, ended: Result<Option<ExitStatus>, String>) -> End {
+        match (self, ended) {
+            (Self::Process(process), Ok(Some(status))) => End::Exited(status, process.answer().await),
+            (Self::Server(posted), Ok(_)) => End::Answered(posted.take()),
+            (_, Ok(None)) => End::Stopped("it has ended".to_owned()),
+            (_, Err(why)) => End::Stopped(why),
+        }
+    }
+
+    /// The end of standard error, so far.
+    fn errors(&self) -> String {
+        match self {
+            Self::Process(process) => process.errors(),
+            Self::Server(_) => String::new(),
+        }
+    }
+}
+
+/// A call of a model that has ended.
+struct CallEnded {
+    asked: ModelAsk,
+    body: Map<String, Value>,
+    request: Request,
+    reply: oneshot::Sender<ModelReply>,
+    result: Result<Call, ModelError>,
+    model: Arc<ProgramModel>,
+}
+
+/// Who waits for the use of a tool.
+enum ToolReply {
+    Tool(oneshot::Sender<Result<ToolAnswer, ToolError>>),
+    Documents(oneshot::Sender<Result<Vec<Document>, ToolError>>),
+}
+
+/// The use of a tool that has ended, with the session that it used.
+struct ToolEnded {
+    session: Session,
+    used: ToolUse,
+    reply: ToolReply,
+    result: Result<(Observation, Arc<[FoundPassage]>), SessionError>,
+    started_at: String,
+    took: Duration,
+}
+
+/// What makes two calls the same: the body's digest, the API, and what the address of a call says of it.
+#[derive(PartialEq, Eq, Hash)]
+struct CallId {
+    body_sha256: String,
+    endpoint: String,
+    model: Option<String>,
+    stream: bool,
+}
+
+impl CallId {
+    fn of(sent: &SentBody, body_sha256: &str) -> Self {
+        let SentBody { endpoint, model, stream, .. } = sent.clone();
+        Self { body_sha256: body_sha256.to_owned(), endpoint, model, stream }
+    }
+}
+
+struct Run<'a> {
+    program: &'a Program,
+    episode: &'a Episode,
+    journal: Option<&'a dyn Journal>,
+    observer: Option<&'a dyn EpisodeObserver>,
+    log: &'a mut Log,
+    /// Calls that an earlier start has paid for.
+    paid_for: HashMap<CallId, VecDeque<Call>>,
+    /// The body before, of which the next one is recorded without what both have.
+    body_before: Option<Map<String, Value>>,
+    calls: FuturesUnordered<BoxFuture<'a, CallEnded>>,
+    tool: Option<BoxFuture<'a, ToolEnded>>,
+    waiting: VecDeque<(ToolUse, ToolReply)>,
+    session: Option<Session>,
+    answer: Option<GivenAnswer>,
+    /// The last refusal of a model's server that was passed on.
+    refusal: Option<String>,
+    cost_usd: Option<f64>,
+    asked: usize,
+    steps: usize,
+}
+
+/// Runs a program on the episode's question. `log` gets its calls and steps.
+pub(in crate::runner::agent) async fn run(
+    program: &Program,
+    episode: &Episode,
+    session: Session,
+    journal: Option<(&dyn Journal, VecDeque<Event>)>,
+    observer: Option<&dyn EpisodeObserver>,
+    log: &mut Log,
+) -> Answered {
+    let (journal, kept) = journal.map_or((None, VecDeque::new()), |(journal, kept)| (Some(journal), kept));
+    let mut paid_for: HashMap<CallId, VecDeque<Call>> = HashMap::new();
+    for event in kept {
+        if let Event::Call(call) = event
+            && let Some(sent) = &call.sent
+        {
+            paid_for.entry(CallId::of(sent, &call.prompt_sha256)).or_default().push_back(call);
+        }
+    }
+    let mut run = Run {
+        program,
+        episode,
+        journal,
+        observer,
+        log,
+        paid_for,
+        body_before: None,
+        calls: FuturesUnordered::new(),
+        tool: None,
+        waiting: VecDeque::new(),
+        session: Some(session),
+        answer: None,
+        refusal: None,
+        cost_usd: Some(0.0),
+        asked: 0,
+        steps: 0,
+    };
+    let stop = run.answer_question().await;
+    let (confidence, cost_usd) = (run.answer.as_ref().and_then(|given| given.confidence), run.cost_usd);
+    let cost_usd = cost_usd.filter(|_| run.log.counted);
+    Answered { stop, confidence, cost_usd }
+}
+
+/// A failure that is neither the program's nor a server's, such as a process that cannot be started.
+fn not_started(error: impl std::fmt::Display) -> EpisodeError {
+    EpisodeError::Failed(format!("the agent could not be started: {error}"), None)
+}
+
+fn not_reached(error: impl std::fmt::Display) -> EpisodeError {
+    EpisodeError::Failed(format!("the agent's server could not be asked: {error}"), None)
+}
+
+impl Run<'_> {
+    async fn answer_question(&mut self) -> Result<Stop, EpisodeError> {
+        let host = self.program.host().await.map_err(not_started)?;
+        let place = host.place(&self.program.tools).map_err(not_started)?;
+        let (server, key) = (host.address().to_owned(), place.key.clone());
+        let addresses = Addresses { server, key, model: self.program.model.clone() };
+        let question = &self.episode.question;
+        let mut running = match &self.program.start {
+            Start::Command(words, folder) => {
+                let line = addresses.line(question, false).to_string();
+                let process = Process::start(words, folder, &addresses.key, &line, &addresses).map_err(not_started)?;
+                Running::Process(Box::new(process))
+            }
+            Start::Server(url) => {
+                let line = addresses.line(question, true).to_string();
+                Running::Server(Posted::new(self.program.client().await.map_err(not_reached)?, url, line))
+            }
+        };
+        let end = self.until_it_ends(&mut running, place).await;
+        let errors = running.errors();
+        drop(running);
+        self.finish_calls().await;
+        Ok(self.stop(end?, &errors, &addresses.key))
+    }
+
+    /// Waits for calls that are under way: they are paid for, whoever has asked.
+    async fn finish_calls(&mut self) {
+        while let Some(ended) = self.calls.next().await {
+            // How the episode ended is known already.
+            let _ = self.call_ended(ended);
+        }
+    }
+
+    /// Answers what is asked until the program has ended, or has to be.
+    async fn until_it_ends(&mut self, running: &mut Running, mut place: Place) -> Result<End, EpisodeError> {
+        let mut clock = Clock::new(self.program.timeout);
+        loop {
+            clock.set_running(self.calls.is_empty() && self.tool.is_none());
+            tokio::select! {
+                biased;
+                Some(ended) = self.calls.next(), if !self.calls.is_empty() => self.call_ended(ended)?,
+                ended = next_tool(&mut self.tool) => self.tool_ended(ended)?,
+                Some(ask) = place.asked.recv() => self.take(ask, &mut clock)?,
+                ended = running.ended() => {
+                    let ended = ended?;
+                    return Ok(running.end(ended).await);
+                }
+                () = clock.over() => {
+                    if self.answer.is_some() {
+                        let why = format!("did not end within {} s", AFTER_ANSWER.as_secs());
+                        return Ok(End::Stopped(why));
+                    }
+                    let limit = self.program.timeout.as_secs_f64();
+                    let why = format!("it took longer than {limit} s (--agent-timeout), the time of models and tools left out");
+                    return Ok(End::Stopped(why));
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, ask: Ask, clock: &mut Clock) -> Result<(), EpisodeError> {
+        self.asked += 1;
+        if self.asked > MAX_CALLS {
+            // What it asks is not answered, so that it can only end or run out of time.
+            clock.limit(Duration::ZERO);
+            return Ok(());
+        }
+        match ask {
+            Ask::Model { asked, reply } => self.call(asked, reply)?,
+            Ask::Tool { used, reply } => self.use_tool(used, ToolReply::Tool(reply)),
+            Ask::Retrieve { query, count, reply } => {
+                let used = ToolUse { tool: Tool::Passages, input: query, count: Some(count) };
+                self.use_tool(used, ToolReply::Documents(reply));
+            }
+            Ask::Submit { given, reply } => {
+                let answered = if self.answer.is_some() {
+                    Err(ToolError("an answer was submitted already, and counts".to_owned()))
+                } else {
+                    let observation = "The answer is recorded.".to_owned();
+                    Ok(ToolAnswer { structured: json!({ "observation": observation }), observation })
+                };
+                self.answer.get_or_insert(given);
+                clock.limit(AFTER_ANSWER);
+                // A client that is gone needs no answer; so below.
+                let _ = reply.send(answered);
+            }
+        }
+        Ok(())
+    }
+
+    // Calls of models.
+
+    fn call(&mut self, asked: ModelAsk, reply: oneshot::Sender<ModelReply>) -> Result<(), EpisodeError> {
+        // Without a model no such call is ever answered: a person has to do something.
+        let model = (self.program.find_model)(asked.api, &asked.name)?;
+        let mut body = asked.body.clone();
+        if body.contains_key("model") {
+            body.insert("model".to_owned(), json!(model.name));
+        }
+        let mut request =
+            Request::new(Prompt::text("".into(), Value::Object(body.clone()).to_string()), Vec::new(), <_>::default());
+        request.decoding.extra_body.clone_from(&model.extra_body);
+        request.forwarded = Some(Forwarded { stream: asked.stream, headers: asked.headers.clone() });
+        let sent = addressed(&asked, &model, &body);
+        let paid = self.paid_for.get_mut(&CallId::of(&sent, &request.prompt.sha256())).and_then(VecDeque::pop_front);
+        let (journal, episode) = (self.journal, self.episode);
+        self.calls.push(
+            async move {
+                let result = match paid {
+                    Some(call) => Ok(call),
+                    None => complete(&model, &request, sent, journal, episode).await,
+                };
+                CallEnded { asked, body, request, reply, result, model }
+            }
+            .boxed(),
+        );
+        Ok(())
+    }
+
+    /// Whether a refused request is the program's own doing, so that it is told and goes on.
+    fn is_the_programs(&self, cause: Cause) -> bool {
+        match cause {
+            Cause::ContextOverflow | Cause::BadRequest => true,
+            // It chose the model itself.
+            Cause::UnknownModel | Cause::NotFound => self.program.model.is_none(),
+            _ => false,
+        }
+    }
+
+    fn call_ended(&mut self, ended: CallEnded) -> Result<(), EpisodeError> {
+        let CallEnded { asked: ModelAsk { api, .. }, body, request, reply, result, model } = ended;
+        let mut call = match result {
+            Ok(call) => call,
+            Err(ModelError::Refused { status, message, cause, body: written }) if self.is_the_programs(cause) => {
+                if cause == Cause::ContextOverflow {
+                    self.log(Call::context_overflow(&request), api.endpoint(), body);
+                }
+                let refused = ModelReply::refused(api, status, &message);
+                let written = written.filter(|written| written.starts_with('{')).map(String::from);
+                let _ = reply.send(written.map_or(refused, |body| ModelReply { status, body }));
+                self.refusal = Some(message);
+                return Ok(());
+            }
+            // What fails after the answer changes nothing.
+            Err(_) if self.answer.is_some() => return Ok(()),
+            Err(error) => {
+                if let ModelError::Unexplained { attempts, reason } = &error {
+                    self.log(Call::with_unknown_reason(&request, *attempts, reason), api.endpoint(), body);
+                }
+                return Err(error.into());
+            }
+        };
+        let written = call.verbatim.take().and_then(|reply| reply.content.as_str().map(str::to_owned));
+        let price = model.price;
+        if let Some(usage) = call.usage {
+            self.cost_usd = self.cost_usd.zip(price).map(|(cost, price)| cost + price.of(usage));
+        }
+        self.log(call, api.endpoint(), body);
+        let Some(written) = written else {
+            let reason = "model: a recorded answer lacks what its server wrote".to_owned();
+            return Err(EpisodeError::Failed(
+                reason,
+                Some(Failure { service: Service::Model, cause: Cause::Recording }),
+            ));
+        };
+        let _ = reply.send(ModelReply { status: 200, body: written });
+        Ok(())
+    }
+
+    fn log(&mut self, mut call: Call, endpoint: &str, body: Map<String, Value>) {
+        let (model, stream) = call.sent.map_or((None, false), |sent| (sent.model, sent.stream));
+        call.sent =
+            Some(SentBody { model, stream, ..SentBody::new(endpoint, body.clone(), self.body_before.as_ref()) });
+        self.body_before = Some(body);
+        self.log.call(call);
+        if let Some(observer) = self.observer {
+            observer.call_ended();
+        }
+    }
+
+    // Tools.
+
+    fn use_tool(&mut self, used: ToolUse, reply: ToolReply) {
+        self.waiting.push_back((used, reply));
+        self.next_use();
+    }
+
+    /// Begins the next use of a tool, where none is under way: one after the other changes the open page.
+    fn next_use(&mut self) {
+        let Some(mut session) = self.session.take() else { return };
+        let Some((used, reply)) = self.waiting.pop_front() else {
+            self.session = Some(session);
+            return;
+        };
+        let usual = self.program.passages;
+        let using = async move {
+            let (started_at, clock) = (Timestamp::now().to_string(), Instant::now());
+            let result = match used.tool {
+                Tool::Passages => session.passages(&used.input, used.count.unwrap_or(usual)).await,
+                tool => session.call(tool, &used.input).await.map(|observation| (observation, Arc::default())),
+            };
+            ToolEnded { session, used, reply, result, started_at, took: clock.elapsed() }
+        };
+        self.tool = Some(using.boxed());
+    }
+
+    fn tool_ended(&mut self, ended: ToolEnded) -> Result<(), EpisodeError> {
+        let ToolEnded { session, used, reply, result, started_at, took } = ended;
+        (self.session, self.tool) = (Some(session), None);
+        let (observation, passages) = result?;
+        let ToolUse { tool, input, .. } = used;
+        let step = self.step(tool, input);
+        step.observation = Some(observation.text.clone());
+        step.provenance.clone_from(&observation.provenance);
+        step.note.clone_from(&observation.note);
+        (step.tool_started_at, step.tool_ms) = (Some(started_at), u64::try_from(took.as_millis()).ok());
+        let step = step.clone();
+        if let Some(observer) = self.observer {
+            observer.step(&step);
+        }
+        match reply {
+            ToolReply::Tool(reply) => drop(reply.send(tool_answer(tool, observation))),
+            ToolReply::Documents(reply) => drop(reply.send(Ok(passages.iter().map(document).collect()))),
+        }
+        self.next_use();
+        Ok(())
+    }
+
+    /// Begins a step with the calls before it. What the model said beside its call is its thought.
+    fn step(&mut self, tool: Tool, input: String) -> &mut crate::base::Step {
+        self.steps += 1;
+        let action_text = format!("{}[{input}]", tool.name());
+        let thought = self.log.text_beside_calls();
+        self.log.step(ToolCall {
+            step: self.steps,
+            thought,
+            action_text,
+            tool,
+            input,
+            discarded: None,
+            reply: Reply::Tool,
+        })
+    }
+
+    // The end.
+
+    fn stop(&mut self, end: End, errors: &str, key: &str) -> Stop {
+        let (printed, failed) = match end {
+            End::Exited(status, answer) if status.success() => match answer {
+                Ok(answer) => (answer, None),
+                Err(why) => (None, Some(why)),
+            },
+            End::Exited(status, _) => (None, Some(format!("it ended with {status}"))),
+            End::Answered(Ok(body)) => (Some(body), None),
+            End::Answered(Err(why)) | End::Stopped(why) => (None, Some(why.replace(key, "KEY"))),
+        };
+        if self.answer.is_none() {
+            self.answer = printed.as_deref().and_then(GivenAnswer::read);
+        }
+        let Some(GivenAnswer { answer, .. }) = self.answer.clone() else {
+            return self.failed(failed, errors);
+        };
+        self.step(Tool::Finish, answer.clone());
+        let detail = failed.map(|why| format!("the agent submitted its answer, and then {why}"));
+        Stop { outcome: Outcome::Finished, answer: Some(answer), detail, repairs: Vec::new() }
+    }
+
+    /// The end of a program without an answer: what it did, what its model's server refused, the end of its standard error.
+    fn failed(&self, why: Option<String>, errors: &str) -> Stop {
+        let why = match why {
+            _ if self.asked > MAX_CALLS => format!("it made more than {MAX_CALLS} calls"),
+            why => visible_line(&why.unwrap_or_else(|| "it ended without an answer".to_owned()), MAX_DETAIL),
+        };
+        let mut detail = format!("the agent failed: {why}");
+        if let Some(words) = &self.refusal {
+            let words = visible_line(words, MAX_DETAIL);
+            let _ = write!(detail, ", after the model's server refused a request: {words}");
+        }
+        if !errors.is_empty() {
+            // The last words are those that say what happened.
+            let skipped = errors.chars().count().saturating_sub(MAX_DETAIL);
+            let end: String = errors.chars().skip(skipped).collect();
+            let _ = write!(detail, "; its standard error ends with: {}", visible_line(&end, MAX_DETAIL));
+        }
+        Stop { outcome: Outcome::AgentFailure, answer: None, detail: Some(detail), repairs: Vec::new() }
+    }
+}
+
+/// Waits for the tool that is used; for ever where none is.
+async fn next_tool(tool: &mut Option<BoxFuture<'_, ToolEnded>>) -> ToolEnded {
+    match tool {
+        Some(using) => using.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What the address of a call says of it, and no body: that is in the request.
+fn addressed(asked: &ModelAsk, model: &ProgramModel, body: &Map<String, Value>) -> SentBody {
+    let in_address = !body.contains_key("model");
+    let model = in_address.then(|| model.name.clone());
+    SentBody { model, stream: in_address && asked.stream, ..SentBody::new(asked.api.endpoint(), Map::new(), None) }
+}
+
+/// Asks a model, and keeps the answer before the program gets it.
+async fn complete(
+    model: &ProgramModel,
+    request: &Request,
+    sent: SentBody,
+    journal: Option<&dyn Journal>,
+    episode: &Episode,
+) -> Result<Call, ModelError> {
+    let asked = Timestamp::now();
+    let completion = model.model.complete(request).await?;
+    let call = Call { started_at: Some(asked.to_string()), sent: Some(sent), ..Call::of(request, completion) };
+    if let Some(journal) = journal {
+        journal.keep(&episode.key, &episode.variant.name, None, Event::Call(call.clone())).await;
+    }
+    Ok(call)
+}
+
+fn tool_answer(tool: Tool, observation: Observation) -> Result<ToolAnswer, ToolError> {
+    let Observation { text, provenance, missed, .. } = observation;
+    if tool == Tool::Document && missed {
+        return Err(ToolError(text));
+    }
+    let page = provenance.as_ref().filter(|_| !missed);
+    let structured = match tool {
+        Tool::Passages => {
+            let hits = provenance.as_ref().map_or(&[][..], |provenance| &provenance.hits);
+            let passages: Vec<Value> = hits
+                .iter()
+                .map(|hit| json!({ "id": hit.id, "title": hit.title, "rank": hit.rank, "score": hit.score }))
+                .collect();
+            json!({ "observation": text, "passages": passages })
+        }
+        _ => json!({
+            "observation": text, "title": page.map(|page| &page.title), "url": page.map(|page| &page.url),
+            "revid": page.and_then(|page| page.revid),
+        }),
+    };
+    Ok(ToolAnswer { observation: text, structured })
+}
+
+fn document(passage: &FoundPassage) -> Document {
+    let FoundPassage { id, title, text, score, .. } = passage.clone();
+    Document { id, title, text, score: score.unwrap_or_default() }
+}

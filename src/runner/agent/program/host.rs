@@ -1,0 +1,286 @@
+//! The server on this machine that programs ask for models and tools. A request goes to the episode whose key it has.
+
+use super::ask::{Ask, ModelAsk, ModelReply};
+use super::tools::EpisodeTools;
+use crate::base::Tool;
+use crate::models::Api;
+use crate::net::server::{Hosts, Refusal, Server, Settings, reply};
+use crate::wikipedia::handlers::Answer;
+use crate::wikipedia::handlers::retriever;
+use crate::wikipedia::handlers::tools;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use url::form_urlencoded;
+
+/// The longest body of a request to a model, in bytes.
+const MAX_REQUEST: usize = 16 << 20;
+/// The longest wait for a model, retries included, which the run limits itself.
+const LONGEST_ANSWER: Duration = Duration::from_hours(24);
+/// Requests of one episode that wait for it.
+const WAITING: usize = 64;
+
+impl From<ModelReply> for Response {
+    fn from(ModelReply { status, body }: ModelReply) -> Self {
+        let is_json = body.trim_start().starts_with(['{', '[']);
+        let content_type = if is_json { "application/json" } else { "text/event-stream" };
+        reply::typed(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY), content_type, body)
+    }
+}
+
+#[derive(Default)]
+struct Registry {
+    episodes: Mutex<HashMap<String, EpisodeTools>>,
+    /// The model that all calls go to, for clients that ask for a list.
+    model: Option<String>,
+}
+
+impl Registry {
+    fn episodes(&self) -> MutexGuard<'_, HashMap<String, EpisodeTools>> {
+        // An entry is there or not.
+        self.episodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of_key(&self, key: &str) -> Option<EpisodeTools> {
+        self.episodes().get(key).cloned()
+    }
+}
+
+/// The server. It ends when this is dropped.
+pub(super) struct Host {
+    address: String,
+    registry: Arc<Registry>,
+    serving: JoinHandle<()>,
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+/// The place of an episode, which is gone when this is dropped.
+pub(super) struct Place {
+    pub(super) asked: mpsc::Receiver<Ask>,
+    pub(super) key: String,
+    registry: Arc<Registry>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.registry.episodes().remove(&self.key);
+    }
+}
+
+impl Host {
+    /// Listens at a free port of this machine.
+    pub(super) async fn listen(model: Option<String>) -> io::Result<Self> {
+        let registry = Arc::new(Registry { model, ..Registry::default() });
+        let settings = Settings {
+            bind: (Ipv4Addr::LOCALHOST, 0).into(),
+            hosts: Hosts::default(),
+            log: None,
+            per_client: None,
+            longest_answer: LONGEST_ANSWER,
+            // Agents of a whole run would keep all places with connections that they may use again.
+            keep_alive: false,
+        };
+        let server = Server::bind(router(&registry), settings).await.map_err(io::Error::other)?;
+        let address = server.url();
+        let serving = tokio::spawn(server.run(std::future::pending));
+        Ok(Self { address, registry, serving })
+    }
+
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// A place for an episode, with a key that nobody can guess.
+    pub(super) fn place(&self, tools: &Arc<[Tool]>) -> io::Result<Place> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let key = format!("{:032x}", u128::from_be_bytes(random));
+        let (episode, asked) = mpsc::channel(WAITING);
+        let tools = EpisodeTools { episode, tools: Arc::clone(tools) };
+        self.registry.episodes().insert(key.clone(), tools);
+        Ok(Place { asked, key, registry: Arc::clone(&self.registry) })
+    }
+}
+
+type Shared = State<Arc<Registry>>;
+
+fn router(registry: &Arc<Registry>) -> Router {
+    let router = Router::new()
+        .route("/openai/v1/models", get(models))
+        .route("/openai/v1/chat/completions", post(chat))
+        .route("/openai/v1/completions", post(completions))
+        .route("/openai/v1/responses", post(responses))
+        .route("/anthropic/v1/messages", post(messages))
+        .route("/gemini/{version}/models/{call}", post(generate_content))
+        .route("/episode/{key}/tool", get(function_list))
+        .route("/episode/{key}/tool/{name}", post(tool))
+        .route("/episode/{key}/retrieve", get(top_k).post(retrieve));
+    #[cfg(feature = "mcp")]
+    let router = router.route("/episode/{key}/mcp", axum::routing::any(mcp));
+    router.fallback(nothing).with_state(Arc::clone(registry))
+}
+
+async fn nothing() -> Response {
+    let sentence = "there is nothing here: the server of an agent has chat completions, completions, responses, messages, \
+                    generateContent, its tools and /retrieve";
+    let body = json!({ "error": { "message": sentence, "type": "not_found_error" } });
+    reply::typed(StatusCode::NOT_FOUND, "application/json", body.to_string())
+}
+
+/// The key of a request, in the header of any of the APIs or in its query.
+fn key_of(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = header("authorization").and_then(|value| value.split_once(' ')).map(|(_, key)| key);
+    let named =
+        bearer.or_else(|| header("x-api-key")).or_else(|| header("x-goog-api-key")).or_else(|| header("api-key"));
+    let in_query = || {
+        let mut pairs = form_urlencoded::parse(query?.as_bytes());
+        pairs.find(|(name, _)| name == "key").map(|(_, key)| key.into_owned())
+    };
+    named.map(|key| key.trim().to_owned()).or_else(in_query)
+}
+
+fn unknown_key(api: Api) -> Response {
+    let message = "this key is of no episode that is under way: use the one in the program's environment";
+    ModelReply::refused(api, 401, message).into()
+}
+
+async fn chat(host: Shared, headers: HeaderMap, body: Body) -> Response {
+    model(host, Api::Chat, &headers, None, body).await
+}
+
+async fn completions(host: Shared, headers: HeaderMap, body: Body) -> Response {
+    model(host, Api::Completions, &headers, None, body).await
+}
+
+async fn responses(host: Shared, headers: HeaderMap, body: Body) -> Response {
+    model(host, Api::Responses, &headers, None, body).await
+}
+
+async fn messages(host: Shared, headers: HeaderMap, body: Body) -> Response {
+    model(host, Api::Messages, &headers, None, body).await
+}
+
+/// Gemini's model and whether it streams are in the path.
+async fn generate_content(
+    host: Shared,
+    Path((_, call)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let refused = |message: &str| Response::from(ModelReply::refused(Api::GenerateContent, 400, message));
+    match call.split_once(':') {
+        Some((name, "generateContent")) => {
+            let path = InPath { name: name.to_owned(), stream: false, query };
+            model(host, Api::GenerateContent, &headers, Some(path), body).await
+        }
+        Some((name, "streamGenerateContent")) => {
+            if !query.as_ref().is_some_and(|query| query.contains("alt=sse")) {
+                return refused("a stream needs ?alt=sse");
+            }
+            let path = InPath { name: name.to_owned(), stream: true, query };
+            model(host, Api::GenerateContent, &headers, Some(path), body).await
+        }
+        _ => refused("only generateContent and streamGenerateContent are answered"),
+    }
+}
+
+/// What Gemini's clients say in the address instead of the body.
+struct InPath {
+    name: String,
+    stream: bool,
+    query: Option<String>,
+}
+
+/// Headers that say how a body is meant. All others, keys among them, are the program's and its client's alone.
+fn headers_of_body(headers: &HeaderMap) -> Vec<(String, String)> {
+    let is_of_body = |name: &str| name.starts_with("anthropic-") || name == "openai-beta";
+    let of_body = headers.iter().filter(|(name, _)| is_of_body(name.as_str()));
+    of_body.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect()
+}
+
+/// A call of a model.
+async fn model(State(host): Shared, api: Api, headers: &HeaderMap, in_path: Option<InPath>, body: Body) -> Response {
+    let key = key_of(headers, in_path.as_ref().and_then(|path| path.query.as_deref()));
+    let Some(tools) = key.and_then(|key| host.of_key(&key)) else { return unknown_key(api) };
+    let body = match reply::body_at_most(body, MAX_REQUEST).await {
+        Ok(body) => body,
+        Err(Refusal(status, sentence)) => return ModelReply::refused(api, status.as_u16(), &sentence).into(),
+    };
+    let body: Map<String, Value> = match serde_json::from_slice(&body) {
+        Ok(body) => body,
+        Err(error) => {
+            return ModelReply::refused(api, 400, &format!("the body is not a JSON object: {error}")).into();
+        }
+    };
+    let in_body = || {
+        let name = body.get("model").and_then(Value::as_str).unwrap_or_default().to_owned();
+        (name, body.get("stream").and_then(Value::as_bool).unwrap_or_default())
+    };
+    let (name, stream) = in_path.map_or_else(in_body, |path| (path.name, path.stream));
+    let asked = ModelAsk { api, name, body, stream, headers: headers_of_body(headers) };
+    let (reply, answer) = oneshot::channel();
+    let sent = tools.episode.send(Ask::Model { asked, reply }).await;
+    match (sent, answer.await) {
+        (Ok(()), Ok(answer)) => answer.into(),
+        _ => ModelReply::refused(api, 400, "the episode has ended").into(),
+    }
+}
+
+/// The one model that all calls go to; without one, an empty list.
+async fn models(State(host): Shared) -> Response {
+    let data: Vec<Value> = host
+        .model
+        .iter()
+        .map(|name| json!({ "id": name, "object": "model", "created": 0, "owned_by": "wikitrail" }))
+        .collect();
+    Answer::json(&json!({ "object": "list", "data": data })).into_response()
+}
+
+fn of_path(host: &Registry, key: &str) -> Result<EpisodeTools, Refusal> {
+    host.of_key(key)
+        .ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "no episode with this address is under way".to_owned()))
+}
+
+async fn function_list(State(host): Shared, Path(key): Path<String>) -> Result<Answer, Refusal> {
+    Ok(tools::function_list(&of_path(&host, &key)?))
+}
+
+async fn tool(State(host): Shared, Path((key, name)): Path<(String, String)>, body: Body) -> Result<Answer, Refusal> {
+    Ok(tools::posted(&of_path(&host, &key)?, &name, &reply::body(body).await?).await)
+}
+
+async fn retrieve(State(host): Shared, Path(key): Path<String>, body: Body) -> Result<Answer, Refusal> {
+    Ok(retriever::retrieve(&of_path(&host, &key)?, &reply::body(body).await?).await)
+}
+
+async fn top_k(State(host): Shared, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Answer, Refusal> {
+    Ok(retriever::top_k_of_parameters(&of_path(&host, &key)?, query.as_deref()).await)
+}
+
+#[cfg(feature = "mcp")]
+async fn mcp(
+    State(host): Shared,
+    Path(key): Path<String>,
+    request: axum::extract::Request,
+) -> Result<Response, Refusal> {
+    let tools = of_path(&host, &key)?;
+    Ok(crate::wikipedia::handlers::over_http(&tools).handle(request).await.map(Body::new))
+}
