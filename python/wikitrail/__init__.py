@@ -12,7 +12,9 @@ The program does the work; this package starts it and gives its answers types.
 
 from importlib import metadata as _metadata
 
+from ._agent import Agent, Answer
 from ._program import WikitrailError, WikitrailWarning, program
+from ._question import Question
 from ._run import Run, compare, export, frame, list_runs, read_run, report, run, score
 from .types import Episode, Manifest, QuestionRow, Step, StepRow, VariantScores
 
@@ -26,8 +28,11 @@ except _metadata.PackageNotFoundError:
 list = list_runs
 
 __all__ = [
+    "Agent",
+    "Answer",
     "Episode",
     "Manifest",
+    "Question",
     "QuestionRow",
     "Run",
     "Step",

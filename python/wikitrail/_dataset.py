@@ -72,7 +72,7 @@ def _write(rows: Iterable[Any], path: Path, flags: Mapping[str, Flag]) -> None:
 def _value(value: Any, at: int, name: Any, is_answer: bool) -> Any:
     """A value as JSON has it, with `None` for what is missing."""
     try:
-        plain = _plain(value)
+        plain = as_json(value)
         if is_answer:
             plain = [one for one in plain if one is not None] if isinstance(plain, list) else plain
             for one in plain if isinstance(plain, list) else [plain]:
@@ -85,7 +85,7 @@ def _value(value: Any, at: int, name: Any, is_answer: bool) -> Any:
     return plain
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     # pandas has values of its own for what is missing, which are not even equal to themselves.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
@@ -96,11 +96,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (str, int)):
         return value
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): as_json(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
+        return [as_json(one) for one in value]
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return as_json(value.tolist())
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if isinstance(value, decimal.Decimal):

@@ -10,8 +10,9 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
@@ -100,15 +101,18 @@ def call(args: Sequence[str]) -> str:
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
         with subprocess.Popen([program(), *args], stdout=out, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace") as child:
             assert child.stderr is not None
-            said = []
+            said: list[str] = []
+            # A Ctrl-C, which interrupts this thread, would lose the line that is read.
+            showing = threading.Thread(target=_show, args=(child.stderr, said), daemon=True)
+            showing.start()
             try:
-                for line in child.stderr:
-                    said.append(line)
-                    sys.stderr.write(line)
+                child.wait()
             except KeyboardInterrupt:
-                # The program has got the signal too, and ends the episodes in flight.
+                # The program has got the signal too, and says what it still waits for; another one ends it at once.
                 child.wait()
                 raise
+            finally:
+                showing.join()
         if child.returncode == INCOMPLETE:
             warnings.warn("not everything was measured: see the messages above", WikitrailWarning, stacklevel=3)
         elif child.returncode != 0:
@@ -116,6 +120,12 @@ def call(args: Sequence[str]) -> str:
             raise WikitrailError(child.returncode, "".join(said), out.read())
         out.seek(0)
         return out.read()
+
+
+def _show(messages: Iterable[str], said: list[str]) -> None:
+    for line in messages:
+        said.append(line)
+        sys.stderr.write(line)
 
 
 def lines(args: Sequence[str]) -> Iterator[Any]:

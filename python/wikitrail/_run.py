@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from . import _dataset, _program
+from . import _agent, _dataset, _program
+from ._agent import Agent
 from ._program import Flag, WikitrailError
 from .types import QUESTION_KINDS, STEP_KINDS, Episode, Manifest, QuestionRow, StepRow, VariantScores
 
@@ -102,17 +103,40 @@ def read_run(path: StrPath) -> Run:
     return run
 
 
-def run(dataset: StrPath | Iterable[Mapping[str, Any]] | DataFrame | None = None, *, out: StrPath, **flags: Flag) -> Run:
+def run(
+    dataset: StrPath | Iterable[Mapping[str, Any]] | DataFrame | None = None,
+    *,
+    out: StrPath,
+    agent: Agent | str | None = None,
+    **flags: Flag,
+) -> Run:
     """Runs `wikitrail run DATASET --out OUT` with further flags, and returns the run.
 
     `run("my.csv", out="results/a", model="openai:gpt-4o-mini", limit=50)`; without a dataset it is the sample. Dictionaries, or a
     data frame of pandas or polars, have `question`, `answer` or `answers` (a value or a list; if missing, the question is not
     scored), and may have `id` and the other fields of a dataset. Messages appear on standard error. Episodes that could not be
     measured give a `WikitrailWarning`.
+
+    `agent` is a function, sync or async, that gets a `Question` and returns the answer: a text, a number, `None` for no answer,
+    or a dictionary with `answer` and `confidence` (0 to 1).
+
+        def agent(question):
+            client = openai.OpenAI(**question.openai)
+            hint = question.passages(question.question, k=3)
+            messages = [{"role": "user", "content": f"{hint}\n\n{question.question} Answer in a few words."}]
+            reply = client.chat.completions.create(model=question.model, messages=messages)
+            return reply.choices[0].message.content
+
+        run = wikitrail.run("my.csv", out="results/mine", agent=agent, model="openai:gpt-4o-mini")
+
+    Its calls of models and tools are recorded. It is called for several questions at once, each in a thread, and coroutines share
+    an event loop: `concurrency` says how many. An exception fails its episode, whose record has the last lines. After
+    `agent_timeout` seconds an episode is over: a coroutine is cancelled, but a thread goes on until it returns. A text as `agent`
+    is the command or the address of another program.
     """
     _program.refuse(flags, ("dry_run",), "it makes no run to return; `wikitrail run --dry-run` prints what one would take")
-    with _dataset.named(dataset, flags) as named:
-        _program.call(["run", *named, *_program.arguments({"out": out, "quiet": True, **flags})])
+    with _agent.served(agent) as served, _dataset.named(dataset, flags) as named:
+        _program.call(["run", *named, *_program.arguments({"out": out, "quiet": True, "agent": served, **flags})])
     return read_run(out)
 
 
