@@ -157,6 +157,9 @@ scripts/fidelity.sh --short
 step "exports, opened by the packages they are for"
 scripts/exports.sh
 
+step "other programs as agents"
+scripts/agents.sh
+
 step "real clients of Wikipedia and of the Model Context Protocol against serve"
 scripts/clients.sh
 
