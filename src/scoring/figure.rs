@@ -149,28 +149,28 @@ figures! {
     PRECISION "precision" Higher Share(|episode| Some(episode.score?.precision)) "precision over words, 0 to 1";
     RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
     ATTEMPTED "attempted" Neither Flag(ScoredEpisode::attempted)
-        "1 when an answer was attempted, else 0: right, or neither empty nor a phrase that abstains; empty where `em` is";
+        "1 if an answer was attempted, else 0; empty where `em` is";
     STEPS "steps" Neither Count(|episode| count(with_steps(episode)?.agent_steps()))
-        "number of steps, samples of a vote left out; empty, like all that follows from steps, where another program did not record them";
+        "steps without samples of a vote; empty, like all that follows from steps, if another program did not record them";
     CALLS "calls" Neither Count(|episode| u64::try_from(with_steps(episode)?.recorded_calls()?).ok())
         "number of model calls";
     BAD_CALLS "bad_calls" Lower
         Count(|episode| count(repairs(episode)?.filter(|repair| repair.is_bad_call())))
         "replies without an action, mended by a further call (the paper's `n_badcalls`)";
     CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(with_calls(episode)?).cut()))
-        "calls that the limit of tokens cut, or that did not fit into the model's context";
+        "calls that the token limit cut, or too long for the context";
     DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(with_calls(episode)?).declined()))
-        "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
+        "calls that the model declined, a filter withheld, or the server left empty";
     SEARCHES "searches" Neither Count(|episode| uses(episode, &[Tool::Search, Tool::Passages])) "steps that searched";
     LOOKUPS "lookups" Neither Count(|episode| uses(episode, &[Tool::Lookup])) "steps that looked a keyword up";
     MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)
-        "searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error";
+        "searches that opened no page";
     REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)?))
-        "deviations from the protocol that were mended, bad calls among them";
+        "mended deviations from the protocol, with bad calls";
     SAMPLES "samples" Neither Count(|episode| u64::try_from(with_steps(episode)?.sample_count()).ok())
-        "samples that a vote drew, 0 without one";
+        "samples of a vote, else 0";
     GOLD_PAGES_OPENED "gold_pages_opened" Higher Count(|episode| Some(gold(episode)?.pages_opened))
-        "gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known";
+        "gold pages opened, redirects followed; empty, like the next five, without supporting facts";
     GOLD_PAGES "gold_pages" Neither Count(|episode| Some(gold(episode)?.pages))
         "gold pages; of alternatives (FEVER) those of the one that was retrieved best";
     FIRST_HOP "first_hop" Higher Flag(|episode| Some(gold(episode)?.first_hop()))
@@ -182,9 +182,9 @@ figures! {
     SENTENCES "sentences" Neither Count(|episode| Some(gold(episode)?.sentences))
         "gold sentences whose text the dataset gives, or whose number is enough";
     R_PRECISION "r_precision" Higher Share(|episode| gold(episode)?.r_precision.value())
-        "KILT's R-precision: the share of the first R pages opened that are in a set of R gold pages; empty, like the next three, where no supporting facts are known";
+        "KILT's R-precision; empty, like the next three, without supporting facts";
     RECALL_AT_5 "recall_at_5" Higher Share(|episode| gold(episode)?.recall_at_5.value())
-        "KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places";
+        "KILT's recall at 5";
     KILT_EM "kilt_em" Higher Share(|episode| Some(found_all(episode)? * episode.score?.em))
         "KILT-EM: `em` where `r_precision` is 1, else 0";
     KILT_F1 "kilt_f1" Higher Share(|episode| Some(found_all(episode)? * episode.score?.f1))
@@ -192,14 +192,14 @@ figures! {
     EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment.as_ref()?.retrieval.empty_lookups))
         "lookups answered by `No more results.`; empty when not measured";
     PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.split()?.prompt_tokens))
-        "tokens of all prompts whose server counted them";
+        "counted tokens of all prompts";
     COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.split()?.completion_tokens))
-        "tokens of all completions whose server counted them";
+        "counted tokens of all completions";
     TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.counted_usage()?.total())) "all tokens, of prompts and completions";
     CACHED_TOKENS "cached_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cached_tokens))
-        "tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none";
+        "prompt tokens read from the provider's cache; empty, like the next two, if uncounted";
     CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.cache_write_tokens))
-        "tokens of the prompts that the provider kept for later requests";
+        "prompt tokens written to that cache";
     REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| nonzero(episode.trajectory.usage.reasoning_tokens))
         "tokens of the completions that were reasoning";
     COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
