@@ -9,7 +9,8 @@ use std::path::Path;
 const OF_ADDRESSES: [&str; 3] = ["--base-url", "--wiki-url", "--judge-base-url"];
 /// Flags whose values were refused if they held a secret, and are shown as they are: a part of them may be an address.
 const WITHOUT_SECRETS: [&str; 5] =
-    ["--agent", "--extra-body", "--extra-header", "--judge-extra-body", "--judge-extra-header"];
+    [AGENT, "--extra-body", "--extra-header", "--judge-extra-body", "--judge-extra-header"];
+const AGENT: &str = "--agent";
 /// Flags that belong to one start of the program and not to its run.
 const OF_A_START: [&str; 7] = ["resume", "out", "shard", "dry_run", "json", "quiet", "confirm"];
 
@@ -33,17 +34,16 @@ pub(crate) struct Argument {
 
 /// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key.
 pub(crate) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
-    let (mut follows, mut as_it_is) = (false, false);
+    let (mut follows, mut before) = (false, String::new());
+    // An agent may be a command, or the address of a server.
+    let as_it_is =
+        |flag: &str, value: &str| WITHOUT_SECRETS.contains(&flag) && !(flag == AGENT && value.starts_with("http"));
     let mut shown = |word: OsString| {
         let word = word.to_string_lossy().into_owned();
-        let is_value = std::mem::replace(&mut as_it_is, WITHOUT_SECRETS.contains(&word.as_str()));
-        let is_value = is_value && !word.starts_with("http");
-        if is_value
-            || WITHOUT_SECRETS.iter().any(|flag| {
-                word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=http"))
-            })
-        {
-            as_it_is = false;
+        let flag = std::mem::replace(&mut before, word.clone());
+        if as_it_is(&flag, &word) || word.split_once('=').is_some_and(|(flag, value)| as_it_is(flag, value)) {
+            // A value is no flag of the next word.
+            before.clear();
             return word;
         }
         let after = |flag: &&str| word.strip_prefix(*flag)?.starts_with('=').then_some(flag.len() + 1);
@@ -145,6 +145,9 @@ mod tests {
             ("--base-url h/v1,i/v1 --limit 3", "--base-url h/v1,i/v1 --limit 3"),
             ("--option k=http://u:p@h/?key=K x", "--option k=http://h/ x"),
             ("--prompt a=b?c", "--prompt a=b?c"),
+            ("--agent http://u:p@h/x?key=K --limit 3", "--agent http://h/x --limit 3"),
+            ("--agent=http://u:p@h/x?key=K", "--agent=http://h/x"),
+            ("--agent=curl\u{a0}http://h/?q=x", "--agent=curl\u{a0}http://h/?q=x"),
             ("--extra-header referer=http://h/?q=x#y z", "--extra-header referer=http://h/?q=x#y z"),
             ("--extra-body={\"u\":\"http://h/?q\"} http://h/?q", "--extra-body={\"u\":\"http://h/?q\"} http://h/"),
         ] {

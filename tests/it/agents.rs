@@ -428,6 +428,7 @@ mod processes {
     use super::{json, model, run};
     use crate::common::WorkDir;
     use serde_json::Value;
+    use std::io::BufRead as _;
 
     /// The records of one question answered by a script of the shell.
     fn answered(dir: &WorkDir, script: &str, more: &[&str]) -> Value {
@@ -491,32 +492,44 @@ mod processes {
         assert_eq!((ran.code, dir.records("b").len()), (Some(4), 10));
     }
 
+    /// Waits until the processes whose numbers a file has are gone. They would go on for a minute.
+    fn wait_for_the_end_of(file: &std::path::Path) {
+        let numbers = std::fs::read_to_string(file).expect("they began");
+        let is_there = |number: &str| {
+            let asked =
+                std::process::Command::new("kill").args(["-0", number]).stderr(std::process::Stdio::null()).status();
+            asked.expect("kill").success()
+        };
+        let began = std::time::Instant::now();
+        while numbers.lines().any(is_there) {
+            assert!(began.elapsed().as_secs() < 30, "a process went on: {numbers}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
     #[test]
     fn children_end_with_the_episode() {
         let dir = WorkDir::new();
-        let left = dir.path("left");
-        let script = format!(
-            "(sleep 1; echo x >> {0}) > /dev/null 2>&1 &\n(sleep 1; echo x >> {0}) &\necho Paris\n",
-            left.display()
-        );
-        assert_eq!(answered(&dir, &script, &[])["answer"], "Paris");
-        if cfg!(target_os = "linux") {
-            let script =
-                format!("setsid sh -c 'sleep 1; echo x >> {}' > /dev/null 2>&1 &\necho Paris\n", left.display());
+        let ended = |name: &str, start: &str, end: &str| {
+            let (file, child) = (dir.path(name), dir.path(&format!("{name}.sh")));
+            dir.write(&format!("{name}.sh"), format!("echo $$ >> {}; sleep 60", file.display()));
+            let waits = format!("until [ -s {} ]; do sleep 0.01; done; echo Paris", file.display());
+            let script = format!("{start} sh {} {end} &\n{waits}\n", child.display());
             assert_eq!(answered(&dir, &script, &[])["answer"], "Paris");
+            wait_for_the_end_of(&file);
+        };
+        ended("quiet", "", "> /dev/null 2>&1");
+        ended("holding", "", "");
+        if cfg!(target_os = "linux") {
+            ended("escaped", "setsid", "> /dev/null 2>&1");
         }
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        assert!(!left.exists(), "a child went on");
     }
 
     #[test]
     fn the_second_interrupt_ends_all_programs() {
         let dir = WorkDir::new();
-        let left = dir.path("left");
-        dir.write(
-            "agent.sh",
-            format!("echo $$ >> {}.started\ntrap '' TERM\nsleep 3\necho x >> {}\n", left.display(), left.display()),
-        );
+        let file = dir.path("started");
+        dir.write("agent.sh", format!("echo $$ >> {}\ntrap '' TERM\nsleep 60\n", file.display()));
         let base = model().url;
         let args = run("sh agent.sh", &base, &["--out", "a"]);
         let args: Vec<&str> = args
@@ -524,22 +537,21 @@ mod processes {
             .filter(|word| !["--concurrency", "1"].contains(word))
             .chain(["--concurrency", "6"])
             .collect();
-        let mut child = dir.command(&[&["run"], &args[..]].concat()).spawn().expect("it starts");
-        let started = || std::fs::read_to_string(dir.path("left.started")).map_or(0, |text| text.lines().count());
+        let mut command = dir.command(&[&["run"], &args[..]].concat());
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("it starts");
+        let started = || std::fs::read_to_string(&file).map_or(0, |text| text.lines().count());
         while started() < 6 {
             assert!(child.try_wait().expect("it can be asked").is_none(), "it ended early");
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
-        let interrupt = || {
-            let id = child.id().to_string();
-            std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success()
-        };
+        let id = child.id().to_string();
+        let interrupt = || std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success();
         assert!(interrupt());
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        let mut said = std::io::BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        assert!(said.any(|line| line.is_ok_and(|line| line.contains("press Ctrl-C again"))), "it says how it stops");
         assert!(interrupt());
         child.wait().expect("it ends");
-        std::thread::sleep(std::time::Duration::from_secs(3));
-        assert!(!left.exists(), "a program went on");
+        wait_for_the_end_of(&file);
     }
 
     #[test]
