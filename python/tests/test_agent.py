@@ -173,7 +173,7 @@ class OfFunctions(unittest.TestCase):
         self.assertLess(len(detail), 1000)
 
     def test_many_at_once(self):
-        # Nobody returns before all are here.
+        # Each call waits until all have begun.
         rows = [{"question": f"{at}?", "answer": at} for at in range(64)]
         everybody, everybody_async, threads = threading.Barrier(64), asyncio.Event(), []
 

@@ -14,6 +14,9 @@ use std::ops::{AddAssign, Range};
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
 pub const TRAJECTORY_VERSION: u32 = 1;
 
+/// The score in a record that says how sure an agent is, from 0 to 1.
+pub const CONFIDENCE: &str = "confidence";
+
 /// One episode: one question under one variant, once. One line of `trajectories.jsonl`.
 ///
 /// Its texts are `S`, which is `TextLength` for readers that check a record but need none of them.

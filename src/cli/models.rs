@@ -73,13 +73,13 @@ async fn check_agent(command: &str, json: bool, out: &mut (impl Write + Send)) -
     if json {
         json_line(out, &episode)?;
     } else {
-        out.write_all(seen(&episode).as_bytes())?;
+        out.write_all(agent_report(&episode).as_bytes())?;
     }
     Ok(if episode.answer.is_some() { failure::OK } else { failure::NOT_MEASURED })
 }
 
 #[cfg(feature = "serve")]
-fn seen(episode: &Trajectory) -> String {
+fn agent_report(episode: &Trajectory) -> String {
     let line = |text: &str| visible_line(text, 300);
     let calls = episode.steps.iter().flat_map(|step| &step.calls).filter_map(|call| call.sent.as_ref());
     let call = |sent: &SentBody| {

@@ -26,8 +26,8 @@ const USAGE: Usage = Usage {
 #[derive(Debug)]
 pub struct Scripted(pub Api);
 
-/// A text, or the call of a function with arguments.
-enum Said {
+/// What the script replies: a text, or the call of a function with arguments.
+enum Reply {
     Text,
     Call(String, Value),
 }
@@ -38,20 +38,20 @@ impl Model for Scripted {
             let body: Map<String, Value> = serde_json::from_str(&request.prompt.to_text())
                 .map_err(|error| ModelError::Other(format!("the request is not JSON: {error}")))?;
             let stream = request.forwarded.as_ref().is_some_and(|forwarded| forwarded.stream);
-            Ok(self.reply(&body, stream))
+            Ok(self.completion(&body, stream))
         };
         std::future::ready(answer()).boxed()
     }
 }
 
 impl Scripted {
-    fn reply(&self, body: &Map<String, Value>, stream: bool) -> Completion {
-        let said = said(body);
-        let whole = whole(self.0, &said);
-        let written = if stream { events(self.0, &said, &whole, counts(body)) } else { whole.to_string() };
-        let (text, calls) = match said {
-            Said::Text => (ANSWER.to_owned(), Vec::new()),
-            Said::Call(name, arguments) => {
+    fn completion(&self, body: &Map<String, Value>, stream: bool) -> Completion {
+        let reply = next_reply(body);
+        let whole = whole(self.0, &reply);
+        let written = if stream { events(self.0, &reply, &whole, counts(body)) } else { whole.to_string() };
+        let (text, calls) = match reply {
+            Reply::Text => (ANSWER.to_owned(), Vec::new()),
+            Reply::Call(name, arguments) => {
                 (String::new(), vec![FunctionCall { id: "call_1".to_owned(), name, arguments: arguments.to_string() }])
             }
         };
@@ -92,14 +92,14 @@ fn functions(body: &Map<String, Value>) -> Vec<(String, Value)> {
 }
 
 /// Searches where there is a function for it and nothing was found yet; then answers, by a function where there is one.
-fn said(body: &Map<String, Value>) -> Said {
+fn next_reply(body: &Map<String, Value>) -> Reply {
     let functions = functions(body);
     let is_final = |(name, _): &&(String, Value)| FINAL.contains(&name.as_str());
     let first = functions.iter().find(|function| !is_final(function)).filter(|_| !has_result(body));
     let chosen = first.or_else(|| functions.iter().find(is_final));
-    chosen.map_or(Said::Text, |function| {
+    chosen.map_or(Reply::Text, |function| {
         let value = if is_final(&function) { ANSWER } else { ARGUMENT };
-        Said::Call(function.0.clone(), arguments(&function.1, value))
+        Reply::Call(function.0.clone(), arguments(&function.1, value))
     })
 }
 
@@ -117,11 +117,11 @@ fn arguments(schema: &Value, text: &str) -> Value {
 }
 
 /// The reply as one object.
-fn whole(api: Api, said: &Said) -> Value {
+fn whole(api: Api, reply: &Reply) -> Value {
     match api {
         Api::Chat => json!({
             "id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "scripted",
-            "choices": [{ "index": 0, "message": message(said, false), "finish_reason": chat_end(said) }],
+            "choices": [{ "index": 0, "message": message(reply, false), "finish_reason": chat_end(reply) }],
             "usage": chat_usage(),
         }),
         Api::Completions => json!({
@@ -130,7 +130,7 @@ fn whole(api: Api, said: &Said) -> Value {
         }),
         Api::Responses => json!({
             "id": "resp_1", "object": "response", "created_at": 0, "model": "scripted", "status": "completed",
-            "output": [output_item(said)], "parallel_tool_calls": true, "tool_choice": "auto", "tools": [], "error": null,
+            "output": [output_item(reply)], "parallel_tool_calls": true, "tool_choice": "auto", "tools": [], "error": null,
             "usage": {
                 "input_tokens": USAGE.prompt_tokens, "output_tokens": USAGE.completion_tokens,
                 "total_tokens": USAGE.total(), "input_tokens_details": { "cached_tokens": 0 },
@@ -138,13 +138,13 @@ fn whole(api: Api, said: &Said) -> Value {
             },
         }),
         Api::Messages => json!({
-            "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [block(said)],
-            "stop_reason": message_end(said), "stop_sequence": null,
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": [block(reply)],
+            "stop_reason": message_end(reply), "stop_sequence": null,
             "usage": { "input_tokens": USAGE.prompt_tokens, "output_tokens": USAGE.completion_tokens },
         }),
         Api::GenerateContent => json!({
             "candidates": [{
-                "content": { "role": "model", "parts": [part(said)] }, "finishReason": "STOP", "index": 0,
+                "content": { "role": "model", "parts": [part(reply)] }, "finishReason": "STOP", "index": 0,
             }],
             "usageMetadata": {
                 "promptTokenCount": USAGE.prompt_tokens, "candidatesTokenCount": USAGE.completion_tokens,
@@ -161,7 +161,7 @@ fn counts(body: &Map<String, Value>) -> bool {
 }
 
 /// The reply as the events of a stream.
-fn events(api: Api, said: &Said, whole: &Value, with_usage: bool) -> String {
+fn events(api: Api, reply: &Reply, whole: &Value, with_usage: bool) -> String {
     let data = |events: &[Value]| -> String {
         let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
         lines.concat()
@@ -181,32 +181,32 @@ fn events(api: Api, said: &Said, whole: &Value, with_usage: bool) -> String {
     match api {
         Api::Chat => {
             let usage = json!({ "usage": chat_usage(), "choices": [], "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 0, "model": "scripted" });
-            let delta = with_choices(json!([{ "index": 0, "delta": message(said, true), "finish_reason": null }]));
-            let end = with_choices(json!([{ "index": 0, "delta": {}, "finish_reason": chat_end(said) }]));
+            let delta = with_choices(json!([{ "index": 0, "delta": message(reply, true), "finish_reason": null }]));
+            let end = with_choices(json!([{ "index": 0, "delta": {}, "finish_reason": chat_end(reply) }]));
             let usage = Some(usage).filter(|_| with_usage);
             data(&[Some(delta), Some(end), usage].into_iter().flatten().collect::<Vec<_>>()) + "data: [DONE]\n\n"
         }
         Api::Completions => data(std::slice::from_ref(whole)) + "data: [DONE]\n\n",
-        Api::Responses => typed(&response_events(said, whole)),
-        Api::Messages => typed(&message_events(said, whole)),
+        Api::Responses => typed(&response_events(reply, whole)),
+        Api::Messages => typed(&message_events(reply, whole)),
         Api::GenerateContent => format!("data: {whole}\r\n\r\n"),
     }
 }
 
-fn response_events(said: &Said, whole: &Value) -> Vec<Value> {
+fn response_events(reply: &Reply, whole: &Value) -> Vec<Value> {
     let mut begun = whole.clone();
     (begun["status"], begun["output"]) = (json!("in_progress"), json!([]));
-    let item = output_item(said);
+    let item = output_item(reply);
     let mut events = vec![
         json!({ "type": "response.created", "sequence_number": 0, "response": begun }),
-        json!({ "type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": begun_item(said) }),
+        json!({ "type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": begun_item(reply) }),
     ];
-    events.push(match said {
-        Said::Text => json!({
+    events.push(match reply {
+        Reply::Text => json!({
             "type": "response.output_text.delta", "sequence_number": 2, "item_id": "item_1", "output_index": 0,
             "content_index": 0, "delta": ANSWER, "logprobs": [],
         }),
-        Said::Call(_, arguments) => json!({
+        Reply::Call(_, arguments) => json!({
             "type": "response.function_call_arguments.delta", "sequence_number": 2, "item_id": "item_1",
             "output_index": 0, "delta": arguments.to_string(),
         }),
@@ -216,19 +216,19 @@ fn response_events(said: &Said, whole: &Value) -> Vec<Value> {
     events
 }
 
-fn message_events(said: &Said, whole: &Value) -> Vec<Value> {
+fn message_events(reply: &Reply, whole: &Value) -> Vec<Value> {
     let mut begun = whole.clone();
     (begun["content"], begun["stop_reason"]) = (json!([]), Value::Null);
     let (mut empty, delta) = (
-        block(said),
-        match said {
-            Said::Text => json!({ "type": "text_delta", "text": ANSWER }),
-            Said::Call(_, arguments) => json!({ "type": "input_json_delta", "partial_json": arguments.to_string() }),
+        block(reply),
+        match reply {
+            Reply::Text => json!({ "type": "text_delta", "text": ANSWER }),
+            Reply::Call(_, arguments) => json!({ "type": "input_json_delta", "partial_json": arguments.to_string() }),
         },
     );
-    match said {
-        Said::Text => empty["text"] = json!(""),
-        Said::Call(..) => empty["input"] = json!({}),
+    match reply {
+        Reply::Text => empty["text"] = json!(""),
+        Reply::Call(..) => empty["input"] = json!({}),
     }
     vec![
         json!({ "type": "message_start", "message": begun }),
@@ -236,7 +236,7 @@ fn message_events(said: &Said, whole: &Value) -> Vec<Value> {
         json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
         json!({ "type": "content_block_stop", "index": 0 }),
         json!({
-            "type": "message_delta", "delta": { "stop_reason": message_end(said), "stop_sequence": null },
+            "type": "message_delta", "delta": { "stop_reason": message_end(reply), "stop_sequence": null },
             "usage": { "output_tokens": USAGE.completion_tokens },
         }),
         json!({ "type": "message_stop" }),
@@ -249,19 +249,19 @@ fn chat_usage() -> Value {
     })
 }
 
-fn chat_end(said: &Said) -> &'static str {
-    if matches!(said, Said::Text) { "stop" } else { "tool_calls" }
+fn chat_end(reply: &Reply) -> &'static str {
+    if matches!(reply, Reply::Text) { "stop" } else { "tool_calls" }
 }
 
-fn message_end(said: &Said) -> &'static str {
-    if matches!(said, Said::Text) { "end_turn" } else { "tool_use" }
+fn message_end(reply: &Reply) -> &'static str {
+    if matches!(reply, Reply::Text) { "end_turn" } else { "tool_use" }
 }
 
 /// The message of a chat completion, or the piece of one in a stream.
-fn message(said: &Said, streamed: bool) -> Value {
-    match said {
-        Said::Text => json!({ "role": "assistant", "content": ANSWER }),
-        Said::Call(name, arguments) => {
+fn message(reply: &Reply, streamed: bool) -> Value {
+    match reply {
+        Reply::Text => json!({ "role": "assistant", "content": ANSWER }),
+        Reply::Call(name, arguments) => {
             let mut call = json!({
                 "id": "call_1", "type": "function", "function": { "name": name, "arguments": arguments.to_string() },
             });
@@ -273,13 +273,13 @@ fn message(said: &Said, streamed: bool) -> Value {
     }
 }
 
-fn output_item(said: &Said) -> Value {
-    match said {
-        Said::Text => json!({
+fn output_item(reply: &Reply) -> Value {
+    match reply {
+        Reply::Text => json!({
             "type": "message", "id": "item_1", "status": "completed", "role": "assistant",
             "content": [{ "type": "output_text", "text": ANSWER, "annotations": [], "logprobs": [] }],
         }),
-        Said::Call(name, arguments) => json!({
+        Reply::Call(name, arguments) => json!({
             "type": "function_call", "id": "item_1", "call_id": "call_1", "name": name,
             "arguments": arguments.to_string(), "status": "completed",
         }),
@@ -287,38 +287,38 @@ fn output_item(said: &Said) -> Value {
 }
 
 /// An item of the Responses API whose text or arguments follow.
-fn begun_item(said: &Said) -> Value {
-    let mut item = output_item(said);
+fn begun_item(reply: &Reply) -> Value {
+    let mut item = output_item(reply);
     item["status"] = json!("in_progress");
-    match said {
-        Said::Text => item["content"] = json!([]),
-        Said::Call(..) => item["arguments"] = json!(""),
+    match reply {
+        Reply::Text => item["content"] = json!([]),
+        Reply::Call(..) => item["arguments"] = json!(""),
     }
     item
 }
 
-fn block(said: &Said) -> Value {
-    match said {
-        Said::Text => json!({ "type": "text", "text": ANSWER }),
-        Said::Call(name, arguments) => json!({ "type": "tool_use", "id": "call_1", "name": name, "input": arguments }),
+fn block(reply: &Reply) -> Value {
+    match reply {
+        Reply::Text => json!({ "type": "text", "text": ANSWER }),
+        Reply::Call(name, arguments) => json!({ "type": "tool_use", "id": "call_1", "name": name, "input": arguments }),
     }
 }
 
-fn part(said: &Said) -> Value {
-    match said {
-        Said::Text => json!({ "text": ANSWER }),
-        Said::Call(name, arguments) => json!({ "functionCall": { "name": name, "args": arguments } }),
+fn part(reply: &Reply) -> Value {
+    match reply {
+        Reply::Text => json!({ "text": ANSWER }),
+        Reply::Call(name, arguments) => json!({ "functionCall": { "name": name, "args": arguments } }),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ANSWER, Scripted, functions, said};
+    use super::{ANSWER, Reply, Scripted, functions, next_reply};
     use crate::models::Api;
     use serde_json::{Value, json};
 
     fn reply(api: Api, body: &Value, stream: bool) -> String {
-        let completion = Scripted(api).reply(body.as_object().expect("an object"), stream);
+        let completion = Scripted(api).completion(body.as_object().expect("an object"), stream);
         completion.verbatim.and_then(|reply| reply.content.as_str().map(str::to_owned)).expect("a reply")
     }
 
@@ -350,6 +350,6 @@ mod tests {
         assert!(asked(found.clone(), &[&submit, &search]).contains(r#""name":"submit""#));
         assert!(asked(found, &[&search]).contains(&format!(r#""content":"{ANSWER}""#)));
         let body = json!({"messages": []});
-        assert!(matches!(said(body.as_object().expect("an object")), super::Said::Text));
+        assert!(matches!(next_reply(body.as_object().expect("an object")), Reply::Text));
     }
 }

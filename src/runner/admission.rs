@@ -23,7 +23,7 @@ pub(super) struct Guard {
     max_failures: Option<u64>,
     failures: AtomicU64,
     /// Failures in a row of a program that had done nothing.
-    idle_failures: AtomicU64,
+    failures_before_calls: AtomicU64,
     reason: OnceLock<String>,
     watch: Option<Arc<Watch>>,
     state: Mutex<State>,
@@ -50,9 +50,19 @@ impl Guard {
     ) -> Self {
         let state = State { spent: budget.spent(), ended: HashMap::new(), open: HashMap::new() };
         let (failures, reason, state) = (AtomicU64::new(0), OnceLock::new(), Mutex::new(state));
-        let idle_failures = AtomicU64::new(0);
-        let guard =
-            Self { budget, agents, journal, breakers, max_failures, failures, idle_failures, reason, watch, state };
+        let failures_before_calls = AtomicU64::new(0);
+        let guard = Self {
+            budget,
+            agents,
+            journal,
+            breakers,
+            max_failures,
+            failures,
+            failures_before_calls,
+            reason,
+            watch,
+            state,
+        };
         guard.look_at_the_budget();
         guard
     }
@@ -101,17 +111,17 @@ impl Guard {
             }
             _ => self.look_at_the_budget(),
         }
-        self.saw_idle(trajectory);
+        self.count_failure_before_calls(trajectory);
     }
 
     /// Stops a run whose agent is a program that fails again and again before it does anything: it is not set up.
-    fn saw_idle(&self, trajectory: &Trajectory) {
+    fn count_failure_before_calls(&self, trajectory: &Trajectory) {
         let not_reached = trajectory.outcome == Outcome::NotMeasured && trajectory.failure.is_none();
         if !trajectory.steps.is_empty() || !(not_reached || trajectory.outcome == Outcome::AgentFailure) {
-            self.idle_failures.store(0, Ordering::Relaxed);
+            self.failures_before_calls.store(0, Ordering::Relaxed);
             return;
         }
-        let failures = self.idle_failures.fetch_add(1, Ordering::Relaxed) + 1;
+        let failures = self.failures_before_calls.fetch_add(1, Ordering::Relaxed) + 1;
         if self.breakers.most().is_some_and(|most| failures >= most) {
             let detail = trajectory.detail.as_deref().unwrap_or_default();
             self.stop(|| {

@@ -106,10 +106,7 @@ pub(super) async fn execute(
             }
         }
     };
-    running.shutdown().await;
-    // Episodes that were cut off may not have ended their programs yet.
-    #[cfg(feature = "serve")]
-    agent::program::end_all();
+    end_episodes(&mut running).await;
     history.end().await;
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));
@@ -122,6 +119,13 @@ pub(super) async fn execute(
         Some(reason) => End::Stopped(reason.to_owned()),
         None => End::Done,
     })
+}
+
+/// Ends the episodes in flight, with the programs that some of them run.
+async fn end_episodes<T: 'static>(running: &mut JoinSet<T>) {
+    running.shutdown().await;
+    #[cfg(feature = "serve")]
+    agent::program::clean_up_all();
 }
 
 fn begun(job: &Job, episodes: usize) -> RunEvent {

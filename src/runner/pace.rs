@@ -23,7 +23,7 @@ pub(crate) struct Pacer {
     /// Episodes that may be under way besides, as no server has been asked anything lately.
     besides: AtomicUsize,
     /// The most episodes under way, whatever servers bear.
-    most_episodes: Option<usize>,
+    episode_limit: Option<usize>,
 }
 
 impl Pacer {
@@ -47,13 +47,13 @@ impl Pacer {
             models: Limiters::with_max_wait(max_wait),
             sites: Arc::new(Limiters::with_max_wait(max_wait)),
             besides: AtomicUsize::new(0),
-            most_episodes: None,
+            episode_limit: None,
         }
     }
 
     /// The same with a limit of episodes, each of which takes more of this machine than an agent of ours.
-    pub(crate) fn with_most_episodes(self, most_episodes: Option<usize>) -> Self {
-        Self { most_episodes, ..self }
+    pub(crate) fn with_episode_limit(self, episode_limit: Option<usize>) -> Self {
+        Self { episode_limit, ..self }
     }
 
     /// The limiter of a model's server, which is named as in the record.
@@ -67,11 +67,11 @@ impl Pacer {
 
     /// How many episodes are to be under way.
     pub(crate) fn room(&self) -> usize {
-        self.wanted().min(self.most_episodes.unwrap_or(usize::MAX))
+        self.room_of_servers().min(self.episode_limit.unwrap_or(usize::MAX))
     }
 
     /// How many are wanted, so that no place stays empty. Where a cache answers, one more each time.
-    fn wanted(&self) -> usize {
+    fn room_of_servers(&self) -> usize {
         let models = self.models.each();
         let limits: usize = models.iter().map(|(_, limiter)| limiter.limit()).sum();
         match self.limits.fixed {

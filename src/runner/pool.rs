@@ -49,7 +49,7 @@ impl Pool {
             notes: Vec::new(),
             tapes: if dry_run { Tapes::default() } else { Tapes::open(&experiment.recording)? },
             budget: Arc::new(Budget::new(budget)),
-            pacer: Arc::new(Pacer::of(&experiment.pace).with_most_episodes(most_programs(experiment))),
+            pacer: Arc::new(Pacer::of(&experiment.pace).with_episode_limit(program_limit(experiment))),
             prices: PriceList::load(limits.prices.as_deref())?,
             breakers: Arc::new(Breakers::new(limits.give_up_after)),
             servers: Vec::new(),
@@ -102,7 +102,7 @@ impl Pool {
 
 /// How many episodes of programs may run at once, where an experiment has some: as many as was typed, else what this machine
 /// bears.
-fn most_programs(experiment: &Experiment) -> Option<usize> {
+fn program_limit(experiment: &Experiment) -> Option<usize> {
     const PROGRAMS_OF_A_PROCESSOR: usize = 4;
     let on_datasets = experiment.datasets.iter().flat_map(|dataset| &dataset.variants);
     let mut variants = experiment.variants.iter().chain(on_datasets);

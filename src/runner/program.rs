@@ -97,7 +97,7 @@ fn with_models(
 /// Refuses settings of our own agents, which a program does not use.
 fn refuse_others(settings: &VariantSettings) -> Result<(), RunError> {
     let set = serde_json::to_value(settings).map_err(RunError::unwritable)?;
-    let other = VARIANT_SETTINGS.iter().find(|one| set.get(one.name).is_some() && !one.is_of_programs());
+    let other = VARIANT_SETTINGS.iter().find(|one| set.get(one.name).is_some() && !one.applies_to_programs());
     other.map_or(Ok(()), |other| {
         let message = format!(
             "{} has no meaning for the program of --agent, whose prompts and decoding are its own",
@@ -127,7 +127,7 @@ fn start(command: &str) -> Result<Start, RunError> {
     })?;
     refuse_secrets(&words)?;
     let folder = std::env::current_dir().map_err(|error| RunError::usage(&error, "change to a folder that exists"))?;
-    let words: Vec<String> = words.into_iter().map(|word| located(word, &folder)).collect();
+    let words: Vec<String> = words.into_iter().map(|word| absolute_if_path(word, &folder)).collect();
     if let Some(missing) = words.iter().skip(1).find(|word| is_script(word) && !folder.join(word).is_file()) {
         return Err(RunError::usage(
             format!("--agent: there is no file `{}` in `{}`", excerpt(missing), folder.display()),
@@ -158,11 +158,11 @@ fn refuse_secrets(words: &[String]) -> Result<(), RunError> {
 }
 
 /// A word that names a file or a path below the folder, as a path that holds everywhere.
-fn located(word: String, folder: &Path) -> String {
+fn absolute_if_path(word: String, folder: &Path) -> String {
     let path = folder.join(&word);
     let is_path = word.contains('/') || word == "." || word == ".." || path.is_file();
-    let located = Some(path).filter(|path| is_path && path.exists());
-    located.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or(word)
+    let absolute = Some(path).filter(|path| is_path && path.exists());
+    absolute.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or(word)
 }
 
 fn is_program(word: &str) -> bool {
@@ -244,7 +244,7 @@ fn find_model(settings: VariantSettings, pool: Pool) -> FindModel {
     Arc::new(move |api, asked| {
         // A model is there or not.
         let (pool, known) = &mut *state.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = asked_name(&settings, api, asked)?;
+        let name = model_name(&settings, api, asked)?;
         if let Some(model) = known.get(&(api, name.clone())) {
             return Ok(Arc::clone(model));
         }
@@ -258,7 +258,7 @@ fn find_model(settings: VariantSettings, pool: Pool) -> FindModel {
 }
 
 /// The name of the model that a call goes to.
-fn asked_name(settings: &VariantSettings, api: Api, asked: &str) -> Result<String, ModelError> {
+fn model_name(settings: &VariantSettings, api: Api, asked: &str) -> Result<String, ModelError> {
     let asked = printable(asked, 200);
     match named_model(settings) {
         Some((provider, name)) if provider == api.provider() => Ok(name.to_owned()),
@@ -309,13 +309,14 @@ fn record(
 ) -> Result<Variant, RunError> {
     let settings = &spec.settings;
     let all = serde_json::to_value(settings).map_err(RunError::unwritable)?;
-    let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name() && setting.is_of_programs());
+    let by_name =
+        VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name() && setting.applies_to_programs());
     let mut by_name: BTreeMap<String, Value> =
         by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect();
     if let Start::Server(url) = start {
         by_name.insert("agent".to_owned(), server_name(url).into());
     }
-    let files = files(start);
+    let files = digests_of_files(start);
     if !files.is_empty() {
         by_name.insert(AGENT_FILES.to_owned(), files.into());
     }
@@ -357,7 +358,7 @@ fn percent_decoded(text: &str) -> String {
 }
 
 /// SHA-256 of the files that a command names: with another program, episodes are others.
-fn files(start: &Start) -> Map<String, Value> {
+fn digests_of_files(start: &Start) -> Map<String, Value> {
     let Start::Command(words, folder) = start else { return Map::new() };
     let arguments = words.iter().skip(1).map(Path::new);
     let files = arguments.filter(|path| path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_FILE));
@@ -370,7 +371,7 @@ fn files(start: &Start) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::{located, server_name, start};
+    use super::{absolute_if_path, server_name, start};
     use crate::runner::agent::program::Start;
     use std::path::Path;
 
@@ -378,10 +379,10 @@ mod tests {
     fn words_that_name_files_are_found_from_elsewhere() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = folder.display();
-        assert_eq!(located("Cargo.toml".to_owned(), folder), format!("{root}/Cargo.toml"));
-        assert_eq!(located("./src".to_owned(), folder), format!("{root}/./src"));
+        assert_eq!(absolute_if_path("Cargo.toml".to_owned(), folder), format!("{root}/Cargo.toml"));
+        assert_eq!(absolute_if_path("./src".to_owned(), folder), format!("{root}/./src"));
         for word in ["src", "--flag", "https://example.org/x", "/nowhere/x"] {
-            assert_eq!(located(word.to_owned(), folder), word);
+            assert_eq!(absolute_if_path(word.to_owned(), folder), word);
         }
     }
 

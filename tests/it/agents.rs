@@ -352,7 +352,7 @@ fn failures_of_servers_are_not_the_agents_and_its_own_are_wrong_answers() {
     // The agent would have answered all the same: that is no measurement.
     let (code, name, detail) = outcome(&careless(), &failing("503 X"), "down");
     assert_eq!((code, name.as_str()), (Some(4), "not_measured"), "{detail}");
-    // A request that the server refuses is the agent's, which is told.
+    // A request that the server refuses is the agent's own fault: it gets the error and goes on.
     let (code, name, _) = outcome(&careless(), &failing("400 X"), "refused");
     assert_eq!((code, name.as_str()), (Some(0), "finished"));
     let crashing = agent(|given| given.chat("x").1.find("nothing").map_or(Err("crashed".to_owned()), |_| Ok(json!(1))));

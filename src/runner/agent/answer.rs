@@ -6,6 +6,7 @@ use super::drive::{
 };
 #[cfg(feature = "serve")]
 use super::program::{self, Program};
+use crate::base::trajectory::CONFIDENCE;
 use crate::base::{Fork, Message, Outcome, Trajectory, Vote, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
@@ -25,9 +26,6 @@ pub struct Agent {
     /// Whether its episodes are worth a journal: a server answers, which takes time and may take money.
     pub journaled: bool,
 }
-
-/// The name under which records have how sure an agent says it is.
-const CONFIDENCE: &str = "confidence";
 
 struct Running<'a> {
     agent: &'a Agent,

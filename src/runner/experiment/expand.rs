@@ -451,7 +451,9 @@ impl Listed {
         let listed = listed.into_iter().filter(|(_, values)| !values.is_empty());
         let listed = listed.filter_map(|(name, _)| variant_setting(name));
         let mut typed = self.base.iter().map(|assignment| assignment.setting).chain(listed);
-        typed.find(|setting| !setting.is_of_programs()).map_or(Ok(()), |other| Err(ProductError::NotOfPrograms(other)))
+        typed
+            .find(|setting| !setting.applies_to_programs())
+            .map_or(Ok(()), |other| Err(ProductError::NotOfPrograms(other)))
     }
 
     /// Refuses a setting that makes no difference: who gives it expects another run.

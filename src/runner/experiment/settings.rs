@@ -433,7 +433,7 @@ impl Setting {
     /// The same, but that a direct method keeps the source of pages, with which it is recorded.
     pub(super) fn is_kept(&self, facts: &Facts<'_>) -> bool {
         if facts.is_program {
-            return self.is_of_programs();
+            return self.applies_to_programs();
         }
         let method = facts.method;
         match self.applies {
@@ -450,7 +450,7 @@ impl Setting {
     }
 
     /// Whether other programs as agents use it: their prompts, protocols and decoding are their own.
-    pub fn is_of_programs(&self) -> bool {
+    pub fn applies_to_programs(&self) -> bool {
         const OF_AGENTS: [&str; 4] = ["agent", "tools", "passages", "observation_chars"];
         const OF_DIALOGUES: [&str; 5] = ["server", "completions", "responses", "prefill", "wording"];
         match self.heading {

@@ -3,7 +3,7 @@
 use super::reference::{Match, ReferenceQuestions};
 use super::{NEW_FOLDER, displayed, imported_variant, write_run};
 use crate::base::text::{counted, printable, thousands, visible_line};
-use crate::base::trajectory::TRAJECTORY_VERSION;
+use crate::base::trajectory::{CONFIDENCE, TRAJECTORY_VERSION};
 use crate::base::{LogRecord, Manifest, Outcome, Question, Trajectory, sha256_hex};
 use crate::dataset::{AnswerRow, AnswerSteps, DatasetError, Problem, bytes_of, read_answers};
 use crate::runner::error::RunError;
@@ -21,8 +21,6 @@ const MAX_LISTED: usize = 5;
 /// The longest name of a variant or a model, in characters.
 const MAX_NAME: usize = 200;
 
-/// Metrics of an episode that the agent itself gives.
-const CONFIDENCE: &str = "confidence";
 const STEP_COUNT: &str = "step_count";
 
 #[derive(Debug)]

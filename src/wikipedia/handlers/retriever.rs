@@ -11,7 +11,7 @@ use url::form_urlencoded;
 /// Queries in one request.
 const MAX_QUERIES: usize = 32;
 /// The most documents of a query.
-pub(super) const MAX_TOP_K: usize = 100;
+pub(crate) const MAX_TOP_K: usize = 100;
 /// The texts of an answer, in bytes.
 const MAX_ANSWER: usize = 16 << 20;
 
@@ -71,7 +71,7 @@ pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Answer {
         Some(true) => json!({ "document": document.shown(), "score": document.score }),
         _ => document.shown(),
     };
-    let found = found(service, queries, Depth { name: "topk", asked: topk, usual: 3 }).await;
+    let found = documents_of_queries(service, queries, Depth { name: "topk", asked: topk, usual: 3 }).await;
     found.map_or_else(
         |answer| answer,
         |found| {
@@ -112,7 +112,7 @@ async fn ranked(
         Ok(asked) => asked,
         Err(answer) => return answer,
     };
-    let found = match found(service, query, Depth { name: "top_n", asked: top_n, usual: 10 }).await {
+    let found = match documents_of_queries(service, query, Depth { name: "top_n", asked: top_n, usual: 10 }).await {
         Ok(found) => found,
         Err(answer) => return answer,
     };
@@ -152,7 +152,7 @@ async fn top_k(service: &impl Retriever, asked: Result<Question, Answer>) -> Ans
         Ok(asked) => asked,
         Err(answer) => return answer,
     };
-    let found = match found(service, vec![query], Depth { name: "k", asked: k, usual: 10 }).await {
+    let found = match documents_of_queries(service, vec![query], Depth { name: "k", asked: k, usual: 10 }).await {
         Ok(found) => found.into_iter().next().unwrap_or_default(),
         Err(answer) => return answer,
     };
@@ -184,7 +184,11 @@ struct Depth {
 }
 
 /// The documents of each query, or why there are none.
-async fn found(service: &impl Retriever, queries: Vec<String>, depth: Depth) -> Result<Vec<Vec<Document>>, Answer> {
+async fn documents_of_queries(
+    service: &impl Retriever,
+    queries: Vec<String>,
+    depth: Depth,
+) -> Result<Vec<Vec<Document>>, Answer> {
     let refused = |sentence: String| Err(Answer::text(422, &sentence));
     if queries.len() > MAX_QUERIES {
         return refused(format!("a request has at most {MAX_QUERIES} queries"));

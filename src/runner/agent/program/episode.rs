@@ -1,12 +1,12 @@
 //! One episode of a program: what it asks is answered and recorded, until it has ended.
 
 use super::addresses::Addresses;
-use super::ask::{Ask, GivenAnswer, ModelAsk, ModelReply, ToolUse};
 use super::clock::Clock;
 use super::definition::{Program, ProgramModel, Start};
-use super::host::Place;
+use super::host::Registration;
 use super::process::Process;
-use super::server::Posted;
+use super::request::{AgentAnswer, AgentRequest, ModelReply, ModelRequest, ToolUse};
+use super::server::PostedQuestion;
 use crate::base::text::visible_line;
 use crate::base::{
     Call, Cause, Event, Failure, Forwarded, Outcome, Prompt, Reply, Request, SentBody, Service, Tool, ToolCall,
@@ -37,8 +37,8 @@ const MAX_CALLS: usize = 10_000;
 /// Characters of standard error and of a refusal that a record has.
 const MAX_DETAIL: usize = 600;
 
-/// What became of an episode.
-pub(in crate::runner::agent) struct Answered {
+/// The result of an episode.
+pub(in crate::runner::agent) struct ProgramResult {
     pub(in crate::runner::agent) stop: Result<Stop, EpisodeError>,
     pub(in crate::runner::agent) confidence: Option<f64>,
     /// In US dollars, where the price of every model that was asked is known.
@@ -46,9 +46,9 @@ pub(in crate::runner::agent) struct Answered {
 }
 
 /// A program that is under way.
-enum Running {
+enum RunningAgent {
     Process(Box<Process>),
-    Server(Posted),
+    Server(PostedQuestion),
 }
 
 /// How it ended.
@@ -61,12 +61,12 @@ enum End {
     Stopped(String),
 }
 
-impl Running {
+impl RunningAgent {
     /// Waits for its end. The error says that it could not be asked.
     async fn ended(&mut self) -> Result<Result<Option<ExitStatus>, String>, EpisodeError> {
         match self {
             Self::Process(process) => Ok(process.exited().await.map(Some)),
-            Self::Server(posted) => posted.answered().await.map(|()| Ok(None)).map_err(not_reached),
+            Self::Server(posted) => posted.answered().await.map(|()| Ok(None)).map_err(connection_error),
         }
     }
 
@@ -90,7 +90,7 @@ impl Running {
 
 /// A call of a model that has ended.
 struct CallEnded {
-    asked: ModelAsk,
+    asked: ModelRequest,
     body: Map<String, Value>,
     request: Request,
     reply: oneshot::Sender<ModelReply>,
@@ -144,7 +144,7 @@ struct Run<'a> {
     tool: Option<BoxFuture<'a, ToolEnded>>,
     waiting: VecDeque<(ToolUse, ToolReply)>,
     session: Option<Session>,
-    answer: Option<GivenAnswer>,
+    answer: Option<AgentAnswer>,
     /// The last refusal of a model's server that was passed on.
     refusal: Option<String>,
     cost_usd: Option<f64>,
@@ -160,7 +160,7 @@ pub(in crate::runner::agent) async fn run(
     journal: Option<(&dyn Journal, VecDeque<Event>)>,
     observer: Option<&dyn EpisodeObserver>,
     log: &mut Log,
-) -> Answered {
+) -> ProgramResult {
     let (journal, kept) = journal.map_or((None, VecDeque::new()), |(journal, kept)| (Some(journal), kept));
     let mut paid_for: HashMap<CallId, VecDeque<Call>> = HashMap::new();
     for event in kept {
@@ -191,44 +191,48 @@ pub(in crate::runner::agent) async fn run(
     let stop = run.answer_question().await;
     let (confidence, cost_usd) = (run.answer.as_ref().and_then(|given| given.confidence), run.cost_usd);
     let cost_usd = cost_usd.filter(|_| run.log.counted);
-    Answered { stop, confidence, cost_usd }
+    ProgramResult { stop, confidence, cost_usd }
 }
 
 /// A failure that is neither the program's nor a server's, such as a process that cannot be started.
-fn not_started(error: impl std::fmt::Display) -> EpisodeError {
+fn start_error(error: impl std::fmt::Display) -> EpisodeError {
     EpisodeError::Failed(format!("the agent could not be started: {error}"), None)
 }
 
-fn not_reached(error: impl std::fmt::Display) -> EpisodeError {
+fn connection_error(error: impl std::fmt::Display) -> EpisodeError {
     EpisodeError::Failed(format!("the agent's server could not be asked: {error}"), None)
 }
 
 impl Run<'_> {
     async fn answer_question(&mut self) -> Result<Stop, EpisodeError> {
-        let host = self.program.host().await.map_err(not_started)?;
-        let place = host.place(&self.program.tools).map_err(not_started)?;
-        let (server, key) = (host.address().to_owned(), place.key.clone());
+        let host = self.program.host().await.map_err(start_error)?;
+        let registration = host.register(&self.program.tools).map_err(start_error)?;
+        let (server, key) = (host.address().to_owned(), registration.key.clone());
         let addresses = Addresses { server, key, model: self.program.model.clone() };
         let question = &self.episode.question;
         let mut running = match &self.program.start {
             Start::Command(words, folder) => {
                 let line = addresses.line(question, false).to_string();
-                let process = Process::start(words, folder, &addresses.key, &line, &addresses).map_err(not_started)?;
-                Running::Process(Box::new(process))
+                let process = Process::start(words, folder, &addresses.key, &line, &addresses).map_err(start_error)?;
+                RunningAgent::Process(Box::new(process))
             }
             Start::Server(url) => {
                 let line = addresses.line(question, true).to_string();
-                Running::Server(Posted::new(self.program.client().await.map_err(not_reached)?, url, line))
+                RunningAgent::Server(PostedQuestion::new(
+                    self.program.client().await.map_err(connection_error)?,
+                    url,
+                    line,
+                ))
             }
         };
-        let end = self.until_it_ends(&mut running, place).await;
+        let end = self.until_it_ends(&mut running, registration).await;
         let errors = running.errors();
         drop(running);
         self.finish_calls().await;
         Ok(self.stop(end?, &errors, &addresses.key))
     }
 
-    /// Waits for calls that are under way: they are paid for, whoever has asked.
+    /// Waits for calls that are under way: they are paid for, even where the program has ended.
     async fn finish_calls(&mut self) {
         while let Some(ended) = self.calls.next().await {
             // How the episode ended is known already.
@@ -237,15 +241,19 @@ impl Run<'_> {
     }
 
     /// Answers what is asked until the program has ended, or has to be.
-    async fn until_it_ends(&mut self, running: &mut Running, mut place: Place) -> Result<End, EpisodeError> {
+    async fn until_it_ends(
+        &mut self,
+        running: &mut RunningAgent,
+        mut registration: Registration,
+    ) -> Result<End, EpisodeError> {
         let mut clock = Clock::new(self.program.timeout);
         loop {
             clock.set_running(self.calls.is_empty() && self.tool.is_none());
             tokio::select! {
                 biased;
                 Some(ended) = self.calls.next(), if !self.calls.is_empty() => self.call_ended(ended)?,
-                ended = next_tool(&mut self.tool) => self.tool_ended(ended)?,
-                Some(ask) = place.asked.recv() => self.take(ask, &mut clock)?,
+                ended = tool_end(&mut self.tool) => self.tool_ended(ended)?,
+                Some(request) = registration.requests.recv() => self.handle(request, &mut clock)?,
                 ended = running.ended() => {
                     let ended = ended?;
                     return Ok(running.end(ended).await);
@@ -263,21 +271,21 @@ impl Run<'_> {
         }
     }
 
-    fn take(&mut self, ask: Ask, clock: &mut Clock) -> Result<(), EpisodeError> {
+    fn handle(&mut self, request: AgentRequest, clock: &mut Clock) -> Result<(), EpisodeError> {
         self.asked += 1;
         if self.asked > MAX_CALLS {
             // What it asks is not answered, so that it can only end or run out of time.
             clock.limit(Duration::ZERO);
             return Ok(());
         }
-        match ask {
-            Ask::Model { asked, reply } => self.call(asked, reply)?,
-            Ask::Tool { used, reply } => self.use_tool(used, ToolReply::Tool(reply)),
-            Ask::Retrieve { query, count, reply } => {
+        match request {
+            AgentRequest::Model { asked, reply } => self.call(asked, reply)?,
+            AgentRequest::Tool { used, reply } => self.use_tool(used, ToolReply::Tool(reply)),
+            AgentRequest::Retrieve { query, count, reply } => {
                 let used = ToolUse { tool: Tool::Passages, input: query, count: Some(count) };
                 self.use_tool(used, ToolReply::Documents(reply));
             }
-            Ask::Submit { given, reply } => {
+            AgentRequest::Submit { given, reply } => {
                 let answered = if self.answer.is_some() {
                     Err(ToolError("an answer was submitted already, and counts".to_owned()))
                 } else {
@@ -295,7 +303,7 @@ impl Run<'_> {
 
     // Calls of models.
 
-    fn call(&mut self, asked: ModelAsk, reply: oneshot::Sender<ModelReply>) -> Result<(), EpisodeError> {
+    fn call(&mut self, asked: ModelRequest, reply: oneshot::Sender<ModelReply>) -> Result<(), EpisodeError> {
         // Without a model no such call is ever answered: a person has to do something.
         let model = (self.program.find_model)(asked.api, &asked.name)?;
         let mut body = asked.body.clone();
@@ -306,7 +314,7 @@ impl Run<'_> {
             Request::new(Prompt::text("".into(), Value::Object(body.clone()).to_string()), Vec::new(), <_>::default());
         request.decoding.extra_body.clone_from(&model.extra_body);
         request.forwarded = Some(Forwarded { stream: asked.stream, headers: asked.headers.clone() });
-        let sent = addressed(&asked, &model, &body);
+        let sent = address_fields(&asked, &model, &body);
         let paid = self.paid_for.get_mut(&CallId::of(&sent, &request.prompt.sha256())).and_then(VecDeque::pop_front);
         let (journal, episode) = (self.journal, self.episode);
         self.calls.push(
@@ -322,8 +330,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether a refused request is the program's own doing, so that it is told and goes on.
-    fn is_the_programs(&self, cause: Cause) -> bool {
+    /// Whether the program caused the refusal. It then gets the server's error, and the episode goes on.
+    fn is_program_fault(&self, cause: Cause) -> bool {
         match cause {
             Cause::ContextOverflow | Cause::BadRequest => true,
             // It chose the model itself.
@@ -333,10 +341,10 @@ impl Run<'_> {
     }
 
     fn call_ended(&mut self, ended: CallEnded) -> Result<(), EpisodeError> {
-        let CallEnded { asked: ModelAsk { api, .. }, body, request, reply, result, model } = ended;
+        let CallEnded { asked: ModelRequest { api, .. }, body, request, reply, result, model } = ended;
         let mut call = match result {
             Ok(call) => call,
-            Err(ModelError::Refused { status, message, cause, body: written }) if self.is_the_programs(cause) => {
+            Err(ModelError::Refused { status, message, cause, body: written }) if self.is_program_fault(cause) => {
                 if cause == Cause::ContextOverflow {
                     self.log(Call::context_overflow(&request), api.endpoint(), body);
                 }
@@ -460,9 +468,9 @@ impl Run<'_> {
             End::Answered(Err(why)) | End::Stopped(why) => (None, Some(why.replace(key, "KEY"))),
         };
         if self.answer.is_none() {
-            self.answer = printed.as_deref().and_then(GivenAnswer::read);
+            self.answer = printed.as_deref().and_then(AgentAnswer::read);
         }
-        let Some(GivenAnswer { answer, .. }) = self.answer.clone() else {
+        let Some(AgentAnswer { answer, .. }) = self.answer.clone() else {
             return self.failed(failed, errors);
         };
         self.step(Tool::Finish, answer.clone());
@@ -492,15 +500,15 @@ impl Run<'_> {
 }
 
 /// Waits for the tool that is used; for ever where none is.
-async fn next_tool(tool: &mut Option<BoxFuture<'_, ToolEnded>>) -> ToolEnded {
+async fn tool_end(tool: &mut Option<BoxFuture<'_, ToolEnded>>) -> ToolEnded {
     match tool {
         Some(using) => using.await,
         None => std::future::pending().await,
     }
 }
 
-/// What the address of a call says of it, and no body: that is in the request.
-fn addressed(asked: &ModelAsk, model: &ProgramModel, body: &Map<String, Value>) -> SentBody {
+/// The record of a call without its body: only the model and the stream, where the address has them.
+fn address_fields(asked: &ModelRequest, model: &ProgramModel, body: &Map<String, Value>) -> SentBody {
     let in_address = !body.contains_key("model");
     let model = in_address.then(|| model.name.clone());
     SentBody { model, stream: in_address && asked.stream, ..SentBody::new(asked.api.endpoint(), Map::new(), None) }

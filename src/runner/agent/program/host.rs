@@ -1,6 +1,6 @@
 //! The server on this machine that programs ask for models and tools. A request goes to the episode whose key it has.
 
-use super::ask::{Ask, ModelAsk, ModelReply};
+use super::request::{AgentRequest, EPISODE_ENDED, ModelReply, ModelRequest};
 use super::tools::EpisodeTools;
 use crate::base::Tool;
 use crate::models::Api;
@@ -70,14 +70,14 @@ impl Drop for Host {
     }
 }
 
-/// The place of an episode, which is gone when this is dropped.
-pub(super) struct Place {
-    pub(super) asked: mpsc::Receiver<Ask>,
+/// An episode whose key the server accepts, until this is dropped.
+pub(super) struct Registration {
+    pub(super) requests: mpsc::Receiver<AgentRequest>,
     pub(super) key: String,
     registry: Arc<Registry>,
 }
 
-impl Drop for Place {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.registry.episodes().remove(&self.key);
     }
@@ -93,7 +93,7 @@ impl Host {
             log: None,
             per_client: None,
             longest_answer: LONGEST_ANSWER,
-            // Agents of a whole run would keep all places with connections that they may use again.
+            // Idle connections of many agents would use up the limit of connections.
             keep_alive: false,
         };
         let server = Server::bind(router(&registry), settings).await.map_err(io::Error::other)?;
@@ -106,15 +106,15 @@ impl Host {
         &self.address
     }
 
-    /// A place for an episode, with a key that nobody can guess.
-    pub(super) fn place(&self, tools: &Arc<[Tool]>) -> io::Result<Place> {
+    /// Accepts requests for an episode, under a random key of 128 bits.
+    pub(super) fn register(&self, tools: &Arc<[Tool]>) -> io::Result<Registration> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let key = format!("{:032x}", u128::from_be_bytes(random));
-        let (episode, asked) = mpsc::channel(WAITING);
+        let (episode, requests) = mpsc::channel(WAITING);
         let tools = EpisodeTools { episode, tools: Arc::clone(tools) };
         self.registry.episodes().insert(key.clone(), tools);
-        Ok(Place { asked, key, registry: Arc::clone(&self.registry) })
+        Ok(Registration { requests, key, registry: Arc::clone(&self.registry) })
     }
 }
 
@@ -235,12 +235,12 @@ async fn model(State(host): Shared, api: Api, headers: &HeaderMap, in_path: Opti
         (name, body.get("stream").and_then(Value::as_bool).unwrap_or_default())
     };
     let (name, stream) = in_path.map_or_else(in_body, |path| (path.name, path.stream));
-    let asked = ModelAsk { api, name, body, stream, headers: headers_of_body(headers) };
+    let asked = ModelRequest { api, name, body, stream, headers: headers_of_body(headers) };
     let (reply, answer) = oneshot::channel();
-    let sent = tools.episode.send(Ask::Model { asked, reply }).await;
+    let sent = tools.episode.send(AgentRequest::Model { asked, reply }).await;
     match (sent, answer.await) {
         (Ok(()), Ok(answer)) => answer.into(),
-        _ => ModelReply::refused(api, 400, "the episode has ended").into(),
+        _ => ModelReply::refused(api, 400, EPISODE_ENDED).into(),
     }
 }
 

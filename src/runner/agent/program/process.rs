@@ -1,14 +1,11 @@
-//! The process of one episode: how it is started, what of its output is kept, and how it and its children end.
+//! The process of one episode: its start, its environment and its output.
 
 use super::addresses::Addresses;
-use super::ask::MAX_ANSWER;
-use crate::base::sha256_hex;
-use std::collections::BTreeMap;
-use std::fs::DirBuilder;
+use super::cleanup::Cleanup;
+use super::request::MAX_ANSWER;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -115,85 +112,17 @@ pub(super) struct Process {
     errors: Arc<Mutex<Tail>>,
     readers: Vec<JoinHandle<()>>,
     too_much: Arc<Notify>,
-    _started: Started,
-}
-
-/// Episodes with a process, counted.
-static NUMBERS: AtomicU64 = AtomicU64::new(0);
-
-/// An entry of [`UNDER_WAY`], whose remains end when this is dropped.
-struct Started(u64);
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        let remains = under_way().remove(&self.0);
-        if let Some(remains) = remains {
-            remains.end();
-        }
-    }
-}
-
-/// What has to end with an episode: the process group, processes with the key, and the scratch folder.
-struct Remains {
-    group: Option<u32>,
-    key: String,
-    folder: PathBuf,
-}
-
-/// Those of all episodes that are under way, for the end of the program.
-static UNDER_WAY: Mutex<BTreeMap<u64, Remains>> = Mutex::new(BTreeMap::new());
-
-impl Remains {
-    fn end(&self) {
-        const TRIES: usize = 5;
-        const PAUSE: Duration = Duration::from_millis(5);
-        end_group(self.group);
-        end_escaped(&self.key);
-        for _ in 0..TRIES {
-            // A process that was just killed may still have written.
-            match std::fs::remove_dir_all(&self.folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => std::thread::sleep(PAUSE),
-                _ => return,
-            }
-        }
-    }
-}
-
-/// Ends all programs of episodes that are under way, which nothing waits for any more.
-pub(crate) fn end_all() {
-    let all = std::mem::take(&mut *under_way());
-    all.values().for_each(Remains::end);
-}
-
-fn under_way() -> MutexGuard<'static, BTreeMap<u64, Remains>> {
-    // An entry is there or not.
-    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes a folder that only this user can read, with a name that nobody can guess.
-fn scratch(key: &str) -> io::Result<PathBuf> {
-    let name = sha256_hex([b"scratch", key.as_bytes()]);
-    let path = std::env::temp_dir().join(format!("wikitrail-agent-{}", &name[..16]));
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&path).map_err(|error| {
-        io::Error::new(error.kind(), format!("the folder `{}` cannot be made: {error}", path.display()))
-    })?;
-    Ok(path)
+    /// Ends all processes of the episode when this is dropped.
+    _cleanup: Cleanup,
 }
 
 impl Process {
     /// Starts the words of a command in a scratch folder of its own, and writes `line` to its standard input.
     pub(super) fn start(words: &[String], folder: &Path, key: &str, line: &str, given: &Addresses) -> io::Result<Self> {
-        let folder_of_its_own = scratch(key)?;
-        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let remains = Remains { group: None, key: key.to_owned(), folder: folder_of_its_own.clone() };
-        under_way().insert(number, remains);
-        let started = Started(number);
+        let cleanup = Cleanup::new(key)?;
         let (program, arguments) = words.split_first().ok_or_else(|| io::Error::other("the command has no words"))?;
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(&folder_of_its_own).env_clear();
+        command.args(arguments).current_dir(cleanup.scratch()).env_clear();
         let inherited = std::env::vars_os().filter(|(name, value)| {
             name.to_str().zip(value.to_str()).is_some_and(|(name, value)| is_inherited(name, value))
         });
@@ -204,9 +133,7 @@ impl Process {
         command.process_group(0);
         hide_environment();
         let mut child = command.spawn()?;
-        if let Some(remains) = under_way().get_mut(&number) {
-            remains.group = child.id();
-        }
+        cleanup.set_group(child.id());
         if let Some(mut input) = child.stdin.take() {
             let line = format!("{line}\n");
             tokio::spawn(async move {
@@ -220,7 +147,7 @@ impl Process {
         let mut readers = Vec::new();
         readers.extend(child.stdout.take().map(|pipe| read(pipe, Arc::clone(&output), Arc::clone(&too_much))));
         readers.extend(child.stderr.take().map(|pipe| read(pipe, Arc::clone(&errors), Arc::clone(&too_much))));
-        Ok(Self { child, key: key.to_owned(), output, errors, readers, too_much, _started: started })
+        Ok(Self { child, key: key.to_owned(), output, errors, readers, too_much, _cleanup: cleanup })
     }
 
     /// Waits for the end of the program. The error says what it did that it is to be ended for.
@@ -285,46 +212,6 @@ fn hide_environment() {
 
 #[cfg(not(target_os = "linux"))]
 fn hide_environment() {}
-
-/// Ends the processes of a group.
-#[cfg(unix)]
-fn end_group(group: Option<u32>) {
-    let group = group.and_then(|group| i32::try_from(group).ok()).and_then(rustix::process::Pid::from_raw);
-    if let Some(group) = group {
-        // The group is gone where all its processes have ended.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-    }
-}
-
-#[cfg(not(unix))]
-fn end_group(_group: Option<u32>) {}
-
-/// Ends the processes that left their group, which still have the key of the episode in their environment. Those that
-/// start others meanwhile are looked for again.
-#[cfg(target_os = "linux")]
-fn end_escaped(key: &str) {
-    const PASSES: usize = 3;
-    for _ in 0..PASSES {
-        let mut found = false;
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-            // Processes of other people cannot be read.
-            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-            if environment.windows(key.len()).any(|part| part == key.as_bytes())
-                && let Some(id) = rustix::process::Pid::from_raw(id)
-            {
-                found = true;
-                let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
-            }
-        }
-        if !found {
-            return;
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn end_escaped(_key: &str) {}
 
 #[cfg(test)]
 mod tests {

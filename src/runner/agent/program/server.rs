@@ -1,5 +1,6 @@
 //! An agent that is a server: each question is posted to it, and its answer is read.
 
+use super::request::MAX_ANSWER;
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, Keep, NetError, RetrySettings};
 use futures_util::FutureExt as _;
@@ -7,13 +8,11 @@ use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest answer, in bytes.
-const MAX_ANSWER: usize = 64 << 10;
 /// The clock of the episode ends a request that takes too long.
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// A question that was posted.
-pub(super) struct Posted {
+pub(super) struct PostedQuestion {
     sending: BoxFuture<'static, Result<Result<String, String>, NetError>>,
     answer: Option<Result<String, String>>,
 }
@@ -30,7 +29,7 @@ pub(super) fn client() -> Result<Client, NetError> {
     })
 }
 
-impl Posted {
+impl PostedQuestion {
     pub(super) fn new(client: &Arc<Client>, url: &str, line: String) -> Self {
         let (client, urls) = (Arc::clone(client), vec![url.to_owned()]);
         let posted = async move {

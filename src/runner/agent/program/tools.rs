@@ -1,8 +1,8 @@
 //! The tools of one episode, for MCP and plain HTTP: what is asked goes to the episode, which answers and records it.
 
-use super::ask::{Ask, GivenAnswer, MAX_ANSWER, ToolUse};
+use super::request::{AgentAnswer, AgentRequest, EPISODE_ENDED, MAX_ANSWER, ToolUse};
 use crate::base::Tool;
-use crate::wikipedia::handlers::retriever::{Document, Retriever};
+use crate::wikipedia::handlers::retriever::{Document, MAX_TOP_K, Retriever};
 use crate::wikipedia::handlers::tools::{
     SessionArgument, ToolAnswer, ToolDescription, ToolError, Tools, input, offered, schema, with,
 };
@@ -14,13 +14,11 @@ use tokio::sync::{mpsc, oneshot};
 
 /// The name of the tool that gives the answer.
 pub(super) const SUBMIT: &str = "submit";
-const ENDED: &str = "the episode has ended";
-const MAX_PASSAGES: usize = 100;
 
 /// One client's way to the tools of an episode.
 #[derive(Clone)]
 pub(super) struct EpisodeTools {
-    pub(super) episode: mpsc::Sender<Ask>,
+    pub(super) episode: mpsc::Sender<AgentRequest>,
     pub(super) tools: Arc<[Tool]>,
 }
 
@@ -47,8 +45,8 @@ struct Submission {
 }
 
 impl EpisodeTools {
-    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> Ask) -> Result<T, ToolError> {
-        let ended = || ToolError(ENDED.to_owned());
+    async fn ask<T>(&self, ask: impl FnOnce(oneshot::Sender<T>) -> AgentRequest) -> Result<T, ToolError> {
+        let ended = || ToolError(EPISODE_ENDED.to_owned());
         let (reply, answer) = oneshot::channel();
         self.episode.send(ask(reply)).await.map_err(|_| ended())?;
         answer.await.map_err(|_| ended())
@@ -58,16 +56,16 @@ impl EpisodeTools {
         if input.len() > MAX_QUERY {
             return Err(ToolError(format!("a query has at most {MAX_QUERY} bytes")));
         }
-        if count.is_some_and(|count| !(1..=MAX_PASSAGES).contains(&count)) {
-            return Err(ToolError(format!("`k` is a number from 1 to {MAX_PASSAGES}")));
+        if count.is_some_and(|count| !(1..=MAX_TOP_K).contains(&count)) {
+            return Err(ToolError(format!("`k` is a number from 1 to {MAX_TOP_K}")));
         }
-        self.ask(|reply| Ask::Tool { used: ToolUse { tool, input, count }, reply }).await?
+        self.ask(|reply| AgentRequest::Tool { used: ToolUse { tool, input, count }, reply }).await?
     }
 
     async fn submit(&self, Submission { answer, confidence }: Submission) -> Result<ToolAnswer, ToolError> {
-        let given = GivenAnswer::of(&answer, confidence.as_ref())
+        let given = AgentAnswer::of(&answer, confidence.as_ref())
             .ok_or_else(|| ToolError(format!("`answer` is a text of 1 to {MAX_ANSWER} bytes")))?;
-        self.ask(|reply| Ask::Submit { given, reply }).await?
+        self.ask(|reply| AgentRequest::Submit { given, reply }).await?
     }
 }
 
@@ -116,7 +114,7 @@ impl Retriever for EpisodeTools {
     async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<Document>>>, Answer> {
         let mut found = Vec::new();
         for query in queries {
-            let asked = self.ask(|reply| Ask::Retrieve { query, count: most, reply }).await;
+            let asked = self.ask(|reply| AgentRequest::Retrieve { query, count: most, reply }).await;
             let documents = asked.and_then(|answer| answer).map_err(|ToolError(words)| Answer::text(422, &words))?;
             found.push(documents);
         }

@@ -1,4 +1,4 @@
-//! What a program asks of its episode, and what it is answered.
+//! A program's requests to its episode, and their answers.
 
 use crate::base::Tool;
 use crate::models::Api;
@@ -7,16 +7,16 @@ use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
-/// What a program asks of its episode.
-pub(super) enum Ask {
-    Model { asked: ModelAsk, reply: oneshot::Sender<ModelReply> },
+/// A request of a program.
+pub(super) enum AgentRequest {
+    Model { asked: ModelRequest, reply: oneshot::Sender<ModelReply> },
     Tool { used: ToolUse, reply: oneshot::Sender<Result<ToolAnswer, ToolError>> },
     Retrieve { query: String, count: usize, reply: oneshot::Sender<Result<Vec<Document>, ToolError>> },
-    Submit { given: GivenAnswer, reply: oneshot::Sender<Result<ToolAnswer, ToolError>> },
+    Submit { given: AgentAnswer, reply: oneshot::Sender<Result<ToolAnswer, ToolError>> },
 }
 
 /// A call of a model, as a program wrote it.
-pub(super) struct ModelAsk {
+pub(super) struct ModelRequest {
     pub(super) api: Api,
     /// The model that the program names.
     pub(super) name: String,
@@ -38,18 +38,21 @@ impl ModelReply {
     }
 }
 
+/// What a request gets after the end of its episode.
+pub(super) const EPISODE_ENDED: &str = "the episode has ended";
+
 /// The longest answer, in bytes.
 pub(super) const MAX_ANSWER: usize = 64 << 10;
 
 /// An answer to the question.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct GivenAnswer {
+pub(super) struct AgentAnswer {
     pub(super) answer: String,
     /// From 0 to 1.
     pub(super) confidence: Option<f64>,
 }
 
-impl GivenAnswer {
+impl AgentAnswer {
     /// Reads a JSON object with `answer` and perhaps `confidence`, or else the last line of a text; none if it says nothing.
     pub(super) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -86,11 +89,11 @@ pub(super) struct ToolUse {
 
 #[cfg(test)]
 mod tests {
-    use super::GivenAnswer;
+    use super::AgentAnswer;
 
     #[test]
     fn an_answer_is_a_text_or_an_object() {
-        let read = |text| GivenAnswer::read(text).map(|given| (given.answer, given.confidence));
+        let read = |text| AgentAnswer::read(text).map(|given| (given.answer, given.confidence));
         assert_eq!(read(" Paris "), Some(("Paris".to_owned(), None)));
         assert_eq!(read(r#"{"answer": "Paris", "confidence": 0.7}"#), Some(("Paris".to_owned(), Some(0.7))));
         assert_eq!(read(r#"{"answer": 1906, "confidence": 70}"#), Some(("1906".to_owned(), None)));
