@@ -143,6 +143,7 @@ fn notes(summary: &Summary, accuracy: bool, width: usize) -> Vec<String> {
     lines.extend(unmeasured(summary));
     lines.extend(summary.shortfalls());
     lines.extend(format_failures(summary));
+    lines.extend(agent_failures(summary));
     lines.extend(spent(&summary.spending));
     lines.extend(from_cache(summary));
     lines.extend(other_statuses(summary));
@@ -169,6 +170,13 @@ pub(crate) fn unmeasured(summary: &Summary) -> Vec<String> {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
     lines
+}
+
+/// Episodes that the program of another agent ended without an answer, with the reason of the first.
+fn agent_failures(summary: &Summary) -> Option<String> {
+    let (count, reason) = summary.agent_failures.as_ref()?;
+    let reason = reason.strip_prefix("the agent failed: ").unwrap_or(reason);
+    Some(format!("the agent failed in {}; in the first, {reason}", counted(*count, "episode")))
 }
 
 /// Variants whose score is that of the form.

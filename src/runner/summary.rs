@@ -44,6 +44,8 @@ pub struct Summary {
     pub reasons: BTreeMap<String, u64>,
     /// What to do about each reason, unless the end of the run says it.
     pub hints: BTreeMap<String, String>,
+    /// How many episodes failed by the program of another agent, and why the first of them did.
+    pub agent_failures: Option<(u64, String)>,
     /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
     pub other_statuses: BTreeMap<u16, u64>,
     /// What the rule of a run that may stop by itself has found.
@@ -107,6 +109,7 @@ struct RunNotes {
     hints: BTreeMap<String, String>,
     /// The line of each failure of a server, which words every refusal a little differently.
     lines: HashMap<(Failure, String), String>,
+    agent_failures: Option<(u64, String)>,
     other_statuses: BTreeMap<u16, u64>,
 }
 
@@ -114,6 +117,10 @@ impl RunNotes {
     fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
         if trajectory.outcome == Outcome::NotMeasured {
             self.add_reason(trajectory, manifest);
+        }
+        if trajectory.outcome == Outcome::AgentFailure {
+            let reason = || visible_line(trajectory.detail.as_deref().unwrap_or_default(), 600);
+            self.agent_failures.get_or_insert_with(|| (0, reason())).0 += 1;
         }
         let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
         for status in provenances.map(|provenance| provenance.status).filter(|status| *status != 200) {
@@ -215,7 +222,7 @@ impl Summary {
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
-        let RunNotes { reasons, hints, other_statuses, .. } = run_notes;
+        let RunNotes { reasons, hints, other_statuses, agent_failures, .. } = run_notes;
         let planned = part.map_or_else(|| manifest.planned_in_all() as u64, |part| part.episodes);
         Ok(Self {
             run: folder.path().to_owned(),
@@ -228,6 +235,7 @@ impl Summary {
             spending,
             reasons,
             hints,
+            agent_failures,
             other_statuses,
             stopping: watch.map(|watch| watch.stopping()),
             show_id: show_id.map(|(id, _)| id),

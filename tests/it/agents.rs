@@ -485,6 +485,9 @@ mod processes {
         }
         let shown = dir.wikitrail(&["show", "a", "sample-001"]).ok().stdout;
         assert!(shown.contains("failure      agent: the agent failed"), "{shown}");
+        let scored = dir.wikitrail(&["score", "a"]).ok();
+        let said = [scored.stdout, scored.stderr].concat().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("the agent failed in 1 episode; in the first, it wrote more than"), "{said}");
         // One that is not set up fails at once, every time.
         dir.write("agent.sh", "echo 'no module named dspy' >&2; exit 1\n");
         let ran = dir.run(&["datasets/sample.jsonl", "--agent", "sh agent.sh", "--concurrency", "1", "--out", "b"]);
