@@ -19,7 +19,7 @@ use crate::runner::agent::{Agent, Approach};
 use crate::runner::experiment::{AGENT_FILES, Experiment, VARIANT_SETTINGS, VariantSettings, VariantSpec};
 use crate::wikipedia::SessionOptions;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -99,11 +99,7 @@ fn refuse_others(settings: &VariantSettings) -> Result<(), RunError> {
     let set = serde_json::to_value(settings).map_err(RunError::unwritable)?;
     let other = VARIANT_SETTINGS.iter().find(|one| set.get(one.name).is_some() && !one.applies_to_programs());
     other.map_or(Ok(()), |other| {
-        let message = format!(
-            "{} has no meaning for the program of --agent, whose prompts and decoding are its own",
-            other.flag()
-        );
-        Err(RunError::usage(message, format!("leave out {}", other.flag())))
+        Err(RunError::usage(other.refused_for_programs(), format!("leave out {}", other.flag())))
     })
 }
 
@@ -308,11 +304,7 @@ fn record(
     model: &NamedModel,
 ) -> Result<Variant, RunError> {
     let settings = &spec.settings;
-    let all = serde_json::to_value(settings).map_err(RunError::unwritable)?;
-    let by_name =
-        VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name() && setting.applies_to_programs());
-    let mut by_name: BTreeMap<String, Value> =
-        by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect();
+    let mut by_name = settings.recorded_by_name().map_err(RunError::unwritable)?;
     if let Start::Server(url) = start {
         by_name.insert("agent".to_owned(), server_name(url).into());
     }

@@ -14,9 +14,8 @@ use crate::models::{BaselineSettings, Budgeted, LearnedOptions, Price};
 use crate::prompting::protocol::{self, Options, Protocol, Setup, native};
 use crate::prompting::{self, Exemplar, ExemplarOrder, PromptFile, PromptSource, RenderSettings, texts};
 use crate::runner::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
-use crate::runner::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
+use crate::runner::experiment::{VariantSettings, VariantSpec, shipped};
 use crate::wikipedia::SessionOptions;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum tokens of a direct answer, reasoning included, unless another number is set.
@@ -295,10 +294,7 @@ impl<'a> Builder<'a> {
         model: BuiltModel,
         wiki: &BuiltWiki,
     ) -> Result<Variant, RunError> {
-        let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
-        let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
-        let mut by_name: BTreeMap<String, serde_json::Value> =
-            by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect();
+        let mut by_name = self.settings.recorded_by_name().map_err(RunError::unwritable)?;
         if self.protocol.offers() != ToolSet::default() && self.method.agent().is_some() {
             by_name.insert("passages".to_owned(), self.passages(wiki).into());
         }

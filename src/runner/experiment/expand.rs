@@ -314,7 +314,7 @@ pub enum ProductError {
     #[error("no variant uses {}", .0.flag())]
     Unused(&'static Setting),
     /// A setting of our own agents, where another program is the agent.
-    #[error("{} has no meaning for the program of --agent, whose prompts and decoding are its own", .0.flag())]
+    #[error("{}", .0.refused_for_programs())]
     NotOfPrograms(&'static Setting),
     #[error("--option `{option}` is for protocol `{id}`, which is not run")]
     OtherProtocol { option: String, id: String },

@@ -459,6 +459,11 @@ impl Setting {
         }
     }
 
+    /// Why it is refused where another program is the agent.
+    pub fn refused_for_programs(&self) -> String {
+        format!("{} has no meaning for the program of --agent, whose prompts and decoding are its own", self.flag())
+    }
+
     /// Reads a value that was typed, without further checks where a text will do.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         let value = match self.kind {
@@ -470,6 +475,15 @@ impl Setting {
         let value = value.filter(|value| self.kind.holds(value)).ok_or_else(|| self.kind.expected())?;
         // An empty text is never meant; it is what an unset variable of a shell leaves.
         if value.as_str().is_some_and(|text| text.trim().is_empty()) { Err(self.kind.expected()) } else { Ok(value) }
+    }
+}
+
+impl VariantSettings {
+    /// What a manifest holds under the names of settings.
+    pub fn recorded_by_name(&self) -> serde_json::Result<BTreeMap<String, Value>> {
+        let all = serde_json::to_value(self)?;
+        let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
+        Ok(by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect())
     }
 }
 
