@@ -1,79 +1,43 @@
 //! Prompting methods, and the language that the tool answers in.
 
+use super::named;
 use serde::{Deserialize, Serialize};
 
-/// A prompting method of the `ReAct` paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Method {
-    /// The answer at once.
-    #[serde(rename = "standard")]
-    Standard,
-    /// Reasoning, then the answer.
-    #[serde(rename = "cot")]
-    Cot,
-    /// The majority of sampled chains of reasoning.
-    #[serde(rename = "cot-sc")]
-    CotSc,
-    /// Actions and observations without thoughts.
-    #[serde(rename = "act")]
-    Act,
-    /// Thoughts, actions and observations.
-    #[serde(rename = "react")]
-    React,
-    /// [`Method::React`]; where it gives no answer within its steps, [`Method::CotSc`].
-    #[serde(rename = "react->cot-sc")]
-    ReactThenCotSc,
-    /// [`Method::CotSc`]; where its majority is too small, [`Method::React`].
-    #[serde(rename = "cot-sc->react")]
-    CotScThenReact,
+named! {
+    /// A prompting method of the `ReAct` paper.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Method {
+        /// The answer at once.
+        #[serde(rename = "standard")]
+        Standard = "standard",
+        /// Reasoning, then the answer.
+        #[serde(rename = "cot")]
+        Cot = "cot",
+        /// The majority of sampled chains of reasoning.
+        #[serde(rename = "cot-sc")]
+        CotSc = "cot-sc",
+        /// Actions and observations without thoughts.
+        #[serde(rename = "act")]
+        Act = "act",
+        /// Thoughts, actions and observations.
+        #[serde(rename = "react")]
+        React = "react",
+        /// [`Method::CotSc`]; where its majority is too small, [`Method::React`].
+        #[serde(rename = "cot-sc->react")]
+        CotScThenReact = "cot-sc->react",
+        /// [`Method::React`]; where it gives no answer within its steps, [`Method::CotSc`].
+        #[serde(rename = "react->cot-sc")]
+        ReactThenCotSc = "react->cot-sc",
+    }
 }
 
 impl Method {
-    /// All methods, in the order in which they are listed.
-    pub const ALL: [Self; 7] =
-        [Self::Standard, Self::Cot, Self::CotSc, Self::Act, Self::React, Self::CotScThenReact, Self::ReactThenCotSc];
-
-    /// The names of all methods in records, in the same order.
-    pub const NAMES: [&str; 7] = {
-        let mut names = [""; 7];
-        let mut i = 0;
-        while i < names.len() {
-            names[i] = Self::ALL[i].name();
-            i += 1;
-        }
-        names
-    };
-
-    /// The names of all methods as they are typed, in the same order.
-    pub const CLI_NAMES: [&str; 7] = {
-        let mut names = [""; 7];
-        let mut i = 0;
-        while i < names.len() {
-            names[i] = Self::ALL[i].typed();
-            i += 1;
-        }
-        names
-    };
-
     /// The name on the command line. Records have `->` in it, which a shell would take for a redirection.
     pub const fn typed(self) -> &'static str {
         match self {
             Self::ReactThenCotSc => "react-cot-sc",
             Self::CotScThenReact => "cot-sc-react",
             other => other.name(),
-        }
-    }
-
-    /// The name in records and in names of variants.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Cot => "cot",
-            Self::CotSc => "cot-sc",
-            Self::Act => "act",
-            Self::React => "react",
-            Self::ReactThenCotSc => "react->cot-sc",
-            Self::CotScThenReact => "cot-sc->react",
         }
     }
 

@@ -13,6 +13,10 @@ macro_rules! named {
             #[allow(dead_code, reason = "not every enum is listed")]
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
+            /// Their names, in the same order.
+            #[allow(dead_code, reason = "not every enum is listed")]
+            pub const NAMES: [&str; [$($name),+].len()] = [$($name),+];
+
             /// Its name in records.
             pub const fn name(self) -> &'static str {
                 match self {

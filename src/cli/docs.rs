@@ -469,7 +469,10 @@ mod tests {
             assert!(value.starts_with(|c: char| c.is_ascii_alphanumeric()), "{place}: `{value}`");
         }
         let methods = found.iter().filter(|(place, _)| place == " wikitrail run method");
-        assert_eq!(methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), crate::base::Method::CLI_NAMES);
+        assert_eq!(
+            methods.map(|(_, value)| value.as_str()).collect::<Vec<_>>(),
+            crate::base::Method::ALL.map(crate::base::Method::typed)
+        );
         assert!(found.len() > 100, "{}", found.len());
     }
 }

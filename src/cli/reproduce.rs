@@ -249,7 +249,7 @@ impl Args {
 }
 
 fn method(name: &str) -> Result<Method, String> {
-    Method::parse(name).ok_or_else(|| format!("the methods are {}", Method::CLI_NAMES.join(", ")))
+    Method::parse(name).ok_or_else(|| format!("the methods are {}", Method::ALL.map(Method::typed).join(", ")))
 }
 
 fn show(folder: &Path, args: &Args) -> anyhow::Result<()> {

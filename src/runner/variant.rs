@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
         let prompt = prompting::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
         let method = settings.method.as_deref().unwrap_or(Method::React.name());
         let method = Method::parse(method).ok_or_else(|| {
-            let known = format!("known methods: {}", Method::CLI_NAMES.join(", "));
+            let known = format!("known methods: {}", Method::ALL.map(Method::typed).join(", "));
             RunError::usage(format!("unknown method `{method}`"), known)
         })?;
         let usual = usual_protocol(settings, &prompt)?;

@@ -93,7 +93,7 @@ impl Notes<'_> {
                 let word = self.text(name, value)?;
                 let method = Method::parse(&word);
                 if method.is_none() {
-                    self.known(name, line, &word, "method", &Method::CLI_NAMES)?;
+                    self.known(name, line, &word, "method", &Method::ALL.map(Method::typed))?;
                 }
                 Value::from(method?.name())
             }

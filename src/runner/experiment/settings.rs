@@ -509,7 +509,7 @@ impl Kind {
             Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a string".to_owned(),
             Self::Texts | Self::Urls => "a string or a list of strings".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::Method => format!("one of {}", Method::CLI_NAMES.join(", ")),
+            Self::Method => format!("one of {}", Method::ALL.map(Method::typed).join(", ")),
             Self::Price => "two or three amounts such as \"0.15/0.60\"".to_owned(),
             Self::Number(low, f64::MAX) if low > 0.0 => "a number above 0".to_owned(),
             Self::Number(low, high) if low > 0.0 => format!("a number above 0, up to {high}"),
