@@ -236,7 +236,7 @@ impl Reproduction {
             notes.extend(deviating_questions(dataset, &summary.manifest.dataset));
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
-                let go_on = if summary.manifest.is_import() {
+                let go_on = if summary.manifest.is_imported() {
                     String::new()
                 } else {
                     format!("; go on: {}", summary.resume_command(false))

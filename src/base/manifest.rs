@@ -3,7 +3,7 @@
 
 use super::short_names::ShortNames;
 use super::text::shell_word;
-use super::{Compat, Decoding, Paid, Reasoning, RequestOptions, StopRule, ToolSet, Voting, Wording};
+use super::{Compat, Decoding, Paid, Reasoning, RequestOptions, StopRule, ToolSet, Voting, Wording, is_default};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ pub struct Manifest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopRule>,
     /// How many questions, from the first on, `stop_when` had looked at when the run was last started, without stopping there.
-    #[serde(default, skip_serializing_if = "is_none_yet")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub stop_looked: usize,
     /// The experiment that the run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct LimitHistory {
     /// The first 1,000 changes, in order.
     pub changes: Vec<LimitChange>,
     /// How many more there were.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub dropped: u64,
 }
 
@@ -115,22 +115,7 @@ pub struct LimitChange {
     pub reason: String,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(n: &u64) -> bool {
-    *n == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none_yet(n: &usize) -> bool {
-    *n == 0
-}
-
 impl Manifest {
-    /// Whether the run was imported, so that it cannot be resumed.
-    pub fn is_import(&self) -> bool {
-        self.command_line.get(1).is_some_and(|word| word == "import")
-    }
-
     /// How often each question is run under a variant.
     pub fn repeats_of(&self, variant: &Variant) -> u32 {
         variant.repeats.unwrap_or(self.repeats)
@@ -148,7 +133,12 @@ impl Manifest {
 
     /// Whether another program recorded the episodes: nothing here can go on with them.
     pub fn is_imported(&self) -> bool {
-        !self.logs.is_empty() || self.command_line.get(1).is_some_and(|command| command == "import")
+        !self.logs.is_empty() || self.is_of("import")
+    }
+
+    /// Whether this command started it.
+    fn is_of(&self, command: &str) -> bool {
+        self.command_line.get(1).is_some_and(|word| word == command)
     }
 
     /// The command that goes on with the run in this folder; absent where that of its start is not `wikitrail run`.
@@ -156,8 +146,7 @@ impl Manifest {
         // Of several datasets, the experiment's folder is the one around theirs.
         let several = self.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
         let folder = folder.parent().filter(|_| several).unwrap_or(folder);
-        let is_run = self.command_line.get(1).is_some_and(|command| command == "run");
-        is_run.then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
+        self.is_of("run").then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
     }
 
     /// The names of the variants as tables show them.
@@ -167,7 +156,7 @@ impl Manifest {
 
     /// Whether its episodes branch off those of another run.
     pub fn is_branch(&self) -> bool {
-        self.command_line.get(1).is_some_and(|command| command == "branch")
+        self.is_of("branch")
     }
 
     /// Whether the run went to its end, as far as that is known.
@@ -467,7 +456,7 @@ impl Pairs {
 
     /// Adds a contrast, unless it is one already, in either direction; whether it was added.
     pub fn add(&mut self, [a, b]: [String; 2]) -> bool {
-        let new = !self.contrasts.iter().any(|[x, y]| [x, y] == [&a, &b] || [y, x] == [&a, &b]);
+        let new = !self.has_contrast(&a, &b);
         if new {
             self.contrasts.push([a, b]);
         }
@@ -492,6 +481,11 @@ impl Pairs {
         if self.contrasts.is_empty() {
             return self.baseline.as_ref().is_some_and(|baseline| baseline == a || baseline == b);
         }
+        self.has_contrast(a, b)
+    }
+
+    /// Whether there is this contrast, in either direction.
+    fn has_contrast(&self, a: &str, b: &str) -> bool {
         self.contrasts.iter().any(|[x, y]| (x == a && y == b) || (x == b && y == a))
     }
 

@@ -67,3 +67,8 @@ pub use trajectory::{
     Branch, BranchEdit, Call, Compat, Event, Fork, Outcome, Paid, PassageHit, Provenance, RebuiltPrompt, Repair, Step,
     ToolAnswer, Trajectory, Vote,
 };
+
+/// For fields that a record leaves out where they say nothing.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,10 +1,10 @@
 //! What a dialogue asks of a model, the part of the prompt that all questions share, and what comes back.
 
-use super::Decoding;
 use super::digest::{Digester, sha256_hex};
 use super::finish::{Cause, Ending, FinishReason};
 use super::text::thousands;
 use super::tool::{FunctionCall, Functions, ToolCall, Verbatim};
+use super::{Decoding, is_default};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -189,22 +189,17 @@ pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
     /// How many of the prompt's tokens the provider had kept from earlier requests.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cached_tokens: u64,
     /// How many of the prompt's tokens the provider kept for later requests, where it asks another price for that.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cache_write_tokens: u64,
     /// How many of the completion's tokens were reasoning.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub reasoning_tokens: u64,
     /// Tokens of which another program does not say whether they are of prompts or of completions; in neither of these.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unsplit_tokens: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
-fn is_zero(tokens: &u64) -> bool {
-    *tokens == 0
 }
 
 /// Bytes that a token has on average, where nobody counts tokens: a rule of thumb for English, and about right for other
@@ -246,13 +241,17 @@ impl Usage {
     /// The tokens beyond `other`; none where `other` has more.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
+        self.each_with(other, u64::saturating_sub)
+    }
+
+    fn each_with(self, other: Self, of: fn(u64, u64) -> u64) -> Self {
         Self {
-            prompt_tokens: self.prompt_tokens.saturating_sub(other.prompt_tokens),
-            completion_tokens: self.completion_tokens.saturating_sub(other.completion_tokens),
-            cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
-            cache_write_tokens: self.cache_write_tokens.saturating_sub(other.cache_write_tokens),
-            reasoning_tokens: self.reasoning_tokens.saturating_sub(other.reasoning_tokens),
-            unsplit_tokens: self.unsplit_tokens.saturating_sub(other.unsplit_tokens),
+            prompt_tokens: of(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens: of(self.completion_tokens, other.completion_tokens),
+            cached_tokens: of(self.cached_tokens, other.cached_tokens),
+            cache_write_tokens: of(self.cache_write_tokens, other.cache_write_tokens),
+            reasoning_tokens: of(self.reasoning_tokens, other.reasoning_tokens),
+            unsplit_tokens: of(self.unsplit_tokens, other.unsplit_tokens),
         }
     }
 }
@@ -260,20 +259,14 @@ impl Usage {
 impl std::ops::Add for Usage {
     type Output = Self;
 
-    fn add(mut self, other: Self) -> Self {
-        self += other;
-        self
+    fn add(self, other: Self) -> Self {
+        self.each_with(other, u64::saturating_add)
     }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.prompt_tokens = self.prompt_tokens.saturating_add(other.prompt_tokens);
-        self.completion_tokens = self.completion_tokens.saturating_add(other.completion_tokens);
-        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
-        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
-        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
-        self.unsplit_tokens = self.unsplit_tokens.saturating_add(other.unsplit_tokens);
+        *self = *self + other;
     }
 }
 
@@ -400,12 +393,6 @@ impl Eq for Prefix {}
 impl fmt::Debug for Prefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
-    }
-}
-
-impl fmt::Display for Prefix {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self)
     }
 }
 

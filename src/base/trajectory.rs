@@ -593,9 +593,7 @@ impl Paid {
         let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.length()));
         Self { calls: 1, uncounted: u64::from(call.usage.is_none()), usage }
     }
-}
 
-impl Paid {
     /// What is left without `other`.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {

@@ -141,7 +141,7 @@ impl RunNotes {
             _ => line,
         };
         if let Some(variant) = variant
-            && !manifest.is_import()
+            && !manifest.is_imported()
             && !self.hints.contains_key(&line)
         {
             self.hints.insert(line.clone(), hint(trajectory.failure, detail, variant, manifest));
