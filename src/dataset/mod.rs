@@ -7,9 +7,8 @@
 //! |---|---|
 //! | `bytes` | bytes of a file, its text and lines, its SHA-256 |
 //! | `fields` | typed access to the fields of a record |
-//! | `format` | what a format is |
+//! | `detect` | what a format is, the list of formats, and how one is detected |
 //! | `jsonl`, `datasets` | our own form, and the formats of published datasets |
-//! | `detect` | the list of formats, and how one is detected |
 //! | `header`, `table`, `records` | from a text to records: names of columns, tables, JSON and JSON Lines |
 //! | `select` | which questions are used, and in which order |
 //! | `scores` | figures and metrics by question or episode, as other programs write them |
@@ -25,7 +24,6 @@ mod datasets;
 mod detect;
 mod error;
 mod fields;
-mod format;
 mod header;
 mod jsonl;
 mod public;
@@ -36,18 +34,19 @@ mod table;
 
 pub use answers::{AnswerRow, AnswerSteps, argument, read_answers};
 pub use bytes::{bytes_from, bytes_of, sha256_of_file, text_of};
+pub use detect::Format;
 pub use error::{DatasetError, Place, Problem};
-pub use format::Format;
 pub use header::WithoutAnswers;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{ScoreRow, ScoreTable, ValueRow, ValueTable, read_scores, read_values};
 pub use select::{IdList, SelectionError, read_ids, select, sha256_of_ids, split};
 
 use crate::base::{Question, sha256_hex};
-use fields::{Layout, Record};
+use fields::Record;
 use records::Lines;
 use std::collections::HashMap;
 use std::path::Path;
+use table::Records;
 
 /// The questions of a file.
 #[derive(Debug)]
@@ -100,11 +99,11 @@ pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetE
     let Some(mut lines) = Lines::open(path, &file, options) else {
         return load(&file, &bytes::bytes_of(path)?, options);
     };
-    let mut reader = Reader::new(&file, options, Layout::Lines);
+    let mut reader = Reader::new(&file, options, Records::default());
     for record in &mut lines {
         match record {
             Ok(record) => reader.record(record)?,
-            Err(fault) => reader.faults.push(fault),
+            Err(fault) => reader.found.faults.push(fault),
         }
     }
     reader.dataset(lines.end()?)
@@ -114,14 +113,12 @@ pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetE
 pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let sha256 = sha256_hex([raw]);
     let (text, encoding) = bytes::decoded(file, raw)?;
-    let records = records::split(file, &text, options)?;
+    let mut found = records::split(file, &text, options)?;
     drop(text);
-    let mut reader = Reader::new(file, options, records.layout);
-    (reader.faults, reader.shown) = (records.faults, records.format);
-    let encoding = encoding.map(|name| format!("read as {name}"));
-    reader.notes = encoding.into_iter().chain(records.notes).collect();
-    reader.without_answers = records.without_answers;
-    for record in records.list {
+    found.notes.splice(0..0, encoding.map(|name| format!("read as {name}")));
+    let records = std::mem::take(&mut found.list);
+    let mut reader = Reader::new(file, options, found);
+    for record in records {
         reader.record(record)?;
     }
     reader.dataset(sha256)
@@ -133,49 +130,30 @@ const MAX_KEYS: usize = 1000;
 struct Reader<'a> {
     file: &'a str,
     options: &'a ReadOptions,
-    layout: Layout,
-    shown: Option<Format>,
+    /// What is known of the file beside its records.
+    found: Records,
     format: Option<Format>,
     name: String,
     /// Id → place of the record that has it, and whether that one is answerable.
     seen: HashMap<String, (Place, bool)>,
     questions: Vec<Question>,
-    /// What holds no record.
-    faults: Vec<DatasetError>,
     /// Records that hold no question.
     bad: Vec<DatasetError>,
-    notes: Vec<String>,
-    /// Of a table without a column of answers.
-    without_answers: Option<WithoutAnswers>,
     /// The keys of all records of our own form, each once, in the order of their first use.
     keys: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(file: &'a str, options: &'a ReadOptions, layout: Layout) -> Self {
-        let (questions, faults, bad, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    fn new(file: &'a str, options: &'a ReadOptions, found: Records) -> Self {
         let (format, name, seen) = (None, String::new(), HashMap::new());
-        let (without_answers, keys) = (None, Vec::new());
-        Self {
-            file,
-            options,
-            layout,
-            shown: None,
-            format,
-            name,
-            seen,
-            questions,
-            faults,
-            bad,
-            notes,
-            without_answers,
-            keys,
-        }
+        let (questions, bad, keys) = (Vec::new(), Vec::new(), Vec::new());
+        Self { file, options, found, format, name, seen, questions, bad, keys }
     }
 
     /// What was read. A fault is an error, unless bad records are skipped.
     fn dataset(self, sha256: String) -> Result<Dataset, DatasetError> {
-        let Self { file, options, format, name, questions, faults, bad, mut notes, keys, .. } = self;
+        let Self { file, options, found, format, name, questions, bad, keys, .. } = self;
+        let Records { faults, mut notes, without_answers, .. } = found;
         let mut skipped: Vec<DatasetError> = faults.into_iter().chain(bad).collect();
         let tolerated = |bad: &DatasetError| {
             options.skip_bad || (options.skip_repeated && matches!(bad.problem, Problem::Duplicate(..)))
@@ -188,7 +166,7 @@ impl<'a> Reader<'a> {
         };
         let keys = keys.iter().map(String::as_str);
         let of_keys = || WithoutAnswers::of("key", keys, &[&jsonl::FIELDS[..], &["meta"]].concat(), &options.columns);
-        let without_answers = self.without_answers.or_else(|| of_keys().filter(|_| format == jsonl::FORMAT));
+        let without_answers = without_answers.or_else(|| of_keys().filter(|_| format == jsonl::FORMAT));
         notes.extend(without_answers.as_ref().map(WithoutAnswers::note));
         Ok(Dataset { name, format, questions, sha256, skipped, notes, without_answers })
     }
@@ -199,8 +177,8 @@ impl<'a> Reader<'a> {
         let format = if let Some(format) = self.format {
             format
         } else {
-            let detect = || Format::detect(file, &record, self.layout, columns);
-            let format = self.options.format.or(self.shown).map_or_else(detect, Ok)?;
+            let detect = || Format::detect(file, &record, self.found.layout, columns);
+            let format = self.options.format.or(self.found.format).map_or_else(detect, Ok)?;
             if columns.answer_separator.is_some() && !format.is_table() {
                 return Err(DatasetError::of_file(file, Problem::NoTable(format.name())));
             }
@@ -209,7 +187,7 @@ impl<'a> Reader<'a> {
         };
         if format == jsonl::FORMAT {
             let notes = header::rename_keys(&mut record.fields, columns);
-            self.notes.extend(notes.into_iter().filter(|_| is_first));
+            self.found.notes.extend(notes.into_iter().filter(|_| is_first));
             for key in record.fields.keys() {
                 if self.keys.len() < MAX_KEYS && !self.keys.contains(key) {
                     self.keys.push(key.clone());

@@ -1,9 +1,9 @@
 //! The records of a text, and those of a table: cells under a header.
 
 use super::bytes::newlines;
+use super::detect::Format;
 use super::error::Problem;
 use super::fields::{Layout, Record};
-use super::format::Format;
 use super::header::{WithoutAnswers, begin, names, of_layout, rename, separator, separator_note};
 use super::{Columns, DatasetError, Place, ReadOptions};
 use crate::base::excerpt;
@@ -24,6 +24,16 @@ pub(super) struct Records {
 }
 
 impl Records {
+    /// The records of a table or of JSON Lines with this column or key; a line that holds none is an error.
+    pub(super) fn with_key(
+        key: &str,
+        split: impl Fn(&ReadOptions) -> Result<Self, DatasetError>,
+    ) -> Result<Self, DatasetError> {
+        let columns = Columns { question: Some(key.to_owned()), ..Columns::default() };
+        let mut records = split(&ReadOptions { columns, ..ReadOptions::default() })?;
+        if records.faults.is_empty() { Ok(records) } else { Err(records.faults.swap_remove(0)) }
+    }
+
     /// Takes a record, or what was wrong with it.
     pub(super) fn push(&mut self, record: Result<Record, DatasetError>) {
         match record {
