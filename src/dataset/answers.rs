@@ -5,7 +5,7 @@ use super::fields::{Fault, Record};
 use super::jsonl::answer;
 use super::scores::is_nan;
 use super::table::Records;
-use super::{Columns, DatasetError, ReadOptions, bytes, records};
+use super::{DatasetError, bytes, records};
 use crate::base::{Step, Tool, Usage};
 use serde_json::{Map, Value};
 
@@ -59,9 +59,6 @@ pub enum AnswerSteps {
 pub fn read_answers(file: &str, raw: &[u8]) -> Result<AnswerTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
     let records = split(file, &text)?;
-    if let Some(fault) = records.faults.into_iter().next() {
-        return Err(fault);
-    }
     let field = answer_field(file, &records.list)?;
     let row = |record: &Record| {
         row(record, field)
@@ -76,10 +73,7 @@ pub fn read_answers(file: &str, raw: &[u8]) -> Result<AnswerTable, DatasetError>
 
 /// The records of a file whose table has a column `id`, or else `question`.
 fn split(file: &str, text: &str) -> Result<Records, DatasetError> {
-    let keyed = |key: &str| {
-        let columns = Columns { question: Some(key.to_owned()), ..Columns::default() };
-        records::split(file, text, &ReadOptions { columns, ..ReadOptions::default() })
-    };
+    let keyed = |key: &str| Records::with_key(key, |options| records::split(file, text, options));
     keyed("id").or_else(|error| match &error.problem {
         Problem::NoColumn(..) | Problem::NotJson(_) => keyed("question").map_err(|_| error),
         _ => Err(error),

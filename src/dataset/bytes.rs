@@ -3,7 +3,7 @@
 use super::DatasetError;
 use super::error::Problem;
 use crate::base::bounded::fill_at_most;
-use crate::base::digest::{Digester, md5_hex};
+use crate::base::digest::Digester;
 use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
@@ -26,14 +26,29 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
 }
 
 /// The same of what a reader gives, about so many bytes, that messages call `file`.
-pub fn bytes_from(file: &str, mut reader: impl Read, size: u64) -> Result<Vec<u8>, DatasetError> {
-    let failed = |error| DatasetError::of_file(file, Problem::Io(error));
-    let mut bytes = with_room_for(size);
+pub fn bytes_from(file: &str, reader: impl Read, size: u64) -> Result<Vec<u8>, DatasetError> {
+    let is_text = |first: &[u8]| !is_packed(first) && wide(first).is_none();
+    read_whole(file, reader, size, MAX_FILE_BYTES, Problem::Io, is_text)
+}
+
+/// The bytes of a reader that gives about `size` of them. Where the first ones are to be text, none of them is NUL.
+fn read_whole(
+    file: &str,
+    mut reader: impl Read,
+    size: u64,
+    most: u64,
+    problem: fn(io::Error) -> Problem,
+    is_text: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<u8>, DatasetError> {
+    let mut bytes = Vec::new();
+    // Without memory for all of them it grows.
+    let _ = bytes.try_reserve_exact(usize::try_from(size + 1).unwrap_or_default());
+    let failed = |error| DatasetError::of_file(file, problem(error));
     (&mut reader).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
-    if !is_packed(&bytes) && wide(&bytes).is_none() {
+    if is_text(&bytes) {
         refuse_binary(file, &bytes)?;
     }
-    fill_at_most(&mut bytes, reader, MAX_FILE_BYTES).map_err(|error| match error.kind() {
+    fill_at_most(&mut bytes, reader, most).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
         _ => failed(error),
     })?;
@@ -82,32 +97,15 @@ fn is_utf32(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff])
 }
 
-/// An empty buffer that need not grow for so many bytes and the end behind them, where there is memory for it.
-fn with_room_for(size: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let _ = bytes.try_reserve_exact(usize::try_from(size + 1).unwrap_or_default());
-    bytes
-}
-
 fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
 fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> {
-    let gzip = |error| DatasetError::of_file(file, Problem::Gzip(error));
-    let mut decoder = MultiGzDecoder::new(raw);
     // A packed file ends in its size, which may be wrong.
     let size = raw.last_chunk().map_or(0, |size| u64::from(u32::from_le_bytes(*size)));
-    let mut bytes = with_room_for(size.min(most));
-    (&mut decoder).take(FIRST).read_to_end(&mut bytes).map_err(gzip)?;
-    if wide(&bytes).is_none() {
-        refuse_binary(file, &bytes)?;
-    }
-    fill_at_most(&mut bytes, decoder, most).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
-        _ => gzip(error),
-    })?;
-    Ok(bytes)
+    let is_text = |first: &[u8]| wide(first).is_none();
+    read_whole(file, MultiGzDecoder::new(raw), size.min(most), most, Problem::Gzip, is_text)
 }
 
 /// Text has no NUL bytes; a device or a packed bomb often has nothing else.
@@ -134,11 +132,6 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     let mut digester = Digester::default();
     io::copy(&mut File::open(path)?, &mut digester)?;
     Ok(digester.hex())
-}
-
-/// MD5 of a file's bytes, as 32 lower-case hexadecimal digits.
-pub(super) fn md5_of_file(path: &Path) -> io::Result<String> {
-    md5_hex(File::open(path)?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use super::error::Problem;
 use super::fields::{Layout, Record};
-use super::{Columns, DatasetError, ReadOptions, bytes, records, table};
+use super::table::{self, Records};
+use super::{DatasetError, bytes, records};
 use crate::base::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -58,11 +59,7 @@ pub fn read_scores(file: &str, raw: &[u8], texts: &[String]) -> Result<ScoreTabl
     }
     let layout =
         if file.trim_end_matches(".gz").to_ascii_lowercase().ends_with(".tsv") { Layout::Tsv } else { Layout::Csv };
-    let columns = Columns { question: Some("id".to_owned()), ..Columns::default() };
-    let records = table::split(file, &text, layout, &ReadOptions { columns, ..ReadOptions::default() })?;
-    if let Some(fault) = records.faults.into_iter().next() {
-        return Err(fault);
-    }
+    let records = Records::with_key("id", |options| table::split(file, &text, layout, options))?;
     let (figures, others) = figures(&records.list);
     let mut read = ScoreTable { figures, rows: Vec::with_capacity(records.list.len()), others };
     let mut seen = HashMap::new();
@@ -164,11 +161,7 @@ pub struct ValueRow {
 /// and so is a second value of the same episodes.
 pub fn read_values(file: &str, raw: &[u8], name: Option<&str>) -> Result<ValueTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
-    let columns = Columns { question: Some("id".to_owned()), ..Columns::default() };
-    let records = records::split(file, &text, &ReadOptions { columns, ..ReadOptions::default() })?;
-    if let Some(fault) = records.faults.into_iter().next() {
-        return Err(fault);
-    }
+    let records = Records::with_key("id", |options| records::split(file, &text, options))?;
     let (name, field) = field_of(file, &records.list, name)?;
     let mut read = ValueTable { name, rows: Vec::with_capacity(records.list.len()) };
     let mut seen = HashMap::new();

@@ -245,27 +245,15 @@ fn words(seed: u64) -> Vec<u32> {
     if high == 0 { vec![low] } else { vec![low, high] }
 }
 
-/// A whole number from 0 up to `bound`, which is at least 1.
+/// A whole number from 0 up to `bound`, which is at least 1 and at most [`PAPERS_RANGE`]: `getrandbits` with as many bits as it has.
 fn below(generator: &mut Mt, bound: usize) -> usize {
     let bits = usize::BITS - bound.leading_zeros();
     loop {
-        let drawn = random_bits(generator, bits);
+        let drawn = (generator.next_u32() >> (32 - bits)) as usize;
         if drawn < bound {
             return drawn;
         }
     }
-}
-
-/// `getrandbits(bits)`: 32 at a time, low words first, the last one cut from its top.
-fn random_bits(generator: &mut Mt, bits: u32) -> usize {
-    let (mut value, mut have) = (0_usize, 0);
-    while have < bits {
-        let take = (bits - have).min(32);
-        let word = generator.next_u32() >> (32 - take);
-        value |= (word as usize) << have;
-        have += take;
-    }
-    value
 }
 
 #[cfg(test)]
