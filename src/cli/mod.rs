@@ -27,8 +27,6 @@ mod failure;
 mod flags;
 mod import;
 mod list;
-#[cfg(feature = "mcp")]
-mod mcp;
 mod merge;
 mod models;
 mod output_file;
@@ -124,7 +122,7 @@ enum Command {
     ///
     /// It talks over stdin and stdout.
     #[cfg(feature = "mcp")]
-    Mcp(mcp::Args),
+    Mcp(serve::McpArgs),
     /// Describe, convert and fetch dataset files.
     #[command(subcommand)]
     Dataset(dataset::Command),
@@ -238,7 +236,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         #[cfg(feature = "serve")]
         Command::View(args) => serve::view_runs(args).await,
         #[cfg(feature = "mcp")]
-        Command::Mcp(args) => mcp::execute(args).await,
+        Command::Mcp(args) => serve::serve_host(args).await,
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),

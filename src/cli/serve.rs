@@ -1,4 +1,4 @@
-//! `serve`: a corpus for other programs; `view`: pages of runs for a browser.
+//! `serve` and `mcp`: a corpus for other programs; `view`: pages of runs for a browser.
 
 use super::config;
 use super::failure::{self, Failure};
@@ -12,6 +12,8 @@ use crate::net::server::{Hosts, LONGEST_ANSWER, Log, LogSettings, ServeError, Se
 use crate::runner::{Interrupts, open_corpus};
 use crate::wikipedia::Corpus;
 use crate::wikipedia::corpus::Manifest;
+#[cfg(feature = "mcp")]
+use crate::wikipedia::handlers::over_stdio;
 use crate::wikipedia::handlers::{CorpusService, Part, known_path, router};
 use clap::ValueEnum as _;
 use std::io::Write as _;
@@ -100,19 +102,19 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
 }
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Semantics {
+struct Semantics {
     /// Semantics of the tool: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
     #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = ["fixed", "paper"])]
     compat: String,
 }
 
 impl Semantics {
-    pub(super) fn compat(&self) -> Compat {
+    fn compat(&self) -> Compat {
         if self.compat == Compat::Paper.name() { Compat::Paper } else { Compat::Fixed }
     }
 }
 
-pub(super) fn corpus(named: &str) -> anyhow::Result<Corpus> {
+fn corpus(named: &str) -> anyhow::Result<Corpus> {
     if let Some(dir) = named.strip_prefix("corpus:").filter(|dir| !dir.is_empty()) {
         return Ok(open_corpus(dir)?);
     }
@@ -123,6 +125,25 @@ pub(super) fn corpus(named: &str) -> anyhow::Result<Corpus> {
         "name it as for --wiki: `corpus:DIR`".to_owned()
     };
     Err(Failure::usage(message, hint))
+}
+
+#[cfg(feature = "mcp")]
+#[derive(Debug, clap::Args)]
+pub(super) struct McpArgs {
+    /// What to serve: `corpus:DIR`, as for `--wiki`.
+    #[arg(value_name = "CORPUS")]
+    corpus: String,
+    #[command(flatten)]
+    semantics: Semantics,
+}
+
+#[cfg(feature = "mcp")]
+pub(super) async fn serve_host(args: McpArgs) -> anyhow::Result<u8> {
+    let served = over_stdio(corpus(&args.corpus)?, args.semantics.compat()).await;
+    served.map_err(|error| {
+        Failure::unexpected(error, "a host of the Model Context Protocol starts this command and speaks to it")
+    })?;
+    Ok(failure::OK)
 }
 
 fn cannot(error: ServeError) -> anyhow::Error {
