@@ -20,7 +20,7 @@ use crate::wikipedia::corpus::{
     Progress, Side, build, diff, notice, pack, verify,
 };
 use crate::wikipedia::{CorpusError, LeftOut};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -45,11 +45,11 @@ pub(super) enum Command {
 
 pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Build(args) => build_new(&args),
+        Command::Build(args) => build_folder(&args.dir, None, &args.options),
         Command::Freeze(args) => freeze(args).await,
         Command::Info(args) => execute_info(&args),
         Command::Verify(args) => execute_verify(&args),
-        Command::Add(args) => add(&args),
+        Command::Add(args) => build_folder(&args.out, Some(&args.dir), &args.options),
         Command::Pack(args) => execute_pack(&args),
         Command::Diff(args) => execute_diff(&args),
     }
@@ -208,7 +208,7 @@ fn execute_verify(args: &VerifyArgs) -> anyhow::Result<u8> {
     if differences.is_empty() {
         let manifest = manifest(&args.dir)?;
         let files = counted(manifest.files.len() as u64, "file");
-        let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
+        let size = size(&manifest);
         let articles =
             if args.deep { format!(", {} with this id", counted(manifest.articles, "article")) } else { String::new() };
         writeln!(out, "{dir}: {files}, {size}, as they were built{articles}\n  {}", visible_line(&manifest.id, 80))?;
@@ -407,14 +407,6 @@ fn memory(text: &str) -> Result<u64, String> {
     }
 }
 
-pub(super) fn build_new(args: &BuildArgs) -> anyhow::Result<u8> {
-    build_folder(&args.dir, None, &args.options)
-}
-
-pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
-    build_folder(&args.out, Some(&args.dir), &args.options)
-}
-
 /// Builds `dir` of the inputs, and before them of the corpus that they are added to.
 fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
     let tell = |text| say(text);
@@ -445,19 +437,28 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
     bar.finish_and_clear();
     let Built { manifest, notes } = built.map_err(|error| explain_build(&error, &args.from, &settings, &tell))?;
     say_left_out(&notes);
+    let line = args.json.then(|| json!({ "manifest": manifest, "left_out": notes }));
+    print_built(dir, &manifest, line)
+}
+
+/// Describes a corpus that was written, or prints the line that stands for it.
+fn print_built(dir: &Path, manifest: &Manifest, line: Option<Value>) -> anyhow::Result<u8> {
     let mut out = stdout().styled();
-    if args.json {
-        json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
+    if let Some(line) = line {
+        json_line(&mut out, &line)?;
         return Ok(failure::OK);
     }
-    write_manifest(&manifest, &mut out)?;
-    let dir = shell_word(&dir.display().to_string());
-    let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
+    write_manifest(manifest, &mut out)?;
+    let (dir, size) = (shell_word(&dir.display().to_string()), size(manifest));
     writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
     Ok(failure::OK)
 }
 
-pub(super) fn show_progress(bar: &Bar, progress: Progress) {
+fn size(manifest: &Manifest) -> String {
+    megabytes(manifest.files.values().map(|file| file.bytes).sum())
+}
+
+fn show_progress(bar: &Bar, progress: Progress) {
     bar.set_message(match progress {
         Progress::Reading(rows) => format!("reading, {}", counted(rows, "row")),
         Progress::Writing(done, all) => format!("writing, {} of {} articles", thousands(done), thousands(all)),
@@ -466,7 +467,7 @@ pub(super) fn show_progress(bar: &Bar, progress: Progress) {
     bar.tick();
 }
 
-pub(super) fn say_left_out(notes: &[String]) {
+fn say_left_out(notes: &[String]) {
     for note in notes {
         say(format_args!("left out: {note}"));
     }
@@ -528,7 +529,7 @@ fn freeze_date(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
+async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
     let FreezeArgs { dry_run, json, quiet, dir, .. } = args;
     let settings = FreezeSettings {
         dir: dir.clone(),
@@ -604,47 +605,26 @@ fn say_plan(plan: FreezePlan, site: &str, links: usize) {
     }
 }
 
-fn print_result(
-    dir: &std::path::Path,
-    built: &Built,
-    left_out: &BTreeSet<(LeftOut, String)>,
-    json: bool,
-) -> anyhow::Result<u8> {
+fn print_result(dir: &Path, built: &Built, left_out: &BTreeSet<(LeftOut, String)>, json: bool) -> anyhow::Result<u8> {
     let Built { manifest, notes } = built;
     for reason in LeftOut::ALL {
         let titles: Vec<&String> = left_out.iter().filter(|(of, _)| *of == reason).map(|(_, title)| title).collect();
         let named: Vec<String> =
             titles.iter().take(MAX_LISTED).map(|title| format!("`{}`", printable(title, 80))).collect();
-        if let Some(more) = titles.len().checked_sub(named.len()) {
-            let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
-            if !named.is_empty() {
-                say(format_args!("left out, {}: {}{more}", reason.words(), named.join(", ")));
-            }
+        let more = titles.len() - named.len();
+        let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
+        if !named.is_empty() {
+            say(format_args!("left out, {}: {}{more}", reason.words(), named.join(", ")));
         }
     }
     say_left_out(notes);
     if manifest.license.id == "unknown" {
         say("warning: the site does not say under which license its texts are");
     }
-    let mut out = stdout().styled();
-    if json {
-        let titles: Vec<_> =
-            left_out.iter().map(|(reason, title)| json!({ "title": title, "reason": reason })).collect();
-        json_line(&mut out, &json!({ "manifest": manifest, "left_out": titles, "notes": notes }))?;
-        return Ok(failure::OK);
-    }
-    write_manifest(manifest, &mut out)?;
-    let dir = shell_word(&dir.display().to_string());
-    writeln!(
-        out,
-        "wrote {dir}, {}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}",
-        megabytes(bytes(manifest))
-    )?;
-    Ok(failure::OK)
-}
-
-fn bytes(manifest: &Manifest) -> u64 {
-    manifest.files.values().map(|file| file.bytes).sum()
+    let title = |(reason, title): &(LeftOut, String)| json!({ "title": title, "reason": reason });
+    let titles = || left_out.iter().map(title).collect::<Vec<_>>();
+    let line = json.then(|| json!({ "manifest": manifest, "left_out": titles(), "notes": notes }));
+    print_built(dir, manifest, line)
 }
 
 #[cfg(test)]
