@@ -164,6 +164,44 @@ impl<G: Group> Typed<G> {
         let list = self.lists.iter().find(|(setting, _)| setting.name == name);
         list.map(|(_, values)| values.clone()).unwrap_or_default()
     }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        let settings = self.settings.iter().map(|assignment| assignment.setting);
+        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
+    }
+
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let one = self.settings.iter().filter(|assignment| assignment.setting.name == name);
+        let all = one.filter_map(|assignment| text(&assignment.value));
+        all.chain(self.list(name).iter().filter_map(text)).collect()
+    }
+
+    /// Gives a setting of the group a value; nothing where the group lacks it.
+    pub(super) fn set(&mut self, name: &str, text: &str) {
+        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
+        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
+        if G::LISTED.contains(&name) {
+            self.lists.push((setting, vec![value]));
+        } else {
+            self.settings.push(Assignment { setting, value, line: 0 });
+        }
+    }
+
+    pub(super) fn unset(&mut self, name: &str) {
+        self.settings.retain(|assignment| assignment.setting.name != name);
+        self.lists.retain(|(setting, _)| setting.name != name);
+    }
+
+    pub(super) fn models(&self) -> Vec<Value> {
+        self.list("model")
+    }
+
+    /// Flags that were typed and hold for each of several models.
+    pub(super) fn shared_by_models(&self) -> Vec<String> {
+        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
+        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
+    }
 }
 
 impl Typed<OfVariant> {
@@ -317,48 +355,6 @@ impl<G: Group> FromArgMatches for Typed<G> {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
-    }
-}
-
-impl<G: Group> Typed<G> {
-    pub(super) fn has(&self, name: &str) -> bool {
-        let settings = self.settings.iter().map(|assignment| assignment.setting);
-        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
-    }
-
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let one = self.settings.iter().filter(|assignment| assignment.setting.name == name);
-        let all = one.filter_map(|assignment| text(&assignment.value));
-        all.chain(self.list(name).iter().filter_map(text)).collect()
-    }
-
-    /// Gives a setting of the group a value; nothing where the group lacks it.
-    pub(super) fn set(&mut self, name: &str, text: &str) {
-        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
-        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
-        if G::LISTED.contains(&name) {
-            self.lists.push((setting, vec![value]));
-        } else {
-            self.settings.push(Assignment { setting, value, line: 0 });
-        }
-    }
-
-    pub(super) fn unset(&mut self, name: &str) {
-        self.settings.retain(|assignment| assignment.setting.name != name);
-        self.lists.retain(|(setting, _)| setting.name != name);
-    }
-}
-
-impl<G: Group> Typed<G> {
-    pub(super) fn models(&self) -> Vec<Value> {
-        self.list("model")
-    }
-
-    /// Flags that were typed and hold for each of several models.
-    pub(super) fn shared_by_models(&self) -> Vec<String> {
-        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
-        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
     }
 }
 

@@ -263,9 +263,7 @@ impl JudgeArgs {
             dry_run: self.dry_run,
         })
     }
-}
 
-impl JudgeArgs {
     /// Prices of the folder's own file are no base for a limit where they are below the known ones.
     fn refuse_low(&self, person: &UserConfig, models: &[String], prices: Option<&Path>) -> anyhow::Result<()> {
         let folder = person.defaults.get("prices").map(|given| &given.by);
