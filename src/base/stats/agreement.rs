@@ -146,7 +146,6 @@ impl Shares {
         f64::midpoint(self.rows[class], self.columns[class])
     }
 
-    /// The agreement expected by chance.
     fn expected(&self, chance: Chance) -> f64 {
         let classes = 0..self.cells.len();
         match chance {
@@ -215,7 +214,6 @@ impl Agreement {
     }
 }
 
-/// The pairs of each cluster.
 fn members(pairs: &[(usize, usize)], clusters: &[usize]) -> Vec<Vec<(usize, usize)>> {
     let mut members: Vec<Vec<(usize, usize)>> = Vec::new();
     for (pair, cluster) in pairs.iter().zip(clusters) {

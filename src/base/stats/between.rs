@@ -1,6 +1,6 @@
 //! How far several variants are apart on the same questions, beyond what a sample of questions makes of equal ones.
 
-use super::distributions::{beta_kernel, central_t, count, float, incomplete_beta};
+use super::distributions::{beta_kernel, central_t, count, float, halved, incomplete_beta};
 use super::{Interval, Sums};
 use serde::Serialize;
 
@@ -121,11 +121,8 @@ fn noncentrality(ratio: f64, freedom: [f64; 2], probability: f64) -> f64 {
     while !is_below(high) {
         (low, high) = (high, 2.0 * high);
     }
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        *(if is_below(middle) { &mut high } else { &mut low }) = middle;
-    }
-    f64::midpoint(low, high)
+    let (below, above) = halved(high, low, 60, is_below);
+    f64::midpoint(below, above)
 }
 
 /// The probability that noncentral F is at most `ratio`: a mixture of beta distributions by Poisson's.

@@ -1,6 +1,6 @@
 //! Intervals for the mean of values that lie in a known range, whatever their distribution.
 
-use super::distributions::{central_t, count, float};
+use super::distributions::{central_t, count, float, halved};
 use super::rng::SplitMix64;
 use super::{Interval, Sums};
 
@@ -150,11 +150,7 @@ impl Bets {
         if open == 0 {
             return 0.0;
         }
-        let (mut refuted, mut open) = (place(open - 1), place(open));
-        for _ in 0..HALVINGS {
-            let middle = f64::midpoint(refuted, open);
-            if self.refute_at_most(middle, chance) { refuted = middle } else { open = middle }
-        }
+        let (_, open) = halved(place(open - 1), place(open), HALVINGS, |mean| self.refute_at_most(mean, chance));
         // What is left of the last halving.
         if open < 1e-9 { 0.0 } else { open }
     }

@@ -126,7 +126,6 @@ fn hull(flips: Interval, padded: Interval, mean: f64) -> Interval {
 pub struct Reach {
     /// Units (questions, or clusters), and those of them that differ.
     pub units: usize,
-    /// Units that differ.
     pub differing: usize,
     /// With fewer units that differ, no difference can be shown.
     pub least: u64,

@@ -72,6 +72,15 @@ pub(super) fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
 
+/// Halves the way from a number that is inside to one that is not so often: the last of each.
+pub(super) fn halved(mut inside: f64, mut outside: f64, times: usize, is_inside: impl Fn(f64) -> bool) -> (f64, f64) {
+    for _ in 0..times {
+        let middle = f64::midpoint(inside, outside);
+        if is_inside(middle) { inside = middle } else { outside = middle }
+    }
+    (inside, outside)
+}
+
 const CONVERGED: f64 = 1e-16;
 
 /// Limit of its terms; it needs about the square root of the larger parameter.

@@ -24,7 +24,6 @@ pub struct McNemar {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquare {
     pub statistic: f64,
-    /// Degrees of freedom.
     pub freedom: u64,
     /// Probability of a statistic at least this large.
     pub p: f64,

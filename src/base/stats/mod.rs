@@ -5,7 +5,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `mean, interval, distributions` | means, intervals, distribution functions |
+//! | `interval, distributions` | means, intervals, distribution functions |
 //! | `exact, permutation, bootstrap, rng` | tests and resampling |
 //! | `bounded, sequential` | what holds for every distribution; rules that stop a run |
 //! | `decision, power` | the test that decides, corrections, and what it can show |
@@ -19,7 +19,6 @@ pub mod decision;
 pub mod distributions;
 pub mod exact;
 pub mod interval;
-pub mod mean;
 pub mod permutation;
 pub mod power;
 pub mod ppi;
@@ -32,8 +31,7 @@ pub use bootstrap::Bootstrap;
 pub use bounded::Moments;
 pub use decision::{Decision, Differences, Reach, Rule, benjamini_hochberg, bonferroni, holm};
 pub use exact::{CochranQ, McNemar, Wilcoxon, cochran_q, fisher_exact, wilcoxon};
-pub use interval::{Interval, clopper_pearson, independent_difference, wilson};
-pub use mean::{Mean, Sums, TTest, pearson};
+pub use interval::{Interval, Mean, Sums, TTest, clopper_pearson, independent_difference, pearson, wilson};
 pub use permutation::{Permutation, arms_permutation, permutation, permutation_resampled};
 pub use power::{Design, Needed, Spread, VarianceParts, least_differing, questions_needed, smallest_difference};
 pub use ppi::{Corrected, JudgedItem, LabelledPart, corrected, corrected_at_odds, corrected_difference};

@@ -1,6 +1,6 @@
 //! Permutation tests: sign flips of paired differences, arms within questions, and the intervals that such tests give.
 
-use super::distributions::{central_z, count, float};
+use super::distributions::{central_z, count, float, halved};
 use super::rng::SplitMix64;
 use super::{Interval, Sums};
 use serde::Serialize;
@@ -233,14 +233,7 @@ pub fn score_interval(only_a: u64, only_b: u64, n: u64, level: f64, p: f64) -> O
         let variance = (n * (2.0 * share_a + true_ * (1.0 - true_))).max(0.0);
         (b - a - n * true_).abs() / variance.sqrt()
     };
-    let end = |mut outside: f64| {
-        let mut inside = found;
-        for _ in 0..60 {
-            let middle = f64::midpoint(inside, outside);
-            if distance(middle) <= z { inside = middle } else { outside = middle }
-        }
-        inside
-    };
+    let end = |outside: f64| halved(found, outside, 60, |middle| distance(middle) <= z).0;
     let interval = Interval { low: end(-1.0), high: end(1.0) };
     Some(agreeing(interval, found, found.signum() * f64::MIN_POSITIVE, p < flip_chance(level)))
 }

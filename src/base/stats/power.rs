@@ -7,7 +7,7 @@
 //! one sample to the next, so the power is the mean of the power at each number, weighted by the binomial distribution.
 
 use super::Interval;
-use super::distributions::{beta_kernel, central_t, central_z, float, incomplete_beta, normal_quantile};
+use super::distributions::{beta_kernel, central_t, central_z, float, halved, incomplete_beta, normal_quantile};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -193,12 +193,7 @@ impl Design {
             Spread::Signs => 1.0,
             Spread::Normal => (0..20).map(|doubled| f64::from(1 << doubled)).find(|effect| shown(*effect))?,
         };
-        let (mut low, mut high) = (0.0, Some(most).filter(|most| shown(*most))?);
-        for _ in 0..50 {
-            let middle = f64::midpoint(low, high);
-            if shown(middle) { high = middle } else { low = middle }
-        }
-        Some(high)
+        Some(halved(Some(most).filter(|most| shown(*most))?, 0.0, 50, shown).0)
     }
 
     /// The fewest units that show the effect with this power; absent for an effect of 0, and beyond 10^12.

@@ -19,7 +19,6 @@ const FEW_ERRORS: usize = 5;
 /// Labels of a stratum below which it is not corrected, unless all of it is labelled.
 pub const FEW_LABELS: usize = 5;
 
-/// An item that a judge has measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgedItem {
     /// Items of one cluster, such as the episodes of one question, are not independent.

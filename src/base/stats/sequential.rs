@@ -3,6 +3,7 @@
 //! An e-process begins at 1 and, without a difference, exceeds `1/alpha` at *any* time with probability `alpha` at most
 //! (Ville 1939). Whoever stops at that value is wrong no more often than announced.
 
+use super::distributions::{count, float, halved};
 use super::interval::Interval;
 
 /// Nodes of the Gauss-Legendre rule over the bets. It is exact for polynomials up to degree 127: for 0/1 values, for so many
@@ -58,7 +59,7 @@ impl Betting {
 
     /// Mean of the differences; absent without questions.
     pub fn mean(&self) -> Option<f64> {
-        let n = super::distributions::float(super::distributions::count(self.differences.len()));
+        let n = float(count(self.differences.len()));
         (n > 0.0).then(|| self.differences.iter().sum::<f64>() / n)
     }
 
@@ -82,7 +83,7 @@ impl Betting {
         let mut sorted = self.differences.clone();
         sorted.sort_by(f64::total_cmp);
         let same = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq());
-        same.map(|same| (same[0], super::distributions::float(super::distributions::count(same.len())))).collect()
+        same.map(|same| (same[0], float(count(same.len())))).collect()
     }
 
     fn log_up(&self, values: &[(f64, f64)], m: f64) -> f64 {
@@ -111,12 +112,7 @@ fn crossing(from: f64, mean: f64, refuted: impl Fn(f64) -> bool) -> f64 {
     if !refuted(from) {
         return from;
     }
-    let (mut out, mut within) = (from, mean);
-    for _ in 0..HALVINGS {
-        let middle = out.midpoint(within);
-        *(if refuted(middle) { &mut out } else { &mut within }) = middle;
-    }
-    out
+    halved(from, mean, HALVINGS, refuted).0
 }
 
 /// Logarithm of the sum of these numbers, which are given by their logarithms.
@@ -138,7 +134,7 @@ fn log_sum(logs: impl IntoIterator<Item = f64>) -> f64 {
 
 /// Nodes and weights of the Gauss-Legendre rule on [0, 1], by Newton's method from the usual first guesses.
 fn gauss_legendre() -> Vec<(f64, f64)> {
-    let float = |k: usize| super::distributions::float(super::distributions::count(k));
+    let float = |k: usize| float(count(k));
     let n = float(NODES);
     // The Legendre polynomial of degree n at x and its derivative, by the recurrence over degrees.
     let polynomial = |x: f64| {
@@ -161,8 +157,9 @@ fn gauss_legendre() -> Vec<(f64, f64)> {
 }
 
 #[cfg(test)]
-#[expect(clippy::cast_precision_loss, reason = "small counts")]
 mod tests {
+    #![expect(clippy::cast_precision_loss, reason = "small counts")]
+
     use super::{Betting, gauss_legendre};
     use crate::base::stats::rng::SplitMix64;
 
