@@ -17,7 +17,6 @@ pub struct Decoding {
     pub top_p: f64,
     /// Upper bound of the completion's length, in the model's tokens; a budget for reasoning comes on top.
     pub max_tokens: u32,
-    /// Seed for servers that take one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// How much to reason; the model's own way if absent.
@@ -80,7 +79,6 @@ pub enum Reasoning {
 
 impl Reasoning {
     pub const LEVELS: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
-    /// What a text must be, in words.
     pub const EXPECTED: &str = "off, low, medium, high or a number of tokens from 1 to 1000000";
     /// Largest number of tokens. It is added to the limit of the answer, and no model reasons longer.
     pub const MAX_TOKENS: u32 = 1_000_000;
@@ -103,7 +101,6 @@ impl Reasoning {
         }
     }
 
-    /// Whether the model is to reason at all.
     pub fn is_on(self) -> bool {
         self != Self::Off
     }
@@ -200,19 +197,16 @@ impl RequestOptions {
         self.0 |= Self::bit(option);
     }
 
-    /// The options that are in both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The options that are in either.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The options that are not in `other`.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)

@@ -134,22 +134,15 @@ impl Cause {
 /// What a reason says about a completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The model's answer, even an empty one.
     Answer,
-    /// The model's answer so far.
     Paused,
-    /// Less than the model's whole answer.
     Short(Cause),
-    /// The server failed.
     Failed,
-    /// The provider does not say why.
     Unclear,
-    /// No reason was given.
     Unsaid,
 }
 
 impl Ending {
-    /// As the documentation's table has it.
     pub fn description(self) -> String {
         match self {
             Self::Answer => "answer".to_owned(),

@@ -24,23 +24,19 @@ pub const PROGRAM: &str = "agent";
 pub struct Manifest {
     /// Format version, [`MANIFEST_VERSION`]; always the first field.
     pub v: u32,
-    /// The variants, in full.
     pub variants: Vec<Variant>,
     /// Variants that were removed from the experiment after some of their episodes were run; these stay in the record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub retired: Vec<Variant>,
     /// How often each question is run under each variant, 1 or more.
     pub repeats: u32,
-    /// When the run stops by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopRule>,
     /// How many questions, from the first on, `stop_when` had looked at when the run was last started, without stopping there.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stop_looked: usize,
-    /// The experiment that the run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<ExperimentRecord>,
-    /// The dataset and what was selected from it.
     pub dataset: DatasetRecord,
     /// Version of the program that started the run.
     pub wikitrail: String,
@@ -116,17 +112,14 @@ pub struct LimitChange {
 }
 
 impl Manifest {
-    /// How often each question is run under a variant.
     pub fn repeats_of(&self, variant: &Variant) -> u32 {
         variant.repeats.unwrap_or(self.repeats)
     }
 
-    /// Episodes that a variant is to have.
     pub fn planned(&self, variant: &Variant) -> usize {
         self.dataset.selected.saturating_mul(self.repeats_of(variant) as usize)
     }
 
-    /// Episodes that all variants are to have.
     pub fn planned_in_all(&self) -> usize {
         self.variants.iter().fold(0, |sum, variant| sum.saturating_add(self.planned(variant)))
     }
@@ -136,7 +129,6 @@ impl Manifest {
         !self.logs.is_empty() || self.is_of("import")
     }
 
-    /// Whether this command started it.
     fn is_of(&self, command: &str) -> bool {
         self.command_line.get(1).is_some_and(|word| word == command)
     }
@@ -149,12 +141,10 @@ impl Manifest {
         self.is_of("run").then(|| format!("wikitrail run --out {} --resume", shell_word(&folder.display().to_string())))
     }
 
-    /// The names of the variants as tables show them.
     pub(crate) fn short_names(&self) -> ShortNames {
         ShortNames::of(self.variants.iter().map(|variant| variant.name.as_str()))
     }
 
-    /// Whether its episodes branch off those of another run.
     pub fn is_branch(&self) -> bool {
         self.is_of("branch")
     }
@@ -176,9 +166,7 @@ pub struct ExperimentRecord {
     pub name: String,
     /// The file as it was named on the command line; its text is stored beside the manifest.
     pub path: String,
-    /// SHA-256 of the file's text.
     pub sha256: String,
-    /// The pairs of variants that are compared.
     #[serde(flatten)]
     pub pairs: Pairs,
     /// Names of the datasets where there are several: each has a run in a folder of that name, side by side.
@@ -206,7 +194,6 @@ pub struct DatasetRecord {
     /// The file of ids as it was named; absent in runs from before it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ids_file: Option<String>,
-    /// Questions selected.
     pub selected: usize,
 }
 
@@ -245,12 +232,10 @@ pub struct Variant {
     pub protocol_version: u32,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
-    /// Prompting method, such as `react`.
     pub method: String,
     /// How a vote is held; absent for methods that do not vote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voting: Option<Voting>,
-    /// Whether a direct method is shown the gold paragraphs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oracle_context: bool,
     /// `null` where another program did not say it.
@@ -275,7 +260,6 @@ pub struct Variant {
     /// Order of the exemplars, `reversed` or `shuffled`; absent where it is the file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exemplar_order: Option<String>,
-    /// Seed of the order `shuffled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exemplar_seed: Option<u64>,
     /// Label before the question, `Question` or `Claim`.
@@ -359,7 +343,6 @@ impl DecodingRecord {
 pub struct LogRecord {
     /// The file as it was named on the command line.
     pub path: String,
-    /// SHA-256 of its bytes.
     pub sha256: String,
     /// Name of the variant that its answers are.
     pub variant: String,
@@ -369,7 +352,6 @@ pub struct LogRecord {
     /// Episodes that it planned, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<usize>,
-    /// Samples that it has.
     pub samples: usize,
     /// What it says of the task, the solver and the settings, as it has them.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -432,7 +414,6 @@ pub struct PriceRecord {
     /// The day for which it is said, `YYYY-MM-DD`; absent for a price that was typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
-    /// The page that says it, where one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -514,14 +495,11 @@ const FOOTNOTES: &str = "+footnotes";
 /// What an endpoint is recorded with whose model continues the label that a prompt ends in.
 const PREFILL: &str = "+prefill";
 
-/// Where pages come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WikiKind {
     /// A folder: `corpus:DIR`.
     Corpus,
-    /// A site's API.
     Api,
-    /// A site's pages.
     Html,
     /// A server of passages: `retriever:URL`.
     Retriever,
@@ -534,7 +512,6 @@ pub enum WikiKind {
 pub struct WikiName<'a> {
     /// The source as a setting names it.
     pub name: &'a str,
-    /// What it is.
     pub kind: WikiKind,
     /// Whether it keeps footnote marks. Only sites do.
     pub footnotes: bool,
@@ -559,7 +536,6 @@ impl<'a> WikiName<'a> {
         Self { name, kind, footnotes }
     }
 
-    /// Whether pages come from a site.
     pub fn is_site(self) -> bool {
         matches!(self.kind, WikiKind::Api | WikiKind::Html)
     }

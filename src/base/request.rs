@@ -28,7 +28,6 @@ pub struct Request {
 /// A request of another program, whose answer is kept as the server wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forwarded {
-    /// Whether the program asked for a stream.
     pub stream: bool,
     /// Headers that say how the body is meant, such as `anthropic-beta`, in lower case.
     pub headers: Vec<(String, String)>,
@@ -64,7 +63,6 @@ pub struct Message {
     pub role: Role,
     /// What is said. Shared, because a conversation is sent again at every step.
     pub content: Arc<str>,
-    /// The functions that the model calls in this message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<FunctionCall>,
     /// The id of the call that this message of a tool's answers.
@@ -121,7 +119,6 @@ impl Message {
     }
 }
 
-/// Who speaks in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -144,7 +141,6 @@ pub struct Completion {
     pub reasoning: Option<String>,
     /// Why the server stopped (`stop`, `length`, …), where it says so.
     pub finish_reason: Option<String>,
-    /// Tokens used, where the server counts them.
     pub usage: Option<Usage>,
     /// Time from the first attempt's start to the last one's end, waiting included, in milliseconds.
     pub latency_ms: u64,
@@ -152,7 +148,6 @@ pub struct Completion {
     pub attempts: u32,
     /// Whether the answer came from a store instead of a server.
     pub cached: bool,
-    /// The functions that the model calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<FunctionCall>,
     /// The reply as its provider wrote it, where that has to be sent back.
@@ -194,7 +189,6 @@ pub struct Usage {
     /// How many of the prompt's tokens the provider kept for later requests, where it asks another price for that.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache_write_tokens: u64,
-    /// How many of the completion's tokens were reasoning.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reasoning_tokens: u64,
     /// Tokens of which another program does not say whether they are of prompts or of completions; in neither of these.
@@ -300,7 +294,6 @@ impl Prompt {
         }
     }
 
-    /// The prompt as `text`, or its `messages`.
     pub fn to_json(&self) -> (&'static str, serde_json::Value) {
         match self {
             Self::Text { .. } => ("text", serde_json::json!(self.to_text())),

@@ -45,12 +45,10 @@ impl ShortNames {
         Self(pairs)
     }
 
-    /// The short form of a name.
     pub fn of_name<'a>(&'a self, whole: &'a str) -> &'a str {
         self.0.iter().find(|(name, _)| name == whole).map_or(whole, |(_, short)| short)
     }
 
-    /// The name that this short form stands for.
     pub fn whole<'a>(&'a self, typed: &'a str) -> &'a str {
         self.0.iter().find(|(_, short)| short == typed).map_or(typed, |(whole, _)| whole)
     }

@@ -83,7 +83,6 @@ pub struct ToolCall {
 /// Who answers a [`ToolCall`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Reply {
-    /// The Wikipedia tool.
     #[default]
     Tool,
     /// The agent's system itself, with this text: an unknown tool, arguments that cannot be read.
@@ -127,7 +126,6 @@ impl Tool {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Functions {
     pub list: Vec<Function>,
-    /// Whether the model must call one.
     pub required: bool,
     /// Whether one reply may hold several calls.
     pub parallel: bool,
@@ -173,7 +171,6 @@ impl FunctionCall {
         serde_json::from_str(&self.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
     }
 
-    /// The call in the form of `OpenAI`'s chat completions.
     pub fn openai(&self) -> Value {
         let Self { id, name, arguments } = self;
         json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } })
@@ -200,7 +197,6 @@ impl Verbatim {
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const WIDTH: u32 = 4;
 const RADIX: u32 = 36;
-/// How many numbers there are.
 const NUMBERS: usize = (RADIX as usize).pow(WIDTH);
 const EXEMPLAR: char = 'x';
 const CONVERSATION: char = 'c';

@@ -82,9 +82,7 @@ fn yes() -> bool {
     true
 }
 
-/// A text in a record.
 pub trait Text {
-    /// Its length in bytes.
     fn length(&self) -> usize;
 }
 
@@ -161,18 +159,15 @@ pub struct Step<S = String> {
     pub calls: Vec<Call<S>>,
 }
 
-/// One model call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Call<S = String> {
     /// SHA-256 of the exact prompt; empty where another program does not say it.
     pub prompt_sha256: S,
     /// Its length in characters.
     pub prompt_chars: usize,
-    /// The stop sequences of the request.
     pub stop: Vec<S>,
     /// The completion, cut before the first stop.
     pub completion: S,
-    /// The functions that the model called, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<FunctionCall>,
     /// The reply as its provider wrote it, where that has to be sent back.
@@ -197,9 +192,7 @@ pub struct Call<S = String> {
     pub started_at: Option<S>,
     /// Time the call took, waiting included, in milliseconds.
     pub latency_ms: u64,
-    /// How often the request was sent.
     pub attempts: u32,
-    /// Whether the answer came from a store.
     pub cached: bool,
     /// Whether it was copied from the episode that this one branches off: nothing was sent, and nothing is paid for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -408,7 +401,6 @@ impl Repair {
 }
 
 impl Call {
-    /// The record of a request and its completion.
     pub fn of(request: &Request, completion: Completion) -> Self {
         Self {
             cause: completion.shortfall(),
@@ -470,7 +462,6 @@ impl Call {
         self.cause.or_else(|| Cause::of_finish(self.finish_reason.as_deref()?))
     }
 
-    /// Whether the model reasoned and wrote nothing.
     pub fn is_reasoning_only(&self) -> bool {
         self.reasoning.is_some() && self.completion.trim().is_empty()
     }
@@ -506,20 +497,6 @@ impl<S> Trajectory<S> {
     }
 }
 
-#[cfg(test)]
-impl Trajectory {
-    /// What does not depend on the time.
-    #[must_use]
-    pub fn without_times(mut self) -> Self {
-        (self.started_at, self.wall_ms) = (String::new(), 0);
-        for step in &mut self.steps {
-            (step.tool_started_at, step.tool_ms) = (None, None);
-            step.calls.iter_mut().for_each(|call| call.started_at = None);
-        }
-        self
-    }
-}
-
 impl<S: Text> Trajectory<S> {
     /// Whether we ran it: other programs' episodes do not say when they began, have no steps, or other tools.
     fn is_own(&self) -> bool {
@@ -546,13 +523,10 @@ impl<S: Text> Trajectory<S> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A model answered.
     Call(Call),
-    /// The Wikipedia tool answered.
     Tool(ToolAnswer),
 }
 
-/// A use of the Wikipedia tool and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolAnswer {
     pub tool: Tool,
@@ -594,7 +568,6 @@ impl Paid {
         Self { calls: 1, uncounted: u64::from(call.usage.is_none()), usage }
     }
 
-    /// What is left without `other`.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self {
@@ -618,7 +591,6 @@ impl AddAssign for Paid {
 pub struct Branch {
     /// The run's folder, as it was named.
     pub run: String,
-    /// The key of the episode.
     pub key: String,
     pub variant: String,
     pub id: String,
@@ -638,9 +610,7 @@ pub struct Branch {
 pub struct BranchEdit {
     /// `thought`, `action`, `observation`, `prompt`, `model`, `protocol`, `formatting`, or several joined by `+`.
     pub part: String,
-    /// SHA-256 of the text.
     pub sha256: String,
-    /// What was put there.
     pub text: String,
 }
 
@@ -686,7 +656,6 @@ pub struct RebuiltPrompt {
     pub sample: Option<u32>,
     /// Which call of the step, from 1.
     pub call: usize,
-    /// The digest that was recorded.
     pub prompt_sha256: String,
     /// The request; absent where the replay does not get that far.
     pub request: Option<Request>,
@@ -720,8 +689,21 @@ impl RebuiltPrompt {
 
 #[cfg(test)]
 mod tests {
-    use super::SentBody;
+    use super::{SentBody, Trajectory};
     use serde_json::{Map, Value, json};
+
+    impl Trajectory {
+        /// What does not depend on the time.
+        #[must_use]
+        pub fn without_times(mut self) -> Self {
+            (self.started_at, self.wall_ms) = (String::new(), 0);
+            for step in &mut self.steps {
+                (step.tool_started_at, step.tool_ms) = (None, None);
+                step.calls.iter_mut().for_each(|call| call.started_at = None);
+            }
+            self
+        }
+    }
 
     fn body(value: Value) -> Map<String, Value> {
         serde_json::from_value(value).expect("an object")
