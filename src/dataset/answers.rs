@@ -99,7 +99,7 @@ fn row(record: &Record, answers: &str) -> Result<AnswerRow, Fault> {
         return Err(Fault { field: "id".to_owned(), problem: "missing, and there is no `question`".to_owned() });
     }
     let given = record.get(answers).map(|value| answer(answers, value)).transpose()?;
-    let confidence = number(record, "confidence", "a number from 0 to 1")?;
+    let confidence = number(record, "confidence", "a number from 0 to 1", 1.0)?;
     let cost = if record.get("cost").is_some() { "cost" } else { "cost_usd" };
     Ok(AnswerRow {
         line: record.place.line,
@@ -109,15 +109,9 @@ fn row(record: &Record, answers: &str) -> Result<AnswerRow, Fault> {
         answer: given.filter(|answer| !answer.trim().is_empty()),
         steps: record.get("steps").map(steps).transpose()?.flatten(),
         usage: usage(record)?,
-        cost_usd: number(record, cost, "US dollars, 0 or more")?,
+        cost_usd: number(record, cost, "US dollars, 0 or more", f64::MAX)?,
         wall_ms: count(record, "wall_ms")?,
-        confidence: confidence
-            .map(
-                |value| {
-                    if value <= 1.0 { Ok(value) } else { Err(expected(record, "confidence", "a number from 0 to 1")) }
-                },
-            )
-            .transpose()?,
+        confidence,
         error: record.optional_string("error")?.filter(|error| !error.trim().is_empty()),
     })
 }
@@ -130,22 +124,22 @@ fn expected(record: &Record, field: &str, what: &str) -> Fault {
     Fault::expected(field, what, record.get(field).unwrap_or(&Value::Null))
 }
 
-/// A number that is not negative; absent if the cell is empty or `nan`.
-fn number(record: &Record, field: &str, what: &str) -> Result<Option<f64>, Fault> {
+/// A number from 0 to `most`; absent if the cell is empty or `nan`.
+fn number(record: &Record, field: &str, what: &str, most: f64) -> Result<Option<f64>, Fault> {
     let number = match record.get(field) {
         None => return Ok(None),
         Some(Value::String(cell)) if cell.trim().is_empty() || is_nan(cell) => return Ok(None),
         Some(Value::String(cell)) => cell.trim().parse().ok(),
         Some(value) => value.as_f64(),
     };
-    let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
+    let number = number.filter(|number: &f64| (0.0..=most).contains(number));
     number.map(Some).ok_or_else(|| expected(record, field, what))
 }
 
 /// The same for a whole number; spreadsheets and pandas write `12.0` for 12.
 fn count(record: &Record, field: &str) -> Result<Option<u64>, Fault> {
     const WHAT: &str = "a whole number from 0";
-    let Some(number) = number(record, field, WHAT)? else { return Ok(None) };
+    let Some(number) = number(record, field, WHAT, MAX_COUNT)? else { return Ok(None) };
     whole(number).map(Some).ok_or_else(|| expected(record, field, WHAT))
 }
 

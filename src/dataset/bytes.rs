@@ -13,7 +13,6 @@ use std::path::Path;
 
 /// Most bytes of a file, and most bytes that a packed one may unpack to; the largest known dataset has two thirds of it.
 pub(super) const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
 
 /// The bytes of a file, packed or not. What can be no dataset is not read to its end.

@@ -143,7 +143,6 @@ impl DatasetError {
     }
 }
 
-/// The column that was probably meant.
 fn suggestion(wanted: &str, found: &[String]) -> String {
     let near = closest(wanted, found.iter().map(String::as_str));
     near.map(|near| format!(" (did you mean `{}`?)", crate::base::excerpt(near))).unwrap_or_default()

@@ -155,7 +155,6 @@ const LIKE_ANSWERS: [&str; 4] = ["answer", "gold", "label", "target"];
 /// A table or records without answers, under whatever name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithoutAnswers {
-    /// `column` or `key`.
     what: &'static str,
     /// Columns or keys that nothing is read from, in the file's order.
     unused: Vec<String>,
