@@ -10,7 +10,6 @@
 //! | `say`, `output_file` | messages, input from a terminal, output files |
 //! | `failure` | exit codes and hints |
 //! | `docs` | help: `docs`, `man`, `completions`, examples |
-//! | `threads` | the threads that commands run on |
 
 mod annotate;
 mod ask;
@@ -41,16 +40,20 @@ mod score;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
-mod threads;
 mod wiki;
 
 use crate::analysis::report::console::stdout;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use failure::Failure;
 use flags::{Resumable as _, explicit_args};
 use say::say;
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
 
 /// Question answering agents over Wikipedia: run, record, score, export.
 #[derive(Debug, Parser)]
@@ -156,7 +159,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return not_parsed(&error),
     };
-    let result = threads::runtime(event_loops(&cli.command)).and_then(|runtime| {
+    let result = runtime(event_loops(&cli.command)).and_then(|runtime| {
         let result = runtime.block_on(dispatch(cli.command));
         // Only pages that are still being parsed can be left.
         runtime.shutdown_background();
@@ -208,6 +211,56 @@ fn event_loops(command: &Command) -> usize {
         Command::Serve(_) => processors,
         _ => processors.div_ceil(2),
     }
+}
+
+/// Threads for work that blocks, such as writing and reading pages, that are started at once and stay. More are started when
+/// there is more to do. Where that fails, for lack of memory or by a limit, work waits for one of these; without them it would
+/// wait for ever.
+const BLOCKING: usize = 4;
+/// Memory of a thread's stack, in bytes.
+const STACK: usize = 2 << 20;
+const STAYS: Duration = Duration::from_hours(24 * 365);
+/// How long a thread may take to start.
+const START: Duration = Duration::from_secs(30);
+
+/// The runtime, with as many threads for waiting tasks.
+fn runtime(loops: usize) -> anyhow::Result<Runtime> {
+    // It panics where one of its own cannot be started.
+    let started = rehearse(loops + BLOCKING).and_then(|()| {
+        let mut builder = Builder::new_multi_thread();
+        builder.worker_threads(loops).thread_stack_size(STACK).thread_keep_alive(STAYS).enable_all().build()
+    });
+    started.and_then(|runtime| warm(&runtime).map(|()| runtime)).map_err(|error| {
+        Failure::unexpected(
+            format!("cannot start {} threads: {error}", loops + BLOCKING),
+            "allow more memory or processes: see `ulimit -v` and `ulimit -u`",
+        )
+    })
+}
+
+fn rehearse(count: usize) -> io::Result<()> {
+    let gate = Mutex::new(());
+    std::thread::scope(|scope| {
+        let _closed = gate.lock();
+        let wait = || drop(gate.lock());
+        (0..count).try_for_each(|_| std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, wait).map(drop))
+    })
+}
+
+/// Has the runtime start its threads for work that blocks.
+fn warm(runtime: &Runtime) -> io::Result<()> {
+    let gate = Arc::new(Mutex::new(()));
+    let _closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+    let (started, all) = mpsc::channel();
+    for _ in 0..BLOCKING {
+        let (gate, started) = (Arc::clone(&gate), started.clone());
+        runtime.spawn_blocking(move || {
+            // Nobody waits any more if another one did not start.
+            let _ = started.send(());
+            drop(gate.lock());
+        });
+    }
+    (0..BLOCKING).try_for_each(|_| all.recv_timeout(START).map_err(io::Error::other))
 }
 
 async fn dispatch(command: Command) -> anyhow::Result<u8> {
