@@ -4,15 +4,13 @@ use super::failure::{self, Failure};
 use super::flags::options;
 use super::output_file::json_line;
 use crate::analysis::report::console::stdout;
+use crate::base::bounded::{read_line, too_long};
 use crate::base::json_error;
 use crate::prompting::protocol::Parsed;
 use crate::runner::find_protocol;
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead, BufReader, Read as _, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-
-/// Longest line that is read, in bytes: 64 MiB. A reply has a few kilobytes.
-const MAX_LINE: u64 = 64 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -69,13 +67,12 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
     };
     let mut text = Vec::new();
     for number in 1.. {
-        text.clear();
-        let read = input.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut text)?;
-        if read == 0 {
+        let length = read_line(&mut input, &mut text)?;
+        if length == 0 {
             break;
         }
-        if read as u64 > MAX_LINE {
-            return Err(bad(number, "the line is longer than 64 MiB"));
+        if let Some(why) = too_long(&text, length) {
+            return Err(bad(number, &format!("the line is {why}")));
         }
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;

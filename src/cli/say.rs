@@ -27,15 +27,14 @@ pub(super) fn say_wrapped(message: impl Display) {
 pub(super) enum Lines {
     /// A person types them at this prompt. The editor is absent while one is being typed.
     Typed(Option<DefaultEditor>, &'static str),
-    /// They come from a file or a program.
-    Piped(InputLines<Stdin>),
+    Piped(BufReader<Stdin>),
 }
 
 impl Lines {
     /// Those of standard input; `how` is said to a person at a terminal.
     pub(super) fn new(prompt: &'static str, how: &str) -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() {
-            return Ok(Self::Piped(InputLines::new(tokio::io::stdin())));
+            return Ok(Self::Piped(BufReader::new(tokio::io::stdin())));
         }
         say(how);
         Ok(Self::Typed(Some(DefaultEditor::new()?), prompt))
@@ -45,7 +44,7 @@ impl Lines {
         match self {
             Self::Typed(editor, prompt) => typed_line(editor, prompt).await,
             Self::Piped(lines) => loop {
-                match lines.next().await? {
+                match input_line(lines).await? {
                     None => return Ok(None),
                     Some(InputLine::Text(line)) => return Ok(Some(line)),
                     Some(InputLine::Bad { message, .. }) => say(format_args!("error: {message}")),
@@ -67,41 +66,32 @@ pub(super) enum InputLine {
     Bad { class: &'static str, message: &'static str },
 }
 
-pub(super) struct InputLines<R> {
-    input: BufReader<R>,
+/// The next line of input; nothing at its end.
+pub(super) async fn input_line(input: &mut BufReader<impl AsyncRead + Unpin>) -> std::io::Result<Option<InputLine>> {
+    let mut bytes = Vec::new();
+    if piece(input, &mut bytes).await? == 0 {
+        return Ok(None);
+    }
+    if bytes.len() > MAX_LINE {
+        while bytes.last() != Some(&b'\n') {
+            bytes.clear();
+            if piece(input, &mut bytes).await? == 0 {
+                break;
+            }
+        }
+        return Ok(Some(InputLine::Bad { class: "length", message: "the line is longer than 1 MiB" }));
+    }
+    Ok(Some(match String::from_utf8(bytes) {
+        Ok(text) => {
+            let text = text.strip_suffix('\n').unwrap_or(&text);
+            InputLine::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
+        }
+        Err(_) => InputLine::Bad { class: "encoding", message: "the line is not UTF-8" },
+    }))
 }
 
-impl<R: AsyncRead + Unpin> InputLines<R> {
-    pub(super) fn new(input: R) -> Self {
-        Self { input: BufReader::new(input) }
-    }
-
-    pub(super) async fn next(&mut self) -> std::io::Result<Option<InputLine>> {
-        let mut bytes = Vec::new();
-        if self.piece(&mut bytes).await? == 0 {
-            return Ok(None);
-        }
-        if bytes.len() > MAX_LINE {
-            while bytes.last() != Some(&b'\n') {
-                bytes.clear();
-                if self.piece(&mut bytes).await? == 0 {
-                    break;
-                }
-            }
-            return Ok(Some(InputLine::Bad { class: "length", message: "the line is longer than 1 MiB" }));
-        }
-        Ok(Some(match String::from_utf8(bytes) {
-            Ok(text) => {
-                let text = text.strip_suffix('\n').unwrap_or(&text);
-                InputLine::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
-            }
-            Err(_) => InputLine::Bad { class: "encoding", message: "the line is not UTF-8" },
-        }))
-    }
-
-    async fn piece(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-        (&mut self.input).take(MAX_LINE as u64 + 1).read_until(b'\n', bytes).await
-    }
+async fn piece(input: &mut BufReader<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+    input.take(MAX_LINE as u64 + 1).read_until(b'\n', bytes).await
 }
 
 /// The next line that a person types; nothing at the end. The editor is absent while a line is being typed.
@@ -133,15 +123,16 @@ pub(super) async fn typed_line(
 
 #[cfg(test)]
 mod tests {
-    use super::{InputLine, InputLines, MAX_LINE};
+    use super::{InputLine, MAX_LINE, input_line};
+    use tokio::io::BufReader;
 
     #[tokio::test]
     async fn bad_lines_do_not_stop_the_good_ones() {
         let long = "x".repeat(3 * MAX_LINE);
         let input = [b"a\r\n\n\xff\n".as_slice(), long.as_bytes(), b"\nlast"].concat();
-        let mut lines = InputLines::new(input.as_slice());
+        let mut lines = BufReader::new(input.as_slice());
         let mut read = Vec::new();
-        while let Some(line) = lines.next().await.expect("memory does not fail") {
+        while let Some(line) = input_line(&mut lines).await.expect("memory does not fail") {
             read.push(line);
         }
         let kinds = read.iter().map(|line| match line {

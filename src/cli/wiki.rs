@@ -4,7 +4,7 @@ use super::config;
 use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
 use super::output_file::json_line;
-use super::say::{InputLine, InputLines, say, typed_line};
+use super::say::{InputLine, input_line, say, typed_line};
 use crate::base::Tool;
 use crate::base::text::{counted, visible_line};
 use crate::runner::one_agent;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::io::{IsTerminal as _, Write};
 use std::ops::ControlFlow::{self, Break, Continue};
 use std::sync::Arc;
-use tokio::io::AsyncRead;
+use tokio::io::{AsyncRead, BufReader};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -176,9 +176,9 @@ async fn run_plain(
     out: &mut impl Write,
     start: impl Fn() -> Session,
 ) -> anyhow::Result<()> {
-    let mut lines = InputLines::new(input);
+    let mut lines = BufReader::new(input);
     let mut session = start();
-    while let Some(line) = lines.next().await? {
+    while let Some(line) = input_line(&mut lines).await? {
         match line {
             InputLine::Text(line) if line.trim().is_empty() => {}
             InputLine::Text(line) => {
@@ -306,9 +306,9 @@ async fn run_script(
     out: &mut impl Write,
     start: impl Fn() -> Session,
 ) -> anyhow::Result<()> {
-    let mut lines = InputLines::new(input);
+    let mut lines = BufReader::new(input);
     let mut session = start();
-    while let Some(line) = lines.next().await? {
+    while let Some(line) = input_line(&mut lines).await? {
         let error = match line {
             InputLine::Text(text) if text.trim() == "reset" => {
                 session = start();
