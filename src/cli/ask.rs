@@ -49,7 +49,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn execute(mut args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-    if !args.recording.is_replay() {
+    if !args.recording.replay.is_some() {
         let person = config::person()?;
         let mut taking = DefaultsResolver::of(&person);
         taking.settings(&mut args.variant, None, args.prices.is_some())?;
@@ -106,7 +106,7 @@ impl<'a> Talk<'a> {
         if let Some(bytes) = saved.as_ref().and_then(Appender::dropped) {
             say(format_args!("note: dropped {} of a torn last line", counted(bytes, "byte")));
         }
-        let hints = Arc::new(Hints::over(Arc::clone(&one.agent.model)));
+        let hints = Arc::new(Hints { model: Arc::clone(&one.agent.model), last: Mutex::new(None) });
         one.agent.model = Arc::<Hints>::clone(&hints);
         Ok(Self {
             args,
@@ -129,7 +129,10 @@ impl<'a> Talk<'a> {
             saved.append([&trajectory])?;
         }
         let measured = trajectory.outcome != Outcome::NotMeasured;
-        let out = if self.args.json || !measured { screen.close()? } else { screen.end(&trajectory)? };
+        if measured && !self.args.json {
+            screen.print(|live| live.end(&trajectory));
+        }
+        let out = screen.close()?;
         if self.args.json {
             json_line(out, &trajectory)?;
             out.flush()?;
@@ -200,10 +203,6 @@ struct Hints {
 }
 
 impl Hints {
-    fn over(model: Arc<dyn Model>) -> Self {
-        Self { model, last: Mutex::new(None) }
-    }
-
     fn take(&self) -> Option<String> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -238,12 +237,6 @@ struct Inner<'a, W> {
 impl<'a, W: Write + Send> Screen<'a, W> {
     fn new(question: &str, view: View, out: &'a mut W) -> Self {
         Self(Mutex::new(Inner { live: Live::new(question, view), out, failed: None }))
-    }
-
-    /// Prints how the episode ended, and gives the output back.
-    fn end(self, trajectory: &Trajectory) -> io::Result<&'a mut W> {
-        self.print(|live| live.end(trajectory));
-        self.close()
     }
 
     /// Ends a line that has begun, and gives the output back.

@@ -220,7 +220,7 @@ async fn run_arms(
 fn experiment(args: &Args, branching: &Branching, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
     let Some(mut started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run").into()) };
     let person = config::person()?;
-    let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset().to_owned());
+    let (typed, explicit, named) = (ExplicitArgs::default(), started.explicit.clone(), started.dataset.clone());
     let question = Question {
         origin: Origin::Found(&run.path),
         typed: &typed,

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+/// Characters of a value that are shown.
 const LONGEST: usize = 300;
 /// A model of each provider, for the name of its key's variable.
 const PROVIDERS: [&str; 3] = ["openai:m", "anthropic:m", "gemini:m"];
@@ -36,10 +37,6 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-fn given_values<'p>(person: &'p UserConfig, setting: &DefaultSetting) -> Vec<&'p Given> {
-    person.defaults.all(setting.name).collect()
-}
-
 /// Where keys are read from, and whether something is there. Never the key.
 fn keys() -> impl Iterator<Item = (&'static str, bool)> {
     let names = PROVIDERS.iter().filter_map(|model| key_variable(model));
@@ -49,7 +46,7 @@ fn keys() -> impl Iterator<Item = (&'static str, bool)> {
 fn to_json(person: &UserConfig) -> Value {
     let given = |given: &Given| json!({"value": given.value, "from": given.by.to_string(), "allowed": person.defaults.allows(given)});
     let setting = |setting: &DefaultSetting| {
-        let all = given_values(person, setting);
+        let all = person.defaults.all(setting.name).collect::<Vec<&Given>>();
         let built_in = Some(setting.built_in).filter(|text| !text.is_empty());
         let mut shown = match all.first() {
             Some(first) => given(first),
@@ -71,7 +68,7 @@ fn to_json(person: &UserConfig) -> Value {
 fn text(person: &UserConfig) -> String {
     let mut rows: Vec<[String; 3]> = vec![["setting", "value", "from"].map(str::to_owned)];
     for setting in &DEFAULTS {
-        let all = given_values(person, setting);
+        let all = person.defaults.all(setting.name).collect::<Vec<&Given>>();
         if all.is_empty() {
             let built_in = if setting.built_in.is_empty() { "–" } else { setting.built_in };
             rows.push([setting.name.to_owned(), built_in.to_owned(), "default".to_owned()]);
@@ -105,8 +102,6 @@ fn text(person: &UserConfig) -> String {
         |[name, value, from]: &[String; 3]| format!("{name:first$}  {value:second$}  {from}").trim_end().to_owned();
     rows.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
 }
-
-const LONGEST_VALUE: usize = 300;
 
 /// Reads the person's settings, and warns of variables that are nearly one of ours.
 pub(super) fn person() -> anyhow::Result<UserConfig> {
@@ -161,7 +156,7 @@ impl<'d> DefaultsResolver<'d> {
     fn take(&mut self, given: &'d Given) -> anyhow::Result<String> {
         if !self.confirmed && !self.own.allows(given) {
             let flag = given.setting.flag.unwrap_or(given.setting.name);
-            let value = visible_line(&given.value, LONGEST_VALUE);
+            let value = visible_line(&given.value, LONGEST);
             let message =
                 format!("{flag} {value} is named by {} alone, which may have come from somebody else", given.by);
             let hint = match given.setting.name {
@@ -228,7 +223,7 @@ impl<'d> DefaultsResolver<'d> {
         for given in &self.taken {
             if let GivenBy::Folder(..) = given.by {
                 let flag = given.setting.flag.unwrap_or(given.setting.name);
-                say(format_args!("note: {flag} {}, from {}", visible_line(&given.value, LONGEST_VALUE), given.by));
+                say(format_args!("note: {flag} {}, from {}", visible_line(&given.value, LONGEST), given.by));
             }
         }
     }
@@ -275,7 +270,7 @@ pub(super) fn complete<A: ApplyDefaults>(
     let before = args.clone();
     let (stored, instead) = match (&manifest, folder) {
         (Some(manifest), Some(folder)) => {
-            let shown = visible_line(&folder.display().to_string(), LONGEST_VALUE);
+            let shown = visible_line(&folder.display().to_string(), LONGEST);
             (
                 Defaults::of_run(&shown, &manifest.defaults),
                 format!("`{shown}` goes on with the settings that it was started with"),
@@ -296,7 +291,7 @@ pub(super) fn complete<A: ApplyDefaults>(
     // What it would take by itself is only compared.
     if before.clone().take(&mut others).is_ok() {
         for given in others.taken.iter().filter(|given| taken.get(given.setting.name) != Some(&given.value)) {
-            let value = visible_line(&given.value, LONGEST_VALUE);
+            let value = visible_line(&given.value, LONGEST);
             say(format_args!("note: {instead}; not used: {} {value}, from {}", given.setting.name, given.by));
         }
     }

@@ -496,14 +496,11 @@ pub(super) fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
     Ok(None)
 }
 
-/// The manifests of all runs in a folder, as far as they can be read.
-pub(super) fn all_recorded(out: &Path) -> Vec<Manifest> {
-    crate::analysis::results::runs_at(out).filter_map(|folder| folder.manifest().ok()).collect()
-}
-
 pub(super) fn known_inputs(person: &UserConfig, folder: Option<&Path>) -> Known {
     let mut known = Known { folders: person.defaults.file_dirs().map(Path::to_owned).collect(), digests: Vec::new() };
-    for manifest in folder.map(all_recorded).unwrap_or_default() {
+    // As far as they can be read.
+    let runs = folder.into_iter().flat_map(crate::analysis::results::runs_at);
+    for manifest in runs.filter_map(|run| run.manifest().ok()) {
         known.digests.extend(manifest.files.into_values());
         known.digests.extend(manifest.experiment.map(|experiment| experiment.sha256));
         known.digests.extend(manifest.variants.into_iter().filter_map(|variant| variant.wiki_origin));

@@ -97,15 +97,9 @@ fn notes_of(run: &RunRef) -> Notes {
 }
 
 fn runs_with_tags(runs: &[RunRef], tags: &[String]) -> Vec<RunRef> {
-    let mut chosen = Vec::new();
-    for run in runs {
-        // A file of trajectories has no notes.
-        let notes = if tags.is_empty() { Notes::default() } else { notes_of(run) };
-        if tags.iter().all(|tag| notes.tags.contains(tag)) {
-            chosen.push(run.clone());
-        }
-    }
-    chosen
+    let has_all = |known: &[String]| tags.iter().all(|tag| known.contains(tag));
+    // A file of trajectories has no notes.
+    runs.iter().filter(|run| tags.is_empty() || has_all(&notes_of(run).tags)).cloned().collect()
 }
 
 fn has(entry: &Entry, text: &str) -> bool {

@@ -213,7 +213,6 @@ pub(super) fn new_prompt(args: &NewArgs) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// The prompt's name: the file's, without its ending.
 fn prompt_name(path: &Path) -> anyhow::Result<String> {
     let is_toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
     match path.file_stem().map(|stem| stem.to_string_lossy()) {

@@ -110,9 +110,9 @@ impl ApplyDefaults for Args {
         // A try needs neither key nor network, unless a model is typed.
         if !self.a_try || self.settings.has("model") {
             let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;
-            taking.settings(&mut self.settings, Some(&file), self.limits.has_prices())?;
+            taking.settings(&mut self.settings, Some(&file), self.limits.prices.is_some())?;
         }
-        self.limits.take(taking, self.settings.has("price"))?;
+        taking.prices(&mut self.limits.prices, self.settings.has("price"))?;
         self.pace.take(taking)
     }
 }
@@ -144,7 +144,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     args = completed.unwrap_or(args);
     let (explicit, named) = (args.explicit.clone(), args.experiment.clone());
     let goes_on = args.out.clone().filter(|_| args.resume);
-    let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
+    let (replays, confirmed) = (args.recording.replay.is_some(), args.confirm);
     let question = Question {
         origin: match stored {
             Some(out) => Origin::Found(out),
@@ -205,12 +205,11 @@ impl Args {
         experiment.recording = self.recording.recording();
         experiment.output = Output {
             folder: Some(self.out.clone().unwrap_or_else(|| crate::runner::fresh(self.given.0.as_deref(), &file.name))),
-            results: None,
             defaults: self.given.1.clone(),
             resume: self.resume,
             command_line: self.explicit.command_line(Self::NAME),
             dry_run: self.dry_run,
-            shard: None,
+            ..Output::default()
         };
         ask(&mut experiment)?;
         check_files(&file, &overrides)?.iter().for_each(say);

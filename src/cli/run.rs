@@ -31,7 +31,6 @@ use std::time::Duration;
 /// How an experiment is shown while it runs and at its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown<'a> {
-    /// One JSON object instead of tables.
     pub(super) json: bool,
     pub(super) quiet: bool,
     /// Whether the figures are printed; another command may print its own.
@@ -69,7 +68,7 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         tell: &|text| say(text),
     };
     question.ask_of_experiment("dataset", &args.dataset)?;
-    let (replays, confirmed) = (args.recording.is_replay(), args.confirm);
+    let (replays, confirmed) = (args.recording.replay.is_some(), args.confirm);
     let given = config::complete(&mut args, &person, goes_on.as_deref(), replays, confirmed)?;
     args.given = (person.results(), given);
     let experiment = args.experiment(&|experiment| question.ask(experiment))?;
@@ -114,10 +113,11 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     }
     let several = experiment.datasets.len() > 1;
     let tables = shown.figures && !(several && shown.json);
-    let mut screen = Screen::new(shown.quiet, tables.then_some(shown.json));
+    let figures = tables.then_some(shown.json);
+    let mut screen = Screen { quiet: shown.quiet, figures, progress: None, result: Ok(()) };
     let Finished { summaries, end, notes, resume, budget_spent } =
         prepared.execute(&mut screen, Interrupts::signals()).await?;
-    screen.result()?;
+    screen.result?;
     if several && shown.json && shown.figures {
         writeln!(stdout(), "{}", together(&summaries))?;
     }
@@ -240,7 +240,7 @@ pub(super) struct Args {
     /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; `-` for standard input; or an experiment file
     /// (.toml), which names datasets and variants itself.
     #[arg(default_value = shipped::SAMPLE)]
-    dataset: PathBuf,
+    pub(super) dataset: PathBuf,
     #[command(flatten)]
     data: Typed<OfDataset>,
     #[command(flatten)]
@@ -298,17 +298,13 @@ impl ApplyDefaults for Args {
     fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
         let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose();
         let file = file.map_err(crate::runner::RunError::from)?;
-        taking.settings(&mut self.variant, file.as_ref(), self.limits.has_prices())?;
-        self.limits.take(taking, self.variant.has("price"))?;
+        taking.settings(&mut self.variant, file.as_ref(), self.limits.prices.is_some())?;
+        taking.prices(&mut self.limits.prices, self.variant.has("price"))?;
         self.pace.take(taking)
     }
 }
 
 impl Args {
-    pub(super) fn dataset(&self) -> &Path {
-        &self.dataset
-    }
-
     /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
     pub(super) fn waits(&self) -> bool {
         let offline = self.dry_run || self.recording.replay.is_some();
@@ -325,17 +321,13 @@ pub(super) struct RecordingArgs {
     /// Take every answer from a recording: no network requests are made, and an episode that asks something else is not
     /// measured.
     #[arg(long, value_name = "FILE", conflicts_with = "cache")]
-    replay: Option<PathBuf>,
+    pub(super) replay: Option<PathBuf>,
     /// Folder that caches answers: the same request is not sent twice.
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }
 
 impl RecordingArgs {
-    pub(super) fn is_replay(&self) -> bool {
-        self.replay.is_some()
-    }
-
     pub(super) fn recording(&self) -> Recording {
         let Self { record, replay, cache } = self.clone();
         Recording { record, replay, cache }
@@ -383,7 +375,7 @@ impl PaceArgs {
 pub(super) struct LimitArgs {
     /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
     #[arg(long, value_name = "FILE", conflicts_with = "price")]
-    prices: Option<PathBuf>,
+    pub(super) prices: Option<PathBuf>,
     /// Stop when the run, its earlier parts included, has cost this many US dollars.
     #[arg(long, value_name = "USD", value_parser = usd)]
     budget_usd: Option<f64>,
@@ -403,15 +395,6 @@ pub(super) struct LimitArgs {
 }
 
 impl LimitArgs {
-    pub(super) fn has_prices(&self) -> bool {
-        self.prices.is_some()
-    }
-
-    /// `price` where one is known already.
-    pub(super) fn take(&mut self, taking: &mut DefaultsResolver<'_>, price: bool) -> anyhow::Result<()> {
-        taking.prices(&mut self.prices, price)
-    }
-
     pub(super) fn limits(&self) -> Limits {
         let Self { prices, budget_usd, budget_tokens, max_calls, max_failures, give_up_after } = self.clone();
         Limits { budget_usd, budget_tokens, max_calls, max_failures, give_up_after, prices }
@@ -595,16 +578,6 @@ struct Screen {
     figures: Option<bool>,
     progress: Option<Progress>,
     result: anyhow::Result<()>,
-}
-
-impl Screen {
-    fn new(quiet: bool, figures: Option<bool>) -> Self {
-        Self { quiet, figures, progress: None, result: Ok(()) }
-    }
-
-    fn result(self) -> anyhow::Result<()> {
-        self.result
-    }
 }
 
 impl Listener for Screen {

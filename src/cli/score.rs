@@ -57,8 +57,10 @@ pub(super) struct Args {
 }
 
 pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
-    if let Some(scored) = score_named_files(&args.files, args.metric.as_deref(), args.json) {
-        return scored;
+    if let (Some(gold), Some(predictions)) = (&args.files.gold, &args.files.predictions) {
+        let metric = parse_file_metric(args.metric.as_deref().unwrap_or_default())?;
+        print_report(&score_files(&args.files, (gold, predictions), metric)?, args.json)?;
+        return Ok(failure::OK);
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));
     let metric = args.metric.as_deref().map(parse_metric).transpose()?;
@@ -418,20 +420,6 @@ pub(super) struct PredictionFiles {
     /// Also print the scores of each question (of a run, of each episode).
     #[arg(long, help_heading = None)]
     pub(super) per_item: bool,
-}
-
-/// Scores files if they are named; none if a run is to be scored.
-pub(super) fn score_named_files(
-    files: &PredictionFiles,
-    metric: Option<&str>,
-    json: bool,
-) -> Option<anyhow::Result<u8>> {
-    let (gold, predictions) = (files.gold.as_deref()?, files.predictions.as_deref()?);
-    let scored = || -> anyhow::Result<u8> {
-        print_report(&score_files(files, (gold, predictions), parse_file_metric(metric.unwrap_or_default())?)?, json)?;
-        Ok(failure::OK)
-    };
-    Some(scored())
 }
 
 fn parse_file_metric(metric: &str) -> anyhow::Result<&'static FileMetric> {
