@@ -138,7 +138,7 @@ fn direct_methods_are_the_same_under_every_protocol() {
                 .map(|(protocol, section)| {
                     let rendered = shown(&source, (protocol.as_ref(), section), method).unwrap();
                     assert_eq!(rendered.layout, Layout::Text);
-                    assert!(rendered.frame.prefix.contains(&example), "{method:?}: {}", rendered.frame.prefix);
+                    assert!(rendered.frame.prefix.contains(&example), "{method:?}: {}", &*rendered.frame.prefix);
                     assert!(!rendered.stored.contains("Search["), "{method:?}");
                     rendered.sha256
                 })

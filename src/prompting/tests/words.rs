@@ -87,5 +87,5 @@ fn qwen_agent() {
     ];
     let (template, expected) = recorded(text, &cuts);
     let frame = frame(&format!("[qwen-agent]\ntemplate = {template}\n"), "qwen-agent");
-    assert_eq!(format!("{}Who?{}", frame.prefix, frame.suffix), expected);
+    assert_eq!(format!("{}Who?{}", &*frame.prefix, frame.suffix), expected);
 }
