@@ -68,6 +68,10 @@ pub use trajectory::{
     ToolAnswer, Trajectory, Vote,
 };
 
+fn yes() -> bool {
+    true
+}
+
 /// For fields that a record leaves out where they say nothing.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()

@@ -29,7 +29,7 @@ pub struct Question {
     #[serde(default)]
     pub answer_kind: AnswerKind,
     /// `false` only where the dataset says that its own context cannot answer the question.
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     pub answerable: bool,
     /// The dataset's own type, such as `bridge` or `comparison`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
@@ -133,8 +133,4 @@ impl Question {
     pub fn gold(&self) -> Option<&str> {
         self.answers.first().map(String::as_str)
     }
-}
-
-fn yes() -> bool {
-    true
 }

@@ -40,7 +40,7 @@ pub struct Trajectory<S = String> {
     /// What happened, in order.
     pub steps: Vec<Step<S>>,
     /// `false` where another program ran the episode and its steps are not known. Ask [`Trajectory::has_steps`].
-    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "super::yes", skip_serializing_if = "Clone::clone")]
     pub steps_recorded: bool,
     /// The answer given; absent when none was.
     pub answer: Option<S>,
@@ -76,10 +76,6 @@ pub struct Trajectory<S = String> {
     pub branch: Option<Branch>,
     /// SHA-256 over everything that decides this episode; resume matches on it.
     pub key: String,
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub trait Text {

@@ -59,13 +59,9 @@ impl Confusion {
     pub fn of(pairs: impl IntoIterator<Item = (usize, usize)>, classes: usize) -> Self {
         let mut table = Self(vec![vec![0; classes]; classes]);
         for (a, b) in pairs {
-            table.add(a, b, 1);
+            table.0[a][b] += 1;
         }
         table
-    }
-
-    fn add(&mut self, a: usize, b: usize, times: u64) {
-        self.0[a][b] += times;
     }
 
     pub fn get(&self, a: usize, b: usize) -> u64 {

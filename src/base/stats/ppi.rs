@@ -7,7 +7,7 @@
 use super::distributions::{count, float};
 use super::{Interval, Mean, fisher_exact};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Labelled clusters below which nothing is corrected: the spread of the judge's errors would be guessed.
 pub const FEWEST: u64 = 20;
@@ -120,10 +120,8 @@ pub fn corrected_difference(a: &[JudgedItem], b: &[JudgedItem]) -> Option<Correc
 /// What a corrected mean with this λ would be if in each stratum right answers had been labelled `odds` times as often as wrong
 /// ones: a right label then stands for fewer items.
 pub fn corrected_at_odds(items: &[JudgedItem], lambda: f64, odds: f64) -> f64 {
-    let strata: BTreeSet<usize> = items.iter().map(|item| item.stratum).collect();
     let mean = items.iter().map(|item| lambda * item.judge).sum::<f64>() / float(count(items.len()));
-    let of_stratum = |stratum: usize| {
-        let its: Vec<&JudgedItem> = items.iter().filter(|item| item.stratum == stratum).collect();
+    let of_stratum = |its: &Vec<&JudgedItem>| {
         let labelled: Vec<(f64, f64)> = its.iter().filter_map(|item| Some((item.judge, item.label?))).collect();
         let whole = labelled.len() == its.len();
         let weight = |label: f64| if whole { 1.0 } else { 1.0 - label + label / odds };
@@ -131,15 +129,21 @@ pub fn corrected_at_odds(items: &[JudgedItem], lambda: f64, odds: f64) -> f64 {
         let sum: f64 = labelled.iter().map(|(judge, label)| weight(*label) * (label - lambda * judge)).sum();
         sum / weights * float(count(its.len())) / float(count(items.len()))
     };
-    mean + strata.into_iter().map(of_stratum).sum::<f64>()
+    mean + by_stratum(items).values().map(of_stratum).sum::<f64>()
+}
+
+fn by_stratum(items: &[JudgedItem]) -> BTreeMap<usize, Vec<&JudgedItem>> {
+    let mut strata: BTreeMap<usize, Vec<&JudgedItem>> = BTreeMap::new();
+    items.iter().for_each(|item| strata.entry(item.stratum).or_default().push(item));
+    strata
 }
 
 fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
     let mut influence = Influence::default();
     let mut arms = Vec::new();
-    let mut labelled = std::collections::HashSet::new();
+    let mut labelled = HashSet::new();
     for (items, sign) in sides {
-        let of_side: std::collections::HashSet<usize> =
+        let of_side: HashSet<usize> =
             items.iter().filter(|item| item.label.is_some()).map(|item| item.cluster).collect();
         if count(of_side.len()) < FEWEST {
             return None;
@@ -157,7 +161,7 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
     let corrected = Corrected {
         mean,
         se: variance.sqrt(),
-        labels: arms.iter().map(|(arm, _)| arm.labels()).sum(),
+        labels: arms.iter().flat_map(|(arm, _)| arm.strata.values()).map(|stratum| stratum.labels).sum(),
         freedom: count(labelled.len()) - 1,
         lambda,
     };
@@ -167,12 +171,9 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
 impl Arm {
     /// Absent where a stratum has too few labels.
     fn of(items: &[JudgedItem]) -> Option<Self> {
-        let strata: BTreeSet<usize> = items.iter().map(|item| item.stratum).collect();
-        let of = |stratum: usize| {
-            let its: Vec<&JudgedItem> = items.iter().filter(|item| item.stratum == stratum).collect();
-            Some((stratum, Stratum::of(&its, items.len())?))
-        };
-        let strata: BTreeMap<usize, Stratum> = strata.into_iter().map(of).collect::<Option<_>>()?;
+        let strata = by_stratum(items);
+        let of = |(stratum, its): (&usize, &Vec<&JudgedItem>)| Some((*stratum, Stratum::of(its, items.len())?));
+        let strata: BTreeMap<usize, Stratum> = strata.iter().map(of).collect::<Option<_>>()?;
         let weighted = |of: fn(&Stratum) -> f64| strata.values().map(|stratum| stratum.weight * of(stratum)).sum();
         let items_n = float(count(items.len()));
         Some(Self {
@@ -182,10 +183,6 @@ impl Arm {
             items: items_n,
             strata,
         })
-    }
-
-    fn labels(&self) -> u64 {
-        self.strata.values().map(|stratum| stratum.labels).sum()
     }
 
     fn floor(&self) -> f64 {
