@@ -10,8 +10,8 @@ use crate::runner::{
     AnswerFrom, AnswersImport, InspectImport, NotebookImport, NotebookImported, fresh, import_answers, import_inspect,
     import_notebook, without_secrets,
 };
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 /// Lines and episodes that are named one by one.
 const NAMED: usize = 20;
@@ -114,19 +114,18 @@ fn answers(args: &AnswersArgs) -> anyhow::Result<u8> {
     })?;
     left_out(&imported.skipped, "line");
     imported.notes.iter().for_each(|note| say(visible_line(note, 1000)));
-    let folder = shell_word(&out.display().to_string());
-    let mut stdout = stdout();
-    let episodes = counted(imported.episodes, "episode");
-    writeln!(stdout, "{folder}: {episodes}{}", not_measured(imported.not_measured))?;
-    next(&mut stdout, &folder, Some(&args.like))
+    let episodes = counted(imported.episodes, "episode") + &not_measured(imported.not_measured);
+    print(&out, &[episodes], Some(&args.like))
 }
 
 fn not_measured(count: usize) -> String {
     if count == 0 { String::new() } else { format!(", {} of them not measured", thousands(count)) }
 }
 
-fn next(out: &mut dyn Write, folder: &str, like: Option<&PathBuf>) -> anyhow::Result<u8> {
-    writeln!(out, "next:\n  wikitrail score {folder}")?;
+/// What a folder has now, in lines, and the commands to try next.
+fn print(folder: &Path, lines: &[String], like: Option<&PathBuf>) -> anyhow::Result<u8> {
+    let (folder, mut out) = (shell_word(&folder.display().to_string()), stdout());
+    writeln!(out, "{folder}: {}\nnext:\n  wikitrail score {folder}", lines.join("\n"))?;
     if let Some(like) = like {
         writeln!(out, "  wikitrail compare {} {folder}", shell_word(&like.display().to_string()))?;
     }
@@ -155,20 +154,18 @@ fn inspect(args: &InspectArgs) -> anyhow::Result<u8> {
     if imported.notes.len() > NAMED {
         say(format_args!("note: {} more", counted(imported.notes.len() - NAMED, "remark")));
     }
-    let folder = shell_word(&args.out.display().to_string());
-    let mut out = stdout();
-    writeln!(out, "{folder}: {}{}", counted(imported.episodes, "episode"), not_measured(imported.not_measured))?;
+    let mut lines = vec![counted(imported.episodes, "episode") + &not_measured(imported.not_measured)];
     let several = imported.variants.len() > 1;
     if several {
         let names: Vec<String> = imported.variants.iter().take(NAMED).map(|name| visible_line(name, 80)).collect();
         let more = if imported.variants.len() > NAMED { ", …" } else { "" };
-        writeln!(out, "variants: {}{more}", names.join(", "))?;
+        lines.push(format!("variants: {}{more}", names.join(", ")));
     }
     for ((variant, scorer), right) in imported.claims.iter().take(NAMED) {
         let of = if several { format!("{}: ", visible_line(variant, 80)) } else { String::new() };
-        writeln!(out, "{of}right by the log's `{}`: {}", visible_line(scorer, 80), thousands(*right))?;
+        lines.push(format!("{of}right by the log's `{}`: {}", visible_line(scorer, 80), thousands(*right)));
     }
-    next(&mut out, &folder, args.like.as_ref())
+    print(&args.out, &lines, args.like.as_ref())
 }
 
 fn left_out(skipped: &[String], what: &str) {
@@ -202,10 +199,8 @@ fn notebook(args: &Args) -> anyhow::Result<u8> {
             "note: {count} {has} no gold answer in the files; --like RUN takes those of a run over the same questions"
         ));
     }
-    let folder = shell_word(&args.out.display().to_string());
-    let mut out = stdout();
-    writeln!(out, "{folder}: {}{}", counted(imported.episodes, "episode"), by_the_file(&imported))?;
-    next(&mut out, &folder, args.like.as_ref())
+    let episodes = counted(imported.episodes, "episode") + &by_the_file(&imported);
+    print(&args.out, &[episodes], args.like.as_ref())
 }
 
 /// How many episodes the files have as right, and how many broke off.
