@@ -550,12 +550,7 @@ async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
     if dry_run {
         prepared.leave()?;
         if json {
-            let FreezePlan { titles, fetched, searches, requests, least_ms, gold_only } = plan;
-            json_line(
-                &mut stdout(),
-                &json!({ "titles": titles, "fetched": fetched, "searches": searches, "requests": requests,
-                         "least_ms": least_ms, "gold_only": gold_only }),
-            )?;
+            json_line(&mut stdout(), &plan)?;
         }
         return Ok(failure::OK);
     }

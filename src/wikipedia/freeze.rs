@@ -105,7 +105,7 @@ impl From<SourceError> for FreezeError {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct FreezePlan {
     /// Titles to ask for, without those that leads link to.
     pub(crate) titles: usize,
