@@ -143,11 +143,6 @@ impl<'d> DefaultsResolver<'d> {
         Self { given: &person.defaults, own: &person.defaults, confirmed: false, taken: Vec::new() }
     }
 
-    /// The values with which a run was started, in place of the person's.
-    fn of_run(stored: &'d Defaults, person: &'d UserConfig, confirmed: bool) -> Self {
-        Self { given: stored, own: &person.defaults, confirmed, taken: Vec::new() }
-    }
-
     /// The value of a setting that has none yet.
     pub(super) fn one(&mut self, name: &str) -> anyhow::Result<Option<String>> {
         self.given.get(name).map(|given| self.take(given)).transpose()
@@ -284,7 +279,7 @@ pub(super) fn complete<A: ApplyDefaults>(
             return Ok(taking.to_map());
         }
     };
-    let mut taking = DefaultsResolver::of_run(&stored, person, confirmed);
+    let mut taking = DefaultsResolver { given: &stored, confirmed, ..DefaultsResolver::of(person) };
     args.take(&mut taking)?;
     let taken = taking.to_map();
     let mut others = DefaultsResolver { confirmed: true, ..DefaultsResolver::of(person) };

@@ -51,12 +51,8 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
 }
 
 impl FileArgs {
-    fn load(&self) -> anyhow::Result<Dataset> {
-        self.load_with(false)
-    }
-
     /// Reads the file; records with the id of an earlier one may be left out even if bad records are not.
-    fn load_with(&self, skip_repeated: bool) -> anyhow::Result<Dataset> {
+    fn load(&self, skip_repeated: bool) -> anyhow::Result<Dataset> {
         let options = ReadOptions { skip_repeated, ..questions::options(&self.how.dataset()?)? };
         let dataset = questions::load_with(&self.file, &options)?;
         let path = questions::path_or_stdin(&self.file);
@@ -87,7 +83,7 @@ pub(super) fn convert(args: &ConvertArgs) -> anyhow::Result<u8> {
         inputs: vec![args.file.file.clone().into()],
     });
     file.as_ref().map_or(Ok(()), OutputFile::check)?;
-    let dataset = args.file.load()?;
+    let dataset = args.file.load(false)?;
     let Some(file) = file else {
         question_lines(&dataset.questions, BufWriter::new(stdout()))?;
         return Ok(failure::OK);
@@ -210,7 +206,7 @@ pub(in crate::cli) struct InfoArgs {
 }
 
 pub(super) fn info(args: &InfoArgs) -> anyhow::Result<u8> {
-    let dataset = args.file.load_with(true)?;
+    let dataset = args.file.load(true)?;
     let prompts: Vec<String> =
         if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
     let info = dataset_info(questions::path_or_stdin(&args.file.file), &dataset, &prompts)?;
@@ -266,7 +262,7 @@ pub(super) fn split_dataset(args: &SplitArgs) -> anyhow::Result<u8> {
     if args.holdout == 0 {
         return Err(Failure::usage("a holdout of 0 questions holds nothing", "name 1 or more with --holdout"));
     }
-    let dataset = args.file.load()?;
+    let dataset = args.file.load(false)?;
     let questions = &dataset.questions;
     let keys: Vec<String> = questions.iter().map(|question| key(&question.question)).collect();
     let parts = split(questions, &keys, args.holdout, args.seed)
@@ -349,8 +345,7 @@ fn print_split(args: &SplitArgs, written: &Written, dataset: &Dataset) -> io::Re
     if left_out > 0 {
         say(format_args!("note: {} in neither list", counted(left_out, "bad record")));
     }
-    let word = |path: &str| shell_word(path);
-    let (data, ids) = (word(&args.file.file.display().to_string()), word(&written.development.file));
+    let (data, ids) = (shell_word(&args.file.file.display().to_string()), shell_word(&written.development.file));
     say(format_args!("next:\n  wikitrail run {data} --ids {ids}"));
     Ok(())
 }

@@ -217,7 +217,7 @@ fn explain(error: ExportError) -> anyhow::Error {
 }
 
 /// Flags that select episodes [default: all].
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Which episodes")]
 struct Filter {
     /// Only episodes of these variants, separated by commas.
@@ -245,16 +245,8 @@ struct Filter {
 
 impl Filter {
     fn filter(&self) -> ExportFilter {
-        let Self { variant, correct, wrong, outcome, min_f1, max_steps, clean } = self;
-        ExportFilter {
-            variant: variant.clone(),
-            correct: *correct,
-            wrong: *wrong,
-            outcome: outcome.clone(),
-            min_f1: *min_f1,
-            max_steps: *max_steps,
-            clean: *clean,
-        }
+        let Self { variant, correct, wrong, outcome, min_f1, max_steps, clean } = self.clone();
+        ExportFilter { variant, correct, wrong, outcome, min_f1, max_steps, clean }
     }
 }
 

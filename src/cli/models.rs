@@ -40,7 +40,13 @@ pub(super) struct CheckArgs {
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     #[cfg(feature = "serve")]
     if let Some(command) = &args.agent {
-        return check_agent(command, args.json, out).await;
+        let episode = program::checked(command, None).await?;
+        if args.json {
+            json_line(out, &episode)?;
+        } else {
+            out.write_all(agent_report(&episode).as_bytes())?;
+        }
+        return Ok(if episode.answer.is_some() { failure::OK } else { failure::NOT_MEASURED });
     }
     let settings = config::completed(&args.model)?.variant()?;
     let Some((model, asked)) = one_agent::remote(&settings)? else {
@@ -64,18 +70,6 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
         out.write_all(text(&check).as_bytes())?;
     }
     Ok(failure::OK)
-}
-
-/// Runs a program on one question, and shows what was seen of it.
-#[cfg(feature = "serve")]
-async fn check_agent(command: &str, json: bool, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-    let episode = program::checked(command, None).await?;
-    if json {
-        json_line(out, &episode)?;
-    } else {
-        out.write_all(agent_report(&episode).as_bytes())?;
-    }
-    Ok(if episode.answer.is_some() { failure::OK } else { failure::NOT_MEASURED })
 }
 
 #[cfg(feature = "serve")]
