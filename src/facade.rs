@@ -133,8 +133,8 @@ pub mod compare {
     /// assert!(interval.low < 0.675 && 0.675 < interval.high);
     /// ```
     pub mod statistics {
-        pub use crate::base::stats::bootstrap::resampled_means;
         pub use crate::base::stats::distributions::normal_quantile;
+        pub use crate::base::stats::resampling::resampled_means;
         pub use crate::base::stats::rng::SplitMix64;
         pub use crate::base::stats::{
             Agreement, Betting, Between, Coefficient, Decision, Design, Differences, Interval, McNemar, Mean, Moments,

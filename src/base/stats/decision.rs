@@ -2,8 +2,8 @@
 
 use super::bounded::{Moments, betting_interval, betting_refutes};
 use super::distributions::{count, float};
-use super::permutation::{ENUMERATED, flip_chance, flip_interval, permutation, score_interval};
 use super::power::{Design, Need, Spread, least_differing};
+use super::resampling::{ENUMERATED, flip_chance, flip_interval, permutation, score_interval};
 use super::{Interval, McNemar, Permutation, Sums};
 
 /// Paired differences, one per question.

@@ -1,8 +1,8 @@
 //! The decision about a pair: its power against other ways to compute it, and intervals that agree with their tests.
 
 use super::distributions::float;
-use super::permutation::permutation_exact;
-use super::permutation::{flip_interval, score_interval};
+use super::resampling::permutation_exact;
+use super::resampling::{flip_chance, flip_interval, score_interval};
 use super::tests::differences;
 use super::*;
 use proptest::prelude::*;
@@ -104,11 +104,7 @@ fn the_score_interval_excludes_0_where_mcnemar_rejects() {
                 let interval = score_interval(a, b, n, level, p).expect("an interval");
                 let found = (float(b) - float(a)) / float(n);
                 assert!(interval.contains(found) && interval.low >= -1.0 && interval.high <= 1.0, "{a} {b} of {n}");
-                assert_eq!(
-                    interval.contains(0.0),
-                    p >= permutation::flip_chance(level),
-                    "{a} {b} of {n} at {level}: {interval:?}"
-                );
+                assert_eq!(interval.contains(0.0), p >= flip_chance(level), "{a} {b} of {n} at {level}: {interval:?}");
                 // The formula itself excludes 0 there; the end is not moved to the edge of 0.
                 assert!(interval.low.abs().min(interval.high.abs()) > 1e-3 || interval.contains(0.0), "{interval:?}");
             }
@@ -196,7 +192,7 @@ proptest! {
                 let differences = Differences { values: &values, clusters, order: &order, binary: false, range };
                 let found = Decision::of(&differences, &Rule { level, ..rule() });
                 let (Some((_, p)), Some((_, interval))) = (found.decisive, found.interval) else { panic!("a decision") };
-                prop_assert_eq!(interval.contains(0.0), p >= permutation::flip_chance(level), "{:?} {:?}", p, interval);
+                prop_assert_eq!(interval.contains(0.0), p >= flip_chance(level), "{:?} {:?}", p, interval);
                 let mean = Mean::of(&values).expect("a mean").mean;
                 prop_assert!(interval.low <= mean + 1e-9 && mean <= interval.high + 1e-9);
                 prop_assert!(interval.low < interval.high);

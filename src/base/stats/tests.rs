@@ -3,7 +3,7 @@
 #![expect(clippy::excessive_precision, reason = "digits as mpmath gives them")]
 
 use super::distributions::{central_t, two_sided_t, two_sided_z};
-use super::permutation::{ENUMERATED, permutation_exact, permutation_resampled};
+use super::resampling::{ENUMERATED, permutation_exact, permutation_resampled};
 use super::*;
 use proptest::prelude::*;
 
