@@ -126,7 +126,8 @@ fn evidence_triple(value: &Value) -> Result<[String; 3], Fault> {
 // `MuSiQue`: `paragraphs [{idx, title, paragraph_text, is_supporting}]`, `question_decomposition`, `answer`,
 // `answer_aliases`, `answerable`. The "full" files have two records an id, of which one is not answerable.
 
-pub(super) const MUSIQUE: Format = Format::of_dataset("musique", is_musique, musique_question).with_twins();
+pub(super) const MUSIQUE: Format =
+    Format { twins: true, ..Format::of_dataset("musique", is_musique, musique_question) };
 
 fn is_musique(first: &First<'_>) -> bool {
     first.has("question") && first.has("paragraphs") && (first.has("question_decomposition") || first.has("answerable"))
@@ -219,10 +220,12 @@ fn evidence_piece(value: &Value) -> Result<Evidence, Fault> {
 // its answer is gold, and its pages are enough evidence. Files without answers hide them.
 
 /// The dataset is called as its file is: KILT is eleven of them.
-pub(super) const KILT: Format = Format::general("kilt", Layout::Lines, |record, _| kilt_question(record))
-    .recognized_by(|first| {
+pub(super) const KILT: Format = Format {
+    looks_like: |first| {
         first.text("input") && first.has("id") && !first.has("question") && (first.list("output") || first.has("meta"))
-    });
+    },
+    ..Format::general("kilt", Layout::Lines, |record, _| kilt_question(record))
+};
 
 fn kilt_question(record: &Record) -> Result<Question, Fault> {
     let mut question = Question::new(record.id("id")?, record.question("input")?, Vec::new());

@@ -14,15 +14,15 @@ use std::path::Path;
 /// A format of dataset files.
 #[derive(Clone, Copy)]
 pub struct Format {
-    name: &'static str,
+    pub(super) name: &'static str,
     pub(super) looks_like: fn(&First<'_>) -> bool,
-    read: Read,
+    pub(super) read: Read,
     /// Whether two records may share an id when only one of them is answerable.
     pub(super) twins: bool,
 }
 
 #[derive(Clone, Copy)]
-enum Read {
+pub(super) enum Read {
     /// The records of one dataset, which also names the questions' dataset.
     Own(fn(&Record) -> Result<Question, Fault>),
     /// General records in this layout, with columns or keys that users may name.
@@ -80,18 +80,6 @@ impl Format {
         read: fn(&Record, &Columns) -> Result<Question, Fault>,
     ) -> Self {
         Self { name, looks_like: |_| false, read: Read::General(layout, read), twins: false }
-    }
-
-    /// The same, detected where the first record looks like it.
-    pub(super) const fn recognized_by(mut self, looks_like: fn(&First<'_>) -> bool) -> Self {
-        self.looks_like = looks_like;
-        self
-    }
-
-    /// The same, where two records may share an id when only one of them is answerable.
-    pub(super) const fn with_twins(mut self) -> Self {
-        self.twins = true;
-        self
     }
 
     /// As `--format` takes it.
