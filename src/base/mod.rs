@@ -68,6 +68,16 @@ pub use trajectory::{
     ToolAnswer, Trajectory, Vote,
 };
 
+/// Each of them once, in their order.
+pub(crate) fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut found, item| {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+        found
+    })
+}
+
 fn yes() -> bool {
     true
 }

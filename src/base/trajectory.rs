@@ -3,7 +3,7 @@
 
 use super::named;
 use super::{
-    Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex,
+    Cause, Completion, Ending, Failure, FinishReason, FunctionCall, Request, Tool, Usage, Verbatim, sha256_hex, unique,
 };
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
@@ -340,13 +340,7 @@ impl Provenance {
 
     /// The same on one line, each once: `Hafnium · Copenhagen`.
     pub fn titles_line(&self) -> String {
-        let mut titles: Vec<&str> = Vec::new();
-        for title in self.titles() {
-            if !titles.contains(&title) {
-                titles.push(title);
-            }
-        }
-        titles.join(" · ")
+        unique(self.titles()).join(" · ")
     }
 }
 
@@ -410,12 +404,10 @@ impl Call {
             finish_reason: completion.finish_reason,
             at_limit: completion.at_limit,
             usage: completion.usage,
-            started_at: None,
             latency_ms: completion.latency_ms,
             attempts: completion.attempts,
             cached: completion.cached,
-            copied: false,
-            sent: None,
+            ..Self::default()
         }
     }
 

@@ -6,7 +6,7 @@ use super::jsonl::answer;
 use super::scores::is_nan;
 use super::table::Records;
 use super::{DatasetError, bytes, records};
-use crate::base::{Step, Tool, Usage};
+use crate::base::{Step, Tool, Usage, unique};
 use serde_json::{Map, Value};
 
 /// Fields that hold the answer; a file has one of them.
@@ -83,12 +83,8 @@ fn split(file: &str, text: &str) -> Result<Records, DatasetError> {
 fn answer_field(file: &str, records: &[Record]) -> Result<&'static str, DatasetError> {
     let has = |field: &&str| records.iter().any(|record| record.fields.contains_key(*field));
     ANSWERS.into_iter().find(has).ok_or_else(|| {
-        let mut found: Vec<String> = Vec::new();
-        for name in records.iter().flat_map(|record| record.fields.keys()) {
-            if !found.contains(name) {
-                found.push(name.clone());
-            }
-        }
+        let found = unique(records.iter().flat_map(|record| record.fields.keys()));
+        let found = found.into_iter().cloned().collect();
         DatasetError::at_line(file, 1, Problem::NoColumn(ANSWERS[0].to_owned(), found))
     })
 }

@@ -5,7 +5,7 @@ use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::table::{self, Records};
 use super::{DatasetError, bytes, records};
-use crate::base::excerpt;
+use crate::base::{excerpt, unique};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -178,12 +178,8 @@ pub fn read_values(file: &str, raw: &[u8], name: Option<&str>) -> Result<ValueTa
 
 /// The metric's name, and the field that holds its values.
 fn field_of(file: &str, records: &[Record], name: Option<&str>) -> Result<(String, String), DatasetError> {
-    let mut others: Vec<&String> = Vec::new();
-    for field in records.iter().flat_map(|record| record.fields.keys()) {
-        if !KEYS.contains(&field.as_str()) && !others.contains(&field) {
-            others.push(field);
-        }
-    }
+    let fields = records.iter().flat_map(|record| record.fields.keys());
+    let others = unique(fields.filter(|field| !KEYS.contains(&field.as_str())));
     let has = |wanted: &str| others.iter().any(|field| *field == wanted);
     let stem = || {
         let base = file.rsplit(['/', '\\']).next().unwrap_or(file);
