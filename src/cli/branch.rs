@@ -122,9 +122,7 @@ fn other_run(text: &str) -> Result<RunRef, String> {
 }
 
 fn action(text: &str) -> Result<(Tool, String), String> {
-    let first = text.chars().next().unwrap_or_default();
-    let lowered: String = first.to_lowercase().chain(text.chars().skip(1)).collect();
-    match parse_action(&lowered) {
+    match parse_action(text) {
         (Tool::Invalid | Tool::Other | Tool::Think, _) => {
             Err("an action is Search[TEXT], Lookup[TEXT], Passages[TEXT], Document[ID] or Finish[TEXT]".to_owned())
         }
