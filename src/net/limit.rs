@@ -630,6 +630,4 @@ impl Bucket {
 }
 
 #[cfg(test)]
-mod simulation;
-#[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+mod simulation;
+
 use super::{Activity, Limiter, Limiters, Outcome, Settings, Waiting};
 use crate::base::WaitReason;
 use secrecy::SecretString;

@@ -1,7 +1,7 @@
 //! Whole runs against servers of different behaviour, on a paused clock.
 
-use super::concurrency::Change;
-use super::{Limiter, Outcome, Reason, Settings};
+use super::super::concurrency::Change;
+use super::super::{Limiter, Outcome, Reason, Settings};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 use tokio::sync::Semaphore;
