@@ -5,13 +5,13 @@ use super::NetError;
 use super::balance::Balance;
 use super::events::Events;
 use super::limit::{HeldOff, Limiter, Outcome, Permit, Settings};
-use super::near::is_loopback;
 use super::redact::{self, SecretSet, mask};
 use super::retry::{self, Attempt, Backoff, FOREVER, Next, Retry, RetrySettings, TOO_MANY_REQUESTS, should_retry};
 use crate::base::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -243,6 +243,14 @@ impl Client {
     pub(super) fn http(&self, url: &Url) -> &reqwest::Client {
         if is_loopback(url) { &self.near } else { &self.far }
     }
+}
+
+/// Whether a URL is on this machine: `localhost`, `127.0.0.0/8` or `::1`.
+fn is_loopback(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    })
 }
 
 fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> Attempt {

@@ -1,12 +1,12 @@
 //! Why a request got no complete answer.
 
-use super::near::is_private;
 use super::redact;
 use crate::base::Cause;
 use crate::base::text::{printable, wait_in_words};
 use secrecy::SecretString;
 use std::error::Error as StdError;
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// Longest quoted reason, in characters.
@@ -160,6 +160,22 @@ impl NetError {
             return Self::Timeout { host, after: timeout };
         }
         Self::Truncated { host, reason: Causes::of(error).reason }
+    }
+}
+
+/// Whether a host is this machine or on a private network.
+pub(crate) fn is_private(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified()
+        }
+        Err(_) => {
+            let name = bare.trim_end_matches('.').to_ascii_lowercase();
+            // A name without a dot is one of the local network.
+            !name.contains('.') || [".localhost", ".local", ".internal", ".lan"].iter().any(|end| name.ends_with(end))
+        }
     }
 }
 

@@ -11,8 +11,7 @@
 //! | [`limit`] | when a request may be sent: how many at once and per minute, and pauses |
 //! | `balance` | which of several servers gets the next request |
 //! | [`download`] | large bodies, resumed after a broken connection |
-//! | `near` | which hosts are this machine, or on a private network |
-//! | `error` | why there is no answer, with hints |
+//! | `error` | why there is no answer, with hints; which hosts are on a private network |
 //! | `server` | the listener of servers, its guard against foreign hosts, replies |
 //! | [`redact`] | removing secrets from texts, URLs, answers and errors |
 //! | [`recording`] | recordings of requests and answers, and the cache on disk |
@@ -26,7 +25,6 @@ pub mod download;
 mod error;
 mod events;
 pub mod limit;
-mod near;
 pub mod recording;
 pub mod redact;
 pub mod retry;
@@ -38,7 +36,7 @@ pub(crate) mod testing;
 pub use balance::Balance;
 pub use client::{Answer, Client, ClientSettings, Credential, Heard, Keep, Listener, MemoryBudget, MemoryPermit};
 pub use error::NetError;
+pub(crate) use error::is_private;
 pub(crate) use events::Events;
-pub(crate) use near::is_private;
 pub use redact::SecretSet;
 pub use retry::RetrySettings;

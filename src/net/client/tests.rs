@@ -4,7 +4,7 @@ use super::{
     Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, Settings, is_loopback,
 };
 use crate::net::MemoryBudget;
-use crate::net::near::is_private;
+use crate::net::is_private;
 use crate::net::testing::{Reply, Server, quick, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
