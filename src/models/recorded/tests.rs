@@ -4,7 +4,7 @@ use super::{Cached, ModelIdentity, Recording, Replaying, is_worth_keeping};
 use crate::base::{Completion, Decoding, FunctionCall, Message, Prompt, Request, Usage};
 use crate::models::openai::{self, OpenAiSettings};
 use crate::models::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
-use crate::net::recording::error::Why;
+use crate::net::recording::Why;
 use crate::net::recording::{Cache, Player, Recorder, TapeError};
 use crate::net::testing::{Server, quick, reply};
 use futures_util::FutureExt as _;

@@ -3,7 +3,7 @@
 //! The scope of a request is task-local rather than an argument of every function between an episode and its requests:
 //! nothing but a recording or a cache may depend on it.
 
-use super::error::{Kind, TapeError};
+use super::{Kind, TapeError};
 use crate::base::digest::hex;
 use crate::base::json_error;
 use serde::{Deserialize, Serialize};

@@ -20,20 +20,18 @@
 //! | `player` | reading: an index in memory, answers on demand, and for a miss the nearest recorded request |
 //! | `cache` | answers in a database, for reuse by later runs |
 //! | `own_file` | opening files that this program writes, without following links, and members of folders |
-//! | `error` | why a recording or a cache cannot be used, with hints |
+//!
+//! Why a recording or a cache cannot be used is said here, with hints.
 //!
 //! `models` and `wikipedia` wrap their models and sources; `runner::store` opens and appends a run's files by the same means.
 
 mod cache;
-pub(crate) mod error;
 mod line;
 mod own_file;
 mod player;
 mod recorder;
 
 pub use cache::{Cache, CacheCounts};
-pub(crate) use error::FileError;
-pub use error::{Kind, TapeError};
 pub use line::{CanonicalRequest, in_episode, in_sample};
 #[cfg(feature = "serve")]
 pub(crate) use own_file::create_private_beside;
@@ -44,6 +42,151 @@ pub(crate) use own_file::{
 pub use player::Player;
 pub(crate) use recorder::{LineFile, Writer, sync_folder};
 pub use recorder::{Recorder, Wrapped};
+
+use crate::base::named;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
+
+/// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TapeError {
+    #[error("cannot {action} `{}`: {reason}", path.display())]
+    Io { action: &'static str, path: PathBuf, reason: String, full: bool },
+    #[error("cannot {action} `{}`: {reason}", path.display())]
+    NotOwn { action: &'static str, path: PathBuf, reason: String },
+    #[error("`{}` is not a recording: {reason}", path.display())]
+    Foreign { path: PathBuf, reason: &'static str },
+    #[error("`{}` has format version {found}, and this program reads up to {known}", path.display())]
+    Newer { path: PathBuf, found: u64, known: u32 },
+    #[error("`{}`, line {line}: {reason}", path.display())]
+    BadLine { path: PathBuf, line: u64, reason: String },
+    #[error("`{}` is in use by another process", path.display())]
+    Locked { path: PathBuf },
+    #[error("the cache in `{}` cannot be used: {reason}", path.display())]
+    Cache { path: PathBuf, reason: String },
+    #[error("the writer of `{}` stopped", path.display())]
+    Stopped { path: PathBuf },
+    #[error(transparent)]
+    Miss(#[from] Box<Miss>),
+}
+
+impl TapeError {
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Io { full: true, .. } => {
+                "free some space and run the command again: what was recorded before is kept"
+            }
+            Self::Io { .. } => "check that the path exists, and is readable and writable",
+            Self::NotOwn { .. } => NOT_OWN_HINT,
+            Self::Foreign { .. } => "name a file written by `--record`, or a new file to record to",
+            Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
+            Self::BadLine { .. } => "the recording was changed: restore it, or record again",
+            Self::Locked { .. } => "wait for the other process to finish, or choose another path",
+            Self::Cache { .. } => "choose another folder with --cache, or delete this one: it holds only copies",
+            Self::Stopped { .. } => "run the command again: what was recorded before is kept",
+            Self::Miss(miss) => match miss.why {
+                Why::Unknown { .. } | Why::Unsearched => {
+                    "a replay answers only what was recorded: undo the change, or record again with --record"
+                }
+                Why::RanOut { .. } | Why::Gap { .. } => {
+                    "replay the same questions, repeats and samples that were recorded, or record again with --record"
+                }
+            },
+        }
+    }
+
+    fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| {
+            let (reason, full) = (error.to_string(), error.kind() == io::ErrorKind::StorageFull);
+            if is_not_own(&error) {
+                Self::NotOwn { action, path, reason }
+            } else {
+                Self::Io { action, path, full, reason }
+            }
+        }
+    }
+}
+
+impl From<FileError> for TapeError {
+    fn from(FileError { action, path, source }: FileError) -> Self {
+        Self::io(action, &path)(source)
+    }
+}
+
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Kind {
+        Model = "model",
+        Wiki = "wiki",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Miss {
+    pub path: PathBuf,
+    pub kind: Kind,
+    pub why: Why,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The request was never recorded; `nearest` is of the same kind, if the recording has any.
+    Unknown { nearest: Option<Nearest> },
+    /// The same, after so many others that the nearest was not looked for.
+    Unsearched,
+    /// The request was made more often than it was recorded.
+    RanOut { recorded: usize },
+    /// The request failed when it was recorded: answer `number`, from 1, is missing.
+    Gap { number: u32 },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// Its line in the recording, from 1.
+    pub line: u64,
+    /// The first difference, such as `prompt, character 12: recorded "…abc", asked "…abd"`; on one line.
+    pub difference: String,
+}
+
+impl std::error::Error for Miss {}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, path) = (self.kind.name(), self.path.display());
+        match &self.why {
+            Why::Unsearched => write!(f, "the recording `{path}` has no such {kind} request, like others before"),
+            Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} requests"),
+            Why::Unknown { nearest: Some(Nearest { line, difference }) } => write!(
+                f,
+                "the recording `{path}` has no such {kind} request; the nearest, in line {line}, differs in {difference}"
+            ),
+            Why::RanOut { recorded } => {
+                let times = if *recorded == 1 { "once" } else { &format!("{recorded} times") };
+                write!(f, "the recording `{path}` answers this {kind} request {times}, and it was made once more")
+            }
+            Why::Gap { number } => write!(
+                f,
+                "the recording `{path}` has no answer {number} to this {kind} request: it failed when recorded"
+            ),
+        }
+    }
+}
+
+impl From<Miss> for TapeError {
+    fn from(miss: Miss) -> Self {
+        Self::Miss(Box::new(miss))
+    }
+}
+
+pub(crate) struct FileError {
+    pub(crate) action: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) source: io::Error,
+}
 
 #[cfg(test)]
 mod tests;

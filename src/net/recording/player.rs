@@ -1,8 +1,8 @@
 //! Reading a recording: an index in memory, answers on demand; for a miss the nearest recorded request and the first
 //! difference.
 
-use super::error::{Kind, Miss, Nearest, TapeError, Why};
 use super::line::{self, BadEntry, CanonicalRequest, Counter, Digest, Entry, Head, MAX_HEADER_BYTES};
+use super::{Kind, Miss, Nearest, TapeError, Why};
 use crate::base::bounded::{read_line, too_long};
 use crate::base::{excerpt, json_error};
 use serde::de::DeserializeOwned;

@@ -1,8 +1,8 @@
 //! Appending to a recording, and to any file of lines, so that a crash loses at most the line being written.
 
-use super::error::{FileError, TapeError};
 use super::line::{self, BadEntry, CanonicalRequest, Counter, Entry, Head, MAX_HEADER_BYTES};
 use super::own_file::open_own;
+use super::{FileError, TapeError};
 use crate::base::bounded::MAX_LINE_BYTES;
 use serde::Serialize;
 use std::fs::{File, TryLockError};

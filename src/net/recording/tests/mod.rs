@@ -3,9 +3,7 @@
 mod cache;
 mod recording;
 
-use super::error::Miss;
-use super::error::Why;
-use super::{CanonicalRequest, Kind, Player, TapeError};
+use super::{CanonicalRequest, Kind, Miss, Player, TapeError, Why};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;

@@ -1,4 +1,4 @@
-use super::super::error::Why;
+use super::super::Why;
 use super::super::{CanonicalRequest, Kind, Player, Recorder, TapeError, in_episode, in_sample};
 use super::{asked, file, missed, play, why};
 use serde_json::{Value, json};
