@@ -35,25 +35,10 @@ struct Version {
     v: u64,
 }
 
-/// An entry as it is written.
-#[derive(Serialize)]
-struct Written<'a, A> {
-    v: u32,
-    kind: Kind,
-    key: String,
-    request: &'a RawValue,
-    n: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<&'a str>,
-    answer: &'a A,
-}
-
-/// An entry as it is read.
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Entry<'a> {
-    #[serde(rename = "v")]
-    _version: u32,
+    v: u32,
     pub(super) kind: Kind,
     #[serde(borrow)]
     key: Cow<'a, str>,
@@ -63,7 +48,7 @@ pub(super) struct Entry<'a> {
     #[serde(borrow)]
     pub(super) request: &'a RawValue,
     pub(super) n: u32,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<Cow<'a, str>>,
     #[serde(borrow)]
     pub(super) answer: &'a RawValue,
@@ -146,9 +131,10 @@ pub(super) fn entry_line<A: Serialize>(
     scope: Option<&str>,
     answer: &A,
 ) -> Result<Vec<u8>, serde_json::Error> {
-    let written =
-        Written { v: VERSION, kind: asked.kind, key: hex(&asked.digest), request: &asked.request, n, scope, answer };
-    let mut line = serde_json::to_vec(&written)?;
+    let CanonicalRequest { kind, request, digest } = asked;
+    let (key, scope, answer) = (hex(digest).into(), scope.map(Cow::from), to_raw_value(answer)?);
+    let entry = Entry { v: VERSION, kind: *kind, key, digest: *digest, request, n, scope, answer: &answer };
+    let mut line = serde_json::to_vec(&entry)?;
     line.push(b'\n');
     Ok(line)
 }
