@@ -40,7 +40,6 @@ use governor::{Quota, RateLimiter};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,7 +100,7 @@ impl Settings {
 }
 
 /// The limiters of a process, shared by all variants with the same provider and key.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Limiters {
     /// Longest wait that any server may ask for, instead of the one in the settings.
     max_wait: Option<Duration>,
@@ -109,6 +108,7 @@ pub struct Limiters {
     entries: Mutex<Vec<Entry>>,
 }
 
+#[derive(Debug)]
 struct Entry {
     provider: String,
     /// A keyed hash, rather than the key itself.
@@ -140,12 +140,6 @@ impl Limiters {
     pub fn each(&self) -> Vec<(String, Arc<Limiter>)> {
         let limiters = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         limiters.iter().map(|entry| (entry.provider.clone(), Arc::clone(&entry.limiter))).collect()
-    }
-}
-
-impl fmt::Debug for Limiters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.each()).finish()
     }
 }
 
@@ -301,7 +295,7 @@ impl Limiter {
     }
 
     pub fn history(&self) -> History {
-        self.with(|state, _| state.concurrency.history().clone())
+        self.with(|state, _| state.concurrency.history.clone())
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut State, Duration) -> T) -> T {

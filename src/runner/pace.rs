@@ -115,7 +115,7 @@ impl Pacer {
 }
 
 fn record(service: &str, server: String, started_at: &str, history: &History) -> LimitHistory {
-    let changes = history.changes().iter().map(|change| LimitChange {
+    let changes = history.changes.iter().map(|change| LimitChange {
         at_ms: u64::try_from(change.at.as_millis()).unwrap_or(u64::MAX),
         from: change.from,
         to: change.to,
@@ -126,7 +126,7 @@ fn record(service: &str, server: String, started_at: &str, history: &History) ->
         server,
         started_at: started_at.to_owned(),
         changes: changes.collect(),
-        dropped: history.dropped(),
+        dropped: history.dropped,
     }
 }
 

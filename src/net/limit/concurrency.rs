@@ -45,7 +45,7 @@ pub(super) struct Concurrency {
     /// The first request after the last decrease, and the earliest time of the next one.
     decreased: u64,
     calm_until: Duration,
-    history: History,
+    pub(super) history: History,
 }
 
 /// The good answers to requests that were sent since the round began.
@@ -105,10 +105,6 @@ impl Concurrency {
 
     pub(super) fn in_flight(&self) -> usize {
         self.in_flight as usize
-    }
-
-    pub(super) fn history(&self) -> &History {
-        &self.history
     }
 
     /// The earliest time of the next request, by its distance from the last one.
@@ -297,20 +293,12 @@ pub struct Change {
 /// The first [`MAX_CHANGES`] changes of a limit, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
-    changes: Vec<Change>,
-    dropped: u64,
+    pub changes: Vec<Change>,
+    pub dropped: u64,
 }
 
 impl History {
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
-    }
-
-    pub fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
-    pub(super) fn push(&mut self, change: Change) {
+    fn push(&mut self, change: Change) {
         if self.changes.len() < MAX_CHANGES {
             self.changes.push(change);
         } else {
@@ -329,7 +317,7 @@ mod tests {
         for to in 0..MAX_CHANGES + 7 {
             history.push(Change { at: Duration::ZERO, from: 0, to, reason: Reason::Growth });
         }
-        assert_eq!((history.changes().len(), history.dropped()), (MAX_CHANGES, 7));
-        assert_eq!(history.changes().last().map(|change| change.to), Some(MAX_CHANGES - 1));
+        assert_eq!((history.changes.len(), history.dropped), (MAX_CHANGES, 7));
+        assert_eq!(history.changes.last().map(|change| change.to), Some(MAX_CHANGES - 1));
     }
 }
