@@ -177,23 +177,14 @@ impl Remote {
         if let Some(forwarded) = &request.forwarded {
             return self.forward(request, forwarded).await;
         }
-        let Raw { decoded, attempts, elapsed, at_limit } = self.ask(request, on_event).await?;
+        let Raw { mut decoded, attempts, elapsed, at_limit } = self.ask(request, on_event).await?;
         let cause = decoded.finish_reason.as_deref().and_then(Cause::of_finish);
-        let secrets = self.secrets.hidden.all();
-        Ok(Completion {
-            text: redactor::redacted(decoded.text, &request.stop, &secrets),
-            reasoning: decoded.reasoning.map(|reasoning| redactor::redacted(reasoning.text, &[], &secrets)),
-            finish_reason: decoded.finish_reason,
-            usage: decoded.usage,
-            // Only a reply with calls is followed by another one to the same question.
-            verbatim: decoded.verbatim.filter(|_| !decoded.calls.is_empty()).and_then(|reply| masked(&reply, &secrets)),
-            calls: decoded.calls.iter().filter_map(|call| masked(call, &secrets)).collect(),
-            latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            attempts,
-            cached: false,
-            at_limit,
-            malformed: cause == Some(Cause::MalformedCall),
-        })
+        // Only a reply with calls is followed by another one to the same question.
+        let verbatim = decoded.verbatim.take().filter(|_| !decoded.calls.is_empty());
+        let verbatim = verbatim.and_then(|reply| masked(&reply, &self.secrets.hidden.all()));
+        let malformed = cause == Some(Cause::MalformedCall);
+        let completion = self.completion(decoded, &request.stop, attempts, elapsed);
+        Ok(Completion { verbatim, at_limit, malformed, ..completion })
     }
 
     /// Sends the request; again without an option that the server refuses.
@@ -221,27 +212,14 @@ impl Remote {
             elapsed += answer.elapsed;
             let (status, refusal) = match incoming.take() {
                 Some(Ok(mut decoded)) => {
-                    // No prompt has no tokens: the server did not count.
-                    decoded.usage = decoded.usage.filter(|usage| usage.prompt_tokens > 0);
-                    for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
-                        *text = self.secrets.hidden.out_of(text);
-                    }
+                    self.clean(&mut decoded);
                     self.learned.answered_by(&self.model, decoded.model.as_deref());
                     let limit = interface.limit(&request.decoding, refused);
                     let at_limit = !incoming.stopped() && is_at_limit(&decoded, limit);
                     return Ok(Raw { decoded, attempts, elapsed, at_limit });
                 }
-                Some(Err(Fault::Unexplained(reason))) => {
-                    return Err(ModelError::Unexplained { attempts, reason: self.message(&reason) });
-                }
-                Some(Err(Fault::Broken(reason))) => {
-                    return Err(ModelError::Undecodable { attempts, reason: self.message(&reason) });
-                }
-                Some(Err(Fault::Withheld(reason))) => {
-                    let (status, message) = (answer.status, self.message(&reason));
-                    return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter, body: None });
-                }
                 Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
+                Some(Err(fault)) => return Err(self.fault(fault, answer.status, attempts)),
                 None => (answer.status, Refusal::read(&answer::first_event(&answer.body))),
             };
             if let Some(written) = refusal.malformed(answer.status) {
@@ -267,32 +245,16 @@ impl Remote {
         incoming.expect(false, String::new(), (body.len() / BYTES_PER_TOKEN) as u64);
         let Answer { status, body, attempts, elapsed, .. } =
             self.post(body, forwarded.stream, &forwarded.headers, &mut incoming).await?;
-        let decoded = match incoming.take() {
+        let mut decoded = match incoming.take() {
             Some(Ok(decoded)) => decoded,
-            Some(Err(Fault::Unexplained(reason))) => {
-                return Err(ModelError::Unexplained { attempts, reason: self.message(&reason) });
-            }
-            Some(Err(Fault::Broken(reason))) => {
-                return Err(ModelError::Undecodable { attempts, reason: self.message(&reason) });
-            }
-            Some(Err(Fault::Withheld(reason))) => {
-                return Err(ModelError::Refused {
-                    status,
-                    message: self.message(&reason),
-                    cause: Cause::ContentFilter,
-                    body: None,
-                });
-            }
-            Some(Err(Fault::Reported(refusal))) => {
-                return Err(self.refused(status, refusal.cause(refusal.status()), attempts, &refusal));
-            }
+            Some(Err(fault)) => return Err(self.fault(fault, status, attempts)),
             None => {
                 let refusal = Refusal::read(&answer::first_event(&body));
-                let error = self.refused(status, refusal.cause(status), attempts, &refusal);
-                let ModelError::Refused { status, message, cause, .. } = error else { return Err(error) };
-                let secrets = self.secrets.hidden.all();
-                let body = Some(redactor::body(&String::from_utf8_lossy(&body), &secrets).into());
-                return Err(ModelError::Refused { status, message, cause, body });
+                let mut error = self.refused(status, refusal.cause(status), attempts, &refusal);
+                if let ModelError::Refused { body: kept, .. } = &mut error {
+                    *kept = Some(redactor::body(&String::from_utf8_lossy(&body), &self.secrets.hidden.all()).into());
+                }
+                return Err(error);
             }
         };
         self.learned.answered_by(&self.model, decoded.model.as_deref());
@@ -302,17 +264,32 @@ impl Remote {
             let message = "the server repeats the key in its answer, which is not passed on".to_owned();
             return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter, body: None });
         }
-        Ok(Completion {
-            verbatim: Some(Verbatim { endpoint: self.endpoint().to_owned(), content: written.into() }),
-            text: redactor::redacted(decoded.text, &[], &secrets),
+        self.clean(&mut decoded);
+        let verbatim = Some(Verbatim { endpoint: self.endpoint().to_owned(), content: written.into() });
+        Ok(Completion { verbatim, ..self.completion(decoded, &[], attempts, elapsed) })
+    }
+
+    /// Masks secrets in what is kept as it is, and leaves out a count of no tokens.
+    fn clean(&self, decoded: &mut Decoded) {
+        // No prompt has no tokens: the server did not count.
+        decoded.usage = decoded.usage.filter(|usage| usage.prompt_tokens > 0);
+        for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
+            *text = self.secrets.hidden.out_of(text);
+        }
+    }
+
+    fn completion(&self, decoded: Decoded, stop: &[String], attempts: u32, elapsed: Duration) -> Completion {
+        let secrets = self.secrets.hidden.all();
+        Completion {
+            text: redactor::redacted(decoded.text, stop, &secrets),
             reasoning: decoded.reasoning.map(|reasoning| redactor::redacted(reasoning.text, &[], &secrets)),
-            finish_reason: decoded.finish_reason.map(|reason| self.secrets.hidden.out_of(&reason)),
-            usage: decoded.usage.filter(|usage| usage.prompt_tokens > 0),
+            finish_reason: decoded.finish_reason,
+            usage: decoded.usage,
             calls: decoded.calls.iter().filter_map(|call| masked(call, &secrets)).collect(),
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             attempts,
             ..Completion::default()
-        })
+        }
     }
 
     fn refuse_unsupported(&self, request: &Request) -> Result<(), ModelError> {
@@ -344,6 +321,19 @@ impl Remote {
         let credentials: Vec<Credential<'_>> = key.into_iter().chain(others).collect();
         let answer = self.client.post_json(urls, &self.balance, &headers, &credentials, body, incoming).await;
         answer.map_err(|error| self.secrets.hidden.out_of_error(error).into())
+    }
+
+    /// Why an answer to a request that was taken is no completion.
+    fn fault(&self, fault: Fault, status: u16, attempts: u32) -> ModelError {
+        match fault {
+            Fault::Unexplained(reason) => ModelError::Unexplained { attempts, reason: self.message(&reason) },
+            Fault::Broken(reason) => ModelError::Undecodable { attempts, reason: self.message(&reason) },
+            Fault::Withheld(reason) => {
+                let message = self.message(&reason);
+                ModelError::Refused { status, message, cause: Cause::ContentFilter, body: None }
+            }
+            Fault::Reported(refusal) => self.refused(status, refusal.cause(refusal.status()), attempts, &refusal),
+        }
     }
 
     fn refused(&self, status: u16, cause: Cause, attempts: u32, refusal: &Refusal) -> ModelError {
