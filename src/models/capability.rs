@@ -83,7 +83,6 @@ pub struct Capability {
     pub stops: usize,
     /// Whether the length limit of a chat is `max_completion_tokens` instead of `max_tokens`.
     pub new_limit: bool,
-    pub stream_usage: bool,
     /// The `top_p` that it uses where none is sent, if that does not depend on the model: it is not sent then.
     pub usual_top_p: Option<f64>,
     /// Fields of a message that may hold reasoning, and [`IN_TEXT`].
@@ -99,7 +98,6 @@ const UNKNOWN: Capability = Capability {
     name: "auto",
     stops: 4,
     new_limit: false,
-    stream_usage: true,
     usual_top_p: None,
     reasoning: &["reasoning_content", "reasoning", IN_TEXT],
     control: Control::Effort,

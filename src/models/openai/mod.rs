@@ -53,18 +53,13 @@ impl Default for OpenAiSettings {
 
 /// A model behind such a server. Sends nothing yet.
 pub fn model(settings: RemoteSettings, openai: OpenAiSettings) -> Result<Remote, ModelError> {
-    Remote::new(settings, Box::new(OpenAi { settings: openai }))
+    Remote::new(settings, Box::new(openai))
 }
 
-#[derive(Debug)]
-struct OpenAi {
-    settings: OpenAiSettings,
-}
-
-impl OpenAi {
+impl OpenAiSettings {
     fn options(&self, request: &Request, refused: RequestOptions, watched: bool) -> BodyOptions {
         use RequestOption::{MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Temperature, TopP};
-        let OpenAiSettings { endpoint, server, prefill } = self.settings;
+        let Self { endpoint, server, prefill } = *self;
         let decoding = &request.decoding;
         let stops = if refused.contains(Stop) { 0 } else { server.stops.min(request.stop.len()) };
         let stream = streams(watched, stops, request, refused);
@@ -98,10 +93,10 @@ impl OpenAi {
     }
 }
 
-impl Interface for OpenAi {
+impl Interface for OpenAiSettings {
     fn endpoint(&self) -> &'static str {
-        match self.settings.endpoint {
-            Endpoint::Chat if self.settings.prefill => "chat+prefill",
+        match self.endpoint {
+            Endpoint::Chat if self.prefill => "chat+prefill",
             Endpoint::Chat => ENDPOINT,
             Endpoint::Completions => "completions",
             Endpoint::Responses => responses::ENDPOINT,
@@ -113,7 +108,7 @@ impl Interface for OpenAi {
     }
 
     fn address(&self, base: &str, _model: &str, _stream: bool) -> String {
-        let tail = match self.settings.endpoint {
+        let tail = match self.endpoint {
             Endpoint::Chat => "chat/completions",
             Endpoint::Completions => "completions",
             Endpoint::Responses => responses::ENDPOINT,
@@ -123,15 +118,15 @@ impl Interface for OpenAi {
 
     fn ends_with_done(&self, progress: &Progress) -> bool {
         // Some servers leave out the last event of a response. Its items are whole then.
-        self.settings.endpoint != Endpoint::Responses || !progress.blocks.is_empty()
+        self.endpoint != Endpoint::Responses || !progress.blocks.is_empty()
     }
 
     fn takes_functions(&self) -> bool {
-        self.settings.endpoint != Endpoint::Completions
+        self.endpoint != Endpoint::Completions
     }
 
     fn unsupported(&self, decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
-        let OpenAiSettings { endpoint, server, prefill } = self.settings;
+        let Self { endpoint, server, prefill } = *self;
         let reasoning = decoding.reasoning?;
         if endpoint == Endpoint::Completions {
             return Some(Unsupported {
@@ -149,13 +144,13 @@ impl Interface for OpenAi {
     }
 
     fn known_refusals(&self) -> RequestOptions {
-        let OpenAiSettings { endpoint, server, .. } = self.settings;
+        let Self { endpoint, server, .. } = *self;
         if endpoint == Endpoint::Responses {
             return responses::unknown();
         }
         // Text completions only have the older name.
         let max_tokens = server.new_limit && endpoint == Endpoint::Chat;
-        [(RequestOption::MaxTokens, max_tokens), (RequestOption::StreamUsage, !server.stream_usage)].into()
+        [(RequestOption::MaxTokens, max_tokens)].into()
     }
 
     fn encode(
@@ -165,8 +160,8 @@ impl Interface for OpenAi {
         refused: RequestOptions,
         watched: bool,
     ) -> serde_json::Result<EncodedRequest> {
-        if self.settings.endpoint == Endpoint::Responses {
-            return responses::encode(model, request, self.settings.server.usual_top_p, refused, watched);
+        if self.endpoint == Endpoint::Responses {
+            return responses::encode(model, request, self.server.usual_top_p, refused, watched);
         }
         let options = self.options(request, refused, watched);
         let label = body::label(&request.prompt, options).to_owned();
@@ -174,32 +169,32 @@ impl Interface for OpenAi {
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        match self.settings.endpoint {
+        match self.endpoint {
             Endpoint::Responses => responses::decode(answer),
-            endpoint => answer::decode(answer, endpoint, self.settings.server.reasoning),
+            endpoint => answer::decode(answer, endpoint, self.server.reasoning),
         }
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        match self.settings.endpoint {
+        match self.endpoint {
             Endpoint::Responses => responses::event(data, progress),
-            endpoint => answer::chunk(data, endpoint, self.settings.server.reasoning, progress),
+            endpoint => answer::chunk(data, endpoint, self.server.reasoning, progress),
         }
     }
 
     fn thinks_in_text(&self) -> bool {
-        self.settings.server.reasoning.contains(&IN_TEXT)
+        self.server.reasoning.contains(&IN_TEXT)
     }
 
     fn limit(&self, decoding: &Decoding, refused: RequestOptions) -> Option<u32> {
-        match self.settings.endpoint {
+        match self.endpoint {
             Endpoint::Responses => (!refused.contains(RequestOption::MaxTokens)).then_some(decoding.max_tokens),
             _ => Some(decoding.max_total_tokens()),
         }
     }
 
     fn limit_name(&self, refused: RequestOptions) -> &'static str {
-        match self.settings.endpoint {
+        match self.endpoint {
             Endpoint::Responses => responses::LIMIT,
             _ if refused.contains(RequestOption::MaxTokens) => "max_completion_tokens",
             _ => "max_tokens",

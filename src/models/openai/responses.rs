@@ -53,38 +53,34 @@ pub(super) fn encode(
     watched: bool,
 ) -> serde_json::Result<EncodedRequest> {
     use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Summary, Temperature, TopP};
-    let functions = request.functions.as_deref();
+    let (decoding, functions) = (&request.decoding, request.functions.as_deref());
+    let takes = |option| !refused.contains(option);
+    let (temperature, top_p) = (temperature(decoding, refused), top_p(decoding, usual_top_p, refused));
+    let stream = streams(watched, 0, request, refused);
+    let one_call = functions.is_some_and(|functions| !functions.parallel) && takes(ParallelCalls);
+    let summary = decoding.reasoning.is_some_and(Reasoning::is_on) && takes(Summary);
+    // Only a reply with calls is followed by another request.
+    let include = functions.is_some() && takes(Include);
     let sent = [
-        (Temperature, temperature(&request.decoding, refused).is_some()),
-        (TopP, top_p(&request.decoding, usual_top_p, refused).is_some()),
-        (MaxTokens, !refused.contains(MaxTokens)),
-        (Stream, streams(watched, 0, request, refused)),
-        (ParallelCalls, functions.is_some_and(|functions| !functions.parallel) && !refused.contains(ParallelCalls)),
-        // Only a reply with calls is followed by another request.
-        (Summary, request.decoding.reasoning.is_some_and(Reasoning::is_on) && !refused.contains(Summary)),
-        (Include, functions.is_some() && !refused.contains(Include)),
-    ]
-    .into();
-    Ok(EncodedRequest { body: bytes(model, request, sent)?, sent, label: String::new() })
-}
-
-// Encodes a request as JSON.
-
-fn bytes(model: &str, request: &Request, sent: RequestOptions) -> serde_json::Result<Vec<u8>> {
-    use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Summary, Temperature, TopP};
-    let decoding = &request.decoding;
-    let functions = request.functions.as_deref();
+        (Temperature, temperature.is_some()),
+        (TopP, top_p.is_some()),
+        (MaxTokens, takes(MaxTokens)),
+        (Stream, stream),
+        (ParallelCalls, one_call),
+        (Summary, summary),
+        (Include, include),
+    ];
     let settings = set_fields(json!({
         "tools": functions.map(tools),
         "tool_choice": functions.filter(|functions| functions.required).map(|_| "required"),
-        "parallel_tool_calls": sent.contains(ParallelCalls).then_some(false),
-        "temperature": sent.contains(Temperature).then_some(decoding.temperature),
-        "top_p": sent.contains(TopP).then_some(decoding.top_p),
-        "max_output_tokens": sent.contains(MaxTokens).then_some(decoding.max_tokens),
-        "include": sent.contains(Include).then_some(["reasoning.encrypted_content"]),
-        "reasoning": decoding.reasoning.and_then(|asked| response_reasoning(asked, sent.contains(Summary))),
+        "parallel_tool_calls": one_call.then_some(false),
+        "temperature": temperature,
+        "top_p": top_p,
+        "max_output_tokens": takes(MaxTokens).then_some(decoding.max_tokens),
+        "include": include.then_some(["reasoning.encrypted_content"]),
+        "reasoning": decoding.reasoning.and_then(|asked| response_reasoning(asked, summary)),
         "store": false,
-        "stream": sent.contains(Stream).then_some(true),
+        "stream": stream.then_some(true),
     }));
     let mut body = Body::begin(model, &request.prompt)?;
     body.raw(",\"input\":");
@@ -94,7 +90,7 @@ fn bytes(model: &str, request: &Request, sent: RequestOptions) -> serde_json::Re
             body.value(&messages.iter().flat_map(items).collect::<Vec<_>>())?;
         }
     }
-    body.end(&settings)
+    Ok(EncodedRequest { body: body.end(&settings)?, sent: sent.into(), label: String::new() })
 }
 
 fn items(message: &Message) -> Vec<Value> {
