@@ -190,29 +190,32 @@ impl<'a> Messages<'a> {
     }
 
     fn write(&self, body: &mut Body) -> serde_json::Result<()> {
-        body.raw("[");
         match self.prompt {
             Prompt::Messages(messages) => {
+                let mut sent = Vec::with_capacity(messages.len());
                 for (at, message) in messages.iter().enumerate() {
-                    body.raw(if at > 0 { "," } else { "" });
                     if at > 0 && self.is_bridged(&messages[at - 1], message) {
-                        self.whole(&Message::assistant(BRIDGE), body)?.raw("},");
+                        sent.push(self.whole(&Message::assistant(BRIDGE)));
                     }
-                    self.whole(message, body)?;
-                    self.close(at + 1 == messages.len(), body)?;
+                    sent.push(self.whole(message));
                 }
+                if let (Some(last), Some(Prefill::Field(name))) = (sent.last_mut(), self.continued) {
+                    last[name] = json!(true);
+                }
+                body.value(&sent)?;
             }
             Prompt::Text { prefix, rest } => {
                 let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
-                open(Role::User, body)?.string(prefix, before)?;
-                self.close(self.label.is_none(), body)?;
+                body.raw("[{\"role\":\"user\",\"content\":").string(prefix, before)?;
                 if self.label.is_some() {
-                    open(Role::Assistant, body.raw(","))?.value(label)?;
-                    self.close(true, body)?;
+                    body.raw("},{\"role\":\"assistant\",\"content\":").value(label)?;
+                    if let Some(Prefill::Field(name)) = self.continued {
+                        body.raw(",").value(name)?.raw(":true");
+                    }
                 }
+                body.raw("}]");
             }
         }
-        body.raw("]");
         Ok(())
     }
 
@@ -220,44 +223,25 @@ impl<'a> Messages<'a> {
         self.options.refused.contains(RequestOption::UserAfterTool) && answers_before_user(message, next)
     }
 
-    fn whole<'b>(&self, message: &Message, body: &'b mut Body) -> serde_json::Result<&'b mut Body> {
-        open(message.role, body)?.value(&message.content)?;
-        write_calls(message, body)?;
-        for (name, value, _) in thoughts(message).filter(|(.., option)| self.options.sent.contains(*option)) {
-            body.raw(",").value(name)?.raw(":").value(value)?;
+    fn whole(&self, message: &Message) -> Value {
+        let mut whole = json!({ "role": message.role, "content": message.content });
+        if let Some(id) = &message.answers {
+            whole["tool_call_id"] = json!(id);
         }
-        let fills = !self.options.sent.contains(RequestOption::Thoughtless)
-            && self.options.sent.contains(RequestOption::ThoughtsContent);
+        if !message.calls.is_empty() {
+            whole["tool_calls"] = message.calls.iter().map(FunctionCall::openai).collect();
+        }
+        let sends = |option| self.options.sent.contains(option);
+        for (name, value, _) in thoughts(message).filter(|(.., option)| sends(*option)) {
+            whole[name] = value.clone();
+        }
+        let fills = !sends(RequestOption::Thoughtless) && sends(RequestOption::ThoughtsContent);
         if fills && is_thoughtless(message) {
-            let thought = Some(&*message.content).filter(|text| !text.trim().is_empty()).unwrap_or(NO_THOUGHT);
-            body.raw(",").value(CONTENT)?.raw(":").value(thought)?;
+            whole[CONTENT] =
+                json!(Some(&*message.content).filter(|text| !text.trim().is_empty()).unwrap_or(NO_THOUGHT));
         }
-        Ok(body)
+        whole
     }
-
-    /// Ends a message; the last one with the field that asks to continue it, if there is one.
-    fn close(&self, last: bool, body: &mut Body) -> serde_json::Result<()> {
-        if let (true, Some(Prefill::Field(name))) = (last, self.continued) {
-            body.raw(",").value(name)?.raw(":true");
-        }
-        body.raw("}");
-        Ok(())
-    }
-}
-
-fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
-    Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
-}
-
-fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
-    if let Some(id) = &message.answers {
-        body.raw(",\"tool_call_id\":").value(id)?;
-    }
-    if !message.calls.is_empty() {
-        let calls: Vec<Value> = message.calls.iter().map(FunctionCall::openai).collect();
-        body.raw(",\"tool_calls\":").value(&calls)?;
-    }
-    Ok(())
 }
 
 /// The messages as one text, with a newline at the end unless the last one is the model's own.
