@@ -49,6 +49,7 @@ impl Scripted {
         let reply = next_reply(body);
         let whole = whole(self.0, &reply);
         let written = if stream { events(self.0, &reply, &whole, counts(body)) } else { whole.to_string() };
+        let finish_reason = Some(chat_end(&reply).to_owned());
         let (text, calls) = match reply {
             Reply::Text => (ANSWER.to_owned(), Vec::new()),
             Reply::Call(name, arguments) => {
@@ -57,7 +58,7 @@ impl Scripted {
         };
         Completion {
             verbatim: Some(Verbatim { endpoint: self.0.endpoint().to_owned(), content: written.into() }),
-            finish_reason: Some(if calls.is_empty() { "stop" } else { "tool_calls" }.to_owned()),
+            finish_reason,
             text,
             calls,
             usage: Some(USAGE),
@@ -162,16 +163,8 @@ fn counts(body: &Map<String, Value>) -> bool {
 
 /// The reply as the events of a stream.
 fn events(api: Api, reply: &Reply, whole: &Value, with_usage: bool) -> String {
-    let data = |events: &[Value]| -> String {
-        let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        lines.concat()
-    };
-    let typed = |events: &[Value]| -> String {
-        let name = |event: &Value| event["type"].as_str().unwrap_or_default().to_owned();
-        let lines: Vec<String> =
-            events.iter().map(|event| format!("event: {}\ndata: {event}\n\n", name(event))).collect();
-        lines.concat()
-    };
+    let data = |event: &Value| format!("data: {event}\n\n");
+    let typed = |event: &Value| format!("event: {}\n{}", event["type"].as_str().unwrap_or_default(), data(event));
     let with_choices = |choices: Value| {
         let mut chunk = whole.clone();
         chunk["object"] = json!("chat.completion.chunk");
@@ -184,11 +177,11 @@ fn events(api: Api, reply: &Reply, whole: &Value, with_usage: bool) -> String {
             let delta = with_choices(json!([{ "index": 0, "delta": message(reply, true), "finish_reason": null }]));
             let end = with_choices(json!([{ "index": 0, "delta": {}, "finish_reason": chat_end(reply) }]));
             let usage = Some(usage).filter(|_| with_usage);
-            data(&[Some(delta), Some(end), usage].into_iter().flatten().collect::<Vec<_>>()) + "data: [DONE]\n\n"
+            [delta, end].iter().chain(&usage).map(data).collect::<String>() + "data: [DONE]\n\n"
         }
-        Api::Completions => data(std::slice::from_ref(whole)) + "data: [DONE]\n\n",
-        Api::Responses => typed(&response_events(reply, whole)),
-        Api::Messages => typed(&message_events(reply, whole)),
+        Api::Completions => data(whole) + "data: [DONE]\n\n",
+        Api::Responses => response_events(reply, whole).iter().map(typed).collect(),
+        Api::Messages => message_events(reply, whole).iter().map(typed).collect(),
         Api::GenerateContent => format!("data: {whole}\r\n\r\n"),
     }
 }
@@ -197,11 +190,13 @@ fn response_events(reply: &Reply, whole: &Value) -> Vec<Value> {
     let mut begun = whole.clone();
     (begun["status"], begun["output"]) = (json!("in_progress"), json!([]));
     let item = output_item(reply);
-    let mut events = vec![
-        json!({ "type": "response.created", "sequence_number": 0, "response": begun }),
-        json!({ "type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": begun_item(reply) }),
-    ];
-    events.push(match reply {
+    let mut begun_item = item.clone();
+    begun_item["status"] = json!("in_progress");
+    match reply {
+        Reply::Text => begun_item["content"] = json!([]),
+        Reply::Call(..) => begun_item["arguments"] = json!(""),
+    }
+    let delta = match reply {
         Reply::Text => json!({
             "type": "response.output_text.delta", "sequence_number": 2, "item_id": "item_1", "output_index": 0,
             "content_index": 0, "delta": ANSWER, "logprobs": [],
@@ -210,26 +205,27 @@ fn response_events(reply: &Reply, whole: &Value) -> Vec<Value> {
             "type": "response.function_call_arguments.delta", "sequence_number": 2, "item_id": "item_1",
             "output_index": 0, "delta": arguments.to_string(),
         }),
-    });
-    events.push(json!({ "type": "response.output_item.done", "sequence_number": 3, "output_index": 0, "item": item }));
-    events.push(json!({ "type": "response.completed", "sequence_number": 4, "response": whole }));
-    events
+    };
+    vec![
+        json!({ "type": "response.created", "sequence_number": 0, "response": begun }),
+        json!({ "type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": begun_item }),
+        delta,
+        json!({ "type": "response.output_item.done", "sequence_number": 3, "output_index": 0, "item": item }),
+        json!({ "type": "response.completed", "sequence_number": 4, "response": whole }),
+    ]
 }
 
 fn message_events(reply: &Reply, whole: &Value) -> Vec<Value> {
     let mut begun = whole.clone();
     (begun["content"], begun["stop_reason"]) = (json!([]), Value::Null);
-    let (mut empty, delta) = (
-        block(reply),
-        match reply {
-            Reply::Text => json!({ "type": "text_delta", "text": ANSWER }),
-            Reply::Call(_, arguments) => json!({ "type": "input_json_delta", "partial_json": arguments.to_string() }),
-        },
-    );
-    match reply {
-        Reply::Text => empty["text"] = json!(""),
-        Reply::Call(..) => empty["input"] = json!({}),
-    }
+    let (field, nothing, delta) = match reply {
+        Reply::Text => ("text", json!(""), json!({ "type": "text_delta", "text": ANSWER })),
+        Reply::Call(_, arguments) => {
+            ("input", json!({}), json!({ "type": "input_json_delta", "partial_json": arguments.to_string() }))
+        }
+    };
+    let mut empty = block(reply);
+    empty[field] = nothing;
     vec![
         json!({ "type": "message_start", "message": begun }),
         json!({ "type": "content_block_start", "index": 0, "content_block": empty }),
@@ -284,17 +280,6 @@ fn output_item(reply: &Reply) -> Value {
             "arguments": arguments.to_string(), "status": "completed",
         }),
     }
-}
-
-/// An item of the Responses API whose text or arguments follow.
-fn begun_item(reply: &Reply) -> Value {
-    let mut item = output_item(reply);
-    item["status"] = json!("in_progress");
-    match reply {
-        Reply::Text => item["content"] = json!([]),
-        Reply::Call(..) => item["arguments"] = json!(""),
-    }
-    item
 }
 
 fn block(reply: &Reply) -> Value {
