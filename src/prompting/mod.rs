@@ -13,15 +13,13 @@
 //! | `texts` | a protocol's own texts, and their slots |
 //! | `render` | the frame of every layout: instruction, tools, exemplars |
 //! | [`protocol`] | dialogues without I/O: model text to tool calls and back; a file for each protocol |
-//! | `new` | a copy of a prompt to edit |
-//! | `numbered` | a text with numbered steps as a prompt file |
+//! | `new` | a copy of a prompt to edit, or a text with numbered steps as a prompt file |
 //! | `reader` | a TOML tree with lines, read with all problems at once; also for experiment and settings files |
 
 mod bytes;
 mod file;
 mod load;
 mod new;
-mod numbered;
 mod plain;
 pub mod protocol;
 mod reader;

@@ -52,7 +52,7 @@ fn problems(file: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut note = |at: usize, fault: Fault| {
         let line = 1 + text[..at].matches('\n').count();
-        problems.push((at, Problem { file: file.to_owned(), line, message: fault.message, hint: fault.hint }));
+        problems.push((at, fault.at(file, line)));
     };
     let column = |at: usize| text[..at].rsplit('\n').next().map_or(1, |before| 1 + before.chars().count());
     let slots = || braced(text).filter(|word| !word.doubled);

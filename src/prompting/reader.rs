@@ -75,8 +75,7 @@ impl<'a> Reader<'a> {
 
     /// Adds a problem, unless the line has it already.
     pub(crate) fn note(&mut self, line: usize, fault: impl Into<Fault>) {
-        let Fault { message, hint } = fault.into();
-        let problem = Problem { file: self.file.to_owned(), line, message, hint };
+        let problem = fault.into().at(self.file, line);
         if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -263,8 +262,8 @@ pub struct Problems {
 
 #[derive(Debug)]
 pub(crate) struct Fault {
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
+    message: String,
+    hint: Option<String>,
 }
 
 impl From<String> for Fault {
@@ -274,6 +273,10 @@ impl From<String> for Fault {
 }
 
 impl Fault {
+    pub(super) fn at(self, file: &str, line: usize) -> Problem {
+        Problem { file: file.to_owned(), line, message: self.message, hint: self.hint }
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
