@@ -95,20 +95,19 @@ fn read_instructions(reader: &mut Reader<'_>, root: &Table<'_>, tools: Option<&T
 
 fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     let section = reader.section(root, "tools")?;
-    reader.known_keys(&section, &["search", "lookup", "passages", "document", "finish"]);
+    let described = [Tool::Search, Tool::Lookup, Tool::Passages, Tool::Document, Tool::Finish];
+    reader.known_keys(&section, &described.map(Tool::name));
     // A prompt for passages need not describe the usual tools.
-    let usual = !section.has("passages");
-    let mut text = |key, needed: bool| {
-        if needed || section.has(key) { reader.required_line(&section, key).unwrap_or_default() } else { String::new() }
-    };
-    Some(ToolTexts {
-        search: text("search", usual),
-        lookup: text("lookup", usual),
-        passages: text("passages", false),
-        document: text("document", false),
-        finish: text("finish", true),
-        ..ToolTexts::default()
-    })
+    let usual = !section.has(Tool::Passages.name());
+    let mut tools = ToolTexts::default();
+    for tool in described {
+        let needed = usual && matches!(tool, Tool::Search | Tool::Lookup) || tool == Tool::Finish;
+        if needed || section.has(tool.name()) {
+            let text = reader.required_line(&section, tool.name()).unwrap_or_default();
+            tools.0.insert(tool, (text, String::new()));
+        }
+    }
+    Some(tools)
 }
 
 fn read_texts(reader: &mut Reader<'_>, root: &Table<'_>) -> Texts {

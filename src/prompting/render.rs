@@ -8,7 +8,6 @@ use super::texts::{self, ProtocolTexts, Slotted, Style};
 use crate::base::{Message, Method, Role, Tool, ToolSet, sha256_hex};
 use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};
 use crate::prompting::protocol::{Frame, Layout, Protocol, ToolSpec, ToolTexts, direct, react_paper, react_zh};
-use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy)]
 pub struct RenderSettings<'a> {
@@ -214,15 +213,13 @@ fn numbered_text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
 
 fn numbered_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let instruction = job.instruction()?;
+    let tools = verbs_in(job.settings.protocol.offers(), &job.file.language);
     let mut frame = Frame {
         system: Some(instruction.trim_end_matches('\n').into()),
         examples: exemplar_turns(job),
+        texts: job.texts.occasions(|slot| Some(&*tools).filter(|_| slot == "tools")),
         ..Frame::default()
     };
-    let tools = verbs_in(job.settings.protocol.offers(), &job.file.language);
-    for (key, text) in job.texts.occasions() {
-        frame.texts.insert(key.to_owned(), text.fill_known(|slot| Some(&*tools).filter(|_| slot == "tools")).into());
-    }
     // The prompt file's texts fit its task; texts that the user names take precedence.
     if !job.texts.given {
         let own = [("feedback", &job.file.texts.feedback), ("force_stop", &job.file.texts.force_stop)];
@@ -263,7 +260,7 @@ fn named_template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         prefix: slots.fill(key, &before)?,
         suffix: slots.fill(key, &after)?,
         system: job.texts.get("system").map(|system| slots.fill("system", system)).transpose()?,
-        texts: slots.occasions(),
+        texts: job.texts.occasions(|name| slots.value(name)),
         tools,
         ..Frame::default()
     };
@@ -285,7 +282,7 @@ fn named_conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let frame = Frame {
         system: Some(slots.fill(key, system)?),
         examples: exemplar_turns(job),
-        texts: slots.occasions(),
+        texts: job.texts.occasions(|name| slots.value(name)),
         tools,
         ..Frame::default()
     };
@@ -328,10 +325,6 @@ impl<'a> Slots<'a> {
         slots
     }
 
-    fn id(&self) -> &'static str {
-        self.job.settings.protocol.id()
-    }
-
     fn set(&mut self, name: &'static str, value: String) {
         self.values.push((name, value));
     }
@@ -342,18 +335,12 @@ impl<'a> Slots<'a> {
 
     fn fill<T: From<String>>(&self, key: &'static str, text: &Slotted) -> Result<T, PromptError> {
         text.fill(|name| self.value(name)).map(T::from).map_err(|slot| {
-            let protocol = self.id();
+            let protocol = self.job.settings.protocol.id();
             if TASK.contains(&slot) {
                 return PromptError::NoTask { file: self.job.file.file.clone(), protocol };
             }
             PromptError::NoSlotValue { protocol, slot: slot.to_owned(), key, file: self.job.texts.file.clone() }
         })
-    }
-
-    /// Messages for later requests; slots that only the dialogue knows stay.
-    fn occasions(&self) -> std::collections::BTreeMap<String, Arc<str>> {
-        let known = |text: &Slotted| Arc::from(text.fill_known(|name| self.value(name)));
-        self.job.texts.occasions().map(|(key, text)| (key.to_owned(), known(text))).collect()
     }
 }
 
@@ -435,9 +422,7 @@ fn finished_frame(
         frame.tools = protocol.tools(&texts.tools);
     }
     let named = verbs_in(protocol.offers(), text.language());
-    let filled = |text: &Slotted| text.fill_known(|slot| Some(&*named).filter(|_| slot == "tools"));
-    let occasions = texts.occasions().map(|(key, text)| (key.to_owned(), Arc::from(filled(text))));
-    frame.texts = occasions.collect();
+    frame.texts = texts.occasions(|slot| Some(&*named).filter(|_| slot == "tools"));
     Ok(frame)
 }
 
@@ -450,9 +435,7 @@ fn tools_text(
 ) -> Option<String> {
     if calls_functions {
         let specs = settings.protocol.tools(&texts.tools);
-        let line = |spec: &crate::prompting::protocol::ToolSpec| {
-            format!("{}({}): {}", spec.name, spec.parameter, spec.description)
-        };
+        let line = |spec: &ToolSpec| format!("{}({}): {}", spec.name, spec.parameter, spec.description);
         return Some(specs.iter().map(line).collect::<Vec<_>>().join("\n"));
     }
     let chinese = settings.protocol.id() == react_zh::ID || text.language().starts_with("zh");
@@ -517,7 +500,7 @@ fn tool_list(texts: &ToolTexts, tools: ToolSet, language: &str) -> Result<String
 
 #[cfg(test)]
 mod tests {
-    use super::{ToolSet, ToolTexts, fill_template, tool_list};
+    use super::{Tool, ToolSet, ToolTexts, fill_template, tool_list};
 
     fn filled(template: &str, tools: Option<&ToolTexts>) -> Result<String, String> {
         let tools = tools.map(|texts| tool_list(texts, ToolSet::default(), "en").expect("all are described"));
@@ -526,12 +509,8 @@ mod tests {
 
     #[test]
     fn placeholders_are_filled_in() {
-        let tools = ToolTexts {
-            search: "opens.".into(),
-            lookup: "finds.".into(),
-            finish: "ends.".into(),
-            ..ToolTexts::default()
-        };
+        let texts = [(Tool::Search, "opens."), (Tool::Lookup, "finds."), (Tool::Finish, "ends.")];
+        let tools = ToolTexts(texts.map(|(tool, text)| (tool, (text.to_owned(), String::new()))).into());
         assert_eq!(
             filled("{{ question_label }} in {{max_steps}} steps:\n{{ tools }}\n\n", Some(&tools)).unwrap(),
             "Claim in 7 steps:\n(1) Search[title] opens.\n(2) Lookup[keyword] finds.\n(3) Finish[answer] ends.\n"

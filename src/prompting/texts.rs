@@ -5,9 +5,11 @@
 
 use super::bytes::{BuiltIn, PromptError, read, text_of};
 use super::reader::{Fault, Problems, Reader, Table, quoted};
+use crate::base::Tool;
 use crate::base::text::closest;
 use crate::prompting::protocol::{Options, ToolTexts, lagent, native};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const ENGLISH: &str = "prompts/protocols/en.toml";
 const CHINESE: &str = "prompts/protocols/zh.toml";
@@ -64,11 +66,9 @@ pub fn load(
         let available = if available.is_empty() { "none".to_owned() } else { available };
         return Err(PromptError::NoSection { file: file.file, section, available });
     };
-    if spec.is_some() {
-        add_ours(&mut texts, form, file.language.as_deref().unwrap_or(language), builtin)?;
-    }
     let mut tools = file.tools.unwrap_or_default();
     if spec.is_some() {
+        add_ours(&mut texts, form, file.language.as_deref().unwrap_or(language), builtin)?;
         tools.add_missing(load_file(ours, builtin)?.tools.unwrap_or_default());
     }
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
@@ -124,9 +124,10 @@ impl ProtocolTexts {
         PromptError::NoProtocolText(self.section.clone(), key)
     }
 
-    /// The file's messages for later requests, by key.
-    pub(super) fn occasions(&self) -> impl Iterator<Item = (&'static str, &Slotted)> {
-        self.texts.iter().filter(|(key, _)| !FIRST.contains(key)).map(|(key, text)| (*key, text))
+    /// The file's messages for later requests, by key; slots without a value, which only the dialogue knows, stay.
+    pub(super) fn occasions<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> BTreeMap<String, Arc<str>> {
+        let later = self.texts.iter().filter(|(key, _)| !FIRST.contains(key));
+        later.map(|(key, text)| ((*key).to_owned(), text.fill_known(&value).into())).collect()
     }
 }
 
@@ -291,30 +292,27 @@ fn parse(file: &str, text: &str) -> Result<TextsFile, Problems> {
     Ok(TextsFile { file: file.to_owned(), language, tools, sections })
 }
 
+/// The key of a tool is its name; beside it is that of its parameter.
+const TOOLS: [(Tool, &str); 5] = [
+    (Tool::Search, "search_parameter"),
+    (Tool::Lookup, "lookup_parameter"),
+    (Tool::Passages, "passages_parameter"),
+    (Tool::Document, "document_parameter"),
+    (Tool::Finish, "finish_parameter"),
+];
+
 fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     let section = reader.section(root, "tools")?;
-    let [finish, finish_parameter] = ["finish", "finish_parameter"];
-    let [passages, passages_parameter] = ["passages", "passages_parameter"];
-    let [document, document_parameter] = ["document", "document_parameter"];
-    let known = ["search", "search_parameter", "lookup", "lookup_parameter", passages, passages_parameter];
-    reader.known_keys(&section, &[&known[..], &[document, document_parameter, finish, finish_parameter]].concat());
-    let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
-    let mut tools = ToolTexts {
-        search: text("search"),
-        search_parameter: text("search_parameter"),
-        lookup: text("lookup"),
-        lookup_parameter: text("lookup_parameter"),
-        ..ToolTexts::default()
-    };
-    // Most files need none of these; the two texts of each are left out together.
-    if section.has(passages) || section.has(passages_parameter) {
-        (tools.passages, tools.passages_parameter) = (text(passages), text(passages_parameter));
-    }
-    if section.has(document) || section.has(document_parameter) {
-        (tools.document, tools.document_parameter) = (text(document), text(document_parameter));
-    }
-    if section.has(finish) || section.has(finish_parameter) {
-        (tools.finish, tools.finish_parameter) = (text(finish), text(finish_parameter));
+    let known: Vec<&'static str> = TOOLS.iter().flat_map(|(tool, parameter)| [tool.name(), *parameter]).collect();
+    reader.known_keys(&section, &known);
+    let mut tools = ToolTexts::default();
+    for (tool, parameter) in TOOLS {
+        // Most files need no others; the two texts of each are left out together.
+        let usual = matches!(tool, Tool::Search | Tool::Lookup);
+        if usual || section.has(tool.name()) || section.has(parameter) {
+            let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
+            tools.0.insert(tool, (text(tool.name()), text(parameter)));
+        }
     }
     Some(tools)
 }

@@ -5,6 +5,7 @@ use crate::base::Tool;
 use crate::base::python::is_python_space;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// Kind of a [repair](crate::base::Repair): the argument had another name.
 pub const ARGUMENT_NAME: &str = "argument_name";
@@ -26,48 +27,24 @@ pub struct ToolSpec {
     pub args_format: String,
 }
 
-/// Descriptions of the tools, as a file of protocol texts has them.
+/// What is said of each tool and of its parameter, as a file of protocol texts has it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ToolTexts {
-    pub search: String,
-    pub search_parameter: String,
-    pub lookup: String,
-    pub lookup_parameter: String,
-    pub passages: String,
-    pub passages_parameter: String,
-    pub document: String,
-    pub document_parameter: String,
-    pub finish: String,
-    pub finish_parameter: String,
-}
+pub struct ToolTexts(pub HashMap<Tool, (String, String)>);
 
 impl ToolTexts {
     /// Takes the texts of those tools from `others` that are not described here.
     pub fn add_missing(&mut self, others: Self) {
-        let pairs = [
-            (&mut self.search, &mut self.search_parameter, others.search, others.search_parameter),
-            (&mut self.lookup, &mut self.lookup_parameter, others.lookup, others.lookup_parameter),
-            (&mut self.passages, &mut self.passages_parameter, others.passages, others.passages_parameter),
-            (&mut self.document, &mut self.document_parameter, others.document, others.document_parameter),
-            (&mut self.finish, &mut self.finish_parameter, others.finish, others.finish_parameter),
-        ];
-        for (text, parameter, other_text, other_parameter) in pairs {
-            if text.is_empty() {
-                (*text, *parameter) = (other_text, other_parameter);
+        for (tool, texts) in others.0 {
+            let own = self.0.entry(tool).or_default();
+            if own.0.is_empty() {
+                *own = texts;
             }
         }
     }
 
     /// What is said of a tool and of its parameter; empty where nothing is.
     pub fn of(&self, tool: Tool) -> (&str, &str) {
-        match tool {
-            Tool::Search => (&self.search, &self.search_parameter),
-            Tool::Lookup => (&self.lookup, &self.lookup_parameter),
-            Tool::Passages => (&self.passages, &self.passages_parameter),
-            Tool::Document => (&self.document, &self.document_parameter),
-            Tool::Finish => (&self.finish, &self.finish_parameter),
-            Tool::Think | Tool::Invalid | Tool::Other => ("", ""),
-        }
+        self.0.get(&tool).map_or(("", ""), |(text, parameter)| (text, parameter))
     }
 }
 
