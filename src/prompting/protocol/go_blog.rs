@@ -123,7 +123,7 @@ impl GoBlogDialogue {
         let (Some(input), Some(arguments)) = (call.input, call.args) else {
             self.inner.push(Message::assistant(text));
             return match self.episode.tool(&tool) {
-                Some(_) => self.error(Some(thought), tool, &Reason::NotJson),
+                Some(_) => self.error(Some(thought), tool, &Fault::NotJson),
                 None => self.unknown(thought, tool.clone(), &tool, &Map::new()),
             };
         };
@@ -138,7 +138,7 @@ impl GoBlogDialogue {
         let (action_text, arguments) = (format!("{tool} {input}"), arguments.to_json());
         match self.episode.tool(&tool).map(|tool| tool.resolve(&arguments, self.go.mend)) {
             Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
-            Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
+            Some(Err(misfit)) => self.error(Some(thought), action_text, &Fault::Misfit(misfit)),
             None => self.unknown(thought, action_text, &tool, &arguments),
         }
     }
@@ -160,16 +160,16 @@ impl GoBlogDialogue {
                 // Its arguments were meant for another tool, so their names cannot count.
                 match self.episode.setup.frame.tools.first().map(|tool| tool.resolve(arguments, true)) {
                     Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
-                    Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
+                    Some(Err(misfit)) => self.error(Some(thought), action_text, &Fault::Misfit(misfit)),
                     None => self.episode.stop(Outcome::FormatFailure, "there are no tools"),
                 }
             }
         }
     }
 
-    fn error(&mut self, thought: Option<String>, action_text: String, reason: &Reason) -> Turn {
+    fn error(&mut self, thought: Option<String>, action_text: String, fault: &Fault) -> Turn {
         let frame = &self.episode.setup.frame;
-        let error = reason.sentence(frame);
+        let error = fault.sentence(frame);
         let feedback = match frame.text_for("feedback") {
             "" => error,
             feedback => feedback.replace("{error}", &error),
@@ -180,35 +180,6 @@ impl GoBlogDialogue {
     fn answer_itself(&mut self, thought: Option<String>, action_text: String, text: String) -> Turn {
         self.from_system = true;
         self.episode.answer_itself(thought, action_text, text)
-    }
-}
-
-enum Reason {
-    Form(Fault),
-    NotJson,
-    Misfit(Misfit),
-}
-
-impl Reason {
-    fn sentence(&self, frame: &Frame) -> String {
-        let (key, ours) = match self {
-            Self::Form(Fault::BadCall) => (
-                "bad_call",
-                "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
-                 `Action Input: ` with a JSON object",
-            ),
-            Self::Form(Fault::BadAnswer) => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
-            Self::Form(Fault::NeitherLabel) => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
-            Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
-            Self::Misfit(Misfit::Unknown(_)) => ("unknown_argument", "the tool has no argument `{argument}`"),
-            Self::Misfit(Misfit::Missing(_)) => ("missing_argument", "the argument `{argument}` is missing"),
-        };
-        let argument = match self {
-            Self::Misfit(Misfit::Unknown(names)) => names.join("`, `"),
-            Self::Misfit(Misfit::Missing(name)) => name.clone(),
-            Self::Form(_) | Self::NotJson => String::new(),
-        };
-        frame.sentence(key, ours, &[("argument", &argument)])
     }
 }
 
@@ -228,9 +199,9 @@ impl Dialogue for GoBlogDialogue {
                 self.episode.finish(thought, format!("Answer: {answer}"), answer)
             }
             Ok((call, rest)) => self.call(text, call, rest),
-            Err(reason) => {
+            Err(fault) => {
                 self.inner.push(Message::assistant(text));
-                self.error(None, text.to_owned(), &Reason::Form(reason))
+                self.error(None, text.to_owned(), &fault)
             }
         }
     }
@@ -258,11 +229,36 @@ impl Dialogue for GoBlogDialogue {
 // Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
 // the left in one pass.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Fault {
     BadCall,
     BadAnswer,
     NeitherLabel,
+    NotJson,
+    Misfit(Misfit),
+}
+
+impl Fault {
+    fn sentence(&self, frame: &Frame) -> String {
+        let (key, ours) = match self {
+            Self::BadCall => (
+                "bad_call",
+                "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
+                 `Action Input: ` with a JSON object",
+            ),
+            Self::BadAnswer => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
+            Self::NeitherLabel => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
+            Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
+            Self::Misfit(Misfit::Unknown(_)) => ("unknown_argument", "the tool has no argument `{argument}`"),
+            Self::Misfit(Misfit::Missing(_)) => ("missing_argument", "the argument `{argument}` is missing"),
+        };
+        let argument = match self {
+            Self::Misfit(Misfit::Unknown(names)) => names.join("`, `"),
+            Self::Misfit(Misfit::Missing(name)) => name.clone(),
+            _ => String::new(),
+        };
+        frame.sentence(key, ours, &[("argument", &argument)])
+    }
 }
 
 /// Reads a reply, and what follows its call. The label of an action decides, wherever it stands.

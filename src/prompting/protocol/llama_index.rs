@@ -111,7 +111,7 @@ impl Protocol for LlamaIndex {
     }
 
     fn observation(&self, _n: usize, text: &str) -> String {
-        observation_text(text)
+        format!("Observation: {text}")
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
@@ -136,10 +136,6 @@ fn described(tool: &ToolSpec) -> String {
 }
 
 // The conversation of both systems.
-
-fn observation_text(text: &str) -> String {
-    format!("Observation: {text}")
-}
 
 #[derive(Debug)]
 struct Conversation {
@@ -299,7 +295,7 @@ impl Dialogue for Conversation {
         if self.episode.finished() {
             return self.episode.stop(Outcome::Finished, "");
         }
-        self.scratchpad.push(Message::user(observation_text(text)));
+        self.scratchpad.push(self.llama.result(self.replies, text));
         if self.llama.variant == Variant::Workflow && self.exhausted() {
             // The original has no limit but its time.
             let detail = format!("no answer within {} replies", self.replies);

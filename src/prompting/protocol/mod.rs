@@ -131,7 +131,9 @@ pub trait Protocol: Debug + Send + Sync {
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
     /// What the system's parser makes of one reply of the model's; `step` (from 1) matters to numbered labels.
     fn parse(&self, output: &str, step: usize) -> Parsed;
-    fn question(&self, label: &str, question: &str) -> String;
+    fn question(&self, label: &str, question: &str) -> String {
+        format!("{label}: {question}")
+    }
     /// A step as the model should write it: thought (absent for `act`), tool and its argument.
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String;
     /// The message or lines that show the tool's answer to step `n` (from 1).
@@ -226,8 +228,8 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
     }
     Some(match id {
-        react_paper::ID => made(options.none(react_paper::ID).map(|()| react_paper::Paper)),
-        react_zh::ID => made(options.none(react_zh::ID).map(|()| react_zh::Script)),
+        react_paper::ID => made(options.known(react_paper::ID, &[]).map(|()| react_paper::Paper)),
+        react_zh::ID => made(options.known(react_zh::ID, &[]).map(|()| react_zh::Script)),
         qwen_agent::ID => made(qwen_agent::QwenAgent::new(options)),
         llama_index::ID => made(llama_index::LlamaIndex::new(options)),
         go_blog::ID => made(go_blog::GoBlog::new(options)),
@@ -335,10 +337,6 @@ impl Options {
             None => Ok(()),
             Some(name) => Err(OptionError::Unknown { protocol, name: name.clone(), known }),
         }
-    }
-
-    pub fn none(&self, protocol: &'static str) -> Result<(), OptionError> {
-        self.known(protocol, &[])
     }
 
     /// The option `arguments`: whether misnamed arguments are repaired (`mend`, the default) or not (`strict`).

@@ -141,10 +141,6 @@ impl Protocol for Native {
         }
     }
 
-    fn question(&self, label: &str, question: &str) -> String {
-        format!("{label}: {question}")
-    }
-
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let Message { content, calls, .. } = self.reply(n, thought, tool, input);
         let call =

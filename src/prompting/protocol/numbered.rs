@@ -9,14 +9,9 @@ pub fn question_line(label: &str, text: &str) -> String {
     format!("{label}: {text}\n")
 }
 
-/// Thought and action of step `n` (from 1), each on its line, without an observation.
-pub fn action_text(n: usize, thought: &str, action: &str) -> String {
-    format!("Thought {n}: {thought}\nAction {n}: {action}\n")
-}
-
 /// Step `n` (from 1) whole: thought, action and observation, each on its line.
 pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> String {
-    action_text(n, thought, action) + &observation_line(n, observation)
+    action_lines(n, Some(thought), action) + &observation_line(n, observation)
 }
 
 pub fn observation_line(n: usize, observation: &str) -> String {
@@ -26,7 +21,7 @@ pub fn observation_line(n: usize, observation: &str) -> String {
 /// The lines of step `n` before the tool answers: thought, if there is one, and action.
 pub fn action_lines(n: usize, thought: Option<&str>, action: &str) -> String {
     match thought {
-        Some(thought) => action_text(n, thought, action),
+        Some(thought) => format!("Thought {n}: {thought}\nAction {n}: {action}\n"),
         None => format!("Action {n}: {action}\n"),
     }
 }

@@ -61,10 +61,6 @@ impl Protocol for QwenAgent {
         Parsed::finish(thought, answer)
     }
 
-    fn question(&self, label: &str, question: &str) -> String {
-        format!("{label}: {question}")
-    }
-
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let thought = thought.unwrap_or_default();
         let (name, parameter) = match (tool, tools::signature(tool)) {

@@ -285,7 +285,7 @@ impl<'a> Reader<'a> {
         object.starts_with('{').then(|| self.text.len() - object.len())
     }
 
-    fn object(&self, at: usize) -> Option<(serde_json::Map<String, serde_json::Value>, usize)> {
+    fn object(&self, at: usize) -> Option<(Map<String, Value>, usize)> {
         let tries = self.json_tries.get();
         self.json_tries.set(tries.saturating_add(1));
         if tries < JSON_TRIES { json_object(&self.text[at..]) } else { None }
@@ -294,15 +294,15 @@ impl<'a> Reader<'a> {
     /// An action that is the object at `object`, or a list with it that begins at `start`.
     fn json(&self, (start, object): (usize, usize), mut repairs: Repairs) -> Result<Taken, Fault> {
         let (fields, length) = self.object(object).ok_or(Fault::Json)?;
-        let action = json_action(&fields, self.offered.tools).ok_or(Fault::Json)?;
+        let (tool, input) = json_action(&fields, self.offered.tools).ok_or(Fault::Json)?;
         repairs.note(repair::ACTION_FORM);
         let mut end = object + length;
         let rest = self.text[end..].trim_start_matches(is_python_space);
         if start < object && rest.starts_with(']') {
             end = self.text.len() - rest.len() + 1;
         }
-        let taken = self.action((action.tool, &action.input), (start, end), Form::Plain, repairs)?;
-        Ok(Taken { thought: action.thought, ..taken })
+        let thought = one_of(&fields, &THOUGHT).and_then(Value::as_str).map(str::to_owned);
+        Ok(Taken { thought, ..self.action((tool, &input), (start, end), Form::Plain, repairs)? })
     }
 
     /// An action with its argument cleaned, unless the tool needs an argument and this one is empty, or a placeholder.
@@ -380,13 +380,6 @@ const ARGUMENT: [&str; 9] =
 const ANSWER: [&str; 3] = ["final_answer", "conclusion", "answer"];
 const THOUGHT: [&str; 4] = ["thought", "thought_process", "thoughts", "reasoning"];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct JsonAction {
-    pub(super) tool: Tool,
-    pub(super) input: String,
-    pub(super) thought: Option<String>,
-}
-
 /// The object at the beginning of `text` and its length in bytes. Objects nested more than 127 deep are none.
 fn json_object(text: &str) -> Option<(Map<String, Value>, usize)> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
@@ -394,12 +387,6 @@ fn json_object(text: &str) -> Option<(Map<String, Value>, usize)> {
         Some(Ok(Value::Object(object))) => Some((object, stream.byte_offset())),
         _ => None,
     }
-}
-
-pub(super) fn json_action(object: &Map<String, Value>, tools: ToolSet) -> Option<JsonAction> {
-    let thought = one_of(object, &THOUGHT).and_then(Value::as_str).map(str::to_owned);
-    let (tool, input) = named(object, tools)?;
-    Some(JsonAction { tool, input, thought })
 }
 
 /// The argument in an object of arguments: the known key, or the only value.
@@ -411,7 +398,8 @@ fn json_argument(object: &Map<String, Value>) -> Option<String> {
     value_text(value)
 }
 
-fn named(object: &Map<String, Value>, tools: ToolSet) -> Option<(Tool, String)> {
+/// The tool and the argument that an object names.
+fn json_action(object: &Map<String, Value>, tools: ToolSet) -> Option<(Tool, String)> {
     match one_of(object, &TOOL) {
         Some(Value::String(name)) => {
             if let Some(tool) = verb_whole(name, tools) {
@@ -489,7 +477,7 @@ mod tests {
     use crate::base::Tool;
 
     fn read(text: &str) -> Option<(Tool, String)> {
-        json_action(&json_object(text)?.0, ToolSet::default()).map(|action| (action.tool, action.input))
+        json_action(&json_object(text)?.0, ToolSet::default())
     }
 
     #[test]

@@ -75,10 +75,6 @@ impl Protocol for Robust {
         self.tools
     }
 
-    fn question(&self, label: &str, question: &str) -> String {
-        format!("{label}: {question}")
-    }
-
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let action = numbered::action(tool, input);
         match thought {
@@ -307,9 +303,7 @@ impl Fault {
     fn not_a_tool(text: &str) -> Self {
         Self::NotATool(cut(text, MAX_SHOWN).replace(char::is_control, " "))
     }
-}
 
-impl Fault {
     /// The sentence for the model, in the frame's words or else in English.
     fn sentence(&self, frame: &Frame, tools: ToolSet) -> String {
         let (key, ours) = match self {
