@@ -60,11 +60,7 @@ impl Balance {
     }
 
     /// Chooses a server, if possible not `avoided`.
-    pub(super) fn take(&self, avoided: Option<usize>) -> ServerTurn<'_> {
-        self.take_at(avoided, Instant::now())
-    }
-
-    fn take_at(&self, avoided: Option<usize>, now: Instant) -> ServerTurn<'_> {
+    pub(super) fn take(&self, avoided: Option<usize>, now: Instant) -> ServerTurn<'_> {
         let mut state = self.state();
         let count = state.servers.len();
         let around: Vec<usize> = (state.next..count).chain(0..state.next).collect();
@@ -94,11 +90,7 @@ impl ServerTurn<'_> {
         self.balance.state().servers[self.server].rest = None;
     }
 
-    pub(super) fn unreachable(&self) {
-        self.unreachable_at(Instant::now());
-    }
-
-    fn unreachable_at(&self, now: Instant) {
+    pub(super) fn unreachable(&self, now: Instant) {
         let rest = &mut self.balance.state().servers[self.server].rest;
         let length = match *rest {
             // Requests in flight at the same time fail together, which is one failure.
@@ -124,15 +116,15 @@ mod tests {
     #[test]
     fn the_least_busy_server_is_used_and_ties_are_resolved_in_turn() {
         let balance = Balance::new(3);
-        let turns: Vec<_> = (0..6).map(|_| balance.take(None)).collect();
+        let turns: Vec<_> = (0..6).map(|_| balance.take(None, Instant::now())).collect();
         assert_eq!(turns.iter().map(|turn| turn.server).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
         let mut turns: Vec<_> = turns.into_iter().map(Some).collect();
         (turns[1], turns[4]) = (None, None);
-        assert_eq!(balance.take(None).server, 1);
-        assert_eq!(balance.take(Some(1)).server, 2, "a retry goes elsewhere");
+        assert_eq!(balance.take(None, Instant::now()).server, 1);
+        assert_eq!(balance.take(Some(1), Instant::now()).server, 2, "a retry goes elsewhere");
         drop(turns);
         assert_eq!(balance.state().servers.iter().map(|server| server.in_flight).sum::<usize>(), 0);
-        assert_eq!(Balance::new(0).take(Some(0)).server, 0);
+        assert_eq!(Balance::new(0).take(Some(0), Instant::now()).server, 0);
     }
 
     #[test]
@@ -140,20 +132,20 @@ mod tests {
         let balance = Balance::new(2);
         let mut now = Instant::now();
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
-            let turn = balance.take_at(Some(1), now);
+            let turn = balance.take(Some(1), now);
             assert_eq!(turn.server, 0, "used again after its rest");
-            let together = balance.take_at(None, now);
+            let together = balance.take(None, now);
             assert_eq!(together.server, 1, "but once only");
-            turn.unreachable_at(now);
-            turn.unreachable_at(now);
+            turn.unreachable(now);
+            turn.unreachable(now);
             drop((turn, together));
             let almost = now + Duration::from_millis(seconds * 1000 - 1);
-            assert_eq!(balance.take_at(Some(1), almost).server, 1, "after {seconds} s");
+            assert_eq!(balance.take(Some(1), almost).server, 1, "after {seconds} s");
             now += Duration::from_secs(seconds);
         }
-        let turn = balance.take_at(Some(1), now);
+        let turn = balance.take(Some(1), now);
         turn.answered();
-        let both = (balance.take_at(None, now), balance.take_at(Some(1), now));
+        let both = (balance.take(None, now), balance.take(Some(1), now));
         assert_eq!((both.0.server, both.1.server), (1, 0));
     }
 
@@ -161,10 +153,10 @@ mod tests {
     fn if_all_rest_the_first_to_wake_is_used() {
         let balance = Balance::new(2);
         let now = Instant::now();
-        balance.take_at(Some(0), now).unreachable_at(now);
-        balance.take_at(Some(1), now).unreachable_at(now + Duration::from_millis(5));
+        balance.take(Some(0), now).unreachable(now);
+        balance.take(Some(1), now).unreachable(now + Duration::from_millis(5));
         assert!(!balance.others(0) && !balance.others(1));
-        assert_eq!(balance.take_at(None, now).server, 1);
-        assert_eq!(balance.take_at(Some(1), now).server, 1);
+        assert_eq!(balance.take(None, now).server, 1);
+        assert_eq!(balance.take(Some(1), now).server, 1);
     }
 }

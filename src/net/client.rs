@@ -161,10 +161,19 @@ impl Client {
         self.settings.limiter.hold(wait, status);
     }
 
+    /// A request, cheap to repeat as copies share its body. The user part of its URL (`http://user:password@host`) is removed
+    /// and sent as basic authentication, unless the headers contain another.
     fn outgoing(&self, url: &str, message: &Message) -> Result<Request, NetError> {
         let url = parse(url)?;
+        let host = redact::host(&url);
         let Message { method, headers, body } = message;
-        request(self.http(&url), method.clone(), url, headers.clone(), body.clone())
+        let request = self.http(&url).request(method.clone(), url).headers(headers.clone()).build();
+        let mut request =
+            request.map_err(|_| NetError::BadUrl { url: host, reason: "it is too long or malformed".to_owned() })?;
+        // The library keeps a user part that is not UTF-8.
+        redact::without_user(request.url_mut());
+        *request.body_mut() = body.clone().map(Body::from);
+        Ok(request)
     }
 
     async fn send(
@@ -181,7 +190,7 @@ impl Client {
         let max_wait = self.settings.limiter.max_wait();
         loop {
             attempts += 1;
-            let turn = balance.take(last);
+            let turn = balance.take(last, Instant::now());
             let server = turn.server;
             last = Some(server);
             let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
@@ -195,7 +204,7 @@ impl Client {
             match &result {
                 Ok(_) => turn.answered(),
                 Err(NetError::Connect { .. }) => {
-                    turn.unreachable();
+                    turn.unreachable(Instant::now());
                     // Nothing was sent: try another server at once, but each one only once.
                     if passed_on + 1 < urls.len() && balance.others(server) {
                         passed_on += 1;
@@ -456,25 +465,6 @@ impl SecretSet {
 const STREAM_FACTOR: usize = 16;
 /// How long to wait for events after the last one that matters.
 const AFTERWARDS: Duration = Duration::from_secs(2);
-
-/// A request for `url`, cheap to repeat as copies share its body. Its user part (`http://user:password@host`) is removed
-/// and sent as basic authentication, unless `headers` contain another.
-pub(super) fn request(
-    http: &reqwest::Client,
-    method: Method,
-    url: Url,
-    headers: HeaderMap,
-    body: Option<Vec<u8>>,
-) -> Result<Request, NetError> {
-    let host = redact::host(&url);
-    let request = http.request(method, url).headers(headers).build();
-    let mut request =
-        request.map_err(|_| NetError::BadUrl { url: host, reason: "it is too long or malformed".to_owned() })?;
-    // The library keeps a user part that is not UTF-8.
-    redact::without_user(request.url_mut());
-    *request.body_mut() = body.map(Body::from);
-    Ok(request)
-}
 
 /// A copy of a request for `url`, without credentials if that is another origin.
 fn copy(request: &Request, url: &Url) -> Result<Request, NetError> {

@@ -19,9 +19,9 @@ use axum::response::{IntoResponse, Response};
 use guard::Clients;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::Service;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use hyper_util::service::TowerToHyperService;
 use std::fmt;
 use std::io;
@@ -104,20 +104,6 @@ struct Gate {
 #[derive(Clone, Copy)]
 struct Client(IpAddr);
 
-#[derive(Clone)]
-struct Connected(TowerToHyperService<Router>, Client);
-
-impl Service<hyper::Request<Incoming>> for Connected {
-    type Response = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Response;
-    type Error = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Error;
-    type Future = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Future;
-
-    fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
-        request.extensions_mut().insert(self.1);
-        self.0.call(request)
-    }
-}
-
 impl Server {
     pub(crate) async fn bind(router: Router, settings: Settings) -> Result<Self, ServeError> {
         let Settings { bind, hosts, log, per_client, longest_answer, keep_alive } = settings;
@@ -174,17 +160,17 @@ impl Server {
 }
 
 /// One connection, with time limits that `axum` has none of.
-fn connection(
-    stream: TcpStream,
-    address: SocketAddr,
-    router: Router,
-    keep_alive: bool,
-) -> http1::Connection<TokioIo<TcpStream>, Connected> {
+fn connection(stream: TcpStream, address: SocketAddr, router: Router, keep_alive: bool) -> impl GracefulConnection {
     // Answers are written whole, and clients wait for each.
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
     http.keep_alive(keep_alive).timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
-    http.serve_connection(TokioIo::new(stream), Connected(TowerToHyperService::new(router), Client(address.ip())))
+    let answers = TowerToHyperService::new(router);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Client(address.ip()));
+        answers.call(request)
+    });
+    http.serve_connection(TokioIo::new(stream), service)
 }
 
 impl Gate {
