@@ -6,10 +6,9 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `load` | from the name of a prompt to its checked source |
+//! | `load` | from the name of a prompt to its checked source; finished texts: plain files, and keys of the paper's JSON files |
 //! | `bytes` | the bytes of its file, and what can be wrong with a prompt |
 //! | `file` | a prompt file in TOML, and its exemplars |
-//! | `plain` | finished texts: plain files, and keys of the paper's JSON files |
 //! | `texts` | a protocol's own texts, and their slots |
 //! | `render` | the frame of every layout: instruction, tools, exemplars |
 //! | [`protocol`] | dialogues without I/O: model text to tool calls and back; a file for each protocol |
@@ -20,7 +19,6 @@ mod bytes;
 mod file;
 mod load;
 mod new;
-mod plain;
 pub mod protocol;
 mod reader;
 mod render;

@@ -3,8 +3,7 @@
 
 use super::bytes::{BuiltIn, PromptError, text_of};
 use super::file::{PromptFile, QUESTION_LABELS, parse_action};
-use super::load::{PromptSource, load, source};
-use super::plain::{FinishedText, QUESTION};
+use super::load::{FinishedText, PromptSource, QUESTION, load, source};
 use super::reader::{Fault, Problem, Problems, quoted};
 use super::texts::Slotted;
 use crate::base::Tool;

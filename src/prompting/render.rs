@@ -2,8 +2,7 @@
 
 use super::bytes::PromptError;
 use super::file::{Exemplar, ExemplarStep, PromptFile, parse_action};
-use super::load::PromptSource;
-use super::plain::{FinishedText, Plain, QUESTION};
+use super::load::{FinishedText, Plain, PromptSource, QUESTION};
 use super::texts::{self, ProtocolTexts, Slotted, Style};
 use crate::base::{Message, Method, Role, Tool, ToolSet, sha256_hex};
 use crate::prompting::protocol::numbered::{self, PLACEHOLDERS};
