@@ -5,16 +5,12 @@
 //! after its first call, thought, action and input are kept and the rest is set aside, so that invented observations
 //! and answers are never shown to the model again. The article gives no limit; ours counts the model's replies.
 //!
-//! | option | values |
-//! |---|---|
-//! | `arguments` | `mend`: misnamed arguments are repaired, which the article asks for; `strict`: answered with an error |
-//! | `unknown_tool` | the article's three treatments. `feedback`: the model is told which tools exist; `abort`: the episode ends; `default`: `Search` gets the arguments |
+//! `docs/protocols.md` lists the options.
 
 use super::episode::Episode;
 use super::model_json::{dumps, first_object, strip};
 use super::tools::{self, Misfit};
 use super::{Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
-use crate::base::python::is_python_space;
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -87,10 +83,6 @@ impl Protocol for GoBlog {
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         vec![("ToolDesc", tools::descriptions(tools)), ("ToolNames", tools::names(tools))]
     }
-}
-
-fn stripped(text: &str) -> String {
-    text.trim_matches(is_python_space).to_owned()
 }
 
 fn call_text(thought: &str, tool: &str, input: &str) -> String {
@@ -284,7 +276,7 @@ fn call(text: &str) -> Option<(Parsed, &str)> {
     let (_, input) = body[at + label.len() + tool.len()..].split_once("\nAction Input: ")?;
     let object = &input[input.find('{')?..];
     let to_last_brace = &object[..=object.rfind('}')?];
-    let thought = Some(stripped(&body[..at]));
+    let thought = Some(strip(&body[..at]).to_owned());
     Some(match first_object(to_last_brace) {
         Some((args, end)) => {
             (Parsed { args: Some(args), ..Parsed::act(thought, tool, &to_last_brace[..end]) }, &object[end..])
@@ -295,7 +287,7 @@ fn call(text: &str) -> Option<(Parsed, &str)> {
 
 fn answer(text: &str) -> Option<Parsed> {
     let (thought, answer) = text.split_once("Thought:")?.1.split_once("\nAnswer:")?;
-    Some(Parsed::finish(Some(stripped(thought)), stripped(answer)))
+    Some(Parsed::finish(Some(strip(thought).to_owned()), strip(answer)))
 }
 
 /// `\s` of Go's regular expressions.

@@ -12,13 +12,7 @@
 //! | an argument of another name, a number for a text | repaired |
 //! | no call | with `answer=text` the text is the answer; otherwise the model is told to make one, once in a row |
 //!
-//! | option | values |
-//! |---|---|
-//! | `answer` | `tool`: by the function `finish`; `text`: by a reply without a call |
-//! | `parallel` | `off`, `on`: whether a reply may have several calls |
-//! | `choice` | `auto`; `required`: the server is told that the model must call a function |
-//! | `tools` | `search,lookup`; `passages`; `passages,document` |
-//! | `strict` | `off`; `on`: the server is told to hold arguments to the schema |
+//! `docs/protocols.md` lists the options.
 //!
 //! | version | ids of the calls of exemplars, and of replies whose server gives none |
 //! |---|---|

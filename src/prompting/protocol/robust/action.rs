@@ -2,7 +2,8 @@
 
 use super::Fault;
 use super::line::{
-    Bracket, LabelKind, Offered, behind_tag, clean, closing_quote, is_fence, is_mark, label, one_line, verb,
+    Bracket, LabelKind, Offered, behind_tag, clean, closing_quote, is_fence, is_mark, label, one_line, unbracketed,
+    verb, within_brackets,
 };
 use super::repair::{self, Repairs};
 use crate::base::python::is_python_space;
@@ -193,14 +194,8 @@ impl<'a> Reader<'a> {
             return self.arguments(from + line.find('{').unwrap_or(0), repairs);
         }
         repairs.note_if(line.contains("```"), repair::FENCE);
-        let mut characters = text.chars();
-        if let Some(bracket) = characters.next().and_then(Bracket::opened_by)
-            && let Ok((close, whole)) = bracket.close(characters.as_str(), 1)
-            && whole == characters.as_str().len()
-        {
-            return Ok((characters.as_str()[..close].to_owned(), end, Form::Loose));
-        }
-        Ok((text.to_owned(), end, Form::Loose))
+        let inner = within_brackets(text).map_or(text, |(_, inner)| inner);
+        Ok((inner.to_owned(), end, Form::Loose))
     }
 
     fn arguments(&self, at: usize, repairs: &mut Repairs) -> Result<(String, usize, Form), Fault> {
@@ -366,9 +361,8 @@ fn verb_whole(text: &str, tools: ToolSet) -> Option<Tool> {
 fn bracketed_whole(text: &str, tools: ToolSet) -> Option<(Tool, String)> {
     let text = strip(text);
     let (tool, length, _) = verb(text, tools)?;
-    let inner = text[length..].strip_prefix('[')?;
-    let (close, end) = Bracket::Square.close(inner, 1).ok()?;
-    (end == inner.len()).then(|| (tool, inner[..close].to_owned()))
+    let inner = Some(&text[length..]).filter(|rest| rest.starts_with('['))?;
+    Some((tool, unbracketed(inner)?.to_owned()))
 }
 
 // Actions that are JSON objects.

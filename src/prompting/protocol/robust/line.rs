@@ -288,11 +288,18 @@ fn unfenced(text: &str) -> Option<&str> {
     Some(if language.chars().all(char::is_alphanumeric) { block } else { inner })
 }
 
-/// The text in square brackets around the whole; brackets that close and open again inside are not such.
-fn unbracketed(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix(['[', '［', '【'])?;
-    let (close, end) = Bracket::Square.close(inner, 1).ok()?;
-    (end == inner.len()).then(|| &inner[..close])
+/// The text in square brackets around the whole.
+pub(super) fn unbracketed(text: &str) -> Option<&str> {
+    within_brackets(text).filter(|(bracket, _)| *bracket == Bracket::Square).map(|(_, inner)| inner)
+}
+
+/// The text in brackets around the whole; brackets that close and open again inside are not such.
+pub(super) fn within_brackets(text: &str) -> Option<(Bracket, &str)> {
+    let mut characters = text.chars();
+    let bracket = characters.next().and_then(Bracket::opened_by)?;
+    let inner = characters.as_str();
+    let (close, end) = bracket.close(inner, 1).ok()?;
+    (end == inner.len()).then(|| (bracket, &inner[..close]))
 }
 
 /// The text inside quotes around the whole; quotes that close and open again inside are not such.
