@@ -24,7 +24,6 @@
 use super::remote::answer::{count, is_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, set_fields, streams, temperature, top_p};
-use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::request::BYTES_PER_TOKEN;
@@ -215,7 +214,7 @@ impl Interface for Anthropic {
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         let body: AnswerBody = read(answer)?;
         if body.kind == "error" || is_error(&body.error) {
-            return Err(Fault::Reported(Refusal::read(&answer.body)));
+            return Err(Fault::reported(&answer.body));
         }
         let content = body.content.ok_or("`content` is missing")?;
         let mut decoded = Decoded {
@@ -277,8 +276,8 @@ impl Interface for Anthropic {
                 let blocks = std::mem::take(&mut progress.blocks);
                 rest.verbatim = rest.reasoning.is_some().then(|| verbatim(Value::Array(blocks)));
             }
-            "error" => return Err(Fault::Reported(Refusal::read(data))),
-            _ if is_error(&event["error"]) => return Err(Fault::Reported(Refusal::read(data))),
+            "error" => return Err(Fault::reported(data)),
+            _ if is_error(&event["error"]) => return Err(Fault::reported(data)),
             // Pings and unknown events.
             _ => {}
         }

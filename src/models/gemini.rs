@@ -17,11 +17,10 @@
 //! <https://ai.google.dev/gemini-api/docs/thought-signatures>; a temperature of 1 for Gemini 3:
 //! <https://docs.cloud.google.com/vertex-ai/generative-ai/docs/start/gemini-3-prompting-guide>.
 
-use super::remote::answer::{count, is_error, parse_event, read, reason, string};
+use super::remote::answer::{count, no_error, parse_event, read, reason, string};
 use super::remote::interface::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, seed, set_fields, streams, temperature, top_p};
 use super::remote::refusal::MAX_MALFORMED;
-use super::remote::refusal::Refusal;
 use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::base::{
@@ -199,9 +198,7 @@ impl Interface for Gemini {
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         let body: AnswerBody = read(answer)?;
-        if is_error(&body.error) {
-            return Err(Fault::Reported(Refusal::read(&answer.body)));
-        }
+        no_error(&body.error, &answer.body)?;
         let mut decoded = Decoded::default();
         if take(&body, &mut decoded)? {
             return Ok(decoded);
@@ -211,9 +208,7 @@ impl Interface for Gemini {
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         let body: AnswerBody = parse_event(data)?;
-        if is_error(&body.error) {
-            return Err(Fault::Reported(Refusal::read(data)));
-        }
+        no_error(&body.error, data)?;
         progress.started |= take(&body, &mut progress.rest)?;
         Ok(std::mem::take(&mut progress.rest.text))
     }

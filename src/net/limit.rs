@@ -334,7 +334,7 @@ impl Drop for Resting<'_> {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     max_wait: Duration,
     /// Requests sent so far, and when the last good answer came.
@@ -361,13 +361,7 @@ impl State {
             pause_all: settings.pause_all,
             keeps_empty: settings.fixed.is_none(),
             max_wait: settings.max_wait,
-            sent: 0,
-            answered: None,
-            resting: BTreeMap::new(),
-            rested: 0,
-            queued: None,
-            pause: Pause::default(),
-            empty_until: BinaryHeap::new(),
+            ..Self::default()
         }
     }
 
@@ -552,7 +546,7 @@ impl Clock for TokioClock {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Rate {
     requests: Option<Bucket>,
     tokens: Option<Bucket>,

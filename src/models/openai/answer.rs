@@ -16,9 +16,8 @@
 use super::{ENDPOINT, Endpoint};
 use crate::base::finish::REFUSAL;
 use crate::base::{Cause, FinishReason, FunctionCall, Usage, Verbatim};
-use crate::models::remote::answer::{count, is_error, parse_event, read, string, usage};
+use crate::models::remote::answer::{count, is_error, no_error, parse_event, read, string, usage};
 use crate::models::remote::interface::{Decoded, Fault, Progress};
-use crate::models::remote::refusal::Refusal;
 use crate::net::Answer;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -75,7 +74,7 @@ impl Choice {
         if !is_error(&self.error) || self.malformed().is_some() {
             return Ok(());
         }
-        Err(Fault::Reported(Refusal::read(json!({ "error": self.error }).to_string().as_bytes())))
+        Err(Fault::reported(json!({ "error": self.error }).to_string().as_bytes()))
     }
 }
 
@@ -86,9 +85,7 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
 /// Decodes a whole answer of `endpoint`; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
-    if is_error(&body.error) {
-        return Err(Fault::Reported(Refusal::read(&answer.body)));
-    }
+    no_error(&body.error, &answer.body)?;
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
     choice.failed()?;
@@ -125,8 +122,9 @@ pub(super) fn chunk(
     progress: &mut Progress,
 ) -> Result<String, Fault> {
     let chunk: Body = parse_event(data)?;
-    if is_error(&chunk.error) || chunk.object == "error" {
-        return Err(Fault::Reported(Refusal::read(data)));
+    no_error(&chunk.error, data)?;
+    if chunk.object == "error" {
+        return Err(Fault::reported(data));
     }
     let rest = &mut progress.rest;
     rest.usage = used(&chunk.usage).or(rest.usage);

@@ -34,7 +34,6 @@ use crate::base::{
 use crate::models::remote::answer::{count, is_error, parse_event, read, string, usage};
 use crate::models::remote::interface::{Decoded, Fault, Progress};
 use crate::models::remote::interface::{EncodedRequest, set_fields, streams, temperature, top_p};
-use crate::models::remote::refusal::Refusal;
 use crate::net::Answer;
 use serde_json::{Value, json};
 
@@ -178,7 +177,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
         "response.completed" | "response.incomplete" | "response.failed" => {
             return end(event["response"].take(), progress);
         }
-        "error" => return Err(Fault::Reported(Refusal::read(data))),
+        "error" => return Err(Fault::reported(data)),
         // Servers that fail before they begin.
         "" => failed(&event)?,
         _ => {}
@@ -201,7 +200,7 @@ fn end(mut body: Value, progress: &mut Progress) -> Result<String, Fault> {
 
 fn failed(body: &Value) -> Result<(), Fault> {
     match body["status"].as_str() {
-        _ if is_error(&body["error"]) => Err(Fault::Reported(Refusal::read(body.to_string().as_bytes()))),
+        _ if is_error(&body["error"]) => Err(Fault::reported(body.to_string().as_bytes())),
         Some(status @ ("failed" | "cancelled" | "queued" | "in_progress")) => {
             Err(format!("the status of the response is `{status}`").into())
         }

@@ -85,6 +85,11 @@ pub(in crate::models) fn is_error(value: &Value) -> bool {
     }
 }
 
+/// An error that a body reports in its field `error`.
+pub(in crate::models) fn no_error(error: &Value, body: &[u8]) -> Result<(), Fault> {
+    if is_error(error) { Err(Fault::reported(body)) } else { Ok(()) }
+}
+
 pub(in crate::models) fn reason(value: &Value) -> Option<String> {
     FinishReason::recorded(&string(value)?)
 }
@@ -201,16 +206,20 @@ impl<'a> Incoming<'a> {
 
     /// Puts what the model wrote in the place of the text, where the server could not read it.
     pub(super) fn replaced(&mut self, written: &str) -> String {
+        self.restart(ReasoningStripper::new(false, ""));
+        self.push(written);
+        self.finish();
+        self.redactor.text().to_owned()
+    }
+
+    fn restart(&mut self, stripper: ReasoningStripper) {
         if let Some(on_event) = self.on_event
             && std::mem::take(&mut self.shown)
         {
             on_event(StreamEvent::Restarted);
         }
         self.redactor.clear();
-        self.stripper = ReasoningStripper::new(false, "");
-        self.push(written);
-        self.finish();
-        self.redactor.text().to_owned()
+        self.stripper = stripper;
     }
 
     fn ended(decoded: Decoded) -> Result<Decoded, Fault> {
@@ -300,13 +309,7 @@ pub(super) fn first_event(body: &[u8]) -> Cow<'_, [u8]> {
 
 impl Listener for Incoming<'_> {
     fn begin(&mut self, head: &Answer) -> bool {
-        if let Some(on_event) = self.on_event
-            && std::mem::take(&mut self.shown)
-        {
-            on_event(StreamEvent::Restarted);
-        }
-        self.redactor.clear();
-        self.stripper = ReasoningStripper::new(self.interface.thinks_in_text(), &self.label);
+        self.restart(ReasoningStripper::new(self.interface.thinks_in_text(), &self.label));
         let kind = head.content_type.as_deref().unwrap_or_default().trim_start().to_ascii_lowercase();
         let streamed = self.wanted && head.ok() && kind.starts_with("text/event-stream");
         self.attempt = Attempt { streamed, ..Attempt::default() };

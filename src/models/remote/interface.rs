@@ -107,15 +107,15 @@ pub(in crate::models) enum Fault {
     Unexplained(String),
 }
 
-impl From<String> for Fault {
-    fn from(reason: String) -> Self {
-        Self::Broken(reason)
+impl Fault {
+    pub(in crate::models) fn reported(body: &[u8]) -> Self {
+        Self::Reported(Refusal::read(body))
     }
 }
 
-impl From<&str> for Fault {
-    fn from(reason: &str) -> Self {
-        Self::Broken(reason.to_owned())
+impl<S: Into<String>> From<S> for Fault {
+    fn from(reason: S) -> Self {
+        Self::Broken(reason.into())
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Sent {
     at: Duration,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Concurrency {
     limit: u32,
     min: u32,
@@ -83,19 +83,10 @@ impl Concurrency {
             limit,
             min,
             max,
-            in_flight: 0,
-            next: 0,
-            last_sent: Duration::ZERO,
-            gap: Duration::ZERO,
             timeout: Duration::MAX,
             round: Round { limit, ..Round::default() },
-            base: None,
             step: limit,
-            failed: 0,
-            rest: 0,
-            decreased: 0,
-            calm_until: Duration::ZERO,
-            history: History::default(),
+            ..Self::default()
         }
     }
 
