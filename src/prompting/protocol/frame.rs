@@ -93,7 +93,6 @@ impl Frame {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Reads the form that [`stored`](Self::stored) writes.
     pub fn read(stored: &str, layout: Layout) -> Result<Self, serde_json::Error> {
         if layout == Layout::Text { Ok(Self::of_text(stored)) } else { serde_json::from_str(stored) }
     }

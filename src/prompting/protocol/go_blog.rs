@@ -7,10 +7,11 @@
 //!
 //! `docs/protocols.md` lists the options.
 
-use super::episode::Episode;
 use super::model_json::{dumps, first_object, strip};
 use super::tools::{self, Misfit};
-use super::{Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
+use super::{
+    Dialogue, Episode, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
+};
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;

@@ -15,11 +15,10 @@
 //!
 //! Upstream uses labels as regular expressions; here they are plain text.
 
-use super::episode::Episode;
 use super::model_json::{self, Dict, Item, dumps, dumps_ascii, repr_value, set_repr, strip};
 use super::tools::{Misfit, Resolved, signature};
 use super::{
-    Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, Turn,
+    Dialogue, Episode, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, Turn,
 };
 use crate::base::python::{is_python_space, repr};
 use crate::base::{Message, Outcome, Prompt, Question, Role, Tool, ToolSet};

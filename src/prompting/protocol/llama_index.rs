@@ -7,10 +7,9 @@
 //!   with its limit before it uses one, so that an answer in the last reply allowed is lost. It remembers all steps.
 //! - The workflow observes that there was an error instead, without the reply. It remembers question and answer.
 
-use super::episode::Episode;
 use super::model_json::{Dict, Item, dict_repr, dumps, last_values, lenient_object, strip};
 use super::tools::{self, ToolSpec};
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
+use super::{Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, Turn};
 use crate::base::python::{is_python_space, is_word};
 use crate::base::{Message, Outcome, Prompt, Question, Repair, Role, Tool};
 use std::sync::Arc;

@@ -17,7 +17,6 @@
 //! [`direct`] holds the answers without tools, which no system has a protocol for.
 
 pub mod direct;
-mod episode;
 pub mod frame;
 pub mod go_blog;
 pub mod lagent;
@@ -37,13 +36,15 @@ pub use frame::{Frame, Spacing};
 pub use tools::{ToolSpec, ToolTexts};
 
 use crate::base::{
-    Call, Decoding, FunctionCall, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall, ToolSet,
+    Call, Decoding, FunctionCall, Message, Outcome, Prompt, Question, Repair, Reply, Request, Role, Tool, ToolCall,
+    ToolSet,
 };
 use model_json::Dict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use tools::Resolved;
 
 /// One question's conversation between a model and the tools. Deterministic: no clock, no network, no chance. The driver
 /// calls [`begin`](Dialogue::begin) once, then answers each [`Turn`] by the matching method until a [`Turn::Stop`] comes.
@@ -144,7 +145,6 @@ pub trait Protocol: Debug + Send + Sync {
     fn reply(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> Message {
         Message::assistant(self.step(n, thought, tool, input))
     }
-    /// The message that shows the tool's answer to step `n` (from 1).
     fn result(&self, n: usize, text: &str) -> Message {
         Message::new(self.observation_role(), self.observation(n, text))
     }
@@ -240,6 +240,108 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
     })
 }
 
+// The state that every dialogue keeps over an episode, and the turns that all dialogues take.
+
+#[derive(Debug)]
+struct Episode {
+    setup: Arc<Setup>,
+    step: usize,
+    repairs: Vec<Repair>,
+    answer: Option<String>,
+    /// Text after the action of the next step.
+    discarded: Option<String>,
+}
+
+/// The messages before the question, of which a provider may keep what it made.
+fn shared(mut messages: Vec<Message>) -> Vec<Message> {
+    if let Some(last) = messages.last_mut() {
+        last.ends_shared = true;
+    }
+    messages
+}
+
+impl Episode {
+    fn new(setup: &Arc<Setup>) -> Self {
+        Self { setup: Arc::clone(setup), step: 1, repairs: Vec::new(), answer: None, discarded: None }
+    }
+
+    fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.setup.frame.tools.iter().find(|tool| tool.name == name)
+    }
+
+    fn repaired(&mut self, kind: &str) {
+        self.repairs.push(Repair { step: self.step, kind: kind.to_owned() });
+    }
+
+    /// Keeps text that followed the next step's action out of the conversation, without counting a repair.
+    fn set_aside(&mut self, text: Option<String>) {
+        self.discarded = text;
+    }
+
+    fn ask_text(&self, rest: String, stop: Vec<String>) -> Turn {
+        self.ask(Prompt::text(self.setup.frame.prefix.clone(), rest), stop)
+    }
+
+    fn ask(&self, prompt: Prompt, stop: Vec<String>) -> Turn {
+        Turn::Ask(Request::new(prompt, stop, self.setup.decoding.clone()))
+    }
+
+    /// System message, examples and earlier turns: the messages that precede the question.
+    fn before_question(&self) -> Vec<Message> {
+        let Setup { frame, history, .. } = self.setup.as_ref();
+        let system = frame.system.iter().map(|text| Message::system(Arc::clone(text)));
+        shared(system.chain(frame.examples.iter().chain(history).cloned()).collect())
+    }
+
+    fn force_stop(&self) -> Option<Message> {
+        let text = self.setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
+        text.map(|text| Message::system(Arc::clone(text)))
+    }
+
+    /// Uses the tool; `action_text` is the action as the model wrote it.
+    fn use_tool(&mut self, thought: Option<String>, action_text: String, call: Resolved) -> Turn {
+        for kind in &call.repairs {
+            self.repaired(kind);
+        }
+        self.turn(thought, action_text, call.tool, call.input, Reply::Tool)
+    }
+
+    /// A step that the system answers by itself: an unknown tool, or unreadable arguments.
+    fn answer_itself(&mut self, thought: Option<String>, action_text: String, reply: String) -> Turn {
+        let input = action_text.clone();
+        self.turn(thought, action_text, Tool::Invalid, input, Reply::Given(reply))
+    }
+
+    fn finish(&mut self, thought: Option<String>, action_text: String, answer: String) -> Turn {
+        self.answers(&answer);
+        self.turn(thought, action_text, Tool::Finish, answer, Reply::None)
+    }
+
+    /// Keeps the answer: from now on [`Episode::finished`] holds, and [`Episode::stop`] ends the episode with it.
+    fn answers(&mut self, answer: &str) {
+        self.answer = Some(answer.to_owned());
+    }
+
+    fn finished(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// Ends the episode: with the answer if there is one, otherwise with this outcome and reason.
+    fn stop(&mut self, outcome: Outcome, detail: impl Into<String>) -> Turn {
+        let answer = self.answer.take();
+        let (outcome, detail) =
+            if answer.is_some() { (Outcome::Finished, None) } else { (outcome, Some(detail.into())) };
+        Turn::Stop(Stop { outcome, answer, detail, repairs: std::mem::take(&mut self.repairs) })
+    }
+
+    fn turn(&mut self, thought: Option<String>, action_text: String, tool: Tool, input: String, reply: Reply) -> Turn {
+        let step = self.step;
+        self.step += 1;
+        let discarded = self.discarded.take();
+        Turn::Use(ToolCall { step, thought, action_text, tool, input, discarded, reply })
+    }
+}
+
 // How a protocol's parser reads one reply, in a form common to all.
 
 /// A parsed reply. Fields that an upstream parser does not know are absent.
@@ -290,7 +392,6 @@ impl Parsed {
 
 /// The option of protocols whose agents can be offered passages in place of search and lookup.
 pub const TOOLS: &str = "tools";
-/// What it takes, as [`Options::known`] lists it.
 const TOOL_SETS: &str = "tools=search,lookup|passages|passages,document";
 
 /// Options by name. Each protocol defines its names and values.

@@ -19,10 +19,10 @@
 //! | 1 | words such as `example_1_call_2`, which Mistral refuses |
 //! | 2 | nine letters and digits ([`reply_call_id`]) |
 
-use super::episode::Episode;
 use super::tools::{self, Misfit, Resolved};
 use super::{
-    Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, ToolTexts, Turn,
+    Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, ToolSpec, ToolTexts,
+    Turn,
 };
 use crate::base::{
     Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool, ToolSet,

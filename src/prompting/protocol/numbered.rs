@@ -9,7 +9,6 @@ pub fn question_line(label: &str, text: &str) -> String {
     format!("{label}: {text}\n")
 }
 
-/// Step `n` (from 1) whole: thought, action and observation, each on its line.
 pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> String {
     action_lines(n, Some(thought), action) + &observation_line(n, observation)
 }

@@ -5,10 +5,11 @@
 //! first line is none, because the label is looked for with the newline before it. A reply without an action ends
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
-use super::episode::{Episode, shared};
 use super::model_json::strip;
 use super::tools::{self, Resolved};
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
+use super::{
+    Dialogue, Episode, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn, shared,
+};
 use crate::base::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;

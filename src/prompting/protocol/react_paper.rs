@@ -5,10 +5,9 @@
 //! `Action {i}:` and stopping at the line's end, fetches the action. The action's first letter is lowered.
 //! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
 
-use super::episode::Episode;
 use super::model_json::strip;
 use super::numbered::{self, question_line};
-use super::{Dialogue, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use super::{Dialogue, Episode, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
 use crate::base::{Outcome, Question, Repair, Reply, Tool};
 use std::sync::Arc;
 

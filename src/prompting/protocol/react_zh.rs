@@ -3,9 +3,8 @@
 //! Labels are numbered, with no space after the colon. There is no second call: what cannot be read is an invalid
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
-use super::episode::Episode;
 use super::model_json::strip;
-use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, Turn, numbered};
+use super::{Dialogue, Episode, Layout, Parsed, Profile, Protocol, Setup, Turn, numbered};
 use crate::base::python::is_python_space;
 use crate::base::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;

@@ -64,7 +64,6 @@ pub enum Misfit {
 }
 
 impl ToolSpec {
-    /// A tool as these texts describe it.
     pub fn of(tool: Tool, texts: &ToolTexts) -> Self {
         let (description, parameter_description) = texts.of(tool);
         Self::new(tool, description, parameter_description)

@@ -9,9 +9,10 @@ mod line;
 pub mod repair;
 mod reply;
 
-use super::episode::{Episode, shared};
 use super::numbered::{self, verb};
-use super::{Dialogue, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, Turn};
+use super::{
+    Dialogue, Episode, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, TOOL_SETS, Turn, shared,
+};
 use crate::base::text::cut;
 use crate::base::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool, ToolSet};
 use line::Offered;
@@ -304,7 +305,6 @@ impl Fault {
         Self::NotATool(cut(text, MAX_SHOWN).replace(char::is_control, " "))
     }
 
-    /// The sentence for the model, in the frame's words or else in English.
     fn sentence(&self, frame: &Frame, tools: ToolSet) -> String {
         let (key, ours) = match self {
             Self::Empty => ("reply_empty", "the reply is empty"),

@@ -91,7 +91,6 @@ impl Repairs {
         self.0 |= other.0;
     }
 
-    /// The kinds, in the order of [`ALL`].
     pub(super) fn kinds(self) -> impl Iterator<Item = &'static str> {
         ALL.into_iter().enumerate().filter(move |(at, _)| self.0 & (1 << at) != 0).map(|(_, kind)| kind)
     }
