@@ -98,7 +98,7 @@ async fn a_replay_gives_the_same_completions_in_the_same_order() {
     let replay = replaying(&path);
     assert_eq!(answers(&replay, &["a", "b", "a", "empty", "filtered", "a"]).await, recorded);
     assert_eq!(shown(&replay, "streamed").await, streamed);
-    let Err(ModelError::Tape(error @ TapeError::Miss(_))) = replay.complete(&request("a")).await else {
+    let Err(ModelError::Tape(error @ TapeError::Miss { .. })) = replay.complete(&request("a")).await else {
         panic!("the answers have run out")
     };
     assert!(error.to_string().contains("3 times"), "{error}");
@@ -110,7 +110,7 @@ async fn failures_are_not_recorded_and_miss_when_replayed() {
     let path = dir.path().join("t.jsonl");
     assert!(answers(&recording(&path), &["fail"]).await[0].is_err());
     let error = answers(&replaying(&path), &["fail"]).await.remove(0).expect_err("a miss");
-    assert!(matches!(&error, ModelError::Tape(TapeError::Miss(miss)) if miss.why == Why::Unknown { nearest: None }));
+    assert!(matches!(&error, ModelError::Tape(TapeError::Miss { why: Why::Unknown { nearest: None }, .. })));
     assert!(error.hint().expect("a hint").contains("--record"));
 }
 

@@ -17,7 +17,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Version of the stored answers.
 const VERSION: u32 = 1;
 const FILE: &str = "cache.redb";
 /// The database's cache in bytes; its default is a gigabyte.
@@ -53,7 +52,6 @@ pub struct CacheCounts {
     pub hits: u64,
     pub misses: u64,
     pub stored: u64,
-    /// The first error in reading or writing.
     pub trouble: Option<String>,
 }
 

@@ -17,7 +17,6 @@ use std::sync::{Mutex, PoisonError};
 
 /// Version of the format; readers accept older ones and refuse newer ones.
 const VERSION: u32 = 1;
-/// The value of `tape` in the first line.
 const NAME: &str = "wikitrail";
 /// Longest first line; other files may have no line end at all.
 pub(super) const MAX_HEADER_BYTES: u64 = 1 << 12;
@@ -54,7 +53,6 @@ pub(super) struct Entry<'a> {
     pub(super) answer: &'a RawValue,
 }
 
-/// The first line of a new recording, with its line end.
 pub(super) fn header_line() -> String {
     format!("{{\"v\":{VERSION},\"tape\":\"{NAME}\"}}\n")
 }
@@ -98,7 +96,6 @@ pub(super) fn newer_version(path: &Path, found: u64) -> TapeError {
 }
 
 pub(super) enum BadEntry {
-    /// Of a newer version.
     Newer(u64),
     Bad(String),
 }
@@ -124,7 +121,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A request with its answer as a line, with its line end.
 pub(super) fn entry_line<A: Serialize>(
     asked: &CanonicalRequest,
     n: u32,
@@ -164,7 +160,6 @@ pub(super) fn digest(kind: Kind, request: &str) -> Digest {
     sha256([kind.name().as_bytes(), b"\n", request.as_bytes()])
 }
 
-/// SHA-256 of the concatenated `parts`.
 pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     let mut hasher = Sha256::new();
     for part in parts {

@@ -45,8 +45,8 @@ pub use recorder::{Recorder, Wrapped};
 
 use crate::base::named;
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fmt, io};
 
 /// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,8 +67,8 @@ pub enum TapeError {
     Cache { path: PathBuf, reason: String },
     #[error("the writer of `{}` stopped", path.display())]
     Stopped { path: PathBuf },
-    #[error(transparent)]
-    Miss(#[from] Box<Miss>),
+    #[error("the recording `{}` {}", path.display(), why.words(*kind))]
+    Miss { path: PathBuf, kind: Kind, why: Why },
 }
 
 impl TapeError {
@@ -85,7 +85,7 @@ impl TapeError {
             Self::Locked { .. } => "wait for the other process to finish, or choose another path",
             Self::Cache { .. } => "choose another folder with --cache, or delete this one: it holds only copies",
             Self::Stopped { .. } => "run the command again: what was recorded before is kept",
-            Self::Miss(miss) => match miss.why {
+            Self::Miss { why, .. } => match why {
                 Why::Unknown { .. } | Why::Unsearched => {
                     "a replay answers only what was recorded: undo the change, or record again with --record"
                 }
@@ -125,14 +125,6 @@ named! {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Miss {
-    pub path: PathBuf,
-    pub kind: Kind,
-    pub why: Why,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The request was never recorded; `nearest` is of the same kind, if the recording has any.
     Unknown { nearest: Option<Nearest> },
@@ -152,33 +144,22 @@ pub struct Nearest {
     pub difference: String,
 }
 
-impl std::error::Error for Miss {}
-
-impl fmt::Display for Miss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, path) = (self.kind.name(), self.path.display());
-        match &self.why {
-            Why::Unsearched => write!(f, "the recording `{path}` has no such {kind} request, like others before"),
-            Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} requests"),
-            Why::Unknown { nearest: Some(Nearest { line, difference }) } => write!(
-                f,
-                "the recording `{path}` has no such {kind} request; the nearest, in line {line}, differs in {difference}"
-            ),
-            Why::RanOut { recorded } => {
-                let times = if *recorded == 1 { "once" } else { &format!("{recorded} times") };
-                write!(f, "the recording `{path}` answers this {kind} request {times}, and it was made once more")
+impl Why {
+    /// What the recording lacks, behind its name.
+    fn words(&self, kind: Kind) -> String {
+        let kind = kind.name();
+        match self {
+            Self::Unsearched => format!("has no such {kind} request, like others before"),
+            Self::Unknown { nearest: None } => format!("has no {kind} requests"),
+            Self::Unknown { nearest: Some(Nearest { line, difference }) } => {
+                format!("has no such {kind} request; the nearest, in line {line}, differs in {difference}")
             }
-            Why::Gap { number } => write!(
-                f,
-                "the recording `{path}` has no answer {number} to this {kind} request: it failed when recorded"
-            ),
+            Self::RanOut { recorded } => {
+                let times = if *recorded == 1 { "once" } else { &format!("{recorded} times") };
+                format!("answers this {kind} request {times}, and it was made once more")
+            }
+            Self::Gap { number } => format!("has no answer {number} to this {kind} request: it failed when recorded"),
         }
-    }
-}
-
-impl From<Miss> for TapeError {
-    fn from(miss: Miss) -> Self {
-        Self::Miss(Box::new(miss))
     }
 }
 

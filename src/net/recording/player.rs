@@ -2,7 +2,7 @@
 //! difference.
 
 use super::line::{self, BadEntry, CanonicalRequest, Counter, Digest, Entry, Head, MAX_HEADER_BYTES};
-use super::{Kind, Miss, Nearest, TapeError, Why};
+use super::{Kind, Nearest, TapeError, Why};
 use crate::base::bounded::{read_line, too_long};
 use crate::base::{excerpt, json_error};
 use serde::de::DeserializeOwned;
@@ -208,15 +208,14 @@ impl Recording {
     }
 
     fn miss(&self, asked: &CanonicalRequest, why: Why) -> TapeError {
+        let missed = |why| TapeError::Miss { path: self.path.clone(), kind: asked.kind, why };
         let why = match why {
             Why::Unknown { .. } => {
                 let mut kept = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
                 let searched = kept.len();
                 let nearest = match kept.get(&asked.digest) {
                     Some(nearest) => nearest.clone(),
-                    None if searched >= MOST_SEARCHES => {
-                        return Miss { path: self.path.clone(), kind: asked.kind, why: Why::Unsearched }.into();
-                    }
+                    None if searched >= MOST_SEARCHES => return missed(Why::Unsearched),
                     None => match self.nearest(asked) {
                         Ok(nearest) => kept.entry(asked.digest).or_insert(nearest).clone(),
                         Err(error) => return error,
@@ -226,7 +225,7 @@ impl Recording {
             }
             why => why,
         };
-        Miss { path: self.path.clone(), kind: asked.kind, why }.into()
+        missed(why)
     }
 
     /// The recorded request with the longest common prefix; the first of equals.

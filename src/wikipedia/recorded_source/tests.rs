@@ -87,7 +87,7 @@ async fn a_replay_finds_the_same() {
     assert!(again[0].as_ref().is_err_and(|error| error.starts_with("tape: ")), "{again:?}");
     assert!(again[2].as_ref().is_err_and(|error| error.starts_with("tape: ")), "{again:?}");
     let error = replay.search("page").await.expect_err("has run out");
-    assert!(matches!(error, SourceError::Tape(TapeError::Miss(_))) && error.is_infrastructure());
+    assert!(matches!(error, SourceError::Tape(TapeError::Miss { .. })) && error.is_infrastructure());
     assert!(error.hint().is_some());
     assert!(!std::fs::read_to_string(&path).expect("reads").contains("word"));
 }

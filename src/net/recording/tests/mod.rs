@@ -3,7 +3,7 @@
 mod cache;
 mod recording;
 
-use super::{CanonicalRequest, Kind, Miss, Player, TapeError, Why};
+use super::{CanonicalRequest, Kind, Player, TapeError, Why};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -24,12 +24,13 @@ async fn play(player: &Player, prompt: &str) -> Result<Value, TapeError> {
 }
 
 async fn why(player: &Player, prompt: &str) -> Why {
-    missed(player, asked(prompt)).await.why
+    missed(player, asked(prompt)).await.0
 }
 
-async fn missed(player: &Player, asked: CanonicalRequest) -> Miss {
-    match player.answer::<Value>(asked).await.expect_err("a miss") {
-        TapeError::Miss(miss) => *miss,
-        error => panic!("{error}"),
-    }
+/// Why a request has no answer, and the message that says so.
+async fn missed(player: &Player, asked: CanonicalRequest) -> (Why, String) {
+    let error = player.answer::<Value>(asked).await.expect_err("a miss");
+    let message = error.to_string();
+    let TapeError::Miss { why, .. } = error else { panic!("{error}") };
+    (why, message)
 }

@@ -46,9 +46,9 @@ async fn the_same_request_has_its_answers_in_order_until_they_run_out() {
     assert_eq!(play(&player, "a").await, Ok(json!(1)));
     assert_eq!(play(&player, "b").await, Ok(json!(2)));
     assert_eq!(play(&player.clone(), "a").await, Ok(json!(3)), "clones count together");
-    let miss = missed(&player, asked("a")).await;
-    assert_eq!(miss.why, Why::RanOut { recorded: 2 });
-    assert!(miss.to_string().ends_with("answers this model request 2 times, and it was made once more"), "{miss}");
+    let (why_not, text) = missed(&player, asked("a")).await;
+    assert_eq!(why_not, Why::RanOut { recorded: 2 });
+    assert!(text.ends_with("answers this model request 2 times, and it was made once more"), "{text}");
     assert_eq!(why(&player, "b").await, Why::RanOut { recorded: 1 });
     // Opening it again starts again.
     assert_eq!(play(&Player::open(&path).expect("opens"), "a").await, Ok(json!(1)));
@@ -73,18 +73,18 @@ async fn a_miss_names_the_nearest_request_of_its_kind_and_the_difference() {
         record(&recorder, prompt, json!("")).await;
     }
     let player = Player::open(&path).expect("opens");
-    let text = missed(&player, asked("Question: B\nThought 2:")).await.to_string();
+    let text = missed(&player, asked("Question: B\nThought 2:")).await.1;
     let expected = "has no such model request; the nearest, in line 3, differs in prompt, character 21: \
                     recorded \"Question: B\\nThought 1: x\", asked \"Question: B\\nThought 2:\"";
     assert!(text.ends_with(expected), "{text}");
-    assert_eq!(missed(&player, asked("Question: B\nThought 2:")).await.to_string(), text, "from memory");
+    assert_eq!(missed(&player, asked("Question: B\nThought 2:")).await.1, text, "from memory");
     let other = CanonicalRequest::new(Kind::Model, &json!({ "prompt": "Question: C", "model": "n" }));
-    let text = missed(&player, other).await.to_string();
+    let text = missed(&player, other).await.1;
     assert!(text.ends_with("in line 4, differs in model, character 1: recorded \"m\", asked \"n\""), "{text}");
-    let search =
+    let (why_not, text) =
         missed(&player, CanonicalRequest::new(Kind::Wiki, &json!({ "prompt": "Question: C", "model": "m" }))).await;
-    assert_eq!(search.why, Why::Unknown { nearest: None });
-    assert!(search.to_string().ends_with("has no wiki requests"), "{search}");
+    assert_eq!(why_not, Why::Unknown { nearest: None });
+    assert!(text.ends_with("has no wiki requests"), "{text}");
 }
 
 #[tokio::test]
@@ -94,12 +94,12 @@ async fn the_nearest_request_is_looked_for_the_first_times_only() {
     let player = Player::open(&path).expect("opens");
     let mut unsearched = 0;
     for n in 0..30 {
-        let miss = missed(&player, asked(&format!("Question: {n}?"))).await;
-        unsearched += usize::from(miss.why == Why::Unsearched);
-        assert!(miss.to_string().contains("has no such model request"), "{miss}");
+        let (why_not, text) = missed(&player, asked(&format!("Question: {n}?"))).await;
+        unsearched += usize::from(why_not == Why::Unsearched);
+        assert!(text.contains("has no such model request"), "{text}");
     }
     assert_eq!(unsearched, 20);
-    let first = missed(&player, asked("Question: 0?")).await.to_string();
+    let first = missed(&player, asked("Question: 0?")).await.1;
     assert!(first.contains("the nearest, in line "), "{first}");
 }
 
