@@ -5,15 +5,10 @@ use serde_json::{Value, json};
 /// An API by which programs ask a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Api {
-    /// `OpenAI`'s chat completions.
     Chat,
-    /// `OpenAI`'s text completions.
     Completions,
-    /// `OpenAI`'s Responses API.
     Responses,
-    /// Anthropic's Messages API.
     Messages,
-    /// Gemini's `generateContent` and `streamGenerateContent`.
     GenerateContent,
 }
 

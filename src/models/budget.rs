@@ -30,7 +30,6 @@ pub struct Spent {
     pub usd: f64,
 }
 
-/// The budget of a run, shared by all its models.
 #[derive(Debug, Default)]
 pub struct Budget {
     limits: Limits,
@@ -96,7 +95,6 @@ impl Budget {
         self.exhausted.load(Ordering::Relaxed) || self.refusal().is_some()
     }
 
-    /// Reserves the estimate of a call, or refuses the call.
     fn begin(self: &Arc<Self>, request: &Request, price: Option<Price>) -> Result<Pending, ModelError> {
         let usage = Usage::estimated(request.prompt.bytes(), 0);
         let mut ledger = self.ledger();

@@ -35,22 +35,16 @@ pub enum ModelError {
         /// The answer as it was written, without secrets, where another program wrote the request.
         body: Option<Box<str>>,
     },
-    /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
     Exhausted { attempts: u32, reason: String, cause: Cause },
-    /// The server reported success, but did not send a completion.
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
     Undecodable { attempts: u32, reason: String },
-    /// The answer was empty, and the reason that it ended for is not known, or not given.
     #[error("the model's server sent an empty answer {} (attempts: {attempts})", ended_with(reason))]
     Unexplained { attempts: u32, reason: String },
-    /// No complete answer arrived.
     #[error("the model's server did not answer: {0}")]
     Net(NetError),
-    /// A recording lacks the answer, or cannot be written.
     #[error("{0}")]
     Tape(TapeError),
-    /// The budget is spent, so the request was not sent.
     #[error("the budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
     Budget { which: BudgetKind, spent: String, limit: String },
     /// The request was not sent, or a model without a server failed.

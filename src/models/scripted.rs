@@ -7,7 +7,6 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-/// What it answers with.
 pub const ANSWER: &str = "a scripted answer";
 /// What it gives each argument of a function but that of the answer's.
 const ARGUMENT: &str = "Hafnium";
@@ -22,11 +21,9 @@ const USAGE: Usage = Usage {
     unsplit_tokens: 0,
 };
 
-/// The model behind an API.
 #[derive(Debug)]
 pub struct Scripted(pub Api);
 
-/// What the script replies: a text, or the call of a function with arguments.
 enum Reply {
     Text,
     Call(String, Value),
@@ -68,7 +65,6 @@ impl Scripted {
     }
 }
 
-/// Whether a conversation has the result of a function already.
 fn has_result(body: &Map<String, Value>) -> bool {
     let lists = ["messages", "input", "contents"].into_iter().filter_map(|name| body.get(name)?.as_array());
     let text = lists.map(|list| Value::from(list.clone()).to_string()).collect::<String>();
@@ -117,7 +113,6 @@ fn arguments(schema: &Value, text: &str) -> Value {
     required.map(|name| (name.to_owned(), value(name))).collect::<Map<_, _>>().into()
 }
 
-/// The reply as one object.
 fn whole(api: Api, reply: &Reply) -> Value {
     match api {
         Api::Chat => json!({
@@ -161,7 +156,6 @@ fn counts(body: &Map<String, Value>) -> bool {
     body.get("stream_options").is_some_and(|options| options["include_usage"] == true)
 }
 
-/// The reply as the events of a stream.
 fn events(api: Api, reply: &Reply, whole: &Value, with_usage: bool) -> String {
     let data = |event: &Value| format!("data: {event}\n\n");
     let typed = |event: &Value| format!("event: {}\n{}", event["type"].as_str().unwrap_or_default(), data(event));

@@ -81,7 +81,6 @@ impl Answer {
     }
 }
 
-/// A secret, and how it is sent.
 #[derive(Debug, Clone, Copy)]
 pub enum Credential<'a> {
     Bearer(&'a SecretString),
@@ -279,7 +278,6 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
     }
 }
 
-/// What an attempt tells the limiter.
 fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<u64>) -> Outcome {
     match *attempt {
         Attempt::Answered { status: 200..=299, accepted: true, .. } => Outcome::Ok { tokens },
@@ -341,13 +339,8 @@ fn secret_header(credential: Credential<'_>) -> Result<(HeaderName, HeaderValue)
 }
 
 fn chain(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = std::error::Error::source(error);
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -439,7 +432,6 @@ impl PartialEq for MemoryPermit {
 impl Eq for MemoryPermit {}
 
 impl SecretSet {
-    /// An error without them.
     pub fn out_of_error(&self, error: NetError) -> NetError {
         self.0.iter().fold(error, NetError::without)
     }
@@ -563,12 +555,10 @@ impl<'a> HopDeadline<'a> {
         done
     }
 
-    /// Waits no longer than this from now on.
     fn shorten(&mut self, left: Duration) {
         self.until = self.until.min(tokio::time::Instant::now() + left);
     }
 
-    /// The longest time without data from the server.
     fn longest_silence(&self) -> Duration {
         self.longest.max(self.last_heard.elapsed())
     }

@@ -23,7 +23,6 @@ const PROGRESS: u64 = 1 << 20;
 pub trait Sink: Send {
     fn position(&self) -> u64;
 
-    /// The version of these bytes, if the server named it.
     fn version(&self) -> Option<String>;
 
     /// The body follows from this position: [`Sink::position`], or 0 to start over. `total` is its length, if known.
@@ -64,7 +63,6 @@ impl DownloadError {
 
 enum Fault {
     Final(DownloadError),
-    /// A retry may help.
     Passing(DownloadError, Retry),
     /// The sink holds something else: start over at once.
     StartOver,

@@ -121,7 +121,6 @@ impl NetError {
         }
     }
 
-    /// Whether the server asked for a longer wait than requests take.
     pub(crate) fn is_held_off(&self) -> bool {
         matches!(self, Self::HeldOff { .. })
     }

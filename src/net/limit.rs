@@ -31,7 +31,6 @@ pub use concurrency::{History, Reason};
 use super::NetError;
 use super::retry::{DEFAULT_MAX_WAIT, FOREVER};
 use crate::base::WaitReason;
-use crate::base::text::wait_in_words;
 use concurrency::{Concurrency, Sent};
 use governor::clock::Clock;
 use governor::middleware::NoOpMiddleware;
@@ -117,7 +116,6 @@ struct Entry {
 }
 
 impl Limiters {
-    /// The same, with this longest wait that a server may ask for.
     #[must_use]
     pub fn with_max_wait(max_wait: Option<Duration>) -> Self {
         Self { max_wait, ..Self::default() }
@@ -206,7 +204,6 @@ impl Outcome {
 }
 
 impl Limiter {
-    /// A limiter whose clock starts now.
     pub fn new(settings: &Settings) -> Self {
         let state = Mutex::new(State::new(settings));
         Self { queue: Semaphore::new(1), freed: Notify::new(), held: Notify::new(), start: Instant::now(), state }
@@ -241,7 +238,6 @@ impl Limiter {
         self.with(|state, _| state.concurrency.limit())
     }
 
-    /// Whether no request is under way, nor waits.
     pub fn is_idle(&self) -> bool {
         self.queue.available_permits() > 0 && self.with(|state, _| state.concurrency.in_flight() == 0)
     }
@@ -282,7 +278,6 @@ impl Limiter {
         self.with(|state, now| state.answered.is_some_and(|at| now.saturating_sub(at) <= time))
     }
 
-    /// How many requests have been sent, and whether any is under way or what the next one waits for.
     pub fn activity(&self) -> Activity {
         let nobody_queues = self.queue.available_permits() > 0;
         self.with(|state, now| {
@@ -337,7 +332,6 @@ impl Drop for Resting<'_> {
 #[derive(Debug, Default)]
 struct State {
     max_wait: Duration,
-    /// Requests sent so far, and when the last good answer came.
     sent: u64,
     answered: Option<Duration>,
     /// Requests that wait to be repeated, and what the first in the queue waits for.
@@ -447,19 +441,16 @@ impl State {
     }
 }
 
-/// Why a request cannot be sent now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     /// The limit is reached: try again when a request has ended.
     Full,
     /// Try again at this time, or when a request has ended.
     Until(Duration),
-    /// Do not wait.
     HeldOff(HeldOff),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the server asked with status {status} to wait {}", wait_in_words(*.left))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldOff {
     pub status: u16,
     pub left: Duration,
@@ -471,7 +462,6 @@ impl HeldOff {
     }
 }
 
-/// A time in which nothing can be sent to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     pub whole: Duration,
@@ -479,7 +469,6 @@ pub struct Waiting {
     pub why: WaitReason,
 }
 
-/// One wait, from its beginning to its end.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     from: Duration,
@@ -505,7 +494,6 @@ struct Pause {
 }
 
 impl Pause {
-    /// Extends the pause to `wait` after `now`.
     fn extend(&mut self, now: Duration, wait: Duration, status: u16, max_wait: Duration) {
         let until = now.saturating_add(wait.min(FOREVER));
         if until > self.until {
@@ -571,7 +559,6 @@ impl Rate {
         }
     }
 
-    /// Counts a request with `tokens`, or returns how long to wait.
     pub(super) fn take(&mut self, tokens: u64) -> Result<(), Duration> {
         self.requests.iter_mut().chain(&mut self.tokens).try_for_each(Bucket::pay)?;
         self.requests.iter_mut().for_each(|requests| requests.owe(1, 0));
@@ -579,7 +566,6 @@ impl Rate {
         Ok(())
     }
 
-    /// Corrects the estimate of a request to its actual tokens.
     fn correct(&mut self, estimate: u64, actual: u64) {
         self.tokens.iter_mut().for_each(|tokens| tokens.owe(actual, estimate));
     }
@@ -596,7 +582,6 @@ impl Bucket {
         Self { limiter, per_minute: per_minute.get(), burst, owed: 0 }
     }
 
-    /// Pays what is owed, or returns how long to wait.
     fn pay(&mut self) -> Result<(), Duration> {
         while let Some(owed) = u32::try_from(self.owed).ok().and_then(NonZeroU32::new) {
             let part = owed.min(self.burst);

@@ -85,7 +85,6 @@ pub(crate) fn without_user(url: &mut Url) {
     let _ = url.set_password(None);
 }
 
-/// Host and port of a URL, for errors.
 pub(crate) fn host(url: &Url) -> String {
     let name = url.host_str().unwrap_or("unknown host");
     url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))

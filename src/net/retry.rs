@@ -18,7 +18,6 @@ use std::time::Duration;
 
 /// Longest wait that a server may ask for, unless set otherwise; beyond it nothing more is sent.
 pub const DEFAULT_MAX_WAIT: Duration = Duration::from_mins(10);
-/// The status of a server that limits requests.
 pub(super) const TOO_MANY_REQUESTS: u16 = 429;
 /// Longer waits count as this one; it is longer than any run.
 pub(super) const FOREVER: Duration = Duration::from_hours(24 * 365);
@@ -64,7 +63,6 @@ pub enum Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
     No,
-    /// Retry after the next wait of the [`Backoff`].
     Backoff,
     /// The same, but wait at least this long.
     NotBefore(Duration),
@@ -83,10 +81,8 @@ impl Retry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Another attempt after this wait.
     Again(Duration),
     GiveUp,
-    /// The server asks for a wait that is too long.
     TooLong(Duration),
     /// The waits for its limit are too long together; this is the last.
     WaitedOut(Duration),
@@ -234,10 +230,8 @@ const MINUTE: Duration = Duration::from_mins(1);
 const EPOCH: f64 = 1e9;
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
-/// Words before a duration.
 const PHRASES: [&str; 3] = ["try again in ", "retry in ", "retry after "];
 
-/// What the headers say, at any status.
 pub(super) fn wait_in_headers(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let named = |prefix: &str| {

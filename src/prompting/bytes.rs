@@ -8,7 +8,6 @@ use std::io::{self, Read as _};
 /// Largest prompt or instruction file that is read, in bytes: 1 MiB. Real ones have a few kilobytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Finds a file that is shipped with the program.
 pub type BuiltIn<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 
 /// `FILE.json` and `KEY`; the key is empty where none is named.
@@ -151,7 +150,6 @@ pub enum PromptError {
 }
 
 impl PromptError {
-    /// How to fix it.
     pub fn hint(&self) -> String {
         match self {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {

@@ -142,7 +142,6 @@ pub struct ExemplarStep {
 }
 
 impl Exemplar {
-    /// The tools of its actions.
     pub fn tools(&self) -> impl Iterator<Item = Tool> {
         self.steps.iter().map(|step| parse_action(&step.action).0)
     }

@@ -146,7 +146,6 @@ struct Step {
     observation: Option<String>,
 }
 
-/// What a line begins with.
 enum Label<'l> {
     Question(&'static str, &'l str),
     Part(Part, usize, &'l str),

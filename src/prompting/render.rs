@@ -346,7 +346,6 @@ impl<'a> Slots<'a> {
 /// What the system says to a call that gives the answer: each call has to be answered.
 const FINISHED: &str = "Episode finished";
 
-/// The steps and observations of one exemplar, and the finish.
 fn exemplar_steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<Message> {
     let steps = (1..).zip(&exemplar.steps).map(|(n, step)| step_messages(job, n, step));
     steps.flat_map(|(reply, result)| [Some(reply), result]).flatten().collect()

@@ -78,7 +78,6 @@ fn built_in_file(language: &str) -> &'static str {
     if language.starts_with("zh") { CHINESE } else { ENGLISH }
 }
 
-/// Adds our sentences for occasions that a user's file leaves out.
 fn add_ours(
     texts: &mut BTreeMap<&'static str, Slotted>,
     form: &SectionForm,
@@ -177,7 +176,6 @@ impl KeyForm {
 /// The ending of a template, where the model continues.
 pub(in crate::prompting) const TEMPLATE_ENDING: &str = "\nThought: ";
 
-/// What the protocol of native tool calls says; both its sections have these keys.
 const TOOL_CALLS: &[KeyForm] = &[
     KeyForm::new("system", "task max_steps"),
     KeyForm::new("feedback", "error"),

@@ -27,7 +27,6 @@ impl Baseline {
         Self { settings }
     }
 
-    /// The policy's reply to a request, not cut at any stop.
     pub fn reply(&self, request: &Request) -> Completion {
         let transcript = Transcript::read(request, &self.settings);
         let decision = decide(&transcript, &self.settings);
@@ -101,7 +100,6 @@ fn act(tool: Tool, input: &str) -> Action {
     Action { tool, input: input.to_owned() }
 }
 
-/// What to read next, unless enough was read.
 fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Option<Action> {
     let untried = |title: &&String| !notes.tried(title);
     let search = |query: &String| act(Tool::Search, &text::line(query));

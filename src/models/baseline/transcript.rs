@@ -46,7 +46,6 @@ impl BaselineSettings {
     }
 }
 
-/// The question, the steps since, and what is to be written.
 #[derive(Debug)]
 pub(super) struct Transcript {
     pub(super) question: String,
@@ -68,12 +67,12 @@ pub(super) struct PastStep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Thought and action; if `labelled`, the label of the thought ends the prompt.
-    Step { labelled: bool },
-    /// The action, after its label.
+    Step {
+        labelled: bool,
+    },
     Action,
     /// A chain of thought and an answer, without tools.
     Reasons,
-    /// An answer without tools.
     Answer,
 }
 
@@ -127,7 +126,6 @@ impl Transcript {
         self.steps.len() + 1
     }
 
-    /// Whether no tool can be used any more.
     pub(super) fn must_answer(&self) -> bool {
         self.forced || matches!(self.wanted, Wanted::Reasons | Wanted::Answer)
     }

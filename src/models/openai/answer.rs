@@ -82,7 +82,6 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
     Value::deserialize(value).map(Some)
 }
 
-/// Decodes a whole answer of `endpoint`; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     no_error(&body.error, &answer.body)?;

@@ -23,12 +23,9 @@ pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Endpoint {
-    /// `POST {base}/chat/completions`.
     #[default]
     Chat,
-    /// `POST {base}/completions`.
     Completions,
-    /// `POST {base}/responses`.
     Responses,
 }
 

@@ -400,7 +400,6 @@ impl Listener for Incoming<'_> {
 
 const CLOSE: &str = "</think>";
 
-/// Strips reasoning and a repeated label from the start of a text.
 #[derive(Debug)]
 pub(super) struct ReasoningStripper {
     state: State,

@@ -54,7 +54,6 @@ pub struct Check {
     pub reasoning_tokens: u64,
     /// Options that the server refuses, or that the provider does not know: requests are sent without them.
     pub left_out: Vec<&'static str>,
-    /// Why the server stopped the first answer.
     pub finish_reason: Option<String>,
     pub latency_ms: u64,
     /// Requests sent, including retries.
@@ -109,7 +108,6 @@ impl Remote {
         })
     }
 
-    /// A warning if another model answers than the one that was asked.
     fn other_model(&self) -> Option<String> {
         let other = printable(self.learned.other_model()?, 80);
         Some(format!(

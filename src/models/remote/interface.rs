@@ -28,7 +28,6 @@ pub(in crate::models) struct Decoded {
     pub(in crate::models) verbatim: Option<Verbatim>,
     pub(in crate::models) finish_reason: Option<String>,
     pub(in crate::models) usage: Option<Usage>,
-    /// The model that the server says it used.
     pub(in crate::models) model: Option<String>,
     pub(in crate::models) reasoning: Option<Reasoning>,
 }

@@ -159,7 +159,6 @@ impl Remote {
         })
     }
 
-    /// The URLs that requests go to, joined by `,`, without user part and query.
     pub fn address(&self) -> String {
         shown_urls(&self.whole_urls)
     }

@@ -112,7 +112,6 @@ impl Refusal {
     }
 }
 
-/// A status that an error names, as a number or in digits.
 fn number(value: &Value) -> Option<u16> {
     let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))

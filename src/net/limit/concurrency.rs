@@ -55,7 +55,6 @@ struct Round {
     first: u64,
     answers: u32,
     time: Duration,
-    /// The longest time without data from the server.
     silence: Duration,
     full: bool,
     failed: bool,
@@ -98,7 +97,6 @@ impl Concurrency {
         self.in_flight as usize
     }
 
-    /// The earliest time of the next request, by its distance from the last one.
     pub(super) fn earliest(&self) -> Duration {
         self.last_sent.saturating_add(self.gap)
     }
@@ -112,7 +110,6 @@ impl Concurrency {
         Sent { serial: self.next - 1, at: now }
     }
 
-    /// A request ended; its outcome is reported separately.
     pub(super) fn ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }

@@ -12,7 +12,6 @@ use governor::{Quota, RateLimiter};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
-/// The names under which this server may be asked.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hosts {
     /// Whether other machines may ask: then any address and any name that no public name server has.

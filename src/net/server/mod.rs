@@ -222,7 +222,6 @@ pub(crate) struct LogEntry<'a> {
     pub(crate) path: &'static str,
     pub(crate) status: u16,
     pub(crate) took: Duration,
-    /// What was asked, where that is to be said.
     pub(crate) texts: Option<String>,
 }
 
