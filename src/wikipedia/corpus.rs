@@ -26,6 +26,7 @@ pub use index::Passage;
 pub use manifest::{Extent, FetchedLine, Freeze, Frozen, License, Manifest, NameCounts, SearchAnswer, title_of};
 pub use pack::{PackError, Packing, notice, pack};
 
+use super::cache::{SizedLru, text_bytes};
 use super::source::{CORPUS_FORM, Found, FoundPassage, Retrieval, Source, SourceError, no_results};
 use super::{SentenceMap, query};
 use crate::base::{Provenance, sha256_hex};
@@ -33,11 +34,13 @@ use crate::net::recording::Inside;
 use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use index::TextIndex;
 use manifest::FrozenSearches;
-use memory::InMemory;
-use names::Fold;
+use names::Names;
+use pages::Pages;
 use record::{Article, Block};
 use std::fs::File;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,18 +50,28 @@ const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
 
 /// How many titles a search shows that finds no page.
 const MAX_TITLES: usize = 20;
+/// Pages of a folder that are kept as they are shown, and their bytes.
+const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
+const KEPT_BYTES: usize = 8 << 20;
 
 fn lines_file(dir: &Path) -> Option<PathBuf> {
     FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
 }
 
-/// A frozen encyclopedia, in memory or in a folder.
+/// A frozen encyclopedia, in memory or in a folder. Its articles are numbered in title order.
 pub struct Corpus {
     name: String,
     id: String,
     manifest: Option<Manifest>,
-    articles: Box<dyn Articles>,
+    names: Names,
+    index: TextIndex,
+    texts: Texts,
     frozen: FrozenSearches,
+}
+
+enum Texts {
+    Memory(Vec<Arc<Page>>),
+    Folder(Pages, SizedLru<u32, Arc<Page>>),
 }
 
 impl Corpus {
@@ -67,9 +80,11 @@ impl Corpus {
         let name = path.display().to_string();
         if path.join(manifest::FILE).is_file() {
             let manifest = Manifest::read(path)?;
-            let articles = Box::new(Folder::open(path, &manifest)?);
+            let Folder { names, index, pages } = Folder::open(path, &manifest)?;
+            let texts = Texts::Folder(pages, SizedLru::new(KEPT, KEPT_BYTES));
             let frozen = manifest::read_searches(path, &manifest)?;
-            return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles, frozen });
+            let id = manifest.id.clone();
+            return Ok(Self { name, id, manifest: Some(manifest), names, index, texts, frozen });
         }
         let lines = match lines_file(path) {
             _ if path.is_file() => path.to_owned(),
@@ -99,30 +114,30 @@ impl Corpus {
 
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = memory::unpacked(file, bytes)?;
-        let articles = Box::new(InMemory::read(file, &bytes)?);
-        let frozen = memory::packed_searches(&bytes);
-        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
+        let (names, index, pages) = memory::read(file, &bytes)?;
+        let (name, id, frozen) = (name.to_owned(), sha256_hex([&*bytes]), memory::packed_searches(&bytes));
+        Ok(Self { name, id, manifest: None, names, index, texts: Texts::Memory(pages), frozen })
     }
 
     fn number_of_name(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         let query = query.trim();
-        if let Some(found) = self.articles.exact(query)? {
+        if let Some(found) = self.names.exact(query)? {
             return Ok(Some(found));
         }
         for candidate in query::candidate_titles(query) {
-            if let Some(found) = self.articles.exact(&candidate)? {
+            if let Some(found) = self.names.exact(&candidate)? {
                 return Ok(Some(found));
             }
         }
-        match self.articles.named_like(query)? {
-            Some(found) => Ok(Some(found)),
-            None => self.articles.instead(query),
+        match self.names.named_like(query)? {
+            None if self.manifest.is_some() => self.names.named_like(&format!("{query} (disambiguation)")),
+            found => Ok(found),
         }
     }
 
     fn find(&self, query: &str) -> Result<Found, CorpusError> {
         if let Some(number) = self.opens(query)? {
-            return Ok(self.page_found(&*self.articles.page(number)?));
+            return Ok(self.page_found(&*self.page(number)?));
         }
         // What a search finds or does not find has no page of its own.
         let mut url = format!("corpus:{}", self.name);
@@ -154,7 +169,7 @@ impl Corpus {
     }
 
     fn passage(&self, Passage { number, block, score }: Passage) -> Result<FoundPassage, CorpusError> {
-        let page = self.articles.page(number)?;
+        let page = self.page(number)?;
         let sentences = page.sentences.as_ref().and_then(|map| Some((block, map.ends(block)?.to_vec())));
         let (title, text) = (page.title.clone(), page.blocks[block].clone());
         Ok(FoundPassage { id: format!("{number}.{block}"), title, text, score: Some(score), sentences })
@@ -168,7 +183,7 @@ impl Corpus {
         let number = |digits: &str| digits.parse::<u32>().ok().filter(|number| number.to_string() == digits);
         let place = parts.and_then(|(article, block)| Some((number(article)?, number(block)?)));
         if let Some((article, block)) = place.filter(|(article, _)| *article < self.count()) {
-            let page = self.articles.page(article)?;
+            let page = self.page(article)?;
             if (block as usize) < page.blocks.len() {
                 return Ok(self.page_found(&page));
             }
@@ -239,11 +254,11 @@ impl Corpus {
 
     /// How many articles it has. They are numbered from 0, in the order of their titles' bytes.
     pub fn count(&self) -> u32 {
-        self.articles.count()
+        u32::try_from(self.names.counts().0).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn title(&self, number: u32) -> Result<String, CorpusError> {
-        self.articles.title(number)
+        self.names.title(number)
     }
 
     pub(crate) fn titles(&self, numbers: impl IntoIterator<Item = u32>) -> Result<Vec<String>, CorpusError> {
@@ -251,12 +266,23 @@ impl Corpus {
     }
 
     pub(crate) fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
-        self.articles.page(number)
+        match &self.texts {
+            Texts::Memory(pages) => {
+                let page = pages.get(number as usize).map(Arc::clone);
+                page.ok_or_else(|| CorpusError::Index { reason: format!("there is no article {number}") })
+            }
+            Texts::Folder(pages, kept) => kept.get_or_make(number, || {
+                let page = Page::from(pages.article(number)?);
+                let sentences = page.sentences.as_ref().map_or(0, SentenceMap::bytes);
+                let size = page.title.len() + text_bytes(&page.blocks) + sentences;
+                Ok((Arc::new(page), size))
+            }),
+        }
     }
 
     /// The article of that title or redirect, as written.
     pub(crate) fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.articles.exact(name)
+        self.names.exact(name)
     }
 
     /// The page that a search for `query` opens, if it opens one.
@@ -264,7 +290,7 @@ impl Corpus {
         match self.frozen.get(query.trim()) {
             Some(SearchAnswer::Titles(_)) => return Ok(None),
             Some(SearchAnswer::Page(title)) => {
-                if let Some(number) = self.articles.exact(title)? {
+                if let Some(number) = self.names.exact(title)? {
                     return Ok(Some(number));
                 }
             }
@@ -277,27 +303,34 @@ impl Corpus {
     /// The articles of the corpus that the site listed for `query`, if that search was frozen and opened no page.
     pub(crate) fn frozen_titles(&self, query: &str) -> Result<Option<Vec<u32>>, CorpusError> {
         let Some(SearchAnswer::Titles(titles)) = self.frozen.get(query.trim()) else { return Ok(None) };
-        let numbers = titles.iter().map(|heading| self.articles.exact(title_of(heading)));
+        let numbers = titles.iter().map(|heading| self.names.exact(title_of(heading)));
         Ok(Some(numbers.filter_map(Result::transpose).collect::<Result<_, _>>()?))
     }
 
     /// The best articles for the words of `query`, `most` at most.
     pub(crate) fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
-        self.articles.similar(query, most)
+        match self.texts {
+            Texts::Folder(..) => self.index.search_or_like(&self.names, query, most),
+            Texts::Memory(_) => {
+                let mut found = self.index.search(query, memory::TAKEN.max(most))?;
+                found.truncate(most);
+                Ok(found)
+            }
+        }
     }
 
     /// Articles with a title or redirect that begins so, but for case, accents and punctuation; `most` at most.
     pub(crate) fn beginning(&self, name: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        match self.articles.fold().name(name) {
+        match self.names.fold.name(name) {
             key if key.is_empty() => Ok(Vec::new()),
-            key => self.articles.beginning(&key, most),
+            key => self.names.beginning(&key, most),
         }
     }
 
     /// Up to `most` articles whose titles are not before `title`, in byte order of titles.
     #[cfg(feature = "serve")]
     pub(crate) fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        self.articles.titled_from(title, most)
+        self.names.titled_from(title, most)
     }
 }
 
@@ -328,6 +361,10 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
+    fn damaged(file: &str, reason: impl ToString) -> Self {
+        Self::Damaged { file: file.to_owned(), reason: reason.to_string() }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -347,7 +384,7 @@ impl CorpusError {
     }
 }
 
-// What the tool needs of a corpus, in memory or in a folder. Articles are numbered in title order.
+// What the tool needs of an article.
 
 #[derive(Debug)]
 pub struct Page {
@@ -376,49 +413,6 @@ impl From<Article> for Page {
         let blocks = blocks.into_iter().map(Block::into_text).collect();
         Self { title, blocks, sentences, entries: entries.map(Arc::from), pageid, revid, timestamp }
     }
-}
-
-trait Articles: Send + Sync {
-    /// The article of that title or redirect, as written.
-    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError>;
-
-    /// How its names and words are folded.
-    fn fold(&self) -> Fold;
-
-    /// The article with this key.
-    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError>;
-
-    /// The article whose name is `name` but for case, accents and punctuation.
-    fn named_like(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        for key in self.fold().keys(name) {
-            if let Some(found) = self.folded(&key)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The article of a name that no other article has.
-    fn instead(&self, _name: &str) -> Result<Option<u32>, CorpusError> {
-        Ok(None)
-    }
-
-    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError>;
-
-    /// The words of a query, folded, each with the weight that BM25 gives it: the fewer articles have it, the more.
-    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError>;
-
-    /// Articles with a name whose folded form begins so, in the order of the names, each once, `most` at most.
-    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
-
-    /// Articles whose titles are not before this one, in byte order of titles, `most` at most.
-    fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
-
-    fn count(&self) -> u32;
-
-    fn title(&self, number: u32) -> Result<String, CorpusError>;
-
-    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError>;
 }
 
 #[cfg(test)]

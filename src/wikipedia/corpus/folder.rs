@@ -1,20 +1,16 @@
 //! A corpus in a folder, as `corpus build` writes it: read where it lies, by many processes at once.
 
-use super::index::{Rule, TextIndex};
+use super::CorpusError;
+use super::index::{Rule, TextIndex, guarded};
 use super::manifest::{self, Digest, Manifest};
 use super::names::{self, Fold, Names};
-use super::pages::{self, Pages, Unpacked};
-use super::record::{Article, Identity};
-use super::{Articles, CorpusError, Hit, Page};
+use super::pages::{self, Pages};
+use super::record::Identity;
 use crate::base::Digester;
 use crate::base::text::printable;
 use crate::net::recording::Inside;
-use crate::wikipedia::SentenceMap;
-use crate::wikipedia::cache::{SizedLru, text_bytes};
 use std::fs::{self, File};
 use std::io;
-use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tantivy::directory::error::{DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
@@ -25,63 +21,40 @@ pub(super) const INDEX: &str = "bm25";
 const FILES: [&str; 6] = [pages::BLOCKS, pages::PLACES, names::TITLES, names::REDIRECTS, names::KEYS, "bm25/meta.json"];
 /// Folders up to this size have their files compared with the manifest when they are opened, in bytes.
 const SMALL: u64 = 16 << 20;
-/// How many similar titles the beginning of a name gives.
-const LIKE: usize = 5;
-/// Pages that are kept as they are shown, and their bytes.
-const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
-const KEPT_BYTES: usize = 8 << 20;
 
 pub(super) struct Folder {
-    names: Names,
-    pages: Pages,
-    index: TextIndex,
-    fold: Fold,
-    kept: SizedLru<u32, Arc<Page>>,
+    pub(super) names: Names,
+    pub(super) index: TextIndex,
+    pub(super) pages: Pages,
 }
 
 impl Folder {
     pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Self, CorpusError> {
         if let Some(file) = FILES.into_iter().find(|file| !manifest.files.contains_key(*file)) {
-            return Err(damaged(manifest::FILE, format!("it does not list {file}")));
+            return Err(CorpusError::damaged(manifest::FILE, format!("it does not list {file}")));
         }
         for (file, written) in &manifest.files {
             sized(dir, file, written)?;
             if manifest.bytes() <= SMALL
-                && digest(&[dir.join(file)]).map_err(|error| damaged(file, error.to_string()))? != written.sha256
+                && digest(&[dir.join(file)]).map_err(|error| CorpusError::damaged(file, error))? != written.sha256
             {
-                return Err(damaged(file, "it is not the file that was written".to_owned()));
+                return Err(CorpusError::damaged(file, "it is not the file that was written"));
             }
         }
-        let names = Names::open(dir)?;
-        let fold = Fold::of(manifest.build.fold);
-        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank), fold)?;
+        let names = Names::open(dir, Fold::of(manifest.build.fold))?;
+        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank), names.fold)?;
         let counted = (names.counts().0, index.articles());
         if counted != (manifest.articles as usize, Some(manifest.articles)) {
-            return Err(damaged(INDEX, "it has another number of articles than there are titles".to_owned()));
+            return Err(CorpusError::damaged(INDEX, "it has another number of articles than there are titles"));
         }
-        let file = |name: &str| File::open(dir.join(name)).map_err(|error| damaged(name, error.to_string()));
+        let file = |name: &str| File::open(dir.join(name)).map_err(|error| CorpusError::damaged(name, error));
         let dictionary = if manifest.files.contains_key(pages::DICTIONARY) {
-            fs::read(dir.join(pages::DICTIONARY)).map_err(|error| damaged(pages::DICTIONARY, error.to_string()))?
+            fs::read(dir.join(pages::DICTIONARY)).map_err(|error| CorpusError::damaged(pages::DICTIONARY, error))?
         } else {
             Vec::new()
         };
         let pages = Pages::new(file(pages::BLOCKS)?, file(pages::PLACES)?, dictionary, manifest.articles);
-        Ok(Self { names, pages, index, fold, kept: SizedLru::new(KEPT, KEPT_BYTES) })
-    }
-
-    pub(super) fn names(&self) -> &Names {
-        &self.names
-    }
-
-    /// The canonical record of an article, where one is read after the other: the block of the last one stays unpacked.
-    pub(super) fn article_in(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
-        self.pages.article_in(number, last)
-    }
-
-    /// That of a single article.
-    #[cfg(test)]
-    pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
-        self.pages.article(number)
+        Ok(Self { names, index, pages })
     }
 }
 
@@ -93,24 +66,19 @@ pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), Corp
         || [pages::DICTIONARY, manifest::SEARCHES_FILE, manifest::LEFT_OUT_FILE].contains(&file)
         || file.strip_prefix("bm25/").is_some_and(of_index);
     if !known {
-        return Err(damaged(
-            manifest::FILE,
-            format!("it lists `{}`, which is not a file of a corpus", printable(file, 80)),
-        ));
+        let reason = format!("it lists `{}`, which is not a file of a corpus", printable(file, 80));
+        return Err(CorpusError::damaged(manifest::FILE, reason));
     }
     let member = Inside::of(dir).and_then(|inside| inside.member(&dir.join(file)));
-    let found = member.and_then(fs::metadata).map_err(|error| damaged(file, error.to_string()))?;
+    let found = member.and_then(fs::metadata).map_err(|error| CorpusError::damaged(file, error))?;
     if !found.is_file() {
-        return Err(damaged(file, "it is not a file".to_owned()));
+        return Err(CorpusError::damaged(file, "it is not a file"));
     }
     if found.len() != written.bytes {
-        return Err(damaged(file, format!("it has {} bytes, and {} were written", found.len(), written.bytes)));
+        let reason = format!("it has {} bytes, and {} were written", found.len(), written.bytes);
+        return Err(CorpusError::damaged(file, reason));
     }
     Ok(())
-}
-
-fn damaged(file: &str, reason: String) -> CorpusError {
-    CorpusError::Damaged { file: file.to_owned(), reason }
 }
 
 /// SHA-256 of files, one behind the other.
@@ -122,79 +90,15 @@ pub(super) fn digest(files: &[impl AsRef<Path>]) -> io::Result<String> {
     Ok(digester.hex())
 }
 
-/// The library panics on files that were damaged since they were written.
-fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusError> {
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(result) => result.map_err(|error| damaged(INDEX, error.to_string())),
-        Err(_) => Err(damaged(INDEX, "an entry leads out of it".to_owned())),
-    }
-}
-
 fn open_index(dir: &Path, rule: Rule, fold: Fold) -> Result<TextIndex, CorpusError> {
     // The index opens files that the manifest need not list.
     let members = || -> io::Result<()> {
         let inside = Inside::of(dir)?;
         fs::read_dir(dir)?.try_for_each(|entry| inside.member(&entry?.path()).map(|_| ()))
     };
-    members().map_err(|error| damaged(INDEX, error.to_string()))?;
-    let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
+    members().map_err(|error| CorpusError::damaged(INDEX, error))?;
+    let directory = ReadOnly::open(dir).map_err(|error| CorpusError::damaged(INDEX, error))?;
     guarded(|| TextIndex::over(&Index::open(directory)?, rule, fold))
-}
-
-impl Articles for Folder {
-    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.names.exact(name)
-    }
-
-    fn fold(&self) -> Fold {
-        self.fold
-    }
-
-    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
-        self.names.folded(key)
-    }
-
-    fn instead(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        self.named_like(&format!("{name} (disambiguation)"))
-    }
-
-    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
-        let found = guarded(|| self.index.search(query, most))?;
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        let like = self.names.like(&self.fold.name(query), LIKE.min(most))?;
-        Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
-    }
-
-    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError> {
-        guarded(|| self.index.weights(query))
-    }
-
-    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        self.names.beginning(key, most)
-    }
-
-    fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        self.names.titled_from(title, most)
-    }
-
-    fn count(&self) -> u32 {
-        self.pages.articles()
-    }
-
-    fn title(&self, number: u32) -> Result<String, CorpusError> {
-        self.names.title(number)
-    }
-
-    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
-        self.kept.get_or_make(number, || {
-            let page = Page::from(self.pages.article(number)?);
-            let sentences = page.sentences.as_ref().map_or(0, SentenceMap::bytes);
-            let size = page.title.len() + text_bytes(&page.blocks) + sentences;
-            Ok((Arc::new(page), size))
-        })
-    }
 }
 
 // A folder of the text index that is only read: no lock is taken and nothing is written, as on a read-only disk.
@@ -269,9 +173,9 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
     let mut differences = Vec::new();
     for (file, written) in &manifest.files {
         let path = dir.join(file);
-        match sized(dir, file, written).and_then(|()| {
-            digest(&[path]).map_err(|error| CorpusError::Damaged { file: file.clone(), reason: error.to_string() })
-        }) {
+        match sized(dir, file, written)
+            .and_then(|()| digest(&[path]).map_err(|error| CorpusError::damaged(file, error)))
+        {
             Err(CorpusError::Damaged { file, reason }) => differences.push(format!("{file}: {reason}")),
             Err(error) => differences.push(error.to_string()),
             Ok(sha256) if sha256 != written.sha256 => {
@@ -294,14 +198,14 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
     let folder = Folder::open(dir, manifest)?;
     let (mut identity, mut redirects, mut last) = (Identity::default(), 0, None);
     for number in 0..manifest.articles {
-        let article = folder.article_in(number, &mut last)?;
-        let names = folder.names();
+        let article = folder.pages.article_in(number, &mut last)?;
+        let names = &folder.names;
         let title = &article.title;
         let shown = || printable(title, 80);
         if names.title(number)? != *title || names.exact(title)? != Some(number) {
             differences.push(format!("the title `{}` does not lead to its article", shown()));
         }
-        let keys: Vec<String> = folder.fold.keys(title).collect();
+        let keys: Vec<String> = names.fold.keys(title).collect();
         for key in &keys {
             if !leads_to(&folder, key, number)? {
                 differences.push(format!("the title `{}` is not found as `{}`", shown(), printable(key, 80)));
@@ -314,14 +218,14 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
         }
         redirects += article.redirects.len() as u64;
         if number % SEARCHED == 0 && !keys.is_empty() {
-            let hits = folder.similar(title, HITS)?;
+            let hits = folder.index.search_or_like(names, title, HITS)?;
             if hits.len() < HITS && hits.iter().all(|hit| hit.number != number) {
                 differences.push(format!("`{}` is not found by its words", shown()));
             }
         }
         identity.add(&article).map_err(|error| CorpusError::Index { reason: error.to_string() })?;
     }
-    if (redirects, folder.names().counts().1 as u64) != (manifest.redirects, manifest.redirects) {
+    if (redirects, folder.names.counts().1 as u64) != (manifest.redirects, manifest.redirects) {
         differences.push("there is another number of redirects than the manifest says".to_owned());
     }
     let id = identity.finish();
@@ -333,11 +237,11 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
 
 /// Whether a folded name leads to an article, or to another one that has it as well.
 fn leads_to(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError> {
-    match folder.folded(key)? {
+    match folder.names.folded(key)? {
         Some(found) if found != number => {
-            let other = folder.article_in(found, &mut None)?;
+            let other = folder.pages.article(found)?;
             let mut names = other.redirects.iter().chain([&other.title]);
-            Ok(names.any(|name| folder.fold.keys(name).any(|other| other == key)))
+            Ok(names.any(|name| folder.names.fold.keys(name).any(|other| other == key)))
         }
         found => Ok(found.is_some()),
     }

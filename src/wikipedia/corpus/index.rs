@@ -1,8 +1,10 @@
 //! BM25 over titles and texts: one segment, in memory or in a folder, whose documents are the articles in title order.
 
-use super::names::Fold;
+use super::folder::INDEX;
+use super::names::{Fold, Names};
 use super::{Corpus, CorpusError, Extent, Hit};
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tantivy::collector::TopDocs;
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
@@ -22,6 +24,8 @@ const MAX_TITLE_WORDS: usize = 10;
 const COMMON: u64 = 20;
 /// Memory for which the writer makes its first tables, in bytes.
 const WRITER_BYTES: usize = 64 << 20;
+/// How many similar titles the beginning of a name gives.
+const LIKE: usize = 5;
 /// Longest word that is indexed, in bytes.
 const LONGEST_WORD: usize = 64;
 /// The name of the tokenizer: words come folded, so gaps are all that is left to do.
@@ -135,7 +139,21 @@ impl TextIndex {
     }
 
     /// The `taken` best articles for the words of `query`, by score, then by title.
-    pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
+    pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, CorpusError> {
+        guarded(|| self.hits(query, taken))
+    }
+
+    /// The same or, if no article has any of the words, some of those whose names begin like the query.
+    pub(super) fn search_or_like(&self, names: &Names, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+        let found = self.search(query, most)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let like = names.like(&self.fold.name(query), LIKE.min(most))?;
+        Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
+    }
+
+    fn hits(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
         let folded = self.fold.words(query);
         let all = different_words(&folded);
         let words = if self.rule.rarest { self.rarest(all.clone())? } else { all.clone() };
@@ -162,8 +180,8 @@ impl TextIndex {
         Ok(hits.into_iter().map(|(score, hit)| Hit { number: hit.doc_id, score }).collect())
     }
 
-    /// The words of `query` that count, each with its inverse document frequency.
-    pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, TantivyError> {
+    /// The words of `query` that count, folded, each with its inverse document frequency, which BM25 weighs it by.
+    fn weights(&self, query: &str) -> Result<HashMap<String, f64>, TantivyError> {
         let folded = self.fold.words(query);
         // Articles are numbered with 32 bits.
         let number = |articles: u64| f64::from(u32::try_from(articles).unwrap_or(u32::MAX));
@@ -201,6 +219,14 @@ impl TextIndex {
         counted.truncate(MAX_RARE_WORDS);
         counted.sort_unstable_by_key(|&(_, at, _)| at);
         Ok(counted.into_iter().map(|(.., word)| word).collect())
+    }
+}
+
+/// The library panics on files that were damaged since they were written.
+pub(super) fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusError> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| CorpusError::damaged(INDEX, error)),
+        Err(_) => Err(CorpusError::damaged(INDEX, "an entry leads out of it")),
     }
 }
 
@@ -243,11 +269,11 @@ impl Corpus {
 
     /// The best passages for the words of `query`, `most` at most, the best first.
     pub fn passages(&self, query: &str, most: usize) -> Result<Vec<Passage>, CorpusError> {
-        let weights: HashMap<String, f64> = self.articles.weights(query)?.into_iter().collect();
-        let fold = self.articles.fold();
+        let weights = guarded(|| self.index.weights(query))?;
+        let fold = self.names.fold;
         let (mut found, mut lengths) = (Vec::new(), Vec::new());
-        for hit in self.articles.similar(query, most.max(ARTICLES))? {
-            let page = self.articles.page(hit.number)?;
+        for hit in self.similar(query, most.max(ARTICLES))? {
+            let page = self.page(hit.number)?;
             let title = fold.words(&page.title);
             for (block, text) in page.blocks.iter().enumerate() {
                 let text = fold.words(text);

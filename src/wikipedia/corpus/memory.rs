@@ -3,13 +3,13 @@
 use super::import::Compression;
 use super::index::{IndexWriter, Rule, TextIndex};
 use super::manifest::{About, FrozenSearches};
-use super::names::Fold;
+use super::names::{Fold, Names};
 use super::record::{self, Article, Record};
-use super::{Articles, CorpusError, Hit, Page};
+use super::{CorpusError, Page};
 use crate::base::bounded::{fill_at_most, text_at_most};
 use crate::net::recording::Inside;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,56 +20,40 @@ const MAX_UNPACKED: u64 = 8 << 30;
 /// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
 /// How many hits are looked at. Scores may differ in their last digit with this number, so recorded runs need it to stay.
-const TAKEN: usize = 200;
+pub(super) const TAKEN: usize = 200;
 
-pub(super) struct InMemory {
-    pages: Vec<Arc<Page>>,
-    /// Articles by title and by redirect, as written.
-    names: Names,
-    /// Articles by folded title or redirect; titles win, then the first in the file.
-    folded: HashMap<String, u32>,
-    index: TextIndex,
-}
+type ByName = BTreeMap<String, u32>;
 
-type ByName = HashMap<String, u32>;
-
-struct Names {
-    titles: ByName,
-    redirects: ByName,
-}
-
-impl InMemory {
-    /// From lines; `file` is what messages call them.
-    pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
-        let mut articles = articles(file, bytes)?;
-        let names = names(file, &articles)?;
-        // By line, which is the order in the file.
-        let mut folded = HashMap::new();
-        let by_place = |names: &ByName, further: usize| {
-            let key = |(name, &at): (&String, &u32)| Fold::CURRENT.keys(name).nth(further).map(|key| (at, key));
-            let mut keys: Vec<(u32, String)> = names.iter().filter_map(key).collect();
-            keys.sort_unstable();
-            keys
-        };
-        for (names, further) in [(&names.titles, 0), (&names.redirects, 0), (&names.titles, 1), (&names.redirects, 1)] {
-            for (at, key) in by_place(names, further) {
-                folded.entry(key).or_insert(at);
-            }
+/// Names, words and pages of articles from lines; `file` is what messages call them.
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<(Names, TextIndex, Vec<Arc<Page>>), CorpusError> {
+    let mut articles = articles(file, bytes)?;
+    let (titles, redirects) = names(file, &articles)?;
+    // Titles win, then the first in the file.
+    let mut folded = ByName::new();
+    let by_place = |names: &ByName, further: usize| {
+        let key = |(name, &at): (&String, &u32)| Fold::CURRENT.keys(name).nth(further).map(|key| (at, key));
+        let mut keys: Vec<(u32, String)> = names.iter().filter_map(key).collect();
+        keys.sort_unstable();
+        keys
+    };
+    for (names, further) in [(&titles, 0), (&redirects, 0), (&titles, 1), (&redirects, 1)] {
+        for (at, key) in by_place(names, further) {
+            folded.entry(key).or_insert(at);
         }
-        let mut order: Vec<u32> = (0..).take(articles.len()).collect();
-        order.sort_by(|&a, &b| articles[a as usize].1.title.cmp(&articles[b as usize].1.title));
-        let mut numbers = vec![0; order.len()];
-        for (number, &at) in (0..).zip(&order) {
-            numbers[at as usize] = number;
-        }
-        let numbered = |names: ByName| names.into_iter().map(|(name, at)| (name, numbers[at as usize])).collect();
-        let names = Names { titles: numbered(names.titles), redirects: numbered(names.redirects) };
-        let folded = numbered(folded);
-        articles.sort_by(|(_, a), (_, b)| a.title.cmp(&b.title));
-        let pages: Vec<Arc<Page>> = articles.into_iter().map(|(_, article)| Arc::new(article.into())).collect();
-        let index = index(&pages).map_err(|error| CorpusError::Index { reason: error.to_string() })?;
-        Ok(Self { pages, names, folded, index })
     }
+    let mut numbers = vec![0; articles.len()];
+    for (number, &at) in (0..).zip(titles.values()) {
+        numbers[at as usize] = number;
+    }
+    let numbered = |mut names: ByName| {
+        names.values_mut().for_each(|at| *at = numbers[*at as usize]);
+        names
+    };
+    let names = Names::in_memory([titles, redirects, folded].map(numbered))?;
+    articles.sort_by(|(_, a), (_, b)| a.title.cmp(&b.title));
+    let pages: Vec<Arc<Page>> = articles.into_iter().map(|(_, article)| Arc::new(article.into())).collect();
+    let index = index(&pages).map_err(|error| CorpusError::Index { reason: error.to_string() })?;
+    Ok((names, index, pages))
 }
 
 fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
@@ -78,63 +62,6 @@ fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
         writer.add(&page.title, page.blocks.iter().map(String::as_str))?;
     }
     TextIndex::over(&writer.finish()?, Rule::ALL_WORDS, Fold::CURRENT)
-}
-
-impl Articles for InMemory {
-    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
-        Ok(self.names.titles.get(name).or_else(|| self.names.redirects.get(name)).copied())
-    }
-
-    fn fold(&self) -> Fold {
-        Fold::CURRENT
-    }
-
-    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
-        Ok(self.folded.get(key).copied())
-    }
-
-    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
-        let found = self.index.search(query, TAKEN.max(most));
-        let mut found = found.map_err(|error| CorpusError::Index { reason: error.to_string() })?;
-        found.truncate(most);
-        Ok(found)
-    }
-
-    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError> {
-        self.index.weights(query).map_err(|error| CorpusError::Index { reason: error.to_string() })
-    }
-
-    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        let mut names: Vec<(&String, &u32)> = self.folded.iter().filter(|(name, _)| name.starts_with(key)).collect();
-        names.sort_unstable();
-        let mut found = Vec::new();
-        for (_, &number) in names {
-            if found.len() < most && !found.contains(&number) {
-                found.push(number);
-            }
-        }
-        Ok(found)
-    }
-
-    fn titled_from(&self, title: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        let mut titles: Vec<(&String, &u32)> =
-            self.names.titles.iter().filter(|(name, _)| name.as_str() >= title).collect();
-        titles.sort_unstable();
-        Ok(titles.into_iter().take(most).map(|(_, number)| *number).collect())
-    }
-
-    fn count(&self) -> u32 {
-        u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
-    }
-
-    fn title(&self, number: u32) -> Result<String, CorpusError> {
-        self.page(number).map(|page| page.title.clone())
-    }
-
-    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
-        let page = self.pages.get(number as usize).map(Arc::clone);
-        page.ok_or_else(|| CorpusError::Index { reason: format!("there is no article {number}") })
-    }
 }
 
 pub(super) fn packed_searches(bytes: &[u8]) -> FrozenSearches {
@@ -222,7 +149,7 @@ fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusErr
 }
 
 /// Titles and redirects, each leading to the place of one article.
-fn names(file: &str, articles: &[(usize, Article)]) -> Result<Names, CorpusError> {
+fn names(file: &str, articles: &[(usize, Article)]) -> Result<(ByName, ByName), CorpusError> {
     let taken = |what, name: &str, taken, at: u32, first: u32| CorpusError::Taken {
         file: file.to_owned(),
         line: articles[at as usize].0,
@@ -231,13 +158,12 @@ fn names(file: &str, articles: &[(usize, Article)]) -> Result<Names, CorpusError
         taken,
         first: articles[first as usize].0,
     };
-    let mut titles = ByName::with_capacity(articles.len());
+    let (mut titles, mut redirects) = (ByName::new(), ByName::new());
     for (at, (_, article)) in (0..).zip(articles) {
         if let Some(first) = titles.insert(article.title.clone(), at) {
             return Err(taken("title", &article.title, "a title", at, first));
         }
     }
-    let mut redirects = ByName::new();
     for (at, (_, article)) in (0..).zip(articles) {
         for redirect in &article.redirects {
             if let Some(&first) = titles.get(redirect) {
@@ -249,5 +175,5 @@ fn names(file: &str, articles: &[(usize, Article)]) -> Result<Names, CorpusError
             }
         }
     }
-    Ok(Names { titles, redirects })
+    Ok((titles, redirects))
 }

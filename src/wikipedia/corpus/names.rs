@@ -1,10 +1,10 @@
-//! The names of a folder: titles, redirects and folded names, each leading to the number of an article.
+//! The names of a corpus: titles, redirects and folded names, each leading to the number of an article.
 //!
 //! Articles are numbered by title order, so the numbers in `names.fst` grow with its names, and the title of a number is
 //! found in the same file. The files are mapped, and shared by all processes that read them.
 
 use super::CorpusError;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::BufWriter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ pub(super) const REDIRECTS: &str = "redirects.fst";
 pub(super) const KEYS: &str = "keys.fst";
 /// The fewest bytes of a name that another one has to begin with to be like it.
 const FEWEST: usize = 3;
-/// How many names are looked at for those that begin alike.
+/// How many names of a folder are looked at for those that begin alike.
 const LOOKED_AT: usize = 100;
 
 /// Writes names, which come in order.
@@ -33,6 +33,10 @@ pub(super) struct Names {
     titles: Table,
     redirects: Table,
     keys: Table,
+    /// How names and words are folded.
+    pub(super) fold: Fold,
+    /// How many names are looked at for those that begin alike.
+    looked_at: usize,
 }
 
 struct Table {
@@ -41,12 +45,21 @@ struct Table {
 }
 
 impl Names {
-    pub(super) fn open(dir: &Path) -> Result<Self, CorpusError> {
-        Ok(Self {
-            titles: Table::open(dir, TITLES)?,
-            redirects: Table::open(dir, REDIRECTS)?,
-            keys: Table::open(dir, KEYS)?,
-        })
+    pub(super) fn open(dir: &Path, fold: Fold) -> Result<Self, CorpusError> {
+        let (titles, redirects) = (Table::open(dir, TITLES)?, Table::open(dir, REDIRECTS)?);
+        Ok(Self { titles, redirects, keys: Table::open(dir, KEYS)?, fold, looked_at: LOOKED_AT })
+    }
+
+    /// Titles, redirects and folded names that are not in files.
+    pub(super) fn in_memory([titles, redirects, keys]: [BTreeMap<String, u32>; 3]) -> Result<Self, CorpusError> {
+        let table = |file, names: BTreeMap<String, u32>| {
+            let mut map = MapBuilder::memory();
+            let written = map.extend_iter(names.into_iter().map(|(name, number)| (name, u64::from(number))));
+            let bytes = written.and_then(|()| map.into_inner()).map_err(|error| CorpusError::damaged(file, error))?;
+            Table::over(file, OwnedBytes::new(bytes))
+        };
+        let (titles, redirects, keys) = (table(TITLES, titles)?, table(REDIRECTS, redirects)?, table(KEYS, keys)?);
+        Ok(Self { titles, redirects, keys, fold: Fold::CURRENT, looked_at: usize::MAX })
     }
 
     pub(super) fn counts(&self) -> (usize, usize) {
@@ -68,6 +81,12 @@ impl Names {
         self.keys.get(key)
     }
 
+    /// The article whose name is `name` but for case, accents and punctuation.
+    pub(super) fn named_like(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        let found = self.fold.keys(name).map(|key| self.folded(&key));
+        found.filter_map(Result::transpose).next().transpose()
+    }
+
     pub(super) fn title(&self, number: u32) -> Result<String, CorpusError> {
         let title = self.titles.guarded(|map| name_of(map.as_fst(), u64::from(number)))?;
         let title = title.and_then(|title| String::from_utf8(title).ok());
@@ -78,7 +97,7 @@ impl Names {
     pub(super) fn like(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         let numbers = self.keys.guarded(|map| {
             let common = common_prefix(map.as_fst(), key.as_bytes());
-            if common.len() < FEWEST { Vec::new() } else { beginning(map, common, most) }
+            if common.len() < FEWEST { Vec::new() } else { beginning(map, common, most, self.looked_at) }
         })?;
         numbers.into_iter().map(|number| self.keys.small(number)).collect()
     }
@@ -94,16 +113,16 @@ impl Names {
 
     /// Up to `most` articles with a folded name that begins as `key`, in the order of the names.
     pub(super) fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
-        let numbers = self.keys.guarded(|map| beginning(map, key.as_bytes(), most))?;
+        let numbers = self.keys.guarded(|map| beginning(map, key.as_bytes(), most, self.looked_at))?;
         numbers.into_iter().map(|number| self.keys.small(number)).collect()
     }
 }
 
-fn beginning(map: &Map<OwnedBytes>, key: &[u8], most: usize) -> Vec<u64> {
+fn beginning(map: &Map<OwnedBytes>, key: &[u8], most: usize, looked_at: usize) -> Vec<u64> {
     let mut names = map.range().ge(key).into_stream();
     let mut found = Vec::new();
     // Many names of one article may follow each other.
-    for _ in 0..LOOKED_AT.max(most) {
+    for _ in 0..looked_at.max(most) {
         match names.next() {
             Some((name, number)) if found.len() < most && name.starts_with(key) => {
                 if !found.contains(&number) {
@@ -118,23 +137,24 @@ fn beginning(map: &Map<OwnedBytes>, key: &[u8], most: usize) -> Vec<u64> {
 
 impl Table {
     fn open(dir: &Path, file: &'static str) -> Result<Self, CorpusError> {
-        let damaged = |reason: String| CorpusError::Damaged { file: file.to_owned(), reason };
-        let folder = MmapDirectory::open(dir).map_err(|error| damaged(error.to_string()))?;
-        let bytes = folder.open_read(Path::new(file)).map_err(|error| damaged(error.to_string()))?;
-        let bytes = bytes.read_bytes().map_err(|error| damaged(error.to_string()))?;
-        let fst = catch_unwind(AssertUnwindSafe(|| Fst::new(bytes)));
-        let fst = fst.map_err(|_| damaged("it is not a table of names".to_owned()))?;
-        Ok(Self { file, map: fst.map_err(|error| damaged(error.to_string()))?.into() })
+        let folder = MmapDirectory::open(dir).map_err(|error| CorpusError::damaged(file, error))?;
+        let bytes = folder.open_read(Path::new(file)).map_err(|error| CorpusError::damaged(file, error))?;
+        Self::over(file, bytes.read_bytes().map_err(|error| CorpusError::damaged(file, error))?)
     }
 
-    fn damaged(&self, reason: String) -> CorpusError {
-        CorpusError::Damaged { file: self.file.to_owned(), reason }
+    fn over(file: &'static str, bytes: OwnedBytes) -> Result<Self, CorpusError> {
+        let fst = catch_unwind(AssertUnwindSafe(|| Fst::new(bytes)));
+        let fst = fst.map_err(|_| CorpusError::damaged(file, "it is not a table of names"))?;
+        Ok(Self { file, map: fst.map_err(|error| CorpusError::damaged(file, error))?.into() })
+    }
+
+    fn damaged(&self, reason: impl ToString) -> CorpusError {
+        CorpusError::damaged(self.file, reason)
     }
 
     /// The library panics on a file that was damaged since it was written.
     fn guarded<T>(&self, read: impl FnOnce(&Map<OwnedBytes>) -> T) -> Result<T, CorpusError> {
-        catch_unwind(AssertUnwindSafe(|| read(&self.map)))
-            .map_err(|_| self.damaged("a name leads out of it".to_owned()))
+        catch_unwind(AssertUnwindSafe(|| read(&self.map))).map_err(|_| self.damaged("a name leads out of it"))
     }
 
     fn get(&self, name: &str) -> Result<Option<u32>, CorpusError> {

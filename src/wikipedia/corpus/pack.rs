@@ -65,7 +65,7 @@ fn lines<W: Write>(folder: &Folder, about: &About, mut out: W, progress: &mut dy
     let manifest = &about.manifest;
     let (mut identity, mut last) = (Identity::default(), None);
     for number in 0..manifest.articles {
-        let article = folder.article_in(number, &mut last)?;
+        let article = folder.pages.article_in(number, &mut last)?;
         identity.add(&article)?;
         article.write_line(&mut out)?;
         if number % STEP == 0 {
@@ -91,7 +91,7 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
     let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink).filter(|permalink| !permalink.is_empty());
     let mut last = None;
     for number in 0..manifest.articles {
-        let article = folder.article_in(number, &mut last)?;
+        let article = folder.pages.article_in(number, &mut last)?;
         let revid = article.revid.map(|revid| revid.to_string());
         let place = permalink.zip(revid.as_ref()).map(|(permalink, revid)| format!("{permalink}{revid}"));
         let place = place.or_else(|| revid.map(|revid| format!("revision {revid}")));

@@ -99,10 +99,6 @@ impl Pages {
         Self { blocks: Positioned::new(blocks), places: Positioned::new(places), dictionary, articles, unpackers }
     }
 
-    pub(super) fn articles(&self) -> u32 {
-        self.articles
-    }
-
     pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
         self.article_in(number, &mut None)
     }
@@ -145,7 +141,7 @@ impl Pages {
 }
 
 fn damaged(file: &'static str) -> impl Fn(io::Error) -> CorpusError {
-    move |error| CorpusError::Damaged { file: file.to_owned(), reason: error.to_string() }
+    move |error| CorpusError::damaged(file, error)
 }
 
 /// The number that begins at `from`, which is inside.

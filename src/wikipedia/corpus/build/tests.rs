@@ -234,8 +234,8 @@ fn given_sentences_large_pages_and_odd_titles_are_kept() {
     let manifest = Manifest::read(&dir.path().join("c")).expect("a manifest");
     assert_eq!(manifest, built.manifest);
     let folder = folder::Folder::open(&dir.path().join("c"), &manifest).expect("a corpus");
-    let number = folder.names().exact("東京").expect("names").expect("a title");
-    let article = folder.article(number).expect("an article");
+    let number = folder.names.exact("東京").expect("names").expect("a title");
+    let article = folder.pages.article(number).expect("an article");
     assert_eq!((article.title.as_str(), article.timestamp.as_deref()), ("東京", Some("2017-10-01T00:00:00Z")));
     assert_eq!(serde_json::to_string(&article.blocks).expect("JSON"), r#"[["One."," Two."]]"#);
 }

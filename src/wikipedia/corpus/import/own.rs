@@ -103,7 +103,7 @@ pub(super) fn open_corpus_folder(path: &Path) -> Result<Records, ImportError> {
     let about = About::of_folder(path, manifest)?;
     let about = Imported { record: Record::About(Box::new(about)), place: Place::default() };
     let articles = (0..count).map(move |number| {
-        let article = folder.article_in(number, &mut last)?;
+        let article = folder.pages.article_in(number, &mut last)?;
         // Its number counts from 0, lines from 1.
         Ok(Imported { record: Record::Article(article), place: Place { member: None, line: u64::from(number) + 1 } })
     });

@@ -124,7 +124,7 @@ fn built(sources: &[&Path], threads: usize, memory: u64) -> (Built, BTreeMap<Str
     let path = dir.path().join("c");
     let built = build(&path, &settings(&sources, threads, memory), &mut |_| {}).expect("a corpus");
     let folder = Folder::open(&path, &Manifest::read(&path).expect("a manifest")).expect("a corpus");
-    let article = |number| folder.article(number).map(|article| (article.title, article.blocks));
+    let article = |number| folder.pages.article(number).map(|article| (article.title, article.blocks));
     let articles = (0..built.manifest.articles).map(article).collect::<Result<_, _>>().expect("articles");
     (built, articles)
 }

@@ -63,8 +63,8 @@ fn settings(path: &Path) -> BuildSettings {
 
 /// The sentences of a title in a folder.
 fn sentences(folder: &Folder, title: &str) -> Option<Vec<String>> {
-    let number = folder.names().exact(title).expect("names")?;
-    let blocks = serde_json::to_value(folder.article(number).expect("an article").blocks).expect("JSON");
+    let number = folder.names.exact(title).expect("names")?;
+    let blocks = serde_json::to_value(folder.pages.article(number).expect("an article").blocks).expect("JSON");
     serde_json::from_value(blocks[0].clone()).expect("sentences")
 }
 
