@@ -133,7 +133,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let (redirects, names) = sort::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
     let mut names = names.with_dropped(&dropped);
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
-        .map_err(|error| cannot(error.0))?;
+        .map_err(|error| cannot(io::Error::other(error)))?;
     check_same_corpus(settings, &sources, &written.id)?;
     progress(Progress::Finishing);
     let frozen = frozen_of_build(settings, &sources);

@@ -15,6 +15,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::vec;
 
 /// How many runs are read at once; each is an open file.
 const MAX_RUNS: usize = 64;
@@ -78,9 +79,8 @@ impl Sorter {
         if self.runs.len() == MAX_RUNS {
             let runs = mem::take(&mut self.runs);
             let (mut merge, mut whole) = (Merge::over(&runs)?, self.next_run()?);
-            let (mut key, mut value) = (Vec::new(), Vec::new());
-            while merge.next(&mut key, &mut value)? {
-                write_pair(&mut whole, &key, &value)?;
+            while let Some((key, value)) = merge.next()? {
+                write_pair(&mut whole, key, value)?;
             }
             whole.flush()?;
             runs.iter().try_for_each(fs::remove_file)?;
@@ -105,7 +105,7 @@ impl Sorter {
     pub(super) fn sorted(mut self) -> io::Result<Sorted> {
         if self.runs.is_empty() {
             self.sort();
-            return Ok(Sorted::InMemory { bytes: self.bytes, entries: self.entries, at: 0 });
+            return Ok(Sorted::InMemory { bytes: self.bytes, entries: self.entries.into_iter() });
         }
         if !self.entries.is_empty() {
             self.spill()?;
@@ -115,26 +115,21 @@ impl Sorter {
 }
 
 pub(super) enum Sorted {
-    InMemory { bytes: Vec<u8>, entries: Vec<PairPlace>, at: usize },
+    InMemory { bytes: Vec<u8>, entries: vec::IntoIter<PairPlace> },
     Merged(Merge),
 }
 
 impl Sorted {
-    /// Reads the next pair; `false` at the end.
-    pub(super) fn next(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
+    pub(super) fn next(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
         match self {
-            Self::Merged(merge) => merge.next(key, value),
-            Self::InMemory { bytes, entries, at } => {
-                let Some(entry) = entries.get(*at) else { return Ok(false) };
-                *at += 1;
-                let (from_key, from_value) = entry.of(bytes);
-                for (to, from) in [(key, from_key), (value, from_value)] {
-                    to.clear();
-                    to.extend_from_slice(from);
-                }
-                Ok(true)
-            }
+            Self::Merged(merge) => merge.next(),
+            Self::InMemory { bytes, entries } => Ok(entries.next().map(|entry| entry.of(bytes))),
         }
+    }
+
+    pub(super) fn pairs(mut self) -> impl Iterator<Item = io::Result<(Vec<u8>, Vec<u8>)>> {
+        let owned = |(key, value): (&[u8], &[u8])| (key.to_vec(), value.to_vec());
+        std::iter::from_fn(move || self.next().map(|pair| pair.map(owned)).transpose())
     }
 }
 
@@ -145,6 +140,9 @@ type Head = (Vec<u8>, Vec<u8>, usize);
 pub(super) struct Merge {
     runs: Vec<BufReader<File>>,
     heads: BinaryHeap<Reverse<Head>>,
+    /// The pair that was taken last.
+    key: Vec<u8>,
+    value: Vec<u8>,
 }
 
 impl Merge {
@@ -159,18 +157,18 @@ impl Merge {
             }
             runs.push(run);
         }
-        Ok(Self { runs, heads })
+        Ok(Self { runs, heads, key: Vec::new(), value: Vec::new() })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
-        let Some(mut head) = self.heads.peek_mut() else { return Ok(false) };
+    fn next(&mut self) -> io::Result<Option<(&[u8], &[u8])>> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let Reverse((next_key, next_value, run)) = &mut *head;
-        mem::swap(key, next_key);
-        mem::swap(value, next_value);
+        mem::swap(&mut self.key, next_key);
+        mem::swap(&mut self.value, next_value);
         if !read_pair(&mut self.runs[*run], next_key, next_value)? {
             PeekMut::pop(head);
         }
-        Ok(true)
+        Ok(Some((&self.key, &self.value)))
     }
 }
 
@@ -330,9 +328,9 @@ pub(super) fn write_distinct(
     let cannot = cannot_write(work);
     let mut writer = Writer::new(work).map_err(cannot)?;
     let mut sorted = articles.sorted().map_err(cannot)?;
-    let (mut key, mut value, mut kept) = (Vec::new(), Vec::new(), LastTitle::default());
-    while sorted.next(&mut key, &mut value).map_err(cannot)? {
-        let row = Row::of(&key, &value);
+    let mut kept = LastTitle::default();
+    while let Some((key, value)) = sorted.next().map_err(cannot)? {
+        let row = Row::of(key, value);
         // No record is nothing.
         if row.title != kept.title || kept.frame.is_empty() {
             writer.passages(&mut kept).map_err(cannot)?;
@@ -384,9 +382,10 @@ impl Writer {
     }
 
     fn write_piece(&mut self, title: &[u8], frame: &[u8]) -> io::Result<()> {
-        self.count = self.count.checked_add(1).ok_or_else(|| io::Error::other("more than 4,294,967,295 articles"))?;
+        let number = self.count;
+        self.count = number.checked_add(1).ok_or_else(|| io::Error::other("more than 4,294,967,295 articles"))?;
         write(&mut self.articles, frame)?;
-        write(&mut self.titles, title)
+        write_pair(&mut self.titles, title, &number.to_be_bytes())
     }
 
     /// Writes the article of passages, if there are any.
@@ -418,6 +417,13 @@ impl Distinct {
             pages::decode_article(&piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
         }))
     }
+
+    /// Titles with their numbers.
+    fn titles(&self) -> io::Result<Cursor> {
+        let mut titles = Cursor::open(&self.titles)?;
+        titles.step()?;
+        Ok(titles)
+    }
 }
 
 // Redirects, followed to the articles at their ends.
@@ -447,8 +453,7 @@ pub(super) fn follow_redirects(
         }
     }
     let mut circles = pending.sorted()?;
-    let (mut key, mut value) = (Vec::new(), Vec::new());
-    while circles.next(&mut key, &mut value)? {
+    while circles.next()?.is_some() {
         counts.redirect_circle += 1;
     }
     Ok((ends.sorted()?, counts))
@@ -463,23 +468,23 @@ fn first_of_each(
     counts: &mut NameCounts,
 ) -> io::Result<()> {
     let mut links = BufWriter::new(File::create_new(links)?);
-    let mut titles = Cursor::new(distinct)?;
+    let mut titles = distinct.titles()?;
     let mut sorted = redirects.sorted()?;
-    let (mut from, mut to, mut last) = (Vec::new(), Vec::new(), (Vec::new(), Vec::new()));
-    while sorted.next(&mut from, &mut to)? {
+    let mut last = (Vec::new(), Vec::new());
+    while let Some((from, to)) = sorted.next()? {
         if from == last.0 {
             // The same redirect may be written at the page and by itself.
             counts.redirect_twice += u64::from(to != last.1);
             continue;
         }
-        last.0.clone_from(&from);
-        last.1.clone_from(&to);
-        if titles.find(&from)?.is_some() {
+        from.clone_into(&mut last.0);
+        to.clone_into(&mut last.1);
+        if titles.find(from)?.is_some() {
             counts.redirect_is_title += u64::from(from != to);
             continue;
         }
-        write_pair(&mut links, &from, &to)?;
-        pending.push(&to, &from)?;
+        write_pair(&mut links, from, to)?;
+        pending.push(to, from)?;
     }
     links.flush()
 }
@@ -493,15 +498,14 @@ fn take_step(
     ends: &mut Sorter,
     counts: &mut NameCounts,
 ) -> io::Result<u64> {
-    let mut titles = Cursor::new(distinct)?;
-    let mut links = Links { pieces: open_pieces(links)?, from: Vec::new(), to: Vec::new(), ended: false };
+    let (mut titles, mut links) = (distinct.titles()?, Cursor::open(links)?);
     let mut sorted = pending.sorted()?;
-    let (mut to, mut from, mut under_way) = (Vec::new(), Vec::new(), 0);
-    while sorted.next(&mut to, &mut from)? {
-        if let Some(number) = titles.find(&to)? {
-            ends.push(&number.to_be_bytes(), &from)?;
-        } else if let Some(further) = links.find(&to)? {
-            next.push(further, &from)?;
+    let mut under_way = 0;
+    while let Some((to, from)) = sorted.next()? {
+        if let Some(number) = titles.find(to)? {
+            ends.push(number, from)?;
+        } else if let Some(further) = links.find(to)? {
+            next.push(further, from)?;
             under_way += 1;
         } else {
             counts.redirect_to_nothing += 1;
@@ -510,44 +514,29 @@ fn take_step(
     Ok(under_way)
 }
 
+/// A file of sorted pairs, whose keys are asked for in order.
 struct Cursor {
-    pieces: BufReader<File>,
-    title: Vec<u8>,
-    number: u32,
+    pairs: BufReader<File>,
+    key: Vec<u8>,
+    value: Vec<u8>,
     ended: bool,
 }
 
 impl Cursor {
-    fn new(distinct: &Distinct) -> io::Result<Self> {
-        let (mut pieces, mut title) = (open_pieces(&distinct.titles)?, Vec::new());
-        let ended = !read(&mut pieces, &mut title)?;
-        Ok(Self { pieces, title, number: 0, ended })
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { pairs: open_pieces(path)?, key: Vec::new(), value: Vec::new(), ended: false })
     }
 
-    /// The number of a title; names are asked for in order.
-    fn find(&mut self, name: &[u8]) -> io::Result<Option<u32>> {
-        while !self.ended && self.title.as_slice() < name {
-            self.ended = !read(&mut self.pieces, &mut self.title)?;
-            self.number += 1;
-        }
-        Ok((!self.ended && self.title == name).then_some(self.number))
+    fn step(&mut self) -> io::Result<()> {
+        self.ended = !read_pair(&mut self.pairs, &mut self.key, &mut self.value)?;
+        Ok(())
     }
-}
 
-struct Links {
-    pieces: BufReader<File>,
-    from: Vec<u8>,
-    to: Vec<u8>,
-    ended: bool,
-}
-
-impl Links {
-    /// Where a redirect leads; names are asked for in order.
-    fn find(&mut self, name: &[u8]) -> io::Result<Option<&[u8]>> {
-        while !self.ended && self.from.as_slice() < name {
-            self.ended = !read_pair(&mut self.pieces, &mut self.from, &mut self.to)?;
+    fn find(&mut self, key: &[u8]) -> io::Result<Option<&[u8]>> {
+        while !self.ended && self.key.as_slice() < key {
+            self.step()?;
         }
-        Ok((!self.ended && self.from == name).then_some(&self.to))
+        Ok((!self.ended && self.key == key).then_some(&self.value))
     }
 }
 
@@ -571,9 +560,9 @@ mod tests {
             }
             assert!(sorter.made >= runs, "{most}: {}", sorter.made);
             let mut all = sorter.sorted().expect("runs");
-            let (mut key, mut value, mut found) = (Vec::new(), Vec::new(), Vec::new());
-            while all.next(&mut key, &mut value).expect("a run") {
-                found.push((key.clone(), value.clone()));
+            let mut found = Vec::new();
+            while let Some((key, value)) = all.next().expect("a run") {
+                found.push((key.to_vec(), value.to_vec()));
             }
             assert_eq!(found, expected, "{most}");
             for run in std::fs::read_dir(dir.path()).expect("a folder") {

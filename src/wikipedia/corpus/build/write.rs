@@ -10,6 +10,7 @@ use crate::wikipedia::corpus::pages::{self, PageWriter};
 use crate::wikipedia::corpus::record::{Article, Block, Identity};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
+use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -41,25 +42,7 @@ pub(super) struct Written {
 }
 
 /// An error of any library that writes.
-pub(super) struct Failed(pub(super) io::Error);
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self(error)
-    }
-}
-
-impl From<tantivy::TantivyError> for Failed {
-    fn from(error: tantivy::TantivyError) -> Self {
-        Self(io::Error::other(error))
-    }
-}
-
-impl From<tantivy_fst::Error> for Failed {
-    fn from(error: tantivy_fst::Error) -> Self {
-        Self(io::Error::other(error))
-    }
-}
+pub(super) type Failed = Box<dyn std::error::Error + Send + Sync>;
 
 pub(super) fn write(
     dir: &Path,
@@ -77,7 +60,7 @@ pub(super) fn write(
     let part = (settings.memory / 8).max(LEAST_PART);
     let parts = Parts { folder: work.to_owned(), part, made: Vec::new(), open: None, text: 0 };
     let mut facts = Facts::new(dir, work, settings)?;
-    let mut redirects = Redirects::new(redirects)?;
+    let mut redirects = redirects.pairs().peekable();
     // The index is the most work, the pages come second; identity and names are the third.
     let parts = std::thread::scope(|scope| {
         let threads = settings.threads;
@@ -86,7 +69,7 @@ pub(super) fn write(
         let mut batch = Vec::with_capacity(BATCH);
         for (number, article) in (0..).zip(distinct.articles()?) {
             let mut article = article?;
-            article.redirects = redirects.of(number)?;
+            article.redirects = redirects_of(number, &mut redirects)?;
             facts.add(number, &article)?;
             batch.push(article);
             if batch.len() == BATCH || number + 1 == distinct.count {
@@ -147,7 +130,7 @@ impl<'scope, W: Work + 'scope> Stage<'scope, W> {
             Self::Here(work) => Ok(work),
             Self::There(send, thread) => {
                 drop(send);
-                thread.join().unwrap_or_else(|_| Err(Failed(io::Error::other("a thread of the build ended"))))
+                thread.join().unwrap_or_else(|_| Err("a thread of the build ended".into()))
             }
         }
     }
@@ -206,7 +189,7 @@ impl Parts {
         let directory = MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?;
         let merged = index::merged(&self.made, directory)?;
         let ids = merged.searchable_segment_ids()?;
-        let [id] = ids.as_slice() else { return Err(Failed(io::Error::other("the index is not one segment"))) };
+        let [id] = ids.as_slice() else { return Err("the index is not one segment".into()) };
         let (id, dashed) = (id.uuid_string(), SEGMENT.replace('-', ""));
         drop((merged, self.made));
         for entry in fs::read_dir(dir)? {
@@ -234,28 +217,15 @@ fn dash(id: &str) -> String {
     parts.join("-")
 }
 
-struct Redirects {
-    sorted: Sorted,
-    number: Vec<u8>,
-    name: Vec<u8>,
-    more: bool,
-}
-
-impl Redirects {
-    fn new(mut sorted: Sorted) -> io::Result<Self> {
-        let (mut number, mut name) = (Vec::new(), Vec::new());
-        let more = sorted.next(&mut number, &mut name)?;
-        Ok(Self { sorted, number, name, more })
-    }
-
-    fn of(&mut self, number: u32) -> io::Result<Vec<String>> {
-        let mut found = Vec::new();
-        while self.more && self.number == number.to_be_bytes() {
-            found.push(String::from_utf8(self.name.clone()).map_err(io::Error::other)?);
-            self.more = self.sorted.next(&mut self.number, &mut self.name)?;
-        }
-        Ok(found)
-    }
+/// The names that lead to an article, which come in the order of articles.
+fn redirects_of(
+    number: u32,
+    redirects: &mut Peekable<impl Iterator<Item = io::Result<(Vec<u8>, Vec<u8>)>>>,
+) -> io::Result<Vec<String>> {
+    let leads_here =
+        |pair: &io::Result<(Vec<u8>, Vec<u8>)>| pair.as_ref().map_or(true, |(to, _)| *to == number.to_be_bytes());
+    let names = std::iter::from_fn(|| redirects.next_if(leads_here));
+    names.map(|pair| String::from_utf8(pair?.1).map_err(io::Error::other)).collect()
 }
 
 /// What is said of all articles, and their names.
@@ -331,17 +301,17 @@ impl Facts {
 /// Writes each name with the article whose value comes first; returns how many names had others.
 fn first_of_each(names: Sorter, out: &mut NameWriter) -> Result<u64, Failed> {
     let mut sorted = names.sorted()?;
-    let (mut key, mut value, mut last, mut collisions) = (Vec::new(), Vec::new(), None::<(Vec<u8>, u64, bool)>, 0);
-    while sorted.next(&mut key, &mut value)? {
-        let number = value[value.len() - 4..].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let (mut last, mut collisions) = (None::<(Vec<u8>, u64, bool)>, 0);
+    while let Some((key, value)) = sorted.next()? {
+        let number = value.last_chunk().map_or(0, |number| u64::from(u32::from_be_bytes(*number)));
         match &mut last {
             Some((name, first, others)) if *name == key => {
                 collisions += u64::from(number != *first && !*others);
                 *others |= number != *first;
             }
             _ => {
-                out.insert(&key, number)?;
-                last = Some((key.clone(), number, false));
+                out.insert(key, number)?;
+                last = Some((key.to_vec(), number, false));
             }
         }
     }
