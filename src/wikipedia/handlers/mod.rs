@@ -26,6 +26,8 @@ pub(crate) use routes::{Part, known_path, router};
 use super::corpus::{Extent, Manifest};
 use super::{Corpus, CorpusError};
 use crate::base::Compat;
+use crate::net::server::Refusal;
+use axum::extract::State;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,10 +91,19 @@ impl From<Fault> for Answer {
     }
 }
 
+impl From<Refusal> for Answer {
+    fn from(Refusal(status, sentence): Refusal) -> Self {
+        Self::text(status.as_u16(), &sentence)
+    }
+}
+
 /// Searches that are made or wait for their turn; more are sent away.
 const MAX_IN_FLIGHT: usize = 64;
 /// The longest query, in bytes; those of sites are the same.
 pub(crate) const MAX_QUERY: usize = super::MAX_QUERY_BYTES;
+
+/// What a handler is given.
+type Service = State<CorpusService>;
 
 #[derive(Clone)]
 pub(crate) struct CorpusService {

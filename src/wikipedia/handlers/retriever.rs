@@ -1,8 +1,10 @@
 //! The best documents for queries, in the shapes of three retrievers: Search-R1's, `FlashRAG`'s and `ColBERT`'s, which `DSPy` asks.
 
-use super::{Answer, CorpusService, MAX_QUERY};
+use super::{Answer, CorpusService, MAX_QUERY, Service};
+use crate::net::server::reply;
 use crate::wikipedia::corpus::{Hit, Passage};
 use crate::wikipedia::{Corpus, CorpusError};
+use axum::body::Body;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -61,24 +63,16 @@ struct Batch {
 }
 
 /// `POST /retrieve`.
-pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Answer {
-    let asked = read(body, "{\"queries\": [str], \"topk\": 3, \"return_scores\": true}");
-    let Batch { queries, topk, return_scores } = match asked {
-        Ok(asked) => asked,
-        Err(answer) => return answer,
-    };
+pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Result<Answer, Answer> {
+    let shape = "{\"queries\": [str], \"topk\": 3, \"return_scores\": true}";
+    let Batch { queries, topk, return_scores } = read(body, shape)?;
     let shown = |document: &Document| match return_scores {
         Some(true) => json!({ "document": document.shown(), "score": document.score }),
         _ => document.shown(),
     };
-    let found = documents_of_queries(service, queries, Depth { name: "topk", asked: topk, usual: 3 }).await;
-    found.map_or_else(
-        |answer| answer,
-        |found| {
-            let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(shown).collect()).collect();
-            Answer::json(&json!({ "result": result }))
-        },
-    )
+    let found = documents_of_queries(service, queries, Depth { name: "topk", asked: topk, usual: 3 }).await?;
+    let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(shown).collect()).collect();
+    Ok(Answer::json(&json!({ "result": result })))
 }
 
 /// `FlashRAG`'s requests, of one query and of several.
@@ -92,35 +86,31 @@ struct Ranked<Q> {
 }
 
 /// `POST /search`: the documents or, with `return_score`, these and their scores.
-pub(crate) async fn search_one(service: &impl Retriever, body: &[u8]) -> Answer {
-    let asked = read::<Ranked<String>>(body, "{\"query\": str, \"top_n\": 10, \"return_score\": false}");
-    let asked = asked.map(|Ranked { query, top_n, return_score }| Ranked { query: vec![query], top_n, return_score });
-    ranked(service, asked, |mut lists| lists.pop().unwrap_or_default()).await
+pub(crate) async fn search_one(service: Service, body: Body) -> Result<Answer, Answer> {
+    let shape = "{\"query\": str, \"top_n\": 10, \"return_score\": false}";
+    let Ranked::<String> { query, top_n, return_score } = read(&reply::body(body).await?, shape)?;
+    let asked = Ranked { query: vec![query], top_n, return_score };
+    ranked(&service.0, asked, |mut lists| lists.pop().unwrap_or_default()).await
 }
 
 /// `POST /batch_search`: a list for each query.
-pub(crate) async fn search_many(service: &impl Retriever, body: &[u8]) -> Answer {
-    ranked(service, read(body, "{\"query\": [str], \"top_n\": 10, \"return_score\": false}"), Value::Array).await
+pub(crate) async fn search_many(service: Service, body: Body) -> Result<Answer, Answer> {
+    let shape = "{\"query\": [str], \"top_n\": 10, \"return_score\": false}";
+    ranked(&service.0, read(&reply::body(body).await?, shape)?, Value::Array).await
 }
 
 async fn ranked(
-    service: &impl Retriever,
-    asked: Result<Ranked<Vec<String>>, Answer>,
+    service: &CorpusService,
+    Ranked { query, top_n, return_score }: Ranked<Vec<String>>,
     joined: impl Fn(Vec<Value>) -> Value,
-) -> Answer {
-    let Ranked { query, top_n, return_score } = match asked {
-        Ok(asked) => asked,
-        Err(answer) => return answer,
-    };
-    let found = match documents_of_queries(service, query, Depth { name: "top_n", asked: top_n, usual: 10 }).await {
-        Ok(found) => found,
-        Err(answer) => return answer,
-    };
+) -> Result<Answer, Answer> {
+    let found = documents_of_queries(service, query, Depth { name: "top_n", asked: top_n, usual: 10 }).await?;
     let lists = |value: fn(&Document) -> Value| {
         joined(found.iter().map(|documents| documents.iter().map(value).collect()).collect())
     };
     let documents = lists(Document::shown);
-    Answer::json(&if return_score { json!([documents, lists(|document| json!(document.score))]) } else { documents })
+    let scores = || lists(|document| json!(document.score));
+    Ok(Answer::json(&if return_score { json!([documents, scores()]) } else { documents }))
 }
 
 /// `ColBERT`'s request, as parameters or as a body.
@@ -132,30 +122,24 @@ struct Question {
 }
 
 /// `GET /retrieve?query=…&k=…`, and `/api/search` with the same parameters.
-pub(crate) async fn top_k_of_parameters(service: &impl Retriever, parameters: Option<&str>) -> Answer {
+pub(crate) async fn top_k_of_parameters(service: &impl Retriever, parameters: Option<&str>) -> Result<Answer, Answer> {
     let parameters = form_urlencoded::parse(parameters.unwrap_or_default().as_bytes());
     let mut asked = json!({});
     for (name, value) in parameters {
         asked[&*name] =
             if name == "k" { value.parse::<u64>().map_or_else(|_| json!(value), Value::from) } else { json!(value) };
     }
-    top_k(service, serde_json::from_value(asked).map_err(|error| expected("?query=TEXT&k=10", &error))).await
+    top_k(service, serde_json::from_value(asked).map_err(|error| expected("?query=TEXT&k=10", &error))?).await
 }
 
 /// `POST /api/search`.
-pub(crate) async fn top_k_of_body(service: &impl Retriever, body: &[u8]) -> Answer {
-    top_k(service, read(body, "{\"query\": str, \"k\": 10}")).await
+pub(crate) async fn top_k_of_body(service: Service, body: Body) -> Result<Answer, Answer> {
+    top_k(&service.0, read(&reply::body(body).await?, "{\"query\": str, \"k\": 10}")?).await
 }
 
-async fn top_k(service: &impl Retriever, asked: Result<Question, Answer>) -> Answer {
-    let Question { query, k } = match asked {
-        Ok(asked) => asked,
-        Err(answer) => return answer,
-    };
-    let found = match documents_of_queries(service, vec![query], Depth { name: "k", asked: k, usual: 10 }).await {
-        Ok(found) => found.into_iter().next().unwrap_or_default(),
-        Err(answer) => return answer,
-    };
+async fn top_k(service: &impl Retriever, Question { query, k }: Question) -> Result<Answer, Answer> {
+    let found = documents_of_queries(service, vec![query], Depth { name: "k", asked: k, usual: 10 }).await?;
+    let found = found.into_iter().next().unwrap_or_default();
     let best = found.first().map_or(0.0, |document| document.score);
     let weights: Vec<f64> = found.iter().map(|document| (document.score - best).exp()).collect();
     let sum: f64 = weights.iter().sum();
@@ -164,7 +148,7 @@ async fn top_k(service: &impl Retriever, asked: Result<Question, Answer>) -> Ans
         // DSPy reads `long_text` of answers to POST, and makes it from `text` of others.
         json!({ "text": text, "long_text": text, "pid": document.id, "rank": rank, "score": document.score, "prob": weight / sum })
     });
-    Answer::json(&json!({ "topk": documents.collect::<Vec<_>>() }))
+    Ok(Answer::json(&json!({ "topk": documents.collect::<Vec<_>>() })))
 }
 
 fn read<T: DeserializeOwned>(body: &[u8], shape: &str) -> Result<T, Answer> {

@@ -1,18 +1,16 @@
 //! What is served where, and the end of a request that reads its body.
 
-use super::{Answer, CorpusService, mediawiki, retriever, tools};
-use crate::net::server::{Base, Refusal, reply};
+use super::{Answer, CorpusService, Fault, Service, mediawiki, retriever, tools};
+use crate::net::server::{Base, reply};
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderValue, StatusCode};
 #[cfg(feature = "mcp")]
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use serde_json::{Value, json};
-
-type Service = State<CorpusService>;
 
 /// A part of the server that can be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +36,12 @@ impl IntoResponse for Answer {
             }
         }
         response
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        Answer::from(self).into_response()
     }
 }
 
@@ -71,20 +75,20 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
 fn mediawiki_routes() -> Router<CorpusService> {
     Router::new()
         .route("/w/api.php", get(api).post(posted_api))
-        .route("/w/index.php", get(index))
-        .route("/wiki/{*title}", get(article))
-        .route("/api/rest_v1/page/summary/{*title}", get(summary))
-        .route("/w/rest.php/v1/search/page", get(search))
-        .route("/w/rest.php/v1/search/title", get(search_titles))
+        .route("/w/index.php", get(mediawiki::index))
+        .route("/wiki/{*title}", get(mediawiki::article))
+        .route("/api/rest_v1/page/summary/{*title}", get(mediawiki::summary))
+        .route("/w/rest.php/v1/search/page", get(mediawiki::rest_search))
+        .route("/w/rest.php/v1/search/title", get(mediawiki::rest_search_titles))
 }
 
 /// Search-R1's and `FlashRAG`'s requests, and those of `DSPy`'s class for `ColBERT`, which may be given either address.
 fn retriever_routes() -> Router<CorpusService> {
     Router::new()
         .route("/retrieve", get(top_k).post(retrieve))
-        .route("/search", post(search_one))
-        .route("/batch_search", post(search_many))
-        .route("/api/search", get(top_k).post(posted_top_k))
+        .route("/search", post(retriever::search_one))
+        .route("/batch_search", post(retriever::search_many))
+        .route("/api/search", get(top_k).post(retriever::top_k_of_body))
 }
 
 async fn api(service: Service, base: Extension<Base>, RawQuery(query): RawQuery) -> Answer {
@@ -96,56 +100,24 @@ async fn posted_api(
     base: Extension<Base>,
     RawQuery(query): RawQuery,
     body: Body,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer, Answer> {
     let form = reply::body(body).await?;
     Ok(mediawiki::api(&service, &base.0.0, query.as_deref(), &form).await)
 }
 
-async fn index(service: Service, RawQuery(query): RawQuery) -> Answer {
-    mediawiki::index(&service, query.as_deref()).await
+async fn retrieve(service: Service, body: Body) -> Result<Answer, Answer> {
+    retriever::retrieve(&service.0, &reply::body(body).await?).await
 }
 
-async fn article(service: Service, uri: Uri) -> Answer {
-    mediawiki::article(&service, uri.path())
-}
-
-async fn summary(service: Service, base: Extension<Base>, uri: Uri) -> Answer {
-    mediawiki::summary(&service, &base.0.0, uri.path())
-}
-
-async fn search(service: Service, RawQuery(query): RawQuery) -> Answer {
-    mediawiki::rest_search(&service, query.as_deref()).await
-}
-
-async fn search_titles(service: Service, RawQuery(query): RawQuery) -> Answer {
-    mediawiki::rest_search_titles(&service, query.as_deref())
-}
-
-async fn retrieve(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::retrieve(&service.0, &reply::body(body).await?).await)
-}
-
-async fn search_one(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::search_one(&service.0, &reply::body(body).await?).await)
-}
-
-async fn search_many(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::search_many(&service.0, &reply::body(body).await?).await)
-}
-
-async fn top_k(service: Service, RawQuery(query): RawQuery) -> Answer {
+async fn top_k(service: Service, RawQuery(query): RawQuery) -> Result<Answer, Answer> {
     retriever::top_k_of_parameters(&service.0, query.as_deref()).await
-}
-
-async fn posted_top_k(service: Service, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::top_k_of_body(&service.0, &reply::body(body).await?).await)
 }
 
 async fn function_list(State(service): Service) -> Answer {
     tools::function_list(&service)
 }
 
-async fn tool(service: Service, Path(name): Path<String>, body: Body) -> Result<Answer, Refusal> {
+async fn tool(service: Service, Path(name): Path<String>, body: Body) -> Result<Answer, Answer> {
     Ok(tools::posted(&service.0, &name, &reply::body(body).await?).await)
 }
 

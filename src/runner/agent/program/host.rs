@@ -267,12 +267,12 @@ async fn tool(State(host): Shared, Path((key, name)): Path<(String, String)>, bo
     Ok(tools::posted(&of_path(&host, &key)?, &name, &reply::body(body).await?).await)
 }
 
-async fn retrieve(State(host): Shared, Path(key): Path<String>, body: Body) -> Result<Answer, Refusal> {
-    Ok(retriever::retrieve(&of_path(&host, &key)?, &reply::body(body).await?).await)
+async fn retrieve(State(host): Shared, Path(key): Path<String>, body: Body) -> Result<Answer, Answer> {
+    retriever::retrieve(&of_path(&host, &key)?, &reply::body(body).await?).await
 }
 
-async fn top_k(State(host): Shared, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Answer, Refusal> {
-    Ok(retriever::top_k_of_parameters(&of_path(&host, &key)?, query.as_deref()).await)
+async fn top_k(State(host): Shared, Path(key): Path<String>, RawQuery(query): RawQuery) -> Result<Answer, Answer> {
+    retriever::top_k_of_parameters(&of_path(&host, &key)?, query.as_deref()).await
 }
 
 #[cfg(feature = "mcp")]

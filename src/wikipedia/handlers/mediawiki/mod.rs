@@ -5,10 +5,8 @@
 //! | this one | the Action API: parameters, actions, errors, warnings, both versions of the format |
 //! | `site` | what the site, its one user and its modules are |
 //! | `pages` | titles to pages, what is said of each, texts and HTML |
-//! | `search` | searches of the Action API, `/w/index.php`, `/wiki/TITLE`, REST |
-//! | `listing` | `list=allpages` and `list=random` |
+//! | `search` | lists and searches of the Action API, `/w/index.php`, `/wiki/TITLE`, REST |
 
-mod listing;
 mod pages;
 mod search;
 mod site;
@@ -20,7 +18,7 @@ use crate::base::text::printable;
 use crate::wikipedia::CorpusError;
 use pages::{parse, query_pages};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use search::{generated, list_search, open_search, prefix_search};
+use search::{add_list, generated, open_search};
 use serde_json::{Map, Value, json};
 use site::{parameter_info, site_info, tokens, user_info};
 use std::collections::BTreeMap;
@@ -221,34 +219,19 @@ async fn query(call: &Call<'_>) -> Result<Value, ApiError> {
         return Err(ApiError::refused("toomanyvalues", format!("A request names at most {MAX_PAGES} pages.")));
     }
     let generated = generated(call).await?;
-    if let Some((parameter, next)) = generated.next {
-        go_on(&mut answer, parameter, next);
-    }
     query_pages(call, &generated.numbers, &mut query)?;
+    let mut more = vec![generated.next];
     for list in call.known("query", "list", params.list("list"), &LISTS) {
-        let next = match list {
-            "prefixsearch" => {
-                prefix_search(call, &mut query)?;
-                None
-            }
-            "search" => list_search(call, &mut query).await?.map(|next| ("sroffset", json!(next))),
-            "random" => listing::add_list(call, list, &mut query)?.map(|next| ("rncontinue", json!(next))),
-            _ => listing::add_list(call, list, &mut query)?.map(|next| ("apcontinue", json!(next))),
-        };
-        if let Some((parameter, next)) = next {
-            go_on(&mut answer, parameter, next);
-        }
+        more.push(add_list(call, list, &mut query).await?);
+    }
+    for (parameter, next) in more.into_iter().flatten() {
+        answer["continue"]["continue"] = json!("-||");
+        answer["continue"][parameter] = next;
     }
     if !query.is_empty() {
         answer["query"] = Value::Object(query);
     }
     Ok(answer)
-}
-
-/// Says with which parameter the list goes on.
-fn go_on(answer: &mut Value, parameter: &str, next: Value) {
-    answer["continue"]["continue"] = json!("-||");
-    answer["continue"][parameter] = next;
 }
 
 /// The answer as the format's first version has it, which clients get who ask for none: pages by number, texts as `*`,

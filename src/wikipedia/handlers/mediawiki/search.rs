@@ -1,15 +1,20 @@
-//! Searches of the Action API, the search page and articles as a browser gets them, and two corners of the REST API.
+//! Lists and searches of the Action API, the search page and articles as a browser gets them, and two corners of the REST API.
 
-use super::listing::{Batch, at_random, in_order};
 use super::pages::{
-    article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, text_size,
+    article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, spelled, text_size,
     title_lookup,
 };
-use super::{ApiError, Call, MAX_PAGES, Params, address_of, page_id, path_of};
-use crate::wikipedia::handlers::{Answer, CorpusService, Fault, MAX_QUERY};
+use super::site::prefix;
+use super::{ApiError, Call, LISTS, MAX_PAGES, Params, address_of, page_id, path_of};
+use crate::net::server::Base;
+use crate::wikipedia::handlers::{Answer, CorpusService, Fault, MAX_QUERY, Service};
 use crate::wikipedia::{Corpus, CorpusError};
+use axum::Extension;
+use axum::extract::{RawQuery, State};
+use axum::http::Uri;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
+use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
 
 const MAX_TITLES: usize = 500;
 /// How far behind the first title a search may begin.
@@ -32,17 +37,63 @@ fn query_of<'p>(params: &'p Params, name: &str) -> Result<&'p str, ApiError> {
     Ok(query)
 }
 
-/// What a search found, from the offset on.
-struct Found {
-    numbers: Vec<u32>,
-    /// How many there are up to here, those before the offset included.
-    total: usize,
-    /// The offset to go on with, if there may be more.
-    next: Option<usize>,
+/// The pages that a list names.
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) numbers: Vec<u32>,
+    /// The parameter to go on with, if there may be more.
+    pub(super) next: Option<(String, Value)>,
+    /// Of a search: how many there are up to here, those before its offset included.
+    total: Option<usize>,
 }
 
-/// The search of `list=search`, whose parameters begin with `before`, with at most `most` titles.
-async fn found_by_words(call: &Call<'_>, before: &str, most: usize) -> Result<Found, ApiError> {
+/// The list of this name, whose parameters begin with `before`, with at most `most` pages.
+async fn listed(call: &Call<'_>, list: &str, before: &str, most: usize) -> Result<Listed, ApiError> {
+    match list {
+        "search" => found_by_words(call, before, most).await,
+        "prefixsearch" => found_by_beginning(call, before, most),
+        "random" => at_random(call, before, most),
+        _ => in_order(call, before, most),
+    }
+}
+
+/// The lists as generators. Pages are read whole, so there are fewer of them than titles of a list.
+pub(super) async fn generated(call: &Call<'_>) -> Result<Listed, ApiError> {
+    match call.params.get("generator") {
+        None => Ok(Listed::default()),
+        Some(list) if LISTS.contains(&list) => listed(call, list, &format!("g{}", prefix(list)), MAX_PAGES).await,
+        Some(other) => Err(ApiError::bad_value("generator", other)),
+    }
+}
+
+/// Adds a list to the answer; returns the parameter to go on with, if there may be more.
+pub(super) async fn add_list(
+    call: &Call<'_>,
+    list: &str,
+    query: &mut Map<String, Value>,
+) -> Result<Option<(String, Value)>, ApiError> {
+    let Call { service, params, .. } = call;
+    let Listed { numbers, next, total } = listed(call, list, prefix(list), MAX_TITLES).await?;
+    let prop = if total.is_some() { params.list_or("srprop", &PROPERTIES) } else { Vec::new() };
+    let row = |number| match list {
+        "random" => Ok(json!({ "id": page_id(number), "ns": 0, "title": service.corpus.title(number)? })),
+        "allpages" => Ok(json!({ "pageid": page_id(number), "ns": 0, "title": service.corpus.title(number)? })),
+        _ => hit(&service.corpus, number, &prop),
+    };
+    query.insert(list.to_owned(), numbers.into_iter().map(row).collect::<Result<_, CorpusError>>()?);
+    if let Some(total) = total {
+        if params.list_or("srinfo", &["totalhits"]).contains(&"totalhits") {
+            query.insert("searchinfo".to_owned(), json!({ "totalhits": total }));
+        } else if params.is_on("srinfo") {
+            // Clients look for suggestions in here; there are none.
+            query.insert("searchinfo".to_owned(), json!({}));
+        }
+    }
+    Ok(next)
+}
+
+/// Pages for the words of a query.
+async fn found_by_words(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
     let Call { service, params, .. } = call;
     let name = |parameter: &str| format!("{before}{parameter}");
     let wanted = query_of(params, &name("search"))?;
@@ -56,59 +107,100 @@ async fn found_by_words(call: &Call<'_>, before: &str, most: usize) -> Result<Fo
         }
         other => return Err(ApiError::bad_value(&name("what"), other)),
     };
-    let (total, next) = (found.len(), (found.len() == end).then_some(end));
-    Ok(Found { numbers: found.into_iter().take(end).skip(offset).collect(), total, next })
+    let (total, next) = (found.len(), (found.len() == end).then(|| (name("offset"), json!(end))));
+    Ok(Listed { numbers: found.into_iter().take(end).skip(offset).collect(), next, total: Some(total) })
 }
 
-/// The titles that begin as the query, with parameters that begin with `before`.
-fn found_by_beginning(call: &Call<'_>, before: &str, most: usize) -> Result<Vec<u32>, ApiError> {
+/// Pages whose names begin as a query.
+fn found_by_beginning(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
     let begun = query_of(&call.params, &format!("{before}search"))?;
     let limit = call.params.number(&format!("{before}limit"), 10, most);
-    Ok(call.service.corpus.beginning(begun, limit)?)
+    Ok(Listed { numbers: call.service.corpus.beginning(begun, limit)?, ..Listed::default() })
 }
 
-/// The pages that a generator names, and the parameter to go on with.
-#[derive(Default)]
-pub(super) struct Generated {
-    pub(super) numbers: Vec<u32>,
-    pub(super) next: Option<(&'static str, Value)>,
-}
-
-/// The lists as generators. Pages are read whole, so there are fewer of them than titles of a list.
-pub(super) async fn generated(call: &Call<'_>) -> Result<Generated, ApiError> {
-    match call.params.get("generator") {
-        None => Ok(Generated::default()),
-        Some("search") => {
-            let Found { numbers, next, .. } = found_by_words(call, "gsr", MAX_PAGES).await?;
-            Ok(Generated { numbers, next: next.map(|next| ("gsroffset", json!(next))) })
-        }
-        Some("allpages") => {
-            let Batch { numbers, next } = in_order(call, "gap", MAX_PAGES)?;
-            Ok(Generated { numbers, next: next.map(|next| ("gapcontinue", json!(next))) })
-        }
-        Some("random") => {
-            let Batch { numbers, next } = at_random(call, "grn", MAX_PAGES)?;
-            Ok(Generated { numbers, next: next.map(|next| ("grncontinue", json!(next))) })
-        }
-        Some("prefixsearch") => Ok(Generated { numbers: found_by_beginning(call, "gps", MAX_PAGES)?, next: None }),
-        Some(other) => Err(ApiError::bad_value("generator", other)),
-    }
-}
-
-/// `list=search`; returns where to go on, if there may be more.
-pub(super) async fn list_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<Option<usize>, ApiError> {
+/// Pages in the order of their titles; `before` is the prefix of the parameters, `ap` or `gap`.
+fn in_order(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
     let Call { service, params, .. } = call;
-    let Found { numbers, total, next } = found_by_words(call, "sr", MAX_TITLES).await?;
-    let prop = params.list_or("srprop", &PROPERTIES);
-    let hits = numbers.into_iter().map(|number| hit(&service.corpus, number, &prop));
-    query.insert("search".to_owned(), hits.collect::<Result<_, _>>()?);
-    if params.list_or("srinfo", &["totalhits"]).contains(&"totalhits") {
-        query.insert("searchinfo".to_owned(), json!({ "totalhits": total }));
-    } else if params.is_on("srinfo") {
-        // Clients look for suggestions in here; there are none.
-        query.insert("searchinfo".to_owned(), json!({}));
+    let name = |parameter: &str| format!("{before}{parameter}");
+    if let Some(other) = params.get(&name("dir")).filter(|direction| *direction != "ascending") {
+        return Err(ApiError::bad_value(&name("dir"), other));
     }
-    Ok(next)
+    if !has_pages(params, before) {
+        return Ok(Listed::default());
+    }
+    let title = |parameter: &str| params.get(&name(parameter)).map(spelled).unwrap_or_default();
+    let (prefix, to, from) = (title("prefix"), title("to"), title("from"));
+    // A title of this server, as it is.
+    let next = params.get(&name("continue")).unwrap_or_default();
+    let from = prefix.as_str().max(&from).max(next);
+    let limit = params.number(&name("limit"), 10, most).max(1);
+    let mut listed = Listed::default();
+    for number in service.corpus.titled_from(from, limit + 1)? {
+        let title = service.corpus.title(number)?;
+        if !title.starts_with(&prefix) || !to.is_empty() && title > to {
+            break;
+        }
+        if listed.numbers.len() == limit {
+            listed.next = Some((name("continue"), json!(title)));
+            break;
+        }
+        listed.numbers.push(number);
+    }
+    Ok(listed)
+}
+
+/// Pages at random, each once; `before` is the prefix of the parameters. The value of `continue` holds the order.
+fn at_random(call: &Call<'_>, before: &str, most: usize) -> Result<Listed, ApiError> {
+    let Call { service, params, .. } = call;
+    let name = |parameter: &str| format!("{before}{parameter}");
+    if !has_pages(params, before) {
+        return Ok(Listed::default());
+    }
+    let (order, first) = match params.get(&name("continue")) {
+        // The hasher's random keys are the standard library's only source of randomness.
+        None => (RandomState::new().hash_one(before), 0),
+        Some(text) => text
+            .split_once('|')
+            .and_then(|(order, first)| Some((order.parse().ok()?, first.parse().ok()?)))
+            .ok_or_else(|| {
+                ApiError::refused("badcontinue", "Invalid continue param: pass the value that was given.")
+            })?,
+    };
+    let count = service.corpus.count();
+    let limit = params.number(&name("limit"), 1, most).max(1);
+    let end = u32::try_from(limit).map_or(count, |limit| count.min(limit.saturating_add(first)));
+    let numbers = (first..end).map(|at| shuffled(at, count, order)).collect();
+    let next = (end < count).then(|| (name("continue"), json!(format!("{order}|{end}"))));
+    Ok(Listed { numbers, next, total: None })
+}
+
+/// Whether the filters leave pages: all are in the main namespace, and none is a redirect.
+fn has_pages(params: &Params, before: &str) -> bool {
+    let namespaces = params.list(&format!("{before}namespace"));
+    let is_main = namespaces.is_empty() || namespaces.iter().any(|namespace| matches!(*namespace, "0" | "*"));
+    is_main && params.get(&format!("{before}filterredir")) != Some("redirects")
+}
+
+/// The number at this place of `count` numbers in one of their orders: a Feistel network over a power of four, repeated until it
+/// leads to one of them.
+fn shuffled(at: u32, count: u32, order: u64) -> u32 {
+    let half = (u32::BITS - count.leading_zeros()).div_ceil(2);
+    let mask = (1 << half) - 1;
+    let mut at = u64::from(at);
+    loop {
+        let (mut left, mut right) = (at >> half, at & mask);
+        for round in 0..4 {
+            let mut hasher = DefaultHasher::new();
+            (order, round, right).hash(&mut hasher);
+            (left, right) = (right, left ^ (hasher.finish() & mask));
+        }
+        at = (left << half) | right;
+        if let Ok(number) = u32::try_from(at)
+            && number < count
+        {
+            return number;
+        }
+    }
 }
 
 /// The articles for the words of a query, first the one that it names.
@@ -141,13 +233,6 @@ fn hit(corpus: &Corpus, number: u32, prop: &[&str]) -> Result<Value, CorpusError
     Ok(hit)
 }
 
-pub(super) fn prefix_search(call: &Call<'_>, query: &mut Map<String, Value>) -> Result<(), ApiError> {
-    let found = found_by_beginning(call, "ps", MAX_TITLES)?;
-    let found = found.into_iter().map(|number| hit(&call.service.corpus, number, &[]));
-    query.insert("prefixsearch".to_owned(), found.collect::<Result<_, _>>()?);
-    Ok(())
-}
-
 /// `action=opensearch`: the query, titles that begin so, nothing said of them, and their addresses.
 pub(super) fn open_search(call: &Call<'_>) -> Result<Value, ApiError> {
     let Call { service, params, .. } = call;
@@ -161,14 +246,13 @@ pub(super) fn open_search(call: &Call<'_>) -> Result<Value, ApiError> {
 const MAX_LISTED: usize = 20;
 
 /// `/w/index.php`.
-pub(crate) async fn index(service: &CorpusService, query: Option<&str>) -> Answer {
-    let params = Params::of(query, &[]);
-    let answer = match (params.get("search"), params.get("title")) {
-        (Some(query), _) => found_by(service, query).await,
-        (None, Some(title)) => article_named(service, title),
+pub(crate) async fn index(State(service): Service, RawQuery(query): RawQuery) -> Result<Answer, Fault> {
+    let params = Params::of(query.as_deref(), &[]);
+    match (params.get("search"), params.get("title")) {
+        (Some(query), _) => found_by(&service, query).await,
+        (None, Some(title)) => article_named(&service, title),
         (None, None) => Ok(Answer::text(404, "give `search` or `title`")),
-    };
-    answer.unwrap_or_else(Answer::from)
+    }
 }
 
 /// What a search leads to: the page that it names, or a page of results.
@@ -186,9 +270,8 @@ async fn found_by(service: &CorpusService, query: &str) -> Result<Answer, Fault>
 }
 
 /// `/wiki/TITLE`, by its whole path.
-pub(crate) fn article(service: &CorpusService, path: &str) -> Answer {
-    let title = title_in(path, "/wiki/");
-    article_named(service, &title).unwrap_or_else(Answer::from)
+pub(crate) async fn article(State(service): Service, uri: Uri) -> Result<Answer, Fault> {
+    article_named(&service, &title_in(uri.path(), "/wiki/"))
 }
 
 fn title_in(path: &str, before: &str) -> String {
@@ -210,20 +293,16 @@ const MAX_REST_PAGES: usize = 100;
 const EXCERPT: usize = 150;
 
 /// `/api/rest_v1/page/summary/TITLE`, by its whole path.
-pub(crate) fn summary(service: &CorpusService, base: &str, path: &str) -> Answer {
-    let title = title_in(path, "/api/rest_v1/page/summary/");
-    summary_of(service, base, &title).unwrap_or_else(Answer::from)
-}
-
-fn summary_of(service: &CorpusService, base: &str, title: &str) -> Result<Answer, Fault> {
-    let Some(number) = title_lookup(&service.corpus, title)?.number else {
+pub(crate) async fn summary(State(service): Service, base: Extension<Base>, uri: Uri) -> Result<Answer, Fault> {
+    let title = title_in(uri.path(), "/api/rest_v1/page/summary/");
+    let Some(number) = title_lookup(&service.corpus, &title)?.number else {
         let problem = json!({ "status": 404, "type": "Internal error", "title": "Not found.", "method": "get" });
         return Ok(Answer::new(404, "application/problem+json", problem.to_string()));
     };
     let page = service.corpus.page(number)?;
     let introduction = introduction(&page, service.has_leads());
     let display = escaped(&page.title);
-    let address = address_of(base, &page.title);
+    let address = address_of(&base.0.0, &page.title);
     let mut summary = json!({
         "type": if page.entries.is_some() { "disambiguation" } else { "standard" },
         "title": page.title, "displaytitle": display, "namespace": { "id": 0, "text": "" },
@@ -242,30 +321,24 @@ fn summary_of(service: &CorpusService, base: &str, title: &str) -> Result<Answer
 }
 
 /// `/w/rest.php/v1/search/page`.
-pub(crate) async fn rest_search(service: &CorpusService, query: Option<&str>) -> Answer {
-    let (query, limit) = match rest_query(query) {
-        Ok(asked) => asked,
-        Err(sentence) => return Answer::text(400, &sentence),
-    };
+pub(crate) async fn rest_search(State(service): Service, RawQuery(query): RawQuery) -> Result<Answer, Answer> {
+    let (query, limit) = rest_query(query.as_deref())?;
     let found = service.search(move |corpus| rest_pages(corpus, by_words(corpus, &query, limit)?));
-    found.await.map_or_else(Answer::from, |pages| Answer::json(&pages))
+    Ok(Answer::json(&found.await?))
 }
 
 /// `/w/rest.php/v1/search/title`.
-pub(crate) fn rest_search_titles(service: &CorpusService, query: Option<&str>) -> Answer {
-    let (query, limit) = match rest_query(query) {
-        Ok(asked) => asked,
-        Err(sentence) => return Answer::text(400, &sentence),
-    };
+pub(crate) async fn rest_search_titles(State(service): Service, RawQuery(query): RawQuery) -> Result<Answer, Answer> {
+    let (query, limit) = rest_query(query.as_deref())?;
     let found = service.corpus.beginning(&query, limit).and_then(|numbers| rest_pages(&service.corpus, numbers));
-    found.map_or_else(|error| Fault::from(error).into(), |pages| Answer::json(&pages))
+    Ok(Answer::json(&found.map_err(Fault::from)?))
 }
 
-fn rest_query(query: Option<&str>) -> Result<(String, usize), String> {
+fn rest_query(query: Option<&str>) -> Result<(String, usize), Answer> {
     let params = Params::of(query, &[]);
     let query = params.get("q").unwrap_or_default().to_owned();
     if query.trim().is_empty() || query.len() > MAX_QUERY {
-        return Err(format!("`q` is a query of 1 to {MAX_QUERY} bytes"));
+        return Err(Answer::text(400, &format!("`q` is a query of 1 to {MAX_QUERY} bytes")));
     }
     Ok((query, params.number("limit", DEFAULT_REST_PAGES, MAX_REST_PAGES)))
 }
@@ -281,4 +354,23 @@ fn rest_pages(corpus: &Corpus, numbers: Vec<u32>) -> Result<Value, CorpusError> 
         }));
     }
     Ok(json!({ "pages": pages }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shuffled;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_order_has_each_number_once() {
+        for count in [1, 2, 3, 4, 63, 64, 65, 1_000] {
+            for order in [0, 7, u64::MAX] {
+                let all: BTreeSet<u32> = (0..count).map(|at| shuffled(at, count, order)).collect();
+                assert!(all.iter().copied().eq(0..count), "{count} {order}");
+            }
+        }
+        let begins: BTreeSet<u32> = (0..200).map(|order| shuffled(0, 1_000, order)).collect();
+        assert!(begins.len() > 150, "{}", begins.len());
+        assert!(shuffled(u32::MAX - 1, u32::MAX, 1) < u32::MAX);
+    }
 }

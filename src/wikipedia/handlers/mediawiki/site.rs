@@ -184,7 +184,7 @@ fn submodule(name: &str) -> Option<Value> {
 }
 
 /// How the parameters of a module begin.
-fn prefix(module: &str) -> &'static str {
+pub(super) fn prefix(module: &str) -> &'static str {
     match module {
         "allpages" => "ap",
         "categories" => "cl",
