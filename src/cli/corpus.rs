@@ -16,8 +16,8 @@ use crate::base::text::{closest, is_date, printable, shell_word, visible_line};
 use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
 use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
 use crate::wikipedia::corpus::{
-    BuildSettings, Built, Counts, DiffError, Extent, Format, LEAST_MEMORY, Manifest, OnDuplicate, PackError, Packing,
-    Progress, Side, build, diff, notice, pack, verify,
+    BuildSettings, Built, Counts, DiffError, Extent, Facts, Format, LEAST_MEMORY, Manifest, OnDuplicate, PackError,
+    Packing, Progress, Side, build, diff, notice, pack, verify,
 };
 use crate::wikipedia::{CorpusError, LeftOut};
 use serde_json::{Value, json};
@@ -417,11 +417,13 @@ fn build_folder(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Res
         sources: sources.collect::<anyhow::Result<_>>()?,
         extent: args.extent,
         name: args.name.clone(),
-        language: args.language.clone(),
-        as_of: args.as_of.clone(),
-        license: args.license.clone(),
-        attribution: args.attribution.clone(),
-        changes: args.changes.clone(),
+        facts: Facts {
+            language: args.language.clone(),
+            as_of: args.as_of.clone(),
+            license: args.license.clone(),
+            attribution: args.attribution.clone(),
+            changes: args.changes.clone(),
+        },
         on_duplicate: match args.on_duplicate.as_str() {
             "last" => OnDuplicate::Last,
             "error" => OnDuplicate::Error,

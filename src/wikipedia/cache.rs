@@ -1,6 +1,6 @@
 //! Extracted pages by the digest of their bytes, so that a page asked twice is parsed once.
 
-use super::html::{Article, ArticleOptions, ExtractError, PaperPage, article, paper_page};
+use super::html::{Article, ArticleOptions, ExtractError, PageKind, PaperPage, article, paper_page};
 use super::source::{Found, Retrieval, SentenceMap, Source, SourceError};
 use crate::base::Compat;
 use futures_util::FutureExt as _;
@@ -38,13 +38,6 @@ impl Reading {
     }
 }
 
-/// A page that was read. Its texts are shared with whatever was found in it.
-#[derive(Debug)]
-pub(super) enum Extracted {
-    Paper(PaperPage),
-    Article(Article),
-}
-
 /// A bounded store of pages that were read, and the threads that read others; shared by all sessions of a source.
 pub(super) struct PageCache {
     pages: Arc<Pages>,
@@ -54,8 +47,8 @@ pub(super) struct PageCache {
     under_way: Semaphore,
 }
 
-/// The pages that were read.
-pub(super) type Pages = SizedLru<(String, Reading), Arc<Extracted>>;
+/// The pages that were read. Their texts are shared with whatever was found in them.
+pub(super) type Pages = SizedLru<(String, Reading), Arc<Article>>;
 
 impl PageCache {
     /// An empty store for a source that makes so many requests at once.
@@ -94,26 +87,24 @@ impl Pages {
         reading: Reading,
         url: &str,
         text: &str,
-    ) -> Result<Arc<Extracted>, SourceError> {
+    ) -> Result<Arc<Article>, SourceError> {
         self.get_or_make((digest, reading), || {
             let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
-            let size = page_size(&page);
+            let size = text_bytes(&page.blocks) + text_bytes(&page.links) + text_bytes(&page.titles);
             Ok((Arc::new(page), size))
         })
     }
 }
 
-fn extract(text: &str, reading: Reading) -> Result<Extracted, ExtractError> {
+fn extract(text: &str, reading: Reading) -> Result<Article, ExtractError> {
     match reading {
-        Reading::Paper => paper_page(text).map(Extracted::Paper),
-        Reading::Article(options) => article(text, options).map(Extracted::Article),
-    }
-}
-
-fn page_size(page: &Extracted) -> usize {
-    match page {
-        Extracted::Paper(page) => text_bytes(&page.headings) + text_bytes(&page.blocks),
-        Extracted::Article(page) => text_bytes(&page.blocks) + text_bytes(&page.links) + text_bytes(&page.titles),
+        Reading::Paper => {
+            let PaperPage { headings, blocks } = paper_page(text)?;
+            let kind = if headings.is_empty() { PageKind::Article } else { PageKind::Results };
+            // The paper's environment takes any page for one of the site.
+            Ok(Article { kind, blocks, titles: headings, from_mediawiki: true, ..Article::default() })
+        }
+        Reading::Article(options) => article(text, options),
     }
 }
 
@@ -313,8 +304,7 @@ fn finding_size(found: &Found) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{
-        Extracted, Found, MAX_FINDING_BYTES, MAX_FINDINGS, MAX_PAGE_BYTES, PageCache, Reading, SearchCache, Source,
-        SourceError,
+        Found, MAX_FINDING_BYTES, MAX_FINDINGS, MAX_PAGE_BYTES, PageCache, Reading, SearchCache, Source, SourceError,
     };
     use crate::base::Provenance;
     use futures_util::FutureExt as _;
@@ -332,8 +322,7 @@ mod tests {
         let first = read("a", "<p>one".to_owned()).await.expect("reads");
         let again = read("a", "<p>other".to_owned()).await.expect("reads");
         assert!(Arc::ptr_eq(&first, &again));
-        let Extracted::Paper(page) = &*again else { panic!("the paper's reading") };
-        assert_eq!(*page.blocks, ["one"]);
+        assert_eq!(*again.blocks, ["one"]);
         let large = "x".repeat(MAX_PAGE_BYTES / 5);
         for digest in ["b", "c", "d", "e", "f"] {
             read(digest, format!("<p>{large}")).await.expect("reads");

@@ -21,9 +21,9 @@ mod record;
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use folder::verify;
-pub use import::{Format, files};
+pub use import::{Facts, Format, files};
 pub use index::Passage;
-pub use manifest::{Extent, FetchedLine, Freeze, Frozen, License, Manifest, NameCounts, SearchAnswer, title_of};
+pub use manifest::{Extent, FetchedLine, Freeze, Frozen, Manifest, NameCounts, SearchAnswer, title_of};
 pub use pack::{PackError, Packing, notice, pack};
 
 use super::cache::{SizedLru, text_bytes};

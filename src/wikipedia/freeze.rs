@@ -5,8 +5,7 @@
 //! is up to the caller.
 
 use super::corpus::{
-    BuildError, BuildSettings, Built, Extent, FetchedLine, Format, Freeze, Frozen, License, Progress, SearchAnswer,
-    build,
+    BuildError, BuildSettings, Built, Extent, Facts, FetchedLine, Format, Freeze, Frozen, Progress, SearchAnswer, build,
 };
 use super::{ApiSource, Found, LeftOut, Pin, Revision, SiteFacts, Source as _, SourceError};
 use crate::base::bounded::lines;
@@ -428,7 +427,7 @@ impl Freezer {
         for (reason, _) in &left_out {
             *counts.entry(*reason).or_default() += 1;
         }
-        let facts = Freeze {
+        let frozen = Freeze {
             site: asked.site.clone(),
             permalink: asked.facts.permalink.clone(),
             compat: self.options.compat,
@@ -440,8 +439,10 @@ impl Freezer {
             left_out: counts,
         };
         let site = asked.facts.name.as_deref().unwrap_or(&asked.site);
-        let license = License {
-            id: asked.facts.license.clone().unwrap_or_else(|| "unknown".to_owned()),
+        let facts = Facts {
+            language: asked.facts.language.clone(),
+            as_of: Some(asked.as_of.clone().unwrap_or_else(|| asked.began.clone())),
+            license: Some(asked.facts.license.clone().unwrap_or_else(|| "unknown".to_owned())),
             attribution: Some(format!("{site} contributors")),
             changes: Some(if self.options.footnotes { CHANGES_WITH_MARKS } else { CHANGES }.to_owned()),
         };
@@ -449,11 +450,10 @@ impl Freezer {
             sources: vec![(Format::Frozen, kept.path.clone())],
             name: self.options.name.clone(),
             extent: Some(Extent::Page),
-            language: asked.facts.language.clone(),
-            as_of: Some(asked.as_of.clone().unwrap_or_else(|| asked.began.clone())),
+            facts,
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             memory: MEMORY,
-            frozen: Some(Frozen { facts, license, searches, left_out: left_out.clone() }),
+            frozen: Some(Frozen { facts: frozen, searches, left_out: left_out.clone() }),
             ..BuildSettings::default()
         };
         Ok((settings, left_out))

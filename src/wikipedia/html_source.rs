@@ -1,6 +1,6 @@
 //! A `MediaWiki` site read the paper's way: its search page is asked, and whatever comes back is read.
 
-use super::cache::{Extracted, PageCache, Pages, Reading};
+use super::cache::{PageCache, Pages, Reading};
 use super::html::{Article, ArticleOptions, PageKind, describe};
 use super::query;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
@@ -70,7 +70,7 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
         Compat::Fixed => page_text(answer)?,
     };
     let page = pages.page(digest, reading, &url, &text)?;
-    if matches!(&*page, Extracted::Article(article) if !article.from_mediawiki) {
+    if !page.from_mediawiki {
         let (host, said) = (host_of(&url), self_description(&text));
         return Err(SourceError::NotTheWiki {
             host,
@@ -89,28 +89,20 @@ impl Source for HtmlSource {
 }
 
 /// What a page at `url` says to `query`; its provenance is titled with the query, and gets the title of a page.
-fn found(page: &Extracted, url: &str, query: &str, provenance: Provenance) -> Found {
-    let titled = |title: &str| Provenance { title: title.to_owned(), ..provenance.clone() };
-    match page {
-        Extracted::Paper(page) if !page.headings.is_empty() => {
-            Found::Titles { titles: Arc::clone(&page.headings), provenance }
+fn found(page: &Article, url: &str, query: &str, provenance: Provenance) -> Found {
+    let Article { title, kind, blocks, links, titles, .. } = page;
+    let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
+    let blocks = Arc::clone(blocks);
+    match kind {
+        PageKind::Results if titles.is_empty() => Found::Nothing { blocks, provenance },
+        PageKind::Results => Found::Titles { titles: Arc::clone(titles), provenance },
+        PageKind::Disambiguation => {
+            let provenance = Provenance { title: title.clone(), ..provenance };
+            Found::Disambiguation { title, entries: Arc::clone(links), blocks, provenance }
         }
-        Extracted::Paper(page) => {
-            let title = title_of(url).unwrap_or_else(|| query.to_owned());
-            Found::Page { provenance: titled(&title), title, blocks: Arc::clone(&page.blocks), sentences: None }
-        }
-        Extracted::Article(Article { title, kind, blocks, links, titles, .. }) => {
-            let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
-            let blocks = Arc::clone(blocks);
-            match kind {
-                PageKind::Results if titles.is_empty() => Found::Nothing { blocks, provenance },
-                PageKind::Results => Found::Titles { titles: Arc::clone(titles), provenance },
-                PageKind::Disambiguation => {
-                    let provenance = titled(&title);
-                    Found::Disambiguation { title, entries: Arc::clone(links), blocks, provenance }
-                }
-                PageKind::Article => Found::Page { provenance: titled(&title), title, blocks, sentences: None },
-            }
+        PageKind::Article => {
+            let provenance = Provenance { title: title.clone(), ..provenance };
+            Found::Page { title, blocks, sentences: None, provenance }
         }
     }
 }

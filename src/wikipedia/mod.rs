@@ -10,7 +10,7 @@
 //! | [`clean_str()`] | the paper's mending of page text, faults included |
 //! | `source` | what a source is, what it finds, why it fails; provenance of live answers |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
-//! | `api_source` | a `MediaWiki` site asked as a program should; its `revisions` for a freeze |
+//! | `api_source` | a `MediaWiki` site asked as a program should, also for revisions that stay |
 //! | `retriever_source` | a server of passages, asked as Search-R1 asks its own |
 //! | [`corpus`] | a frozen encyclopedia, in memory or in a folder, and how it is built |
 //! | `handlers` | a corpus for other programs: requests to answers, without a listener |

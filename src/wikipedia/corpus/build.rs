@@ -8,7 +8,7 @@ mod sort;
 mod write;
 
 use super::folder::{self, Folder};
-use super::import::{self, Format, ImportError, Imported, Place, PublishedFacts};
+use super::import::{self, Facts, Format, ImportError, Imported, Place};
 use super::manifest::{self, About, Digest, Extent, Frozen, License, Manifest, NameCounts, Skipped, SourceFile};
 use super::record::{Article, Block, Dropped, Record};
 use super::{CorpusError, pages};
@@ -35,11 +35,7 @@ pub struct BuildSettings {
     /// What people call it. Without these facts, those of the first source that is a corpus hold; else the name of the folder…
     pub name: Option<String>,
     pub extent: Option<Extent>,
-    pub language: Option<String>,
-    pub as_of: Option<String>,
-    pub license: Option<String>,
-    pub attribution: Option<String>,
-    pub changes: Option<String>,
+    pub facts: Facts,
     pub on_duplicate: OnDuplicate,
     pub threads: usize,
     /// Bytes of memory to sort in.
@@ -438,31 +434,24 @@ fn manifest_of_build(
     frozen: Option<Frozen>,
     files: BTreeMap<String, Digest>,
 ) -> Result<Manifest, BuildError> {
-    let published = import::published_facts(&settings.sources);
     let known = abouts(sources).next().map(|about| &about.manifest);
-    let of_known = |fact: fn(&Manifest) -> Option<&String>| known.and_then(fact).cloned();
+    let said_of_known = || known.map(|known| known.name.clone());
+    let Facts { language, as_of, license, attribution, changes } = facts_of_build(settings, sources);
+    let license = License { id: license.unwrap_or_else(|| License::UNKNOWN.to_owned()), attribution, changes };
     Ok(Manifest {
         format: Manifest::FORMAT,
         id: written.id,
-        name: settings.name.clone().or_else(|| of_known(|known| Some(&known.name))).unwrap_or_else(|| file_name(dir)),
+        name: settings.name.clone().or_else(said_of_known).unwrap_or_else(|| file_name(dir)),
         extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| common_extent(&settings.sources)),
-        language: settings
-            .language
-            .clone()
-            .or_else(|| of_known(|known| known.language.as_ref()))
-            .or_else(|| published.language.clone()),
-        as_of: settings
-            .as_of
-            .clone()
-            .or_else(|| of_known(|known| known.as_of.as_ref()))
-            .or_else(|| published.as_of.clone()),
+        language,
+        as_of,
         articles: written.articles,
         redirects: written.redirects,
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
         freeze: frozen.map(|frozen| frozen.facts),
-        license: license(settings, sources, published),
+        license,
         sources: source_files(settings, sources)?,
         names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
         build: manifest::Build::current(),
@@ -518,14 +507,12 @@ fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Fr
     for (reason, _) in &left_out {
         *facts.left_out.entry(*reason).or_default() += 1;
     }
-    Some(Frozen { facts, license: about.manifest.license.clone(), searches, left_out })
+    Some(Frozen { facts, searches, left_out })
 }
 
-/// The license as given, in parts; else those of all corpora that are read, or what all publishers say alike.
-fn license(settings: &BuildSettings, sources: &[ReadInput], published: PublishedFacts) -> License {
-    if let Some(frozen) = &settings.frozen {
-        return frozen.license.clone();
-    }
+/// The facts as given, each; else those of the corpora that are read: of the first, and for the license of all; else what all
+/// publishers say alike.
+fn facts_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Facts {
     let all = |fact: fn(&License) -> Option<&String>, between: &str| {
         let mut said: Vec<&str> = Vec::new();
         for fact in abouts(sources).filter_map(|about| fact(&about.manifest.license)) {
@@ -535,16 +522,18 @@ fn license(settings: &BuildSettings, sources: &[ReadInput], published: Published
         }
         (!said.is_empty()).then(|| said.join(between))
     };
-    let given = settings.license.clone();
-    let given = given.map(|id| if ["", "none"].contains(&id.trim()) { License::UNKNOWN.to_owned() } else { id });
-    let known = given.or_else(|| all(|license| Some(&license.id), " AND ")).or(published.license);
-    let attribution = || all(|license| license.attribution.as_ref(), "; ");
-    let changes = || all(|license| license.changes.as_ref(), "; ");
-    License {
-        id: known.unwrap_or_else(|| License::UNKNOWN.to_owned()),
-        attribution: settings.attribution.clone().or_else(attribution).or(published.attribution),
-        changes: settings.changes.clone().or_else(changes).or(published.changes),
-    }
+    let first = abouts(sources).next().map(|about| &about.manifest);
+    let known = Facts {
+        language: first.and_then(|first| first.language.clone()),
+        as_of: first.and_then(|first| first.as_of.clone()),
+        license: all(|license| Some(&license.id), " AND "),
+        attribution: all(|license| license.attribution.as_ref(), "; "),
+        changes: all(|license| license.changes.as_ref(), "; "),
+    };
+    let mut given = settings.facts.clone();
+    given.license =
+        given.license.map(|id| if ["", "none"].contains(&id.trim()) { License::UNKNOWN.to_owned() } else { id });
+    given.merged(known, Option::or).merged(import::published_facts(&settings.sources), Option::or)
 }
 
 /// The inputs as the manifest has them. A corpus brings its own sources, and is one itself unless nothing was added to it.

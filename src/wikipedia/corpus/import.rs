@@ -114,34 +114,41 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     if parts.is_empty() { vec![path.to_owned()] } else { parts }
 }
 
-/// Facts of a source as its publisher gives them; the settings of a build replace them.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct PublishedFacts {
-    pub(super) language: Option<String>,
-    pub(super) as_of: Option<String>,
-    pub(super) license: Option<String>,
-    pub(super) attribution: Option<String>,
-    pub(super) changes: Option<String>,
+/// What is said of texts by whoever builds, by a corpus that is read, or by a publisher.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub language: Option<String>,
+    pub as_of: Option<String>,
+    pub license: Option<String>,
+    pub attribution: Option<String>,
+    pub changes: Option<String>,
+}
+
+impl Facts {
+    /// Each fact of the two by this rule.
+    pub(super) fn merged(self, other: Self, rule: fn(Option<String>, Option<String>) -> Option<String>) -> Self {
+        Self {
+            language: rule(self.language, other.language),
+            as_of: rule(self.as_of, other.as_of),
+            license: rule(self.license, other.license),
+            attribution: rule(self.attribution, other.attribution),
+            changes: rule(self.changes, other.changes),
+        }
+    }
 }
 
 /// What inputs say of themselves, as far as all say the same.
-pub(super) fn published_facts(sources: &[(Format, PathBuf)]) -> PublishedFacts {
+pub(super) fn published_facts(sources: &[(Format, PathBuf)]) -> Facts {
     // Redirects are names, and say nothing of texts.
     let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
     let facts = articles.map(|(format, path)| match format {
         Format::Zim => zim::facts(path),
         Format::Hotpotqa => published::facts(),
-        _ => PublishedFacts::default(),
+        _ => Facts::default(),
     });
-    let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
-    let common = |one: PublishedFacts, other: PublishedFacts| PublishedFacts {
-        language: both(one.language, other.language),
-        as_of: both(one.as_of, other.as_of),
-        license: both(one.license, other.license),
-        attribution: both(one.attribution, other.attribution),
-        changes: both(one.changes, other.changes),
-    };
-    facts.reduce(common).unwrap_or_default()
+    let common =
+        facts.reduce(|one, other| one.merged(other, |one, other| one.filter(|one| other.as_ref() == Some(one))));
+    common.unwrap_or_default()
 }
 
 #[derive(Debug)]

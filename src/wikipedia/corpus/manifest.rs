@@ -340,7 +340,6 @@ fn write_lines(path: &Path, lines: &[impl Serialize]) -> io::Result<()> {
 #[derive(Debug, Clone)]
 pub struct Frozen {
     pub facts: Freeze,
-    pub license: License,
     pub searches: FrozenSearches,
     pub left_out: BTreeSet<(LeftOut, String)>,
 }

@@ -49,15 +49,6 @@ impl Tools for CorpusService {
     }
 }
 
-impl SessionArgument {
-    fn described(self) -> &'static str {
-        match self {
-            Self::Kept => "the `session` of an earlier result; the last one unless given",
-            _ => "the `session` of the last result",
-        }
-    }
-}
-
 /// Who keeps the state of a session between two calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionArgument {
@@ -301,8 +292,7 @@ fn read_page(service: &CorpusService, input: &ReadInput) -> Result<ToolAnswer, T
     Ok(ToolAnswer { observation, structured })
 }
 
-async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAnswer, ToolError> {
-    let SimilarInput { query } = input;
+async fn similar(service: &CorpusService, SimilarInput { query }: SimilarInput) -> Result<ToolAnswer, ToolError> {
     check_length(&query)?;
     let words = query.clone();
     let titles =
@@ -317,8 +307,7 @@ async fn similar(service: &CorpusService, input: SimilarInput) -> Result<ToolAns
     Ok(ToolAnswer { observation, structured })
 }
 
-async fn passages(service: &CorpusService, input: PassagesInput) -> Result<ToolAnswer, ToolError> {
-    let PassagesInput { query, k } = input;
+async fn passages(service: &CorpusService, PassagesInput { query, k }: PassagesInput) -> Result<ToolAnswer, ToolError> {
     check_length(&query)?;
     let usual = SessionOptions::default();
     let count = k.unwrap_or(usual.passages);
@@ -355,7 +344,10 @@ fn document(service: &CorpusService, input: &DocumentInput) -> Result<ToolAnswer
 pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let number = |description: &str| json!({ "type": "integer", "minimum": 1, "description": description });
-    let session = text(of_session.described());
+    let session = text(match of_session {
+        SessionArgument::Kept => "the `session` of an earlier result; the last one unless given",
+        _ => "the `session` of the last result",
+    });
     let k = json!({ "type": "integer", "minimum": 1, "maximum": MAX_TOP_K, "description": "how many, 3 unless given" });
     let tools = [
         (
@@ -364,6 +356,7 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Open the Wikipedia page that a query names and get its first sentences; without such a page, similar titles.",
             json!({ "query": text("the title of a page, or words"), "session": session }),
             &["query"][..],
+            (&["title", "url", "session", "revid"][..], "session"),
         ),
         (
             "lookup",
@@ -371,6 +364,7 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Get the next sentence of the open page that contains a keyword; repeat it for further ones.",
             json!({ "keyword": text("letters to look for, in any case"), "session": session }),
             if of_session == SessionArgument::Required { &["keyword", "session"] } else { &["keyword"] },
+            (&["title", "url", "session", "revid", "result", "of"], "session"),
         ),
         (
             "read",
@@ -381,6 +375,7 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
                 "to": number("the last one"),
             }),
             &["title"],
+            (&["title", "url", "session", "revid", "from", "to", "of"], "session"),
         ),
         (
             "similar",
@@ -388,6 +383,7 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "List the titles of pages that the words of a query fit best.",
             json!({ "query": text("words") }),
             &["query"],
+            (&["titles"], "titles"),
         ),
         (
             "passages",
@@ -395,6 +391,7 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Get the passages of Wikipedia that fit a query best, each with the title of its page and its id.",
             json!({ "query": text("a question, or words"), "k": k }),
             &["query"],
+            (&["passages"], "passages"),
         ),
         (
             "document",
@@ -402,26 +399,20 @@ pub(crate) fn offered(of_session: SessionArgument) -> [ToolDescription; 6] {
             "Get the whole document that a passage is from.",
             json!({ "id": text("the id of a passage") }),
             &["id"],
+            (&["title", "url", "revid"], "title"),
         ),
     ];
-    tools.map(|(name, title, description, mut properties, required)| {
-        let mut output = output(name);
+    tools.map(|(name, title, description, mut properties, required, (given, always))| {
+        let mut given = given.to_vec();
         if of_session == SessionArgument::None {
-            remove_session(&mut properties, &mut output);
+            given.retain(|field| *field != "session");
+            if let Some(properties) = properties.as_object_mut() {
+                properties.shift_remove("session");
+            }
         }
+        let output = output(&given, always);
         ToolDescription { name, title, description, input: input(properties, required), output }
     })
-}
-
-fn remove_session(properties: &mut Value, output: &mut Map<String, Value>) {
-    for fields in
-        [Some(properties), output.get_mut("properties")].into_iter().flatten().filter_map(Value::as_object_mut)
-    {
-        fields.shift_remove("session");
-    }
-    if let Some(Value::Array(required)) = output.get_mut("required") {
-        required.retain(|name| name != "session");
-    }
 }
 
 /// The schema of a tool's arguments, which are the properties and no others.
@@ -439,39 +430,28 @@ pub(crate) fn schema(properties: Value, required: &[&str]) -> Map<String, Value>
     schema
 }
 
-fn output(tool: &str) -> Map<String, Value> {
-    let (text, number) = (json!({ "type": ["string", "null"] }), json!({ "type": ["integer", "null"] }));
+/// The schema of a result, which may have these fields besides the observation; the one that it `always` has is among them, if
+/// the tool has it at all.
+fn output(given: &[&str], always: &str) -> Map<String, Value> {
     let mut properties = json!({ "observation": { "type": "string" } });
-    if tool == "similar" {
-        properties["titles"] = json!({ "type": "array", "items": { "type": "string" } });
-        return schema(properties, &["observation", "titles"]);
+    for field in given {
+        properties[*field] = match *field {
+            "title" | "url" | "session" => json!({ "type": ["string", "null"] }),
+            "titles" => json!({ "type": "array", "items": { "type": "string" } }),
+            "passages" => {
+                let id_and_title = json!({ "type": "string" });
+                let passage = json!({
+                    "id": id_and_title, "title": id_and_title, "rank": { "type": "integer" },
+                    "score": { "type": ["number", "null"] },
+                });
+                json!({ "type": "array", "items": schema(passage, &["id", "title", "rank"]) })
+            }
+            _ => json!({ "type": ["integer", "null"] }),
+        };
     }
-    if tool == "passages" {
-        let id_and_title = json!({ "type": "string" });
-        let passage = json!({
-            "id": id_and_title, "title": id_and_title, "rank": { "type": "integer" },
-            "score": { "type": ["number", "null"] },
-        });
-        let passage = schema(passage, &["id", "title", "rank"]);
-        properties["passages"] = json!({ "type": "array", "items": passage });
-        return schema(properties, &["observation", "passages"]);
-    }
-    if tool == "document" {
-        (properties["title"], properties["url"], properties["revid"]) = (text.clone(), text, number);
-        return schema(properties, &["observation", "title"]);
-    }
-    for name in ["title", "url", "session"] {
-        properties[name] = text.clone();
-    }
-    let numbers: &[&str] = match tool {
-        "lookup" => &["revid", "result", "of"],
-        "read" => &["revid", "from", "to", "of"],
-        _ => &["revid"],
-    };
-    for name in numbers {
-        properties[*name] = number.clone();
-    }
-    schema(properties, &["observation", "session"])
+    let required: Vec<&str> =
+        ["observation"].into_iter().chain(given.iter().copied().filter(|field| *field == always)).collect();
+    schema(properties, &required)
 }
 
 /// The form of handles, which their first letters name.

@@ -57,8 +57,9 @@ struct Element {
     end: Option<usize>,
 }
 
+/// What is told of a page's tokens.
 #[derive(Default)]
-struct Walk {
+pub(super) struct Walk {
     /// The page's text without what is hidden.
     text: String,
     /// Where the current text node starts in it.
@@ -152,16 +153,16 @@ impl Walk {
         blocks.append(&mut lists);
         Ok(PaperPage { headings: headings.into(), blocks: blocks.into() })
     }
-}
 
-impl python_parser::TokenSink for Walk {
-    fn data(&mut self, text: &str) {
+    /// Text between tags, in parts of any size.
+    pub(super) fn data(&mut self, text: &str) {
         if self.hiding == 0 {
             self.text.push_str(text);
         }
     }
 
-    fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool) {
+    /// A start tag, its name in lower case; `closed` if it is written `<tag/>`.
+    pub(super) fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool) {
         self.flush();
         let number = self.name_number(name);
         self.push(name, number, tag);
@@ -173,7 +174,8 @@ impl python_parser::TokenSink for Walk {
         }
     }
 
-    fn end(&mut self, name: &str) {
+    /// An end tag, its name in lower case.
+    pub(super) fn end(&mut self, name: &str) {
         let number = self.name_number(name);
         if let Some(count) = self.already_closed.get_mut(&number).filter(|count| **count > 0) {
             // Beautiful Soup ignores `</br>` after `<br>`: it does not even end the text node.
@@ -184,11 +186,13 @@ impl python_parser::TokenSink for Walk {
         self.pop_to(number);
     }
 
-    fn interruption(&mut self) {
+    /// A comment, declaration or processing instruction: the text before it and the text after it are two nodes.
+    pub(super) fn interruption(&mut self) {
         self.flush();
     }
 
-    fn section(&mut self, text: &str) {
+    /// The text of a `<![CDATA[...]]>` section, which is a separate node.
+    pub(super) fn section(&mut self, text: &str) {
         self.flush();
         // Not hidden inside `<script>` and the like, because the section is a node of a different type.
         self.text.push_str(text);

@@ -4,22 +4,10 @@
 //! references are treated exactly as in Python, because they change the text of the page.
 
 use super::ExtractError;
+use super::paper::Walk;
 use crate::base::python::is_python_space;
 use html5ever::data::NAMED_ENTITIES;
 use memchr::{memchr, memchr2};
-
-pub(super) trait TokenSink {
-    /// Text between tags, in parts of any size.
-    fn data(&mut self, text: &str);
-    /// A start tag; `closed` if it is written `<tag/>`. The name is in lower case.
-    fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool);
-    /// An end tag, its name in lower case.
-    fn end(&mut self, name: &str);
-    /// A comment, declaration or processing instruction: the text before it and the text after it are two nodes.
-    fn interruption(&mut self);
-    /// The text of a `<![CDATA[...]]>` section, which is a separate node.
-    fn section(&mut self, text: &str);
-}
 
 /// The result of reading the construct at the current position.
 enum Step {
@@ -35,10 +23,10 @@ enum Step {
 /// or two; the rest of a hostile page is then read as plain text.
 const SEARCHES: usize = 16;
 
-struct Reader<'a, S> {
+struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    sink: &'a mut S,
+    sink: &'a mut Walk,
     /// `script` or `style` while inside one.
     raw: Option<&'static str>,
     /// Whether the input is known to be complete.
@@ -51,7 +39,7 @@ struct Reader<'a, S> {
 ///
 /// Like `html.parser`, this makes two passes: the first stops at a construct that more input could complete, the second
 /// reads the rest knowing that the input is complete.
-pub(super) fn read_tokens<S: TokenSink>(text: &str, sink: &mut S) -> Result<(), ExtractError> {
+pub(super) fn read_tokens(text: &str, sink: &mut Walk) -> Result<(), ExtractError> {
     let mut reader = Reader { text, bytes: text.as_bytes(), sink, raw: None, last: false, name: String::new() };
     let at = reader.pass(0)?;
     reader.last = true;
@@ -62,7 +50,7 @@ pub(super) fn read_tokens<S: TokenSink>(text: &str, sink: &mut S) -> Result<(), 
     Ok(())
 }
 
-impl<S: TokenSink> Reader<'_, S> {
+impl Reader<'_> {
     /// Reads from `at` until the end or a halt, and returns the position reached.
     fn pass(&mut self, mut at: usize) -> Result<usize, ExtractError> {
         let end = self.bytes.len();

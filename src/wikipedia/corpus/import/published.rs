@@ -8,7 +8,7 @@
 //! `BULLET::::` an item of a list.
 
 use super::lines::{self, Batch, Compression, Lines, Parsed, RECORD, on_all_processors, unpacked, unpacked_text};
-use super::{ImportError, Place, PublishedFacts, Records, deserialize_id, files_below, passage_record};
+use super::{Facts, ImportError, Place, Records, deserialize_id, files_below, passage_record};
 use crate::base::bounded::read_at_most;
 use crate::net::recording::Inside;
 use crate::wikipedia::corpus::record::{Article, Block, Record, check_title, from_json, number, page_number};
@@ -371,12 +371,12 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     Ok(Box::new(on_all_processors(to_unpack, read).into_iter().flatten()))
 }
 
-pub(super) fn facts() -> PublishedFacts {
-    PublishedFacts {
+pub(super) fn facts() -> Facts {
+    Facts {
         license: Some("CC-BY-SA-4.0".to_owned()),
         attribution: Some("Wikipedia contributors, as published by HotpotQA".to_owned()),
         changes: Some("plain text, links removed".to_owned()),
-        ..PublishedFacts::default()
+        ..Facts::default()
     }
 }
 

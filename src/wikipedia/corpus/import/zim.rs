@@ -4,7 +4,7 @@
 //! read on several threads, each once. The memory that is taken is some bytes for each page, and a cluster for each thread.
 
 use super::lines::{Batch, XZ_MEMORY, on_all_processors};
-use super::{Found, ImportError, Place, PublishedFacts, Records};
+use super::{Facts, Found, ImportError, Place, Records};
 use crate::base::bounded::read_at_most;
 use crate::base::digest::{hex, md5_hex};
 use crate::wikipedia::corpus::pages::Positioned;
@@ -58,8 +58,8 @@ pub(super) fn open(path: &Path) -> std::result::Result<Records, ImportError> {
     Ok(Box::new(on_all_processors(jobs, move |job| run_job(&archive, job)).into_iter().flatten()))
 }
 
-pub(super) fn facts(path: &Path) -> PublishedFacts {
-    let Ok(archive) = Archive::open(path) else { return PublishedFacts::default() };
+pub(super) fn facts(path: &Path) -> Facts {
+    let Ok(archive) = Archive::open(path) else { return Facts::default() };
     let fact = |name| {
         let Target::Blob { cluster, blob, .. } = archive.find(b'M', name)?.target else { return None };
         let text =
@@ -73,7 +73,7 @@ pub(super) fn facts(path: &Path) -> PublishedFacts {
     let language = fact("Language")
         .filter(is_code)
         .map(|code| LANGUAGES.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| (*short).to_owned()));
-    PublishedFacts {
+    Facts {
         language,
         as_of: fact("Date"),
         license: fact("License"),
@@ -86,8 +86,8 @@ enum Job {
     Say(ImportError),
     /// Pages of one cluster, in its order.
     Pages(Vec<Page>),
-    /// Those of the entries that redirect to an article.
-    Redirects(Arc<Set>, Range<u32>),
+    /// Those of the entries that redirect to an article; with whether each of all entries is one.
+    Redirects(Arc<[bool]>, Range<u32>),
 }
 
 /// Where the page of an entry is.
@@ -96,24 +96,6 @@ struct Page {
     cluster: u32,
     blob: u32,
     entry: u32,
-}
-
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(entries: u32) -> Self {
-        Self(vec![0; entries.div_ceil(64) as usize])
-    }
-
-    fn add(&mut self, entry: u32) {
-        if let Some(word) = self.0.get_mut(entry as usize / 64) {
-            *word |= 1 << (entry % 64);
-        }
-    }
-
-    fn has(&self, entry: u32) -> bool {
-        self.0.get(entry as usize / 64).is_some_and(|word| word >> (entry % 64) & 1 == 1)
-    }
 }
 
 /// Hands out the work. Nobody listens after an error.
@@ -125,16 +107,16 @@ fn plan(archive: &Archive, jobs: &SyncSender<Job>) {
     }
     let Some(mut pages) = article_pages(archive, say) else { return };
     pages.sort_unstable();
-    let mut articles = Set::new(archive.entries);
+    let mut articles = vec![false; archive.entries as usize];
     for page in &pages {
-        articles.add(page.entry);
+        articles[page.entry as usize] = true;
     }
     for cluster in pages.chunk_by(|one, other| one.cluster == other.cluster) {
         if jobs.send(Job::Pages(cluster.to_vec())).is_err() {
             return;
         }
     }
-    let articles = Arc::new(articles);
+    let articles: Arc<[bool]> = articles.into();
     for first in (0..archive.entries).step_by(STEP as usize) {
         let range = first..first.saturating_add(STEP).min(archive.entries);
         if jobs.send(Job::Redirects(Arc::clone(&articles), range)).is_err() {
@@ -159,7 +141,8 @@ fn article_pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option
     }
     match listed_articles(archive) {
         Ok(Some(listed)) => {
-            let (articles, others): (Vec<Page>, Vec<Page>) = pages.into_iter().partition(|page| listed.has(page.entry));
+            let (articles, others): (Vec<Page>, Vec<Page>) =
+                pages.into_iter().partition(|page| listed[page.entry as usize]);
             Some(if articles.is_empty() { others } else { articles })
         }
         Ok(None) => Some(pages),
@@ -167,14 +150,18 @@ fn article_pages(archive: &Archive, say: impl Fn(ImportError) -> bool) -> Option
     }
 }
 
-fn listed_articles(archive: &Archive) -> Result<Option<Set>> {
+/// Whether each entry is an article, if the file has a list of these.
+fn listed_articles(archive: &Archive) -> Result<Option<Vec<bool>>> {
     let Some(Target::Blob { cluster, blob, .. }) = archive.find(b'X', LIST).map(|entry| entry.target) else {
         return Ok(None);
     };
     let mut cluster = Cluster::open(archive, cluster)?;
-    let mut listed = Set::new(archive.entries);
-    let list = cluster.blob(blob, 4 * u64::from(archive.entries))?;
-    list.chunks_exact(4).for_each(|entry| listed.add(read_u32(entry)));
+    let mut listed = vec![false; archive.entries as usize];
+    for entry in cluster.blob(blob, 4 * u64::from(archive.entries))?.chunks_exact(4) {
+        if let Some(listed) = listed.get_mut(read_u32(entry) as usize) {
+            *listed = true;
+        }
+    }
     Ok(Some(listed))
 }
 
@@ -214,12 +201,12 @@ fn run_job(archive: &Archive, job: Job) -> Batch {
 }
 
 /// The article that redirects lead to. Those to a picture or in a circle are not names of an article.
-fn redirect_end(archive: &Archive, articles: &Set, mut to: u32) -> std::result::Result<Entry, Dropped> {
+fn redirect_end(archive: &Archive, articles: &[bool], mut to: u32) -> std::result::Result<Entry, Dropped> {
     for _ in 0..MAX_HOPS {
         let entry = archive.entry(to).map_err(|_| Dropped::ToNothing)?;
         match entry.target {
             Target::Redirect(next) => to = next,
-            _ if articles.has(to) => return Ok(entry),
+            _ if articles[to as usize] => return Ok(entry),
             _ => return Err(Dropped::ToNothing),
         }
     }

@@ -1,6 +1,6 @@
 //! Files that are made here, and those of the format's own authors.
 
-use super::{Archive, MAGIC, PublishedFacts, facts, open, zim_parts};
+use super::{Archive, Facts, MAGIC, facts, open, zim_parts};
 use crate::base::digest::md5_hex;
 use crate::tests::shared;
 use crate::wikipedia::corpus::build::{BuildSettings, build};
@@ -214,7 +214,7 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
             assert_eq!(dropped, [Dropped::Circle, Dropped::ToNothing, Dropped::ToNothing]);
             assert_eq!(Format::detect(&path), Some(Format::Zim));
             let said = |text: &str| Some(text.to_owned());
-            let expected = PublishedFacts {
+            let expected = Facts {
                 language: said("en"),
                 as_of: said("2026-01-02"),
                 license: None,
