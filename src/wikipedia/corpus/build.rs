@@ -113,24 +113,23 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let work = partial.path.join(WORK);
     let cannot = cannot_write(&partial.path);
     fs::create_dir(&work).map_err(cannot)?;
-    let Collected { articles, redirects, mut sources, dropped, mut notes } =
-        collect_records(&work, settings, progress)?;
+    let Collected { articles, redirects, mut sources, dropped } = collect_records(&work, settings, progress)?;
     if settings.adds {
         let added = || sources.iter().skip(1);
         let rows = added().map(|source| source.rows).sum::<u64>();
         if rows == added().map(|source| source.skipped.bad + source.skipped.empty).sum::<u64>() {
-            return Err(BuildError::NothingAdded(rows, notes.notes(settings, &sources)));
+            return Err(BuildError::NothingAdded(rows, notes(settings, &sources)));
         }
     }
-    let distinct = sort::write_distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    let distinct = sort::write_distinct(&work, articles, settings.on_duplicate, &mut sources)?;
     if distinct.count == 0 {
-        return Err(BuildError::Empty(notes.notes(settings, &sources)));
+        return Err(BuildError::Empty(notes(settings, &sources)));
     }
     let (redirects, names) = sort::follow_redirects(&work, &distinct, redirects, settings).map_err(cannot)?;
     let mut names = names.with_dropped(&dropped);
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(io::Error::other(error)))?;
-    check_same_corpus(settings, &sources, &written.id)?;
+    check_same_corpus(&sources, &written.id)?;
     progress(Progress::Finishing);
     let frozen = frozen_of_build(settings, &sources);
     frozen.as_ref().map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
@@ -139,8 +138,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let manifest =
         manifest_of_build(dir, settings, &sources, (written, names), frozen, digests(&partial.path).map_err(cannot)?)?;
     partial.finish(dir, &manifest)?;
-    let notes = notes.notes(settings, &sources);
-    Ok(Built { manifest, notes })
+    Ok(Built { manifest, notes: notes(settings, &sources) })
 }
 
 fn file_name(path: &Path) -> String {
@@ -236,79 +234,86 @@ const PASSAGES: u64 = 4;
 /// Rows between two signs of progress.
 const STEP: u64 = 1 << 12;
 
-struct Collected {
+struct Collected<'a> {
     /// Title, a zero, the page's number or what else decides which article is kept, and for a passage its format, a zero and its id → article or passage, and place.
     articles: Sorter,
     /// Redirect → title.
     redirects: Sorter,
-    sources: Vec<ReadInput>,
+    sources: Vec<ReadInput<'a>>,
     /// Redirects that are no names as their files show.
     dropped: NameCounts,
-    notes: Notes,
 }
 
-#[derive(Debug, Clone, Default)]
-struct ReadInput {
+struct ReadInput<'a> {
+    format: Format,
+    path: &'a Path,
     rows: u64,
     skipped: Skipped,
     /// What it says of itself, if it is a corpus.
     about: Option<Box<About>>,
+    /// The first rows that were left out, and how many more there are.
+    left_out: Vec<String>,
+    more: u64,
 }
 
-struct Notes(Vec<(usize, Vec<String>)>);
+impl<'a> ReadInput<'a> {
+    fn of(format: Format, path: &'a Path) -> Self {
+        Self { format, path, rows: 0, skipped: Skipped::default(), about: None, left_out: Vec::new(), more: 0 }
+    }
 
-impl Notes {
-    fn add(&mut self, settings: &BuildSettings, source: usize, place: &Place, what: impl Display) {
-        let (count, named) = &mut self.0[source];
-        *count += 1;
-        if named.len() < MAX_LISTED {
-            named.push(format!("`{}`{place}: {what}", settings.sources[source].1.display()));
+    fn leave_out(&mut self, place: &Place, what: impl Display) {
+        if self.left_out.len() < MAX_LISTED {
+            self.left_out.push(format!("`{}`{place}: {what}", self.path.display()));
+        } else {
+            self.more += 1;
         }
     }
 
-    /// With how many are not named.
-    fn notes(self, settings: &BuildSettings, sources: &[ReadInput]) -> Vec<String> {
-        let mut said = Vec::new();
-        for (((count, named), (format, path)), read) in self.0.into_iter().zip(&settings.sources).zip(sources) {
-            let more = count - named.len();
-            said.extend(named);
-            if more > 0 {
-                let Skipped { duplicate_title, empty, bad, .. } = read.skipped;
-                said.push(format!(
-                    "`{}`: and {} more; in all {} bad, {} empty, {} with a title that was there",
-                    path.display(),
-                    thousands(more as u64),
-                    thousands(bad),
-                    thousands(empty),
-                    thousands(duplicate_title),
-                ));
-            }
-            let articles = matches!(format, Format::Jsonl | Format::Parquet) && more > 0 && !settings.adds;
-            if articles && read.skipped.duplicate_title * PASSAGES > read.rows {
-                let (path, named) = (path.display(), Format::Beir.name());
-                said.push(format!(
-                    "`{path}`: many rows have the title of another; if they are passages, read it as {named}:{path}"
-                ));
-            }
-        }
-        said
+    fn broken(&self, reason: String) -> BuildError {
+        BuildError::Input { file: self.path.display().to_string(), reason, is_edited: false }
     }
+}
+
+/// What was left out, with how much is not named.
+fn notes(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Vec<String> {
+    let mut said = Vec::new();
+    for read in sources {
+        said.extend_from_slice(&read.left_out);
+        if read.more == 0 {
+            continue;
+        }
+        let (path, Skipped { duplicate_title, empty, bad, .. }) = (read.path.display(), read.skipped);
+        said.push(format!(
+            "`{path}`: and {} more; in all {} bad, {} empty, {} with a title that was there",
+            thousands(read.more),
+            thousands(bad),
+            thousands(empty),
+            thousands(duplicate_title),
+        ));
+        let articles = matches!(read.format, Format::Jsonl | Format::Parquet) && !settings.adds;
+        if articles && duplicate_title * PASSAGES > read.rows {
+            let named = Format::Beir.name();
+            said.push(format!(
+                "`{path}`: many rows have the title of another; if they are passages, read it as {named}:{path}"
+            ));
+        }
+    }
+    said
 }
 
 /// Reads all inputs. Each is read on a thread of its own, one after the other.
-fn collect_records(
+fn collect_records<'a>(
     work: &Path,
-    settings: &BuildSettings,
+    settings: &'a BuildSettings,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Collected, BuildError> {
+) -> Result<Collected<'a>, BuildError> {
     // Half of the memory is for other stages, and vectors double when they grow.
     let most = settings.memory / 4;
     let mut collected = Collected {
         articles: Sorter::new(work, "articles", most),
         redirects: Sorter::new(work, "redirects", most / 4),
-        sources: vec![ReadInput::default(); settings.sources.len()],
+        sources: settings.sources.iter().map(|(format, path)| ReadInput::of(*format, path)).collect(),
         dropped: NameCounts::default(),
-        notes: Notes(vec![(0, Vec::new()); settings.sources.len()]),
     };
     for (source, (format, path)) in settings.sources.iter().enumerate() {
         let broken = |error: ImportError| {
@@ -324,15 +329,16 @@ fn collect_records(
             });
             for record in received {
                 match record {
-                    Ok(found) => collected.add(settings, source, found).map_err(cannot_write(work))?,
+                    Ok(found) => collected.add(settings.on_duplicate, source, found).map_err(cannot_write(work))?,
                     Err(ImportError::Record { place, reason }) => {
-                        collected.sources[source].rows += 1;
-                        collected.sources[source].skipped.bad += 1;
-                        collected.notes.add(settings, source, &place, reason);
+                        let input = &mut collected.sources[source];
+                        input.rows += 1;
+                        input.skipped.bad += 1;
+                        input.leave_out(&place, reason);
                     }
                     Err(error) => return Err(broken(error)),
                 }
-                let rows: u64 = collected.sources.iter().map(|read| read.rows).sum();
+                let rows = collected.rows();
                 if rows.is_multiple_of(STEP) {
                     progress(Progress::Reading(rows));
                 }
@@ -340,7 +346,7 @@ fn collect_records(
             Ok(())
         })?;
     }
-    progress(Progress::Reading(collected.sources.iter().map(|read| read.rows).sum()));
+    progress(Progress::Reading(collected.rows()));
     Ok(collected)
 }
 
@@ -348,16 +354,12 @@ fn cannot_write(path: &Path) -> impl Fn(io::Error) -> BuildError + Copy {
     move |error| BuildError::Write { path: path.display().to_string(), reason: error.to_string() }
 }
 
-impl Collected {
-    fn count_dropped(&mut self, dropped: Dropped) {
-        let count = match dropped {
-            Dropped::ToNothing => &mut self.dropped.redirect_to_nothing,
-            Dropped::Circle => &mut self.dropped.redirect_circle,
-        };
-        *count += 1;
+impl Collected<'_> {
+    fn rows(&self) -> u64 {
+        self.sources.iter().map(|read| read.rows).sum()
     }
 
-    fn add(&mut self, settings: &BuildSettings, source: usize, found: Imported) -> io::Result<()> {
+    fn add(&mut self, on_duplicate: OnDuplicate, source: usize, found: Imported) -> io::Result<()> {
         let Imported { record, place } = found;
         self.sources[source].rows += u64::from(!matches!(record, Record::About(_)));
         // Pages without a number come last, passages behind them.
@@ -365,8 +367,8 @@ impl Collected {
         let mut article = match record {
             Record::Redirect { title, to } => return self.redirects.push(title.as_bytes(), to.as_bytes()),
             Record::Article(article) => {
-                let first = match settings.on_duplicate {
-                    OnDuplicate::Last => u64::MAX - self.sources.iter().map(|read| read.rows).sum::<u64>(),
+                let first = match on_duplicate {
+                    OnDuplicate::Last => u64::MAX - self.rows(),
                     OnDuplicate::LowestId | OnDuplicate::Error => article.pageid.unwrap_or(u64::MAX),
                 };
                 order = first.to_be_bytes().to_vec();
@@ -377,11 +379,14 @@ impl Collected {
                 return Ok(());
             }
             Record::Dropped(dropped) => {
-                self.count_dropped(dropped);
+                match dropped {
+                    Dropped::ToNothing => self.dropped.redirect_to_nothing += 1,
+                    Dropped::Circle => self.dropped.redirect_circle += 1,
+                }
                 return Ok(());
             }
             Record::Passage { title, id, text } => {
-                order.extend_from_slice(settings.sources[source].0.name().as_bytes());
+                order.extend_from_slice(self.sources[source].format.name().as_bytes());
                 order.push(0);
                 order.extend(id.map_or_else(|| text.clone().into_bytes(), |id| id_in_order(&id)));
                 Article { title, blocks: vec![Block::Text(text)], ..Article::default() }
@@ -389,7 +394,7 @@ impl Collected {
         };
         if article.title.contains('\0') {
             self.sources[source].skipped.bad += 1;
-            self.notes.add(settings, source, &place, "the title holds a NUL");
+            self.sources[source].leave_out(&place, "the title holds a NUL");
             return Ok(());
         }
         for redirect in std::mem::take(&mut article.redirects) {
@@ -398,7 +403,7 @@ impl Collected {
         if article.is_empty() {
             self.sources[source].skipped.empty += 1;
             let title = printable(&article.title, 80);
-            self.notes.add(settings, source, &place, format_args!("`{title}` has no text"));
+            self.sources[source].leave_out(&place, format_args!("`{title}` has no text"));
             return Ok(());
         }
         let key = [article.title.as_bytes(), &[0], &order].concat();
@@ -429,7 +434,7 @@ fn id_in_order(id: &str) -> Vec<u8> {
 fn manifest_of_build(
     dir: &Path,
     settings: &BuildSettings,
-    sources: &[ReadInput],
+    sources: &[ReadInput<'_>],
     (written, names): (Written, NameCounts),
     frozen: Option<Frozen>,
     files: BTreeMap<String, Digest>,
@@ -439,7 +444,7 @@ fn manifest_of_build(
     let Facts { language, as_of, license, attribution, changes } = facts_of_build(settings, sources);
     let license = License { id: license.unwrap_or_else(|| License::UNKNOWN.to_owned()), attribution, changes };
     Ok(Manifest {
-        format: Manifest::FORMAT,
+        format: manifest::FORMAT,
         id: written.id,
         name: settings.name.clone().or_else(said_of_known).unwrap_or_else(|| file_name(dir)),
         extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| common_extent(&settings.sources)),
@@ -459,19 +464,18 @@ fn manifest_of_build(
     })
 }
 
-fn abouts(sources: &[ReadInput]) -> impl Iterator<Item = &About> {
+fn abouts<'a>(sources: &'a [ReadInput<'_>]) -> impl Iterator<Item = &'a About> {
     sources.iter().filter_map(|read| read.about.as_deref())
 }
 
 /// Makes sure that a corpus built of nothing but another one is that one.
-fn check_same_corpus(settings: &BuildSettings, sources: &[ReadInput], id: &str) -> Result<(), BuildError> {
-    let ([(_, path)], [ReadInput { about: Some(about), .. }]) = (&settings.sources[..], sources) else { return Ok(()) };
+fn check_same_corpus(sources: &[ReadInput<'_>], id: &str) -> Result<(), BuildError> {
+    let [read @ ReadInput { about: Some(about), .. }] = sources else { return Ok(()) };
     let said = &about.manifest.id;
     if said == id {
         return Ok(());
     }
-    let reason = format!("its articles have the identity {id}, and it says {}", printable(said, 80));
-    Err(BuildError::Input { file: path.display().to_string(), reason, is_edited: false })
+    Err(read.broken(format!("its articles have the identity {id}, and it says {}", printable(said, 80))))
 }
 
 /// What the formats of articles have, if it is the same for all.
@@ -483,7 +487,7 @@ fn common_extent(sources: &[(Format, PathBuf)]) -> Extent {
 }
 
 /// What was frozen: now, or with the corpora that are read. Of a search with several answers, that of the first corpus holds.
-fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Frozen> {
+fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Option<Frozen> {
     if settings.frozen.is_some() {
         return settings.frozen.clone();
     }
@@ -497,9 +501,9 @@ fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Fr
         left_out.extend(other.left_out.iter().cloned());
     }
     // Pages of others have no place below this address.
-    let inputs = settings.sources.iter().zip(sources).filter(|((format, _), _)| *format != Format::Redirects);
-    let permalink = |read: &ReadInput| Some(read.about.as_ref()?.manifest.freeze.as_ref()?.permalink.clone());
-    if inputs.map(|(_, read)| permalink(read)).any(|other| other.as_ref() != Some(&facts.permalink)) {
+    let inputs = sources.iter().filter(|read| read.format != Format::Redirects);
+    let permalink = |read: &ReadInput<'_>| Some(read.about.as_ref()?.manifest.freeze.as_ref()?.permalink.clone());
+    if inputs.map(permalink).any(|other| other.as_ref() != Some(&facts.permalink)) {
         facts.permalink.clear();
     }
     facts.searches = searches.len() as u64;
@@ -512,7 +516,7 @@ fn frozen_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Option<Fr
 
 /// The facts as given, each; else those of the corpora that are read: of the first, and for the license of all; else what all
 /// publishers say alike.
-fn facts_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Facts {
+fn facts_of_build(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Facts {
     let all = |fact: fn(&License) -> Option<&String>, between: &str| {
         let mut said: Vec<&str> = Vec::new();
         for fact in abouts(sources).filter_map(|about| fact(&about.manifest.license)) {
@@ -537,37 +541,28 @@ fn facts_of_build(settings: &BuildSettings, sources: &[ReadInput]) -> Facts {
 }
 
 /// The inputs as the manifest has them. A corpus brings its own sources, and is one itself unless nothing was added to it.
-fn source_files(settings: &BuildSettings, sources: &[ReadInput]) -> Result<Vec<SourceFile>, BuildError> {
+fn source_files(settings: &BuildSettings, sources: &[ReadInput<'_>]) -> Result<Vec<SourceFile>, BuildError> {
     let mut described = Vec::new();
-    for ((format, path), read) in settings.sources.iter().zip(sources) {
+    for read in sources {
         described.extend(read.about.iter().flat_map(|about| about.manifest.sources.clone()));
         if read.about.is_none() || sources.len() > 1 {
-            described.push(source_file(settings, *format, path, read)?);
+            described.push(source_file(settings, read)?);
         }
     }
     Ok(described)
 }
 
-fn source_file(
-    settings: &BuildSettings,
-    format: Format,
-    path: &Path,
-    read: &ReadInput,
-) -> Result<SourceFile, BuildError> {
-    let (rows, skipped, format) = (read.rows, read.skipped, format.name().to_owned());
+fn source_file(settings: &BuildSettings, read: &ReadInput<'_>) -> Result<SourceFile, BuildError> {
+    let (rows, skipped, format) = (read.rows, read.skipped, read.format.name().to_owned());
     if let Some(frozen) = &settings.frozen {
         return Ok(SourceFile { format, file: frozen.facts.site.clone(), id: None, sha256: None, rows, skipped });
     }
-    let files = import::files(path);
+    let files = import::files(read.path);
     let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
     let sha256 = regular.then(|| folder::digest(&files)).transpose();
-    let sha256 = sha256.map_err(|error| BuildError::Input {
-        file: path.display().to_string(),
-        reason: error.to_string(),
-        is_edited: false,
-    })?;
+    let sha256 = sha256.map_err(|error| read.broken(error.to_string()))?;
     let id = read.about.as_ref().map(|about| about.manifest.id.clone());
-    Ok(SourceFile { format, file: file_name(path), id, sha256, rows, skipped })
+    Ok(SourceFile { format, file: file_name(read.path), id, sha256, rows, skipped })
 }
 
 #[cfg(test)]

@@ -10,9 +10,7 @@ use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{RemoveLongFilter, TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
-use tantivy::{
-    Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term, indexer,
-};
+use tantivy::{Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term};
 
 /// How many different words of a query count; model text has no other bound.
 const MAX_WORDS: usize = 64;
@@ -103,11 +101,6 @@ impl IndexWriter {
     pub(super) fn finish(self) -> Result<Index, TantivyError> {
         self.writer.finalize()
     }
-}
-
-/// Lays indexes one behind the other, as one segment in an empty `directory`.
-pub(super) fn merged(parts: &[Index], directory: impl Into<Box<dyn Directory>>) -> Result<Index, TantivyError> {
-    indexer::merge_indices(parts, directory)
 }
 
 fn schema() -> (Schema, Fields) {

@@ -72,12 +72,13 @@ named! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sentences {
     /// At least one block is a list of sentences.
     Given,
     /// Blocks are texts.
+    #[default]
     None,
 }
 
@@ -206,8 +207,6 @@ pub struct Digest {
 }
 
 impl Manifest {
-    pub(super) const FORMAT: u32 = FORMAT;
-
     pub fn read(dir: &Path) -> Result<Self, CorpusError> {
         let path = dir.join(FILE);
         let text =

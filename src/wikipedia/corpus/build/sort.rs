@@ -1,6 +1,6 @@
 //! Sorting more than fits into memory: sorted runs in files, merged while they are read.
 
-use super::{BuildError, BuildSettings, Notes, OnDuplicate, ReadInput, cannot_write};
+use super::{BuildError, BuildSettings, OnDuplicate, ReadInput, cannot_write};
 use crate::base::bounded::MAX_LINE_BYTES;
 use crate::base::text::printable;
 use crate::wikipedia::corpus::import::Place;
@@ -321,9 +321,8 @@ fn row_bytes(row: &Row<'_>) -> u64 {
 pub(super) fn write_distinct(
     work: &Path,
     articles: Sorter,
-    settings: &BuildSettings,
-    sources: &mut [ReadInput],
-    notes: &mut Notes,
+    on_duplicate: OnDuplicate,
+    sources: &mut [ReadInput<'_>],
 ) -> Result<Distinct, BuildError> {
     let cannot = cannot_write(work);
     let mut writer = Writer::new(work).map_err(cannot)?;
@@ -340,28 +339,28 @@ pub(super) fn write_distinct(
             kept.begin(&row).map_err(cannot)?;
             continue;
         }
-        let skipped = &mut sources[row.source].skipped;
+        let input = &mut sources[row.source];
         let title = || printable(&String::from_utf8_lossy(row.title), 80);
         let same_place = !row.order.is_empty() && row.order == kept.order;
         match kept.same_title(&row) {
             SameTitle::Next => kept.take(&row).map_err(cannot)?,
-            SameTitle::Repeated => skipped.repeated += 1,
+            SameTitle::Repeated => input.skipped.repeated += 1,
             SameTitle::TooLong => {
-                skipped.bad += 1;
+                input.skipped.bad += 1;
                 let what = format!("the passages of `{}` exceed {} MiB", title(), MAX_LINE_BYTES >> 20);
-                notes.add(settings, row.source, &row.place, what);
+                input.leave_out(&row.place, what);
             }
-            SameTitle::Other if settings.on_duplicate == OnDuplicate::Error => {
-                let file = |source: usize| settings.sources[source].1.display();
+            SameTitle::Other if on_duplicate == OnDuplicate::Error => {
+                let file = |source: usize| sources[source].path.display();
                 let (here, there, at) = (file(row.source), file(kept.source), &kept.place);
                 let (what, are) = if same_place { ("id and title", "are those") } else { ("the title", "is that") };
                 let twice = format!("`{here}`{}: {what} `{}` {are} of `{there}`{at}", row.place, title());
                 return Err(BuildError::Duplicate(twice));
             }
             SameTitle::Other => {
-                skipped.duplicate_title += 1;
+                input.skipped.duplicate_title += 1;
                 let what = if same_place { "another passage with this id" } else { "another record" };
-                notes.add(settings, row.source, &row.place, format_args!("{what} of `{}` was kept", title()));
+                input.leave_out(&row.place, format_args!("{what} of `{}` was kept", title()));
             }
         }
         kept.pass(&row);

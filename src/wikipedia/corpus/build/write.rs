@@ -3,7 +3,7 @@
 use super::sort::{Distinct, Sorted, Sorter};
 use super::{BuildSettings, Progress};
 use crate::wikipedia::corpus::folder;
-use crate::wikipedia::corpus::index::{self, IndexWriter};
+use crate::wikipedia::corpus::index::IndexWriter;
 use crate::wikipedia::corpus::manifest::Sentences;
 use crate::wikipedia::corpus::names::{self, Fold, NameWriter};
 use crate::wikipedia::corpus::pages::{self, PageWriter};
@@ -31,6 +31,7 @@ const LEAST_PART: u64 = if cfg!(test) { 16 << 10 } else { 16 << 20 };
 /// The segment of the index is called so.
 const SEGMENT: &str = "00000000-0000-0000-0000-000000000001";
 
+#[derive(Default)]
 pub(super) struct Written {
     pub(super) id: String,
     pub(super) articles: u32,
@@ -84,7 +85,7 @@ pub(super) fn write(
     })?;
     progress(Progress::Finishing);
     parts.merge(&dir.join(folder::INDEX))?;
-    facts.finish(dir, distinct.count)
+    facts.finish(dir)
 }
 
 fn create(dir: &Path, name: &str) -> io::Result<BufWriter<File>> {
@@ -187,7 +188,8 @@ impl Parts {
         self.close()?;
         fs::create_dir(dir)?;
         let directory = MmapDirectory::open(dir).map_err(tantivy::TantivyError::from)?;
-        let merged = index::merged(&self.made, directory)?;
+        // One behind the other, as one segment.
+        let merged = tantivy::indexer::merge_indices(&self.made, directory)?;
         let ids = merged.searchable_segment_ids()?;
         let [id] = ids.as_slice() else { return Err("the index is not one segment".into()) };
         let (id, dashed) = (id.uuid_string(), SEGMENT.replace('-', ""));
@@ -235,10 +237,8 @@ struct Facts {
     /// Folded name, then whether it is a redirect or a key without punctuation, the page's number and the article's.
     keys: Sorter,
     redirects: Sorter,
-    redirect_count: u64,
-    disambiguations: u32,
-    given: bool,
-    text_bytes: u64,
+    /// Without identity and collisions.
+    written: Written,
 }
 
 impl Facts {
@@ -248,10 +248,7 @@ impl Facts {
             titles: NameWriter::new(create(dir, names::TITLES)?)?,
             keys: Sorter::new(work, "keys", settings.memory / 16),
             redirects: Sorter::new(work, "names", settings.memory / 16),
-            redirect_count: 0,
-            disambiguations: 0,
-            given: false,
-            text_bytes: 0,
+            written: Written::default(),
         })
     }
 
@@ -269,16 +266,20 @@ impl Facts {
         for redirect in &article.redirects {
             self.redirects.push(redirect.as_bytes(), &number.to_be_bytes())?;
         }
-        self.redirect_count += article.redirects.len() as u64;
-        self.disambiguations += u32::from(article.entries.is_some());
+        let written = &mut self.written;
+        written.articles += 1;
+        written.redirects += article.redirects.len() as u64;
+        written.disambiguations += u32::from(article.entries.is_some());
         for block in &article.blocks {
-            self.given |= matches!(block, Block::Sentences(_));
-            self.text_bytes += block.length();
+            if matches!(block, Block::Sentences(_)) {
+                written.sentences = Sentences::Given;
+            }
+            written.text_bytes += block.length();
         }
         Ok(())
     }
 
-    fn finish(self, dir: &Path, articles: u32) -> Result<Written, Failed> {
+    fn finish(self, dir: &Path) -> Result<Written, Failed> {
         self.titles.into_inner()?.flush()?;
         let mut keys = NameWriter::new(create(dir, names::KEYS)?)?;
         let collisions = first_of_each(self.keys, &mut keys)?;
@@ -286,15 +287,7 @@ impl Facts {
         let mut redirects = NameWriter::new(create(dir, names::REDIRECTS)?)?;
         first_of_each(self.redirects, &mut redirects)?;
         redirects.into_inner()?.flush()?;
-        Ok(Written {
-            id: self.identity.finish(),
-            articles,
-            redirects: self.redirect_count,
-            disambiguations: self.disambiguations,
-            sentences: if self.given { Sentences::Given } else { Sentences::None },
-            text_bytes: self.text_bytes,
-            collisions,
-        })
+        Ok(Written { id: self.identity.finish(), collisions, ..self.written })
     }
 }
 
