@@ -17,7 +17,7 @@ use crate::runner::corpus_inputs::{explain_build, format_names, input_format};
 use crate::runner::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings, Interrupts};
 use crate::wikipedia::corpus::{
     BuildSettings, Built, Counts, DiffError, Extent, Facts, Format, LEAST_MEMORY, Manifest, OnDuplicate, PackError,
-    Packing, Progress, Side, build, diff, notice, pack, verify,
+    Progress, Side, build, diff, notice, pack, verify,
 };
 use crate::wikipedia::{CorpusError, LeftOut};
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ fn execute_pack(args: &PackArgs) -> anyhow::Result<u8> {
         bar.tick();
     };
     let packed = output_file::write(&file, |file| {
-        pack(&args.dir, Packing::of(&args.out), file, &mut progress).map_err(|error| match error {
+        pack(&args.dir, &args.out, file, &mut progress).map_err(|error| match error {
             PackError::Corpus(error) => unusable(error),
             PackError::Write(error) => error.into(),
         })

@@ -24,7 +24,7 @@ pub use folder::verify;
 pub use import::{Facts, Format, files};
 pub use index::Passage;
 pub use manifest::{Extent, FetchedLine, Freeze, Frozen, Manifest, NameCounts, SearchAnswer, title_of};
-pub use pack::{PackError, Packing, notice, pack};
+pub use pack::{PackError, notice, pack};
 
 use super::cache::{SizedLru, text_bytes};
 use super::source::{CORPUS_FORM, Found, FoundPassage, Retrieval, Source, SourceError, no_results};

@@ -271,7 +271,7 @@ impl SourceError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let (asked, remedy) = (self.asked_wait(), self.remedy());
-        let Some(wait) = asked else { return remedy };
+        let Some(wait) = asked else { return remedy.map(str::to_owned) };
         let remedy = remedy.map(|remedy| format!("; {remedy}")).unwrap_or_default();
         Some(format!("the site asks to wait {}{remedy}", wait_in_words(wait)))
     }
@@ -288,31 +288,29 @@ impl SourceError {
         }
     }
 
-    fn remedy(&self) -> Option<String> {
+    fn remedy(&self) -> Option<&'static str> {
         match self {
-            Self::Net(error) => error.hint().map(str::to_owned),
+            Self::Net(error) => error.hint(),
             Self::Status { status: 429, .. } => {
-                Some("the site limits requests; lower `--wiki-per-minute` and give `--contact`".to_owned())
+                Some("the site limits requests; lower `--wiki-per-minute` and give `--contact`")
             }
             Self::Status { status: 403, .. } => {
-                Some("the site refuses this client; give a `--contact` that its operators can reach".to_owned())
+                Some("the site refuses this client; give a `--contact` that its operators can reach")
             }
-            Self::Status { status: 500.., .. } => Some("the site has trouble of its own; try again later".to_owned()),
+            Self::Status { status: 500.., .. } => Some("the site has trouble of its own; try again later"),
             Self::NotTheWiki { .. } => Some(
                 "open the site in a browser: does the network want a login, does a proxy answer in its place, and does \
-                 `--wiki-url` name a MediaWiki site?"
-                    .to_owned(),
+                 `--wiki-url` name a MediaWiki site?",
             ),
             Self::ContentType { .. } | Self::Shape { .. } => {
-                Some("check that `--wiki-url` names a MediaWiki site, or its api.php".to_owned())
+                Some("check that `--wiki-url` names a MediaWiki site, or its api.php")
             }
             Self::Retriever { .. } => Some(
                 "name the whole address, such as `--wiki retriever:http://127.0.0.1:8000/retrieve`; it has to answer \
-                 {\"result\": [[{\"document\": {\"contents\": \"\\\"Title\\\"\\ntext\"}}]]}"
-                    .to_owned(),
+                 {\"result\": [[{\"document\": {\"contents\": \"\\\"Title\\\"\\ntext\"}}]]}",
             ),
-            Self::Tape(error) => Some(error.hint().to_owned()),
-            Self::Extract { error, .. } => error.hint().map(str::to_owned),
+            Self::Tape(error) => Some(error.hint()),
+            Self::Extract { error, .. } => error.hint(),
             _ => None,
         }
     }

@@ -253,11 +253,11 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
         Format::Kilt => lines::open_json(path, lines::RECORD, published::parse_kilt),
         Format::Fever => published::open_fever(path),
         Format::Wiki2 => lines::open_json(path, lines::RECORD, published::parse_two_wiki),
-        Format::Dataset => published::open_dataset(path),
+        Format::Dataset => lines::open_json(path, "question", published::parse_question),
         Format::Parquet => parquet_file::open(path, Rows::Articles),
         Format::Zim => zim::open(path),
         Format::Corpus => own::open_corpus_folder(path),
-        Format::Redirects => own::open_redirects(path),
+        Format::Redirects => lines::open_lines(path, own::parse_redirect),
     }
 }
 

@@ -14,23 +14,6 @@ const ZSTD_LEVEL: i32 = 15;
 /// Articles between two signs of progress.
 const STEP: u32 = 1 << 10;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Packing {
-    Zstd,
-    Gzip,
-    Plain,
-}
-
-impl Packing {
-    pub fn of(path: &Path) -> Self {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("zst") => Self::Zstd,
-            Some("gz") => Self::Gzip,
-            _ => Self::Plain,
-        }
-    }
-}
-
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     #[error(transparent)]
@@ -39,23 +22,24 @@ pub enum PackError {
     Write(#[from] io::Error),
 }
 
-/// Writes the corpus in `dir`. `progress` hears how many of its articles were written.
-pub fn pack(dir: &Path, packing: Packing, out: impl Write, progress: &mut dyn FnMut(u32)) -> Result<(), PackError> {
+/// Writes the corpus in `dir` to a file of this name, compressed by its ending. `progress` hears how many of its articles
+/// were written.
+pub fn pack(dir: &Path, name: &Path, out: impl Write, progress: &mut dyn FnMut(u32)) -> Result<(), PackError> {
     let manifest = Manifest::read(dir)?;
     let folder = Folder::open(dir, &manifest)?;
     let about = About::of_folder(dir, manifest)?;
     let out = BufWriter::with_capacity(1 << 18, out);
-    match packing {
-        Packing::Plain => lines(&folder, &about, out, progress)?.flush()?,
-        Packing::Gzip => {
+    match name.extension().and_then(|ending| ending.to_str()) {
+        Some("gz") => {
             let packed = lines(&folder, &about, GzEncoder::new(out, flate2::Compression::best()), progress)?;
             packed.finish()?.flush()?;
         }
-        Packing::Zstd => {
+        Some("zst") => {
             let mut packed = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
             packed.include_checksum(true)?;
             lines(&folder, &about, packed, progress)?.finish()?.flush()?;
         }
+        _ => lines(&folder, &about, out, progress)?.flush()?,
     }
     Ok(())
 }

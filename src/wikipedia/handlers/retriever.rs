@@ -70,7 +70,7 @@ pub(crate) async fn retrieve(service: &impl Retriever, body: &[u8]) -> Result<An
         Some(true) => json!({ "document": document.shown(), "score": document.score }),
         _ => document.shown(),
     };
-    let found = documents_of_queries(service, queries, Depth { name: "topk", asked: topk, usual: 3 }).await?;
+    let found = documents_of_queries(service, queries, ("topk", topk, 3)).await?;
     let result: Vec<Vec<Value>> = found.iter().map(|documents| documents.iter().map(shown).collect()).collect();
     Ok(Answer::json(&json!({ "result": result })))
 }
@@ -104,7 +104,7 @@ async fn ranked(
     Ranked { query, top_n, return_score }: Ranked<Vec<String>>,
     joined: impl Fn(Vec<Value>) -> Value,
 ) -> Result<Answer, Answer> {
-    let found = documents_of_queries(service, query, Depth { name: "top_n", asked: top_n, usual: 10 }).await?;
+    let found = documents_of_queries(service, query, ("top_n", top_n, 10)).await?;
     let lists = |value: fn(&Document) -> Value| {
         joined(found.iter().map(|documents| documents.iter().map(value).collect()).collect())
     };
@@ -138,7 +138,7 @@ pub(crate) async fn top_k_of_body(service: Service, body: Body) -> Result<Answer
 }
 
 async fn top_k(service: &impl Retriever, Question { query, k }: Question) -> Result<Answer, Answer> {
-    let found = documents_of_queries(service, vec![query], Depth { name: "k", asked: k, usual: 10 }).await?;
+    let found = documents_of_queries(service, vec![query], ("k", k, 10)).await?;
     let found = found.into_iter().next().unwrap_or_default();
     let best = found.first().map_or(0.0, |document| document.score);
     let weights: Vec<f64> = found.iter().map(|document| (document.score - best).exp()).collect();
@@ -159,19 +159,11 @@ fn expected(shape: &str, error: &serde_json::Error) -> Answer {
     Answer::text(422, &format!("expected {shape}: {error}"))
 }
 
-/// How many documents of each query are asked for, by the parameter of that name.
-struct Depth {
-    name: &'static str,
-    /// 0 stands for the usual number.
-    asked: Option<usize>,
-    usual: usize,
-}
-
-/// The documents of each query, or why there are none.
+/// The documents of each query, or why there are none. The parameter `name` asks for their number; 0 stands for the `usual` one.
 async fn documents_of_queries(
     service: &impl Retriever,
     queries: Vec<String>,
-    depth: Depth,
+    (name, asked, usual): (&str, Option<usize>, usize),
 ) -> Result<Vec<Vec<Document>>, Answer> {
     let refused = |sentence: String| Err(Answer::text(422, &sentence));
     if queries.len() > MAX_QUERIES {
@@ -180,9 +172,9 @@ async fn documents_of_queries(
     if queries.iter().any(|query| query.len() > MAX_QUERY) {
         return refused(format!("a query has at most {MAX_QUERY} bytes"));
     }
-    let most = depth.asked.filter(|&most| most > 0).unwrap_or(depth.usual);
+    let most = asked.filter(|&most| most > 0).unwrap_or(usual);
     if most > MAX_TOP_K {
-        return refused(format!("`{}` is at most {MAX_TOP_K}", depth.name));
+        return refused(format!("`{name}` is at most {MAX_TOP_K}"));
     }
     match service.best(queries, most).await? {
         Some(found) => Ok(found),

@@ -333,18 +333,12 @@ pub(super) fn archive_members(
 }
 
 fn only_zeros(rest: &mut impl Read) -> io::Result<()> {
-    let mut bytes = vec![0; 64 << 10];
-    loop {
-        match rest.read(&mut bytes) {
-            Ok(0) => return Ok(()),
-            Ok(read) if bytes[..read].iter().any(|byte| *byte != 0) => {
-                return Err(io::Error::other("there is another archive behind its end"));
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+    for byte in BufReader::with_capacity(64 << 10, rest).bytes() {
+        if byte? != 0 {
+            return Err(io::Error::other("there is another archive behind its end"));
         }
     }
+    Ok(())
 }
 
 // Inputs that are read on threads of their own.

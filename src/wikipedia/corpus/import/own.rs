@@ -145,11 +145,7 @@ fn frozen_article(page: SitePage) -> Article {
 //
 // Underscores are spaces, as in the tables that Wikipedia publishes.
 
-pub(super) fn open_redirects(path: &Path) -> Result<Records, ImportError> {
-    lines::open_lines(path, parse_redirect)
-}
-
-fn parse_redirect(line: &[u8]) -> Parsed {
+pub(super) fn parse_redirect(line: &[u8]) -> Parsed {
     let names = str::from_utf8(line).unwrap_or_default().split_once('\t');
     let names = names.map(|(title, to)| [title, to].map(|name| name.replace('_', " ").trim().to_owned()));
     match names {
@@ -164,7 +160,7 @@ fn parse_redirect(line: &[u8]) -> Parsed {
 mod tests {
     use super::{ImportError, Imported, Record, open_json_lines, open_redirects};
     use crate::wikipedia::corpus::record::Identity;
-    use crate::wikipedia::corpus::{BuildSettings, Format, Packing, build, pack};
+    use crate::wikipedia::corpus::{BuildSettings, Format, build, pack};
     use std::fs;
     use std::path::Path;
 
@@ -195,7 +191,7 @@ mod tests {
             BuildSettings { sources: vec![(Format::Jsonl, lines)], memory: 1 << 20, ..BuildSettings::default() };
         let built = build(&folder, &settings, &mut |_| {}).expect("a corpus");
         let mut whole = Vec::new();
-        pack(&folder, Packing::Plain, &mut whole, &mut |_| {}).expect("a pack");
+        pack(&folder, Path::new("c.jsonl"), &mut whole, &mut |_| {}).expect("a pack");
         fs::write(&file, &whole).expect("written");
         assert_eq!(read(&file).as_ref(), Ok(&built.manifest.id));
         let head = whole.iter().position(|byte| *byte == b'\n').expect("lines");

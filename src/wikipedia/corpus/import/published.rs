@@ -277,10 +277,6 @@ fn parse_beir(line: &[u8]) -> Parsed {
 // The paragraphs that come with the questions of a dataset: `context` of `HotpotQA`, `2WikiMultiHopQA` and our own files, `paragraphs`
 // of `MuSiQue`. The file has a question on each line, or a list of them.
 
-pub(super) fn open_dataset(path: &Path) -> Result<Records, ImportError> {
-    lines::open_json(path, "question", parse_question)
-}
-
 #[derive(Deserialize)]
 struct Question {
     #[serde(default)]
@@ -310,7 +306,7 @@ struct Paragraph {
 }
 
 /// A paragraph in sentences is an article; paragraphs of a text each are passages of theirs.
-fn parse_question(question: &[u8]) -> Parsed {
+pub(super) fn parse_question(question: &[u8]) -> Parsed {
     let Question { context, paragraphs } = from_json(question)?;
     if context.is_none() && paragraphs.is_none() {
         return Err("the question has neither `context` nor `paragraphs`".to_owned());
