@@ -254,7 +254,7 @@ impl Freezer {
         if self.options.links > 0 {
             let pages: BTreeSet<&str> =
                 asked.iter().filter_map(|title| self.fetched.fate(title)).filter_map(Result::ok).collect();
-            let links = pages.into_iter().filter_map(|title| self.fetched.links.get(title)).flatten();
+            let links = pages.into_iter().filter_map(|title| self.fetched.pages.get(title)).flatten();
             let linked: BTreeSet<String> = links.filter(|title| !asked.contains(*title)).cloned().collect();
             let all = all + linked.len();
             let linked = linked.into_iter().map(|title| (title, None)).collect();
@@ -433,7 +433,7 @@ impl Freezer {
             compat: self.options.compat,
             footnotes: self.options.footnotes,
             fidelity: self.fidelity(asked),
-            gold_pages: u32::try_from(gold.into_iter().filter(|title| kept.pages.contains(*title)).count())
+            gold_pages: u32::try_from(gold.into_iter().filter(|title| kept.pages.contains_key(*title)).count())
                 .unwrap_or(u32::MAX),
             searches: searches.len() as u64,
             left_out: counts,
@@ -497,12 +497,10 @@ struct FetchedFile {
     pins: BTreeMap<String, Pin>,
     /// Title that was asked for → why it leads to none.
     left_out: BTreeMap<String, LeftOut>,
-    /// Titles of the pages that were fetched.
-    pages: BTreeSet<String>,
+    /// Titles of the pages that were fetched, and those that their leads link to.
+    pages: BTreeMap<String, Vec<String>>,
     /// Titles of the pages that cannot be, and why.
     unread: BTreeMap<String, LeftOut>,
-    /// Titles that the lead of a page links to.
-    links: BTreeMap<String, Vec<String>>,
     /// Every name of a page → its title.
     names: BTreeMap<String, String>,
     searches: BTreeMap<String, SearchAnswer>,
@@ -532,9 +530,8 @@ impl FetchedFile {
             asked: None,
             pins: BTreeMap::new(),
             left_out: BTreeMap::new(),
-            pages: BTreeSet::new(),
+            pages: BTreeMap::new(),
             unread: BTreeMap::new(),
-            links: BTreeMap::new(),
             names: BTreeMap::new(),
             searches: BTreeMap::new(),
         };
@@ -568,10 +565,7 @@ impl FetchedFile {
                 self.pins.insert(asked.clone(), pin.clone());
             }
             FetchedLine::Page { page, links } => {
-                self.pages.insert(page.title.clone());
-                if !links.is_empty() {
-                    self.links.insert(page.title.clone(), links.clone());
-                }
+                self.pages.insert(page.title.clone(), links.clone());
             }
             FetchedLine::LeftOut { asked, reason } => match self.pins.get(asked) {
                 Some(pin) => drop(self.unread.insert(pin.title.clone(), *reason)),
@@ -586,7 +580,7 @@ impl FetchedFile {
     /// The title of the page that was fetched under this name or another, or why there is none; nothing before that.
     fn fate(&self, title: &str) -> Option<Result<&str, LeftOut>> {
         let page = self.names.get(title).map_or(title, String::as_str);
-        if let Some(page) = self.pages.get(page) {
+        if let Some((page, _)) = self.pages.get_key_value(page) {
             return Some(Ok(page));
         }
         self.unread.get(page).or_else(|| self.left_out.get(title)).map(|reason| Err(*reason))

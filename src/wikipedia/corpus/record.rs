@@ -2,6 +2,7 @@
 
 use super::manifest::About;
 use crate::base::{Digester, json_error};
+use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -255,29 +256,21 @@ fn blocks_and_entries(
     blocks: Option<Vec<Block>>,
     entries: Option<Vec<Entry>>,
 ) -> (Vec<Block>, Option<Vec<String>>) {
-    let lines = |entries: &[Entry]| {
-        let line = |entry: &Entry| match entry {
-            Entry::Described(title, description) if !description.trim().is_empty() => {
-                format!("{title}, {}", description.trim())
-            }
-            Entry::Described(title, _) | Entry::Title(title) => title.clone(),
-        };
-        entries.iter().map(line).collect::<Vec<_>>().join("\n")
+    let Some(entries) = entries else {
+        let blocks = blocks.unwrap_or_default();
+        let entries = listed_entries(&blocks);
+        return (blocks, entries);
     };
-    let blocks = blocks.filter(|blocks| !blocks.is_empty() || entries.is_none()).unwrap_or_else(|| {
-        let list = lines(entries.as_deref().unwrap_or_default());
-        vec![Block::Text(format!("{title} may refer to:")), Block::Text(list)]
-    });
-    let entries = match entries {
-        Some(entries) => {
-            let titles = entries.into_iter().map(|entry| match entry {
-                Entry::Title(title) | Entry::Described(title, _) => title,
-            });
-            Some(titles.collect())
+    let title_and_line = |entry| match entry {
+        Entry::Described(title, description) if !description.trim().is_empty() => {
+            let line = format!("{title}, {}", description.trim());
+            (title, line)
         }
-        None => listed_entries(&blocks),
+        Entry::Described(title, _) | Entry::Title(title) => (title.clone(), title),
     };
-    (blocks, entries)
+    let (titles, lines): (Vec<String>, Vec<String>) = entries.into_iter().map(title_and_line).unzip();
+    let listed = || vec![Block::Text(format!("{title} may refer to:")), Block::Text(lines.join("\n"))];
+    (blocks.filter(|blocks| !blocks.is_empty()).unwrap_or_else(listed), Some(titles))
 }
 
 /// The entries of a disambiguation page that is one by its text alone: the lines below `… may refer to:`, up to the
@@ -326,16 +319,8 @@ impl<'de> Deserialize<'de> for Block {
                 Ok(Block::Text(text.to_owned()))
             }
 
-            fn visit_string<E: de::Error>(self, text: String) -> Result<Block, E> {
-                Ok(Block::Text(text))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Block, A::Error> {
-                let mut sentences = Vec::new();
-                while let Some(sentence) = list.next_element()? {
-                    sentences.push(sentence);
-                }
-                Ok(Block::Sentences(sentences))
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Block, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Block::Sentences)
             }
         }
 

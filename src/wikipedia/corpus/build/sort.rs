@@ -253,15 +253,6 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What is known of a row whose title is that of the row before.
-enum SameTitle {
-    Repeated,
-    Next,
-    TooLong,
-    /// It says something else.
-    Other,
-}
-
 #[derive(Default)]
 struct LastTitle {
     title: Vec<u8>,
@@ -300,16 +291,6 @@ impl LastTitle {
         row.order.clone_into(&mut self.order);
         row.frame.clone_into(&mut self.frame);
     }
-
-    fn same_title(&self, row: &Row<'_>) -> SameTitle {
-        match row.order == self.order {
-            true if row.frame == self.frame => SameTitle::Repeated,
-            false if row.format() != self.format => SameTitle::Other,
-            false if self.bytes + row_bytes(row) > MAX_LINE_BYTES => SameTitle::TooLong,
-            false => SameTitle::Next,
-            true => SameTitle::Other,
-        }
-    }
 }
 
 fn row_bytes(row: &Row<'_>) -> u64 {
@@ -342,22 +323,24 @@ pub(super) fn write_distinct(
         let input = &mut sources[row.source];
         let title = || printable(&String::from_utf8_lossy(row.title), 80);
         let same_place = !row.order.is_empty() && row.order == kept.order;
-        match kept.same_title(&row) {
-            SameTitle::Next => kept.take(&row).map_err(cannot)?,
-            SameTitle::Repeated => input.skipped.repeated += 1,
-            SameTitle::TooLong => {
+        match row.order == kept.order {
+            true if row.frame == kept.frame => input.skipped.repeated += 1,
+            false if row.format() == kept.format && kept.bytes + row_bytes(&row) <= MAX_LINE_BYTES => {
+                kept.take(&row).map_err(cannot)?;
+            }
+            false if row.format() == kept.format => {
                 input.skipped.bad += 1;
                 let what = format!("the passages of `{}` exceed {} MiB", title(), MAX_LINE_BYTES >> 20);
                 input.leave_out(&row.place, what);
             }
-            SameTitle::Other if on_duplicate == OnDuplicate::Error => {
+            _ if on_duplicate == OnDuplicate::Error => {
                 let file = |source: usize| sources[source].path.display();
                 let (here, there, at) = (file(row.source), file(kept.source), &kept.place);
                 let (what, are) = if same_place { ("id and title", "are those") } else { ("the title", "is that") };
                 let twice = format!("`{here}`{}: {what} `{}` {are} of `{there}`{at}", row.place, title());
                 return Err(BuildError::Duplicate(twice));
             }
-            SameTitle::Other => {
+            _ => {
                 input.skipped.duplicate_title += 1;
                 let what = if same_place { "another passage with this id" } else { "another record" };
                 input.leave_out(&row.place, format_args!("{what} of `{}` was kept", title()));
