@@ -31,8 +31,7 @@ pub fn cannot_be_title(query: &str) -> bool {
 
 #[cfg(any(feature = "index", test))]
 fn ladder(query: &str, titles: &mut Vec<String>) {
-    // Underscores are spaces, and runs of them are one.
-    let name = query.split([' ', '_']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    let name = spaced(query);
     let words: Vec<String> = name.split(' ').map(capitalised).collect();
     for title in [
         capitalised(&name),
@@ -47,8 +46,14 @@ fn ladder(query: &str, titles: &mut Vec<String>) {
     }
 }
 
+/// A name whose underscores are spaces, and runs of them one.
 #[cfg(any(feature = "index", test))]
-fn capitalised(text: &str) -> String {
+pub(crate) fn spaced(name: &str) -> String {
+    name.split([' ', '_']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(any(feature = "index", test))]
+pub(crate) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

@@ -20,13 +20,15 @@ pub(crate) mod tools;
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::{over_http, over_stdio};
 
+/// The longest query, in bytes; those of sites are the same.
+pub(crate) use super::MAX_QUERY_BYTES as MAX_QUERY;
 use super::corpus::{Extent, Manifest};
 use super::{Corpus, CorpusError};
 use crate::base::Compat;
 use crate::net::server::{Base, Refusal, reply};
 use axum::body::Body;
 use axum::extract::{Path as InPath, RawQuery, State};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderValue, Method, StatusCode};
 #[cfg(feature = "mcp")]
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
@@ -103,8 +105,6 @@ impl From<Refusal> for Answer {
 
 /// Searches that are made or wait for their turn; more are sent away.
 const MAX_IN_FLIGHT: usize = 64;
-/// The longest query, in bytes; those of sites are the same.
-pub(crate) const MAX_QUERY: usize = super::MAX_QUERY_BYTES;
 
 /// What a handler is given.
 type Service = State<CorpusService>;
@@ -227,7 +227,7 @@ pub(crate) fn router(parts: &[Part], service: CorpusService) -> Router {
 
 fn mediawiki_routes() -> Router<CorpusService> {
     Router::new()
-        .route("/w/api.php", get(api).post(posted_api))
+        .route("/w/api.php", get(api).post(api))
         .route("/w/index.php", get(mediawiki::index))
         .route("/wiki/{*title}", get(mediawiki::article))
         .route("/api/rest_v1/page/summary/{*title}", get(mediawiki::summary))
@@ -244,17 +244,14 @@ fn retriever_routes() -> Router<CorpusService> {
         .route("/api/search", get(top_k).post(retriever::top_k_of_body))
 }
 
-async fn api(service: Service, base: Extension<Base>, RawQuery(query): RawQuery) -> Answer {
-    mediawiki::api(&service, &base.0.0, query.as_deref(), &[]).await
-}
-
-async fn posted_api(
+async fn api(
     service: Service,
     base: Extension<Base>,
     RawQuery(query): RawQuery,
+    method: Method,
     body: Body,
 ) -> Result<Answer, Answer> {
-    let form = reply::body(body).await?;
+    let form = if method == Method::POST { reply::body(body).await? } else { Vec::new() };
     Ok(mediawiki::api(&service, &base.0.0, query.as_deref(), &form).await)
 }
 

@@ -6,7 +6,7 @@
 use super::{ApiError, Call, Params, address_of, number_of, page_id, path_of};
 use crate::wikipedia::corpus::Page;
 use crate::wikipedia::handlers::CorpusService;
-use crate::wikipedia::{Corpus, CorpusError, NO_RESULTS};
+use crate::wikipedia::{Corpus, CorpusError, NO_RESULTS, query};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub(super) struct TitleLookup {
 
 /// Looks a title up as `MediaWiki` does: underscores are spaces, and the first letter is a capital; redirects are followed.
 pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, CorpusError> {
-    let (spaced, capital) = (spaced(asked), spelled(asked));
+    let (spaced, capital) = (query::spaced(asked), spelled(asked));
     // A corpus may have titles that the site would write in another way.
     for name in [asked, &spaced, &capital] {
         if let Some(number) = corpus.exact(name)? {
@@ -50,15 +50,9 @@ pub(super) fn title_lookup(corpus: &Corpus, asked: &str) -> Result<TitleLookup, 
     Ok(TitleLookup { normal: capital, number: None })
 }
 
-fn spaced(asked: &str) -> String {
-    asked.split(['_', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
 /// A title as the site writes it.
 pub(super) fn spelled(asked: &str) -> String {
-    let spaced = spaced(asked);
-    let mut letters = spaced.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+    query::capitalised(&query::spaced(asked))
 }
 
 /// The pages of `titles`, `pageids` and a generator, with what `prop` asks for.
@@ -255,9 +249,9 @@ pub(super) fn extract_of(page: &Page, is_lead: bool, params: &Params) -> String 
     let length = |name| params.get(name).and_then(|value| value.trim().parse::<usize>().ok()).filter(|&n| n > 0);
     let (characters, sentences) = (length("exchars"), length("exsentences"));
     if characters.is_none() && sentences.is_none() {
-        return if params.is_on("explaintext") { joined_text(blocks) } else { paragraphs(blocks) };
+        return if params.is_on("explaintext") { blocks.join("\n") } else { paragraphs(blocks) };
     }
-    let whole = joined_text(blocks);
+    let whole = blocks.join("\n");
     let cut = match (characters, sentences) {
         (Some(count), _) => match whole.char_indices().nth(count) {
             Some((end, _)) => format!("{}…", whole[..end].trim_end()),
@@ -271,10 +265,6 @@ pub(super) fn extract_of(page: &Page, is_lead: bool, params: &Params) -> String 
 /// What stands before the first heading: corpora have none, so all of a lead, or the first paragraph of a page.
 pub(super) fn introduction(page: &Page, is_lead: bool) -> &[String] {
     if is_lead { &page.blocks } else { &page.blocks[..page.blocks.len().min(1)] }
-}
-
-pub(super) fn joined_text(blocks: &[String]) -> String {
-    blocks.join("\n")
 }
 
 /// Up to so many characters from the beginning of a page's first paragraph.

@@ -1,8 +1,7 @@
 //! Lists and searches of the Action API, the search page and articles as a browser gets them, and two corners of the REST API.
 
 use super::pages::{
-    article_page, escaped, first_characters, introduction, joined_text, paragraphs, results_page, spelled, text_size,
-    title_lookup,
+    article_page, escaped, first_characters, introduction, paragraphs, results_page, spelled, text_size, title_lookup,
 };
 use super::site::prefix;
 use super::{ApiError, Call, LISTS, MAX_PAGES, Params, address_of, page_id, path_of};
@@ -309,7 +308,7 @@ pub(crate) async fn summary(State(service): Service, base: Extension<Base>, uri:
         "titles": { "canonical": page.title.replace(' ', "_"), "normalized": page.title, "display": display },
         "pageid": page_id(number), "lang": service.language(), "dir": "ltr",
         "content_urls": { "desktop": { "page": address }, "mobile": { "page": address } },
-        "extract": joined_text(introduction), "extract_html": paragraphs(introduction),
+        "extract": introduction.join("\n"), "extract_html": paragraphs(introduction),
     });
     if let Some(revid) = page.revid {
         summary["revision"] = Value::from(revid.to_string());
