@@ -20,7 +20,7 @@ pub const UNKNOWN: &str = "unknown";
 pub const PROGRAM: &str = "agent";
 
 /// `manifest.json` of a run's folder. Holds no secret.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Manifest {
     /// Format version, [`MANIFEST_VERSION`]; always the first field.
     pub v: u32,

@@ -20,7 +20,7 @@ pub const CONFIDENCE: &str = "confidence";
 /// One episode: one question under one variant, once. One line of `trajectories.jsonl`.
 ///
 /// Its texts are `S`, which is `TextLength` for readers that check a record but need none of them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Trajectory<S = String> {
     /// Format version, `TRAJECTORY_VERSION`; always the first field.
     pub v: u32,
@@ -248,7 +248,7 @@ impl SentBody {
 
 named! {
     /// How an episode ended. Never mixed with correctness.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Outcome {
         /// The agent gave an answer.
@@ -264,6 +264,7 @@ named! {
         /// The run's budget was spent before it ended: there is no measurement, and a resumed run does it again.
         Budget = "budget",
         /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
+        #[default]
         NotMeasured = "not_measured",
     }
 }

@@ -243,23 +243,11 @@ pub(super) fn new_manifest(
     Manifest {
         v: MANIFEST_VERSION,
         variants,
-        retired: Vec::new(),
-        stop_when: None,
-        stop_looked: 0,
         repeats,
-        experiment: None,
         dataset,
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-        git_revision: None,
         command_line,
-        started_at: String::new(),
-        ended_at: None,
-        logs: Vec::new(),
-        defaults: BTreeMap::new(),
-        files: BTreeMap::new(),
-        active_ms: 0,
-        limit_history: Vec::new(),
-        paid: BTreeMap::new(),
+        ..Manifest::default()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{self, Session, SessionError};
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,22 +36,14 @@ impl Episode {
             repeat: self.repeat,
             question: self.question.question.clone(),
             answers: self.question.answers.clone(),
-            steps: Vec::new(),
             steps_recorded: true,
-            answer: None,
             outcome: Outcome::NotMeasured,
             detail: Some(detail.into()),
-            failure: None,
-            usage: Usage::default(),
-            cost_usd: None,
-            started_at: jiff::Timestamp::now().to_string(),
-            wall_ms: 0,
+            started_at: Timestamp::now().to_string(),
             compat: self.variant.compat,
-            scores: BTreeMap::new(),
-            repairs: Vec::new(),
-            votes: Vec::new(),
             branch: self.fork.as_ref().map(|fork| fork.branch.clone()),
             key: self.key.clone(),
+            ..Trajectory::default()
         }
     }
 }

@@ -231,15 +231,10 @@ fn episode(row: AnswerRow, question: &Question, variant: &str) -> Trajectory {
         answer: answer.filter(|_| error.is_none()),
         outcome,
         detail,
-        failure: None,
         usage: usage.unwrap_or_default(),
         cost_usd,
-        started_at: String::new(),
         wall_ms: wall_ms.unwrap_or_default(),
-        compat: None,
         scores,
-        repairs: Vec::new(),
-        votes: Vec::new(),
-        branch: None,
+        ..Trajectory::default()
     }
 }

@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -350,27 +350,18 @@ impl Sample {
         Ok(Trajectory {
             v: TRAJECTORY_VERSION,
             id,
-            index: 0,
             variant: variant.to_owned(),
             repeat: self.epoch - 1,
             question,
             answers: self.golds()?,
-            steps: Vec::new(),
-            steps_recorded: false,
             answer,
             outcome,
             detail,
-            failure: None,
             usage,
             cost_usd,
             started_at: self.started_at.as_str().and_then(instant).unwrap_or_default(),
             wall_ms: milliseconds(self.total_time.as_f64().unwrap_or_default()),
-            compat: None,
-            scores: BTreeMap::new(),
-            repairs: Vec::new(),
-            votes: Vec::new(),
-            branch: None,
-            key: String::new(),
+            ..Trajectory::default()
         })
     }
 

@@ -4,10 +4,9 @@
 use crate::base::python::printed_to_json;
 use crate::base::text::excerpt;
 use crate::base::trajectory::TRAJECTORY_VERSION;
-use crate::base::{Compat, Method, Outcome, Repair, Step, Tool, Trajectory, Usage, sha256_hex};
+use crate::base::{Compat, Method, Outcome, Repair, Step, Tool, Trajectory, sha256_hex};
 use crate::prompting::protocol::react_paper::MAX_STEPS;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 pub(super) const VARIANT: &str = "react-notebook";
 
@@ -185,10 +184,7 @@ fn episode(claim: bool, question: &str, mut steps: Vec<Step>, closed: bool, info
     };
     let trajectory = Trajectory {
         v: TRAJECTORY_VERSION,
-        id: String::new(),
-        index: 0,
         variant: VARIANT.to_owned(),
-        repeat: 0,
         question: question.to_owned(),
         answers: info.gold.into_iter().collect(),
         steps,
@@ -196,17 +192,8 @@ fn episode(claim: bool, question: &str, mut steps: Vec<Step>, closed: bool, info
         answer,
         outcome,
         detail,
-        failure: None,
-        usage: Usage::default(),
-        cost_usd: None,
-        started_at: String::new(),
-        wall_ms: 0,
         compat: Some(Compat::Paper),
-        scores: BTreeMap::new(),
-        repairs: Vec::new(),
-        votes: Vec::new(),
-        branch: None,
-        key: String::new(),
+        ..Trajectory::default()
     };
     RecordedEpisode { trajectory, claim, question_idx: info.question_idx, em: info.em, method: None, model: None }
 }
