@@ -77,7 +77,7 @@ pub(crate) fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str
         decoding: Decoding::default(),
         history: Vec::new(),
     });
-    let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
+    let metric = if imported.claims.claim.is_some() { Metric::Paper } else { Metric::Hotpot };
     let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
     let mut outcome = outcome(&imported.trajectory, &question_of(&imported.trajectory), &approach, metric);
     let found = claim_differences(&imported.claims, &outcome, &imported.trajectory, prefix, label);
@@ -102,7 +102,7 @@ fn claim_differences(
     };
     compare("n_calls", claims.n_calls.to_string(), replayed.calls.to_string());
     compare("n_badcalls", claims.n_badcalls.to_string(), replayed.bad_calls.to_string());
-    compare("steps", claims.steps.to_string(), replayed.steps.to_string());
+    compare("steps", claims.info.steps.to_string(), replayed.steps.to_string());
     compare("answer", claims.answer.clone(), replayed.answer.clone().unwrap_or_default());
     let score = outcome.score.unwrap_or(AnswerScore::ZERO);
     compare("em", claims.em.to_string(), score.em.to_string());

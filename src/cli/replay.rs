@@ -110,7 +110,11 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let source = prompting::load(spec, instruction, &shipped::file)?;
     let prefix = prompting::render(&source, &ProtocolTexts::default(), &RenderSettings::default())?.frame.prefix;
     let outcome = |imported: &Imported| {
-        let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim { "Claim" } else { "Question" });
+        let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim.is_some() {
+            "Claim"
+        } else {
+            "Question"
+        });
         imported_outcome(imported, &prefix, label)
     };
     Ok(imported(&args.file)?.iter().map(outcome).collect())

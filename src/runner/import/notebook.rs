@@ -8,8 +8,8 @@ use crate::base::manifest::UNKNOWN;
 use crate::base::text::{printable, visible_line};
 use crate::base::trajectory::TRAJECTORY_VERSION;
 use crate::base::{
-    AnswerKind, Call, Compat, DatasetRecord, Manifest, Method, Outcome, Question, Repair, Step, Trajectory, Usage,
-    Variant, json_error, sha256_hex,
+    AnswerKind, Call, Compat, DatasetRecord, Manifest, Method, Outcome, Question, Repair, Step, Trajectory, Variant,
+    json_error, sha256_hex,
 };
 use crate::prompting::protocol::react_paper::MAX_STEPS;
 use crate::runner::error::RunError;
@@ -21,52 +21,41 @@ use crate::scoring::{Metric, score_answers};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Imported {
     /// The episode; its id is the position in the recorded run.
     pub trajectory: Trajectory,
     pub claims: Claims,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+/// A line, whose steps and calls are taken for the trajectory.
+#[derive(Debug, Deserialize)]
 pub struct Claims {
-    pub n_calls: usize,
-    /// Second calls because of a missing action.
-    pub n_badcalls: usize,
-    /// Steps of the environment, the closing finish included.
-    pub steps: usize,
+    pub model: Option<String>,
+    order: usize,
+    question: Option<String>,
+    /// The claim to be judged, where it is no question.
+    pub claim: Option<String>,
+    gold: String,
+    steps: Vec<LineStep>,
+    calls: Vec<LineCall>,
+    #[serde(rename = "final_answer")]
     pub answer: String,
     /// Exact match: 0 or 1.
     pub em: f64,
     /// F1, 0 to 1, if recorded.
     pub f1: Option<f64>,
-    pub model: Option<String>,
-    pub claim: bool,
+    pub info: Info,
+    pub n_calls: usize,
+    /// Second calls because of a missing action.
+    pub n_badcalls: usize,
     /// SHA-256 of the prompt after the last step, if recorded.
     pub final_prompt_sha256: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Line {
-    model: Option<String>,
-    order: usize,
-    question: Option<String>,
-    claim: Option<String>,
-    gold: String,
-    steps: Vec<LineStep>,
-    calls: Vec<LineCall>,
-    final_answer: String,
-    em: f64,
-    f1: Option<f64>,
-    info: Info,
-    n_calls: usize,
-    n_badcalls: usize,
-    final_prompt_sha256: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -87,35 +76,24 @@ struct LineCall {
 }
 
 #[derive(Debug, Deserialize)]
-struct Info {
-    steps: usize,
+pub struct Info {
+    /// Steps of the environment, the closing finish included.
+    pub steps: usize,
 }
 
 pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
-    let line: Line = serde_json::from_str(line)?;
-    let claim = line.claim.is_some();
-    let Some(question) = line.claim.clone().or_else(|| line.question.clone()) else {
+    let mut claims: Claims = serde_json::from_str(line)?;
+    let Some(question) = claims.claim.as_ref().or(claims.question.as_ref()).cloned() else {
         return Err(serde::de::Error::missing_field("question"));
     };
-    let claims = Claims {
-        model: line.model.clone(),
-        claim,
-        n_calls: line.n_calls,
-        n_badcalls: line.n_badcalls,
-        steps: line.info.steps,
-        answer: line.final_answer.clone(),
-        em: line.em,
-        f1: line.f1,
-        final_prompt_sha256: line.final_prompt_sha256.clone(),
-    };
-    Ok(Imported { trajectory: trajectory(question, line), claims })
+    Ok(Imported { trajectory: trajectory(question, &mut claims), claims })
 }
 
-fn trajectory(question: String, line: Line) -> Trajectory {
+fn trajectory(question: String, line: &mut Claims) -> Trajectory {
+    let recorded = std::mem::take(&mut line.steps);
     // The notebook counts one step more than it lists if it closed the episode itself.
-    let closed = line.info.steps > line.steps.len();
-    let repairs = line
-        .steps
+    let closed = line.info.steps > recorded.len();
+    let repairs = recorded
         .iter()
         .filter(|step| step.bad_call)
         .map(|step| Repair { step: step.n, kind: Repair::MISSING_ACTION.to_owned() })
@@ -125,25 +103,15 @@ fn trajectory(question: String, line: Line) -> Trajectory {
         id: line.order.to_string(),
         index: line.order,
         variant: VARIANT.to_owned(),
-        repeat: 0,
         question,
-        answers: vec![line.gold],
-        steps: steps(line.steps, line.calls, closed),
+        answers: vec![line.gold.clone()],
+        steps: steps(recorded, std::mem::take(&mut line.calls), closed),
         steps_recorded: true,
-        answer: (!closed).then_some(line.final_answer),
+        answer: (!closed).then(|| line.answer.clone()),
         outcome: if closed { Outcome::StepLimit } else { Outcome::Finished },
-        detail: None,
-        failure: None,
-        usage: Usage::default(),
-        cost_usd: None,
-        started_at: String::new(),
-        wall_ms: 0,
         compat: Some(Compat::Paper),
-        scores: BTreeMap::new(),
         repairs,
-        votes: Vec::new(),
-        branch: None,
-        key: String::new(),
+        ..Trajectory::default()
     }
 }
 
@@ -380,7 +348,7 @@ impl Found {
         let Imported { trajectory, claims } = import(text).map_err(not_recorded)?;
         let Claims { claim, em, model, .. } = claims;
         let (question_idx, method) = (Some(trajectory.index), Some(Method::React));
-        let episode = RecordedEpisode { trajectory, claim, question_idx, em: Some(em), method, model };
+        let episode = RecordedEpisode { trajectory, claim: claim.is_some(), question_idx, em: Some(em), method, model };
         self.add(path, episode, number, sha256_hex([line]))
     }
 
