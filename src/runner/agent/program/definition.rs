@@ -1,15 +1,22 @@
-//! What is known of a program before an episode.
+//! What is known of a program before an episode, and how one that is a server is asked.
 
 use super::host::Host;
+use super::request::MAX_ANSWER;
 use crate::base::Tool;
 use crate::models::{Api, Model, ModelError, Price};
-use crate::net::{Client, NetError};
+use crate::net::limit::{Limiter, Settings};
+use crate::net::{Answer, Balance, Client, ClientSettings, Keep, NetError, RetrySettings};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
+
+/// The clock of the episode ends a request that takes too long.
+const LONGEST: Duration = Duration::from_hours(24);
 
 /// Where the program is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +40,8 @@ pub struct ProgramModel {
 /// Finds the model behind an API by the name that a program uses. The error is the person's to mend, not the program's.
 pub type FindModel = Arc<dyn Fn(Api, &str) -> Result<Arc<ProgramModel>, ModelError> + Send + Sync>;
 
+pub(super) type PostedQuestion = BoxFuture<'static, Result<Result<String, String>, NetError>>;
+
 /// What all episodes of a program have in common.
 pub struct Program {
     pub start: Start,
@@ -46,7 +55,6 @@ pub struct Program {
     /// Passages that a call shows unless it says how many.
     pub passages: usize,
     host: OnceCell<Host>,
-    /// What posts questions to a server.
     client: OnceCell<Arc<Client>>,
 }
 
@@ -57,7 +65,6 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    /// A program that has not been started.
     pub fn new(
         start: Start,
         timeout: Duration,
@@ -69,13 +76,41 @@ impl Program {
         Self { start, timeout, find_model, model, tools, passages, host: OnceCell::new(), client: OnceCell::new() }
     }
 
-    /// The client by which a server is asked, which all episodes share.
-    pub(super) async fn client(&self) -> Result<&Arc<Client>, NetError> {
-        self.client.get_or_try_init(async || super::server::client().map(Arc::new)).await
+    /// Posts a question to a server, by a client that all episodes share. The answer is what the server said, or why it
+    /// said nothing; the error says that it could not be asked.
+    pub(super) async fn post(&self, url: &str, line: String) -> Result<PostedQuestion, NetError> {
+        let client = Arc::clone(self.client.get_or_try_init(async || client().map(Arc::new)).await?);
+        let urls = vec![url.to_owned()];
+        let posted = async move {
+            let sent = client.post_json(&urls, &Balance::new(1), &[], &[], line.into_bytes(), &mut Keep).await;
+            let Answer { status, body, .. } = match sent {
+                Ok(answer) => answer,
+                Err(error @ NetError::Connect { .. }) => return Err(error),
+                // It was asked, and what came of that is its doing.
+                Err(error) => return Ok(Err(format!("its server did not answer: {error}"))),
+            };
+            let text = String::from_utf8_lossy(&body).into_owned();
+            Ok(match status {
+                200..=299 => Ok(text),
+                status => Err(format!("its server answered with status {status}: {}", text.trim())),
+            })
+        };
+        Ok(posted.boxed())
     }
 
     /// The server that all its episodes ask, which begins to listen with the first of them.
     pub(super) async fn host(&self) -> std::io::Result<&Host> {
         self.host.get_or_try_init(|| Host::listen(self.model.clone())).await
     }
+}
+
+fn client() -> Result<Client, NetError> {
+    const AT_ONCE: usize = 65_535;
+    Client::new(ClientSettings {
+        timeout: LONGEST,
+        max_body: MAX_ANSWER,
+        retry: RetrySettings { attempts: 1, ..RetrySettings::default() },
+        limiter: Arc::new(Limiter::new(&Settings::fixed(AT_ONCE))),
+        ..ClientSettings::default()
+    })
 }

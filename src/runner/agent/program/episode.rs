@@ -2,11 +2,10 @@
 
 use super::addresses::Addresses;
 use super::clock::Clock;
-use super::definition::{Program, ProgramModel, Start};
+use super::definition::{PostedQuestion, Program, ProgramModel, Start};
 use super::host::Registration;
 use super::process::Process;
-use super::request::{AgentAnswer, AgentRequest, ModelReply, ModelRequest, ToolUse};
-use super::server::PostedQuestion;
+use super::request::{AgentAnswer, AgentRequest, ModelReply, ModelRequest, ToolReply, ToolUse};
 use crate::base::text::visible_line;
 use crate::base::{
     Call, Cause, Event, Failure, Forwarded, Outcome, Prompt, Reply, Request, SentBody, Service, Tool, ToolCall,
@@ -37,7 +36,6 @@ const MAX_CALLS: usize = 10_000;
 /// Characters of standard error and of a refusal that a record has.
 const MAX_DETAIL: usize = 600;
 
-/// The result of an episode.
 pub(in crate::runner::agent) struct ProgramResult {
     pub(in crate::runner::agent) stop: Result<Stop, EpisodeError>,
     pub(in crate::runner::agent) confidence: Option<f64>,
@@ -45,16 +43,14 @@ pub(in crate::runner::agent) struct ProgramResult {
     pub(in crate::runner::agent) cost_usd: Option<f64>,
 }
 
-/// A program that is under way.
 enum RunningAgent {
     Process(Box<Process>),
     Server(PostedQuestion),
 }
 
-/// How it ended.
 enum End {
-    /// By itself, with this status, after printing this last line.
-    Exited(ExitStatus, Result<Option<String>, String>),
+    /// By itself, with this status.
+    Exited(ExitStatus),
     /// The answer of a server, or what it said instead.
     Answered(Result<String, String>),
     /// It was ended, for this reason.
@@ -63,32 +59,14 @@ enum End {
 
 impl RunningAgent {
     /// Waits for its end. The error says that it could not be asked.
-    async fn ended(&mut self) -> Result<Result<Option<ExitStatus>, String>, EpisodeError> {
+    async fn ended(&mut self) -> Result<End, EpisodeError> {
         match self {
-            Self::Process(process) => Ok(process.exited().await.map(Some)),
-            Self::Server(posted) => posted.answered().await.map(|()| Ok(None)).map_err(connection_error),
-        }
-    }
-
-    async fn end(&mut self, ended: Result<Option<ExitStatus>, String>) -> End {
-        match (self, ended) {
-            (Self::Process(process), Ok(Some(status))) => End::Exited(status, process.answer().await),
-            (Self::Server(posted), Ok(_)) => End::Answered(posted.take()),
-            (_, Ok(None)) => End::Stopped("it has ended".to_owned()),
-            (_, Err(why)) => End::Stopped(why),
-        }
-    }
-
-    /// The end of standard error, so far.
-    fn errors(&self) -> String {
-        match self {
-            Self::Process(process) => process.errors(),
-            Self::Server(_) => String::new(),
+            Self::Process(process) => Ok(process.exited().await.map_or_else(End::Stopped, End::Exited)),
+            Self::Server(posted) => posted.await.map(End::Answered).map_err(connection_error),
         }
     }
 }
 
-/// A call of a model that has ended.
 struct CallEnded {
     asked: ModelRequest,
     body: Map<String, Value>,
@@ -96,12 +74,6 @@ struct CallEnded {
     reply: oneshot::Sender<ModelReply>,
     result: Result<Call, ModelError>,
     model: Arc<ProgramModel>,
-}
-
-/// Who waits for the use of a tool.
-enum ToolReply {
-    Tool(oneshot::Sender<Result<ToolAnswer, ToolError>>),
-    Documents(oneshot::Sender<Result<Vec<Document>, ToolError>>),
 }
 
 /// The use of a tool that has ended, with the session that it used.
@@ -206,7 +178,7 @@ fn connection_error(error: impl std::fmt::Display) -> EpisodeError {
 impl Run<'_> {
     async fn answer_question(&mut self) -> Result<Stop, EpisodeError> {
         let host = self.program.host().await.map_err(start_error)?;
-        let registration = host.register(&self.program.tools).map_err(start_error)?;
+        let mut registration = host.register(&self.program.tools).map_err(start_error)?;
         let (server, key) = (host.address().to_owned(), registration.key.clone());
         let addresses = Addresses { server, key, model: self.program.model.clone() };
         let question = &self.episode.question;
@@ -218,33 +190,31 @@ impl Run<'_> {
             }
             Start::Server(url) => {
                 let line = addresses.line(question, true).to_string();
-                RunningAgent::Server(PostedQuestion::new(
-                    self.program.client().await.map_err(connection_error)?,
-                    url,
-                    line,
-                ))
+                RunningAgent::Server(self.program.post(url, line).await.map_err(connection_error)?)
             }
         };
-        let end = self.until_it_ends(&mut running, registration).await;
-        let errors = running.errors();
-        drop(running);
-        self.finish_calls().await;
-        Ok(self.stop(end?, &errors, &addresses.key))
-    }
-
-    /// Waits for calls that are under way: they are paid for, even where the program has ended.
-    async fn finish_calls(&mut self) {
+        let end = self.until_it_ends(&mut running, &mut registration).await;
+        let (mut printed, mut errors) = (Ok(None), String::new());
+        if let RunningAgent::Process(process) = &mut running {
+            if matches!(end, Ok(End::Exited(_))) {
+                printed = process.answer().await;
+            }
+            errors = process.errors();
+        }
+        drop((registration, running));
+        // Calls that are under way are paid for, even where the program has ended.
         while let Some(ended) = self.calls.next().await {
             // How the episode ended is known already.
             let _ = self.call_ended(ended);
         }
+        Ok(self.stop(end?, printed, &errors, &addresses.key))
     }
 
     /// Answers what is asked until the program has ended, or has to be.
     async fn until_it_ends(
         &mut self,
         running: &mut RunningAgent,
-        mut registration: Registration,
+        registration: &mut Registration,
     ) -> Result<End, EpisodeError> {
         let mut clock = Clock::new(self.program.timeout);
         loop {
@@ -254,10 +224,7 @@ impl Run<'_> {
                 Some(ended) = self.calls.next(), if !self.calls.is_empty() => self.call_ended(ended)?,
                 ended = tool_end(&mut self.tool) => self.tool_ended(ended)?,
                 Some(request) = registration.requests.recv() => self.handle(request, &mut clock)?,
-                ended = running.ended() => {
-                    let ended = ended?;
-                    return Ok(running.end(ended).await);
-                }
+                ended = running.ended() => return ended,
                 () = clock.over() => {
                     if self.answer.is_some() {
                         let why = format!("did not end within {} s", AFTER_ANSWER.as_secs());
@@ -280,10 +247,9 @@ impl Run<'_> {
         }
         match request {
             AgentRequest::Model { asked, reply } => self.call(asked, reply)?,
-            AgentRequest::Tool { used, reply } => self.use_tool(used, ToolReply::Tool(reply)),
-            AgentRequest::Retrieve { query, count, reply } => {
-                let used = ToolUse { tool: Tool::Passages, input: query, count: Some(count) };
-                self.use_tool(used, ToolReply::Documents(reply));
+            AgentRequest::Tool { used, reply } => {
+                self.waiting.push_back((used, reply));
+                self.next_use();
             }
             AgentRequest::Submit { given, reply } => {
                 let answered = if self.answer.is_some() {
@@ -393,11 +359,6 @@ impl Run<'_> {
 
     // Tools.
 
-    fn use_tool(&mut self, used: ToolUse, reply: ToolReply) {
-        self.waiting.push_back((used, reply));
-        self.next_use();
-    }
-
     /// Begins the next use of a tool, where none is under way: one after the other changes the open page.
     fn next_use(&mut self) {
         let Some(mut session) = self.session.take() else { return };
@@ -457,13 +418,13 @@ impl Run<'_> {
 
     // The end.
 
-    fn stop(&mut self, end: End, errors: &str, key: &str) -> Stop {
+    fn stop(&mut self, end: End, printed: Result<Option<String>, String>, errors: &str, key: &str) -> Stop {
         let (printed, failed) = match end {
-            End::Exited(status, answer) if status.success() => match answer {
-                Ok(answer) => (answer, None),
+            End::Exited(status) if status.success() => match printed {
+                Ok(printed) => (printed, None),
                 Err(why) => (None, Some(why)),
             },
-            End::Exited(status, _) => (None, Some(format!("it ended with {status}"))),
+            End::Exited(status) => (None, Some(format!("it ended with {status}"))),
             End::Answered(Ok(body)) => (Some(body), None),
             End::Answered(Err(why)) | End::Stopped(why) => (None, Some(why.replace(key, "KEY"))),
         };

@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::io;
@@ -123,10 +123,10 @@ type Shared = State<Arc<Registry>>;
 fn router(registry: &Arc<Registry>) -> Router {
     let router = Router::new()
         .route("/openai/v1/models", get(models))
-        .route("/openai/v1/chat/completions", post(chat))
-        .route("/openai/v1/completions", post(completions))
-        .route("/openai/v1/responses", post(responses))
-        .route("/anthropic/v1/messages", post(messages))
+        .route("/openai/v1/chat/completions", asked(Api::Chat))
+        .route("/openai/v1/completions", asked(Api::Completions))
+        .route("/openai/v1/responses", asked(Api::Responses))
+        .route("/anthropic/v1/messages", asked(Api::Messages))
         .route("/gemini/{version}/models/{call}", post(generate_content))
         .route("/episode/{key}/tool", get(function_list))
         .route("/episode/{key}/tool/{name}", post(tool))
@@ -161,20 +161,11 @@ fn unknown_key(api: Api) -> Response {
     ModelReply::refused(api, 401, message).into()
 }
 
-async fn chat(host: Shared, headers: HeaderMap, body: Body) -> Response {
-    model(host, Api::Chat, &headers, None, body).await
-}
-
-async fn completions(host: Shared, headers: HeaderMap, body: Body) -> Response {
-    model(host, Api::Completions, &headers, None, body).await
-}
-
-async fn responses(host: Shared, headers: HeaderMap, body: Body) -> Response {
-    model(host, Api::Responses, &headers, None, body).await
-}
-
-async fn messages(host: Shared, headers: HeaderMap, body: Body) -> Response {
-    model(host, Api::Messages, &headers, None, body).await
+/// A model whose API says everything in the body.
+fn asked(api: Api) -> MethodRouter<Arc<Registry>> {
+    post(
+        move |host: Shared, headers: HeaderMap, body: Body| async move { model(host, api, &headers, None, body).await },
+    )
 }
 
 /// Gemini's model and whether it streams are in the path.
@@ -186,20 +177,15 @@ async fn generate_content(
     body: Body,
 ) -> Response {
     let refused = |message: &str| Response::from(ModelReply::refused(Api::GenerateContent, 400, message));
-    match call.split_once(':') {
-        Some((name, "generateContent")) => {
-            let path = InPath { name: name.to_owned(), stream: false, query };
-            model(host, Api::GenerateContent, &headers, Some(path), body).await
-        }
-        Some((name, "streamGenerateContent")) => {
-            if !query.as_ref().is_some_and(|query| query.contains("alt=sse")) {
-                return refused("a stream needs ?alt=sse");
-            }
-            let path = InPath { name: name.to_owned(), stream: true, query };
-            model(host, Api::GenerateContent, &headers, Some(path), body).await
-        }
-        _ => refused("only generateContent and streamGenerateContent are answered"),
+    let (name, stream) = match call.split_once(':') {
+        Some((name, "generateContent")) => (name.to_owned(), false),
+        Some((name, "streamGenerateContent")) => (name.to_owned(), true),
+        _ => return refused("only generateContent and streamGenerateContent are answered"),
+    };
+    if stream && !query.as_ref().is_some_and(|query| query.contains("alt=sse")) {
+        return refused("a stream needs ?alt=sse");
     }
+    model(host, Api::GenerateContent, &headers, Some(InPath { name, stream, query }), body).await
 }
 
 /// What Gemini's clients say in the address instead of the body.

@@ -10,8 +10,7 @@ use tokio::sync::oneshot;
 /// A request of a program.
 pub(super) enum AgentRequest {
     Model { asked: ModelRequest, reply: oneshot::Sender<ModelReply> },
-    Tool { used: ToolUse, reply: oneshot::Sender<Result<ToolAnswer, ToolError>> },
-    Retrieve { query: String, count: usize, reply: oneshot::Sender<Result<Vec<Document>, ToolError>> },
+    Tool { used: ToolUse, reply: ToolReply },
     Submit { given: AgentAnswer, reply: oneshot::Sender<Result<ToolAnswer, ToolError>> },
 }
 
@@ -78,8 +77,12 @@ impl AgentAnswer {
     }
 }
 
-/// The use of a tool that an episode is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Who waits for the use of a tool.
+pub(super) enum ToolReply {
+    Tool(oneshot::Sender<Result<ToolAnswer, ToolError>>),
+    Documents(oneshot::Sender<Result<Vec<Document>, ToolError>>),
+}
+
 pub(super) struct ToolUse {
     pub(super) tool: Tool,
     pub(super) input: String,

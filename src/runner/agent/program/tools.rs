@@ -1,6 +1,6 @@
 //! The tools of one episode, for MCP and plain HTTP: what is asked goes to the episode, which answers and records it.
 
-use super::request::{AgentAnswer, AgentRequest, EPISODE_ENDED, MAX_ANSWER, ToolUse};
+use super::request::{AgentAnswer, AgentRequest, EPISODE_ENDED, MAX_ANSWER, ToolReply, ToolUse};
 use crate::base::Tool;
 use crate::wikipedia::handlers::retriever::{Document, MAX_TOP_K, Retriever};
 use crate::wikipedia::handlers::tools::{
@@ -59,7 +59,8 @@ impl EpisodeTools {
         if count.is_some_and(|count| !(1..=MAX_TOP_K).contains(&count)) {
             return Err(ToolError(format!("`k` is a number from 1 to {MAX_TOP_K}")));
         }
-        self.ask(|reply| AgentRequest::Tool { used: ToolUse { tool, input, count }, reply }).await?
+        let used = ToolUse { tool, input, count };
+        self.ask(|reply| AgentRequest::Tool { used, reply: ToolReply::Tool(reply) }).await?
     }
 
     async fn submit(&self, Submission { answer, confidence }: Submission) -> Result<ToolAnswer, ToolError> {
@@ -114,7 +115,8 @@ impl Retriever for EpisodeTools {
     async fn best(&self, queries: Vec<String>, most: usize) -> Result<Option<Vec<Vec<Document>>>, Answer> {
         let mut found = Vec::new();
         for query in queries {
-            let asked = self.ask(|reply| AgentRequest::Retrieve { query, count: most, reply }).await;
+            let used = ToolUse { tool: Tool::Passages, input: query, count: Some(most) };
+            let asked = self.ask(|reply| AgentRequest::Tool { used, reply: ToolReply::Documents(reply) }).await;
             let documents = asked.and_then(|answer| answer).map_err(|ToolError(words)| Answer::text(422, &words))?;
             found.push(documents);
         }
