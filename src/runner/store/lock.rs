@@ -75,14 +75,8 @@ impl Lock {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let path = file.with_file_name(format!("{NAME}.{stem}"));
         let mut lock = Self { shard: None, file: open(&path)?, path, _common: None, before: None, touching: None };
-        match lock.file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Asking { path: file.to_owned(), holder: holder(&lock.file) });
-            }
-            Err(TryLockError::Error(source)) if !has_no_locks(&source) => {
-                return Err(StoreError::Io { action: "lock", path: lock.path.clone(), source });
-            }
-            _ => {}
+        if attempted(lock.file.try_lock(), &lock.path)? == Attempt::Held {
+            return Err(StoreError::Asking { path: file.to_owned(), holder: holder(&lock.file) });
         }
         let _ = write(&mut lock.file, &format!("process {}", std::process::id()));
         Ok(lock)
@@ -101,33 +95,23 @@ impl Lock {
     }
 
     fn of_shard(folder: &Path, shard: Shard, common_path: &Path, common: File) -> Result<Self, StoreError> {
-        match common.try_lock_shared() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::Locked { path: folder.to_owned(), holder: holder(&common) });
-            }
-            Err(TryLockError::Error(source)) if has_no_locks(&source) => {}
-            Err(TryLockError::Error(source)) => {
-                return Err(StoreError::Io { action: "lock", path: common_path.to_owned(), source });
-            }
+        if attempted(common.try_lock_shared(), common_path)? == Attempt::Held {
+            return Err(StoreError::Locked { path: folder.to_owned(), holder: holder(&common) });
         }
         let path = folder.join(format!("{NAME}.{}", shard.name()));
         let file = open(&path)?;
-        let is_locked = match try_lock(&file) {
-            Ok(()) => true,
-            Err(TryLockError::WouldBlock) => {
-                return Err(StoreError::ShardLocked { path: folder.to_owned(), shard, holder: holder(&file) });
-            }
-            Err(TryLockError::Error(source)) if has_no_locks(&source) => false,
-            Err(TryLockError::Error(source)) => return Err(StoreError::Io { action: "lock", path, source }),
-        };
+        let attempt = attempted(try_lock(&file), &path)?;
+        if attempt == Attempt::Held {
+            return Err(StoreError::ShardLocked { path: folder.to_owned(), shard, holder: holder(&file) });
+        }
         // Only now, so that of two that begin at once at least one sees the other.
         if let Some(other) = of_other_number(folder, shard)? {
             return Err(StoreError::OtherShards { path: folder.to_owned(), other });
         }
         let sign = Sign::read(&file, &path)?;
         // A process of this machine that still ran would have kept the lock.
-        let is_gone = sign.holder.is_empty() || is_locked && sign.holder.ends_with(&format!(" on {}", machine()));
+        let is_gone = sign.holder.is_empty()
+            || attempt == Attempt::Locked && sign.holder.ends_with(&format!(" on {}", machine()));
         let before = Some(sign).filter(|_| !is_gone);
         let mut lock = Self { shard: Some(shard), file, path, _common: Some(common), before, touching: None };
         if lock.before.is_none() {
@@ -156,13 +140,7 @@ impl Lock {
         // Before the second handle: while the first one holds the lock, the second could not read.
         let _ = self.file.unlock();
         self.file = open(&self.path)?;
-        match self.file.try_lock() {
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(source)) if !has_no_locks(&source) => {
-                Err(StoreError::Io { action: "lock", path: self.path.clone(), source })
-            }
-            _ => Ok(true),
-        }
+        Ok(attempted(self.file.try_lock(), &self.path)? != Attempt::Held)
     }
 
     /// Writes who has the shard, and touches the file from then on.
@@ -227,6 +205,23 @@ pub(super) fn is_held(folder: &Path) -> bool {
     };
     let mut shards = locks_of_shards(folder).unwrap_or_default().into_iter();
     is_locked(&folder.join(NAME)) || shards.any(|(_, path)| is_locked(&path) || is_touched(&path))
+}
+
+#[derive(PartialEq, Eq)]
+enum Attempt {
+    Locked,
+    Held,
+    /// The file system has none.
+    NoLocks,
+}
+
+fn attempted(attempt: Result<(), TryLockError>, path: &Path) -> Result<Attempt, StoreError> {
+    match attempt {
+        Ok(()) => Ok(Attempt::Locked),
+        Err(TryLockError::WouldBlock) => Ok(Attempt::Held),
+        Err(TryLockError::Error(source)) if has_no_locks(&source) => Ok(Attempt::NoLocks),
+        Err(TryLockError::Error(source)) => Err(StoreError::io("lock", path)(source)),
+    }
 }
 
 fn try_lock(file: &File) -> Result<(), TryLockError> {
