@@ -1,6 +1,6 @@
 //! An agent, and how it runs an episode by its method.
 
-use super::approach::{Answering, Approach, backed_off, is_majority, tally};
+use super::approach::{Answering, Approach, backed_off, is_majority, voted};
 use super::drive::{
     Copied, Episode, EpisodeContext, EpisodeError, EpisodeJournal, EpisodeObserver, Journal, Log, differs, drive,
 };
@@ -175,7 +175,7 @@ impl<'a> Running<'a> {
             in_sample(number, sample)
         });
         let ended = join_all(samples).await;
-        let (mut stops, mut repairs) = (Vec::with_capacity(ended.len()), Vec::new());
+        let mut stops = Vec::with_capacity(ended.len());
         for (number, (stop, log)) in (1..).zip(ended) {
             let begin = self.log.steps.len();
             self.log.absorb(log, number);
@@ -184,16 +184,9 @@ impl<'a> Running<'a> {
             }
             stops.push(stop);
         }
-        let stops = stops.into_iter().collect::<Result<Vec<_>, _>>()?;
-        self.votes = tally(stops.iter().map(|stop| stop.answer.as_deref()));
-        for stop in stops {
-            repairs.extend(stop.repairs);
-        }
-        let Some(vote) = self.votes.first() else {
-            let detail = Some(format!("none of {} samples gave an answer", voting.samples));
-            return Ok(Stop { outcome: Outcome::FormatFailure, answer: None, detail, repairs });
-        };
-        Ok(Stop { outcome: Outcome::Finished, answer: Some(vote.answer.clone()), detail: None, repairs })
+        let (stop, votes) = voted(stops.into_iter().collect::<Result<_, _>>()?);
+        self.votes = votes;
+        Ok(stop)
     }
 
     fn session(&self) -> Session {

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "serve")]
 use super::program::Program;
-use crate::base::{Branch, Method, Vote, Voting, sha256_hex};
+use crate::base::{Branch, Method, Outcome, Vote, Voting, sha256_hex};
 use crate::prompting::protocol::direct::Direct;
 use crate::prompting::protocol::{Dialogue, Frame, Layout, Protocol, Setup, Spacing, Stop};
 use crate::scoring::{is_unspaced, normalize, normalize_characters};
@@ -176,7 +176,7 @@ impl Approach {
 }
 
 /// Counts answers by their normal form, most first, ties by first seen. Samples without an answer do not count.
-pub fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote> {
+fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote> {
     let mut votes: Vec<Vote> = Vec::new();
     for answer in answers.into_iter().flatten() {
         let normalized = ballot(answer);
@@ -195,6 +195,18 @@ pub fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote
 fn ballot(answer: &str) -> String {
     let normal = if answer.contains(is_unspaced) { normalize_characters(answer) } else { normalize(answer) };
     if normal.is_empty() { answer.trim().to_lowercase() } else { normal }
+}
+
+/// The end of a vote by the ends of all its samples, and the votes.
+pub(super) fn voted(samples: Vec<Stop>) -> (Stop, Vec<Vote>) {
+    let votes = tally(samples.iter().map(|stop| stop.answer.as_deref()));
+    let answer = votes.first().map(|vote| vote.answer.clone());
+    let (outcome, detail) = match answer {
+        Some(_) => (Outcome::Finished, None),
+        None => (Outcome::FormatFailure, Some(format!("none of {} samples gave an answer", samples.len()))),
+    };
+    let repairs = samples.into_iter().flat_map(|stop| stop.repairs).collect();
+    (Stop { outcome, answer, detail, repairs }, votes)
 }
 
 /// Whether the first of `votes` has the share of all samples that `voting` requires.

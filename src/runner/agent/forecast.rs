@@ -62,10 +62,6 @@ impl Load {
         Self { calls: calls as u64, usage: Usage::estimated(prompt_bytes, completion_bytes) }
     }
 
-    fn times(self, count: u64) -> Self {
-        self.share(count, 1)
-    }
-
     #[must_use]
     pub fn share(self, count: u64, of: u64) -> Self {
         let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
@@ -169,7 +165,7 @@ impl Answering {
     fn votes(&self, voting: &Voting, question: &Question) -> Forecast {
         let Forecast { expected, most } = self.forecast(question);
         let samples = u64::from(voting.samples);
-        Forecast { expected: expected.times(samples), most: most.times(samples) }
+        Forecast { expected: expected.share(samples, 1), most: most.share(samples, 1) }
     }
 }
 

@@ -1,12 +1,9 @@
 //! Replay of a recorded episode: the dialogue runs again on the recorded completions and observations, and everything
 //! that it computes is compared with the record.
 
-use super::approach::{Answering, Approach, backed_off};
-use super::approach::{is_majority, tally};
+use super::approach::{Answering, Approach, backed_off, is_majority, voted};
 use super::drive::overflown;
-use crate::base::{
-    Call, Outcome, Question, RebuiltPrompt, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting,
-};
+use crate::base::{Call, Question, RebuiltPrompt, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use serde::Serialize;
 use std::collections::{HashMap, VecDeque};
@@ -133,12 +130,9 @@ impl Run<'_> {
     fn vote(&mut self, answering: &Answering, voting: &Voting) -> Option<Stop> {
         let dialogues = (0..voting.samples).map(|number| (number, answering.sample(number, voting).dialogue()));
         let stops = dialogues.map(|(number, dialogue)| self.part(dialogue, Some(number + 1)));
-        let stops = stops.collect::<Option<Vec<Stop>>>()?;
-        self.votes = tally(stops.iter().map(|stop| stop.answer.as_deref()));
-        let answer = self.votes.first().map(|vote| vote.answer.clone());
-        let outcome = if answer.is_some() { Outcome::Finished } else { Outcome::FormatFailure };
-        let repairs = stops.into_iter().flat_map(|stop| stop.repairs).collect();
-        Some(Stop { outcome, answer, detail: None, repairs })
+        let (stop, votes) = voted(stops.collect::<Option<_>>()?);
+        self.votes = votes;
+        Some(stop)
     }
 
     fn part(&mut self, mut dialogue: Box<dyn Dialogue>, number: Option<u32>) -> Option<Stop> {
