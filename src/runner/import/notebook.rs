@@ -122,19 +122,16 @@ fn steps(recorded: Vec<LineStep>, calls: Vec<LineCall>, closed: bool) -> Vec<Ste
     for step in recorded {
         let count = if step.bad_call { 2 } else { 1 };
         let calls = calls.by_ref().take(count).collect();
-        steps.push(blank(step.n, Some(step.thought), step.action_text, step.observation, calls));
+        let LineStep { n, thought, action_text, observation, .. } = step;
+        steps.push(Step { calls, ..notebook_output::step(n, Some(thought), Some(action_text), Some(observation)) });
     }
     if let Some(last) = steps.last_mut() {
         last.calls.extend(calls);
     }
     if closed {
-        steps.push(blank(steps.len() + 1, None, "finish[]".to_owned(), String::new(), Vec::new()));
+        steps.push(notebook_output::closing(steps.len() + 1));
     }
     steps
-}
-
-fn blank(n: usize, thought: Option<String>, action: String, observation: String, calls: Vec<Call>) -> Step {
-    Step { n, thought, action_text: Some(action), observation: Some(observation), calls, ..Step::default() }
 }
 
 fn call(line: LineCall) -> Call {
@@ -299,7 +296,11 @@ impl Found {
         let text = text_at_most(whole, MAX_FILE).map_err(cannot)?;
         let text = text.trim_start_matches('\u{feff}');
         match form {
-            Form::Json => self.read_json(path, text),
+            Form::Json => {
+                if let Err(error) = self.read_json(path, text) {
+                    self.leave_out(path, "", Err(json_error::in_file(&error)));
+                }
+            }
             _ => self.read_printed(path, text),
         }
         Ok(())
@@ -358,36 +359,27 @@ impl Found {
         self.add(path, episode, number, sha256)
     }
 
-    fn read_json(&mut self, path: &Path, text: &str) {
-        let not_read = |error: &serde_json::Error| Err(json_error::in_file(error));
+    fn read_json(&mut self, path: &Path, text: &str) -> serde_json::Result<()> {
         if text.trim_start().starts_with('{') {
-            match serde_json::from_str::<Map<String, Value>>(text) {
-                Ok(object) => {
-                    if let Some(printed) = notebook_output::of_cells(&object) {
-                        self.read_printed(path, &printed);
-                    } else {
-                        let added = self.add_object(path, &object, 1);
-                        self.leave_out(path, "", added);
-                    }
-                }
-                Err(error) => self.leave_out(path, "", not_read(&error)),
+            let object: Map<String, Value> = serde_json::from_str(text)?;
+            if let Some(printed) = notebook_output::of_cells(&object) {
+                self.read_printed(path, &printed);
+            } else {
+                let added = self.add_object(path, &object, 1);
+                self.leave_out(path, "", added);
             }
-            return;
+            return Ok(());
         }
-        match serde_json::from_str::<Vec<&RawValue>>(text) {
-            Ok(records) => {
-                let episodes = self.episodes.len();
-                for (record, number) in records.iter().zip(1..) {
-                    let object = serde_json::from_str(record.get()).map_err(|error| json_error::in_line(&error));
-                    let added = object.and_then(|object| self.add_object(path, &object, number));
-                    self.leave_out(path, &format!(": record {number}"), added);
-                }
-                if self.episodes.len() == episodes && self.skipped.is_empty() {
-                    self.leave_out(path, "", Err("the list has no episode".to_owned()));
-                }
-            }
-            Err(error) => self.leave_out(path, "", not_read(&error)),
+        let (records, episodes): (Vec<&RawValue>, usize) = (serde_json::from_str(text)?, self.episodes.len());
+        for (record, number) in records.iter().zip(1..) {
+            let object = serde_json::from_str(record.get()).map_err(|error| json_error::in_line(&error));
+            let added = object.and_then(|object| self.add_object(path, &object, number));
+            self.leave_out(path, &format!(": record {number}"), added);
         }
+        if self.episodes.len() == episodes && self.skipped.is_empty() {
+            self.leave_out(path, "", Err("the list has no episode".to_owned()));
+        }
+        Ok(())
     }
 
     fn read_printed(&mut self, path: &Path, text: &str) {

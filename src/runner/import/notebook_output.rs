@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 pub(super) const VARIANT: &str = "react-notebook";
 
-/// The action by which the notebooks end an episode whose steps have run out.
 const CLOSING: &str = "finish[]";
 
 const BROKEN_OFF: &str = "the recording ends before the episode does";
@@ -168,8 +167,13 @@ fn dumped(object: &Map<String, Value>, traj: &str) -> Result<RecordedEpisode, St
     }
 }
 
-fn step(n: usize, thought: Option<String>, action: Option<String>, observation: Option<String>) -> Step {
+pub(super) fn step(n: usize, thought: Option<String>, action: Option<String>, observation: Option<String>) -> Step {
     Step { n, thought, action_text: action, observation, ..Step::default() }
+}
+
+/// The step by which the notebooks end an episode whose steps have run out.
+pub(super) fn closing(n: usize) -> Step {
+    step(n, None, Some(CLOSING.to_owned()), Some(String::new()))
 }
 
 fn episode(claim: bool, question: &str, mut steps: Vec<Step>, closed: bool, info: Info) -> RecordedEpisode {
@@ -231,8 +235,7 @@ impl Trace {
         let finishes = self.steps.last().is_some_and(|step| step.tool == Some(Tool::Finish));
         let closed = !finishes && info.steps.is_some_and(|steps| steps > self.steps.len());
         if closed {
-            let n = self.steps.len() + 1;
-            self.steps.push(step(n, None, Some(CLOSING.to_owned()), Some(String::new())));
+            self.steps.push(closing(self.steps.len() + 1));
         }
         let mut recorded = episode(self.claim, self.question.trim(), self.steps, closed, info);
         recorded.question_idx = recorded.question_idx.or(self.question_idx);
