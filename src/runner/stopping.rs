@@ -92,23 +92,16 @@ impl Watch {
         manifest: &Manifest,
         records: &Records,
     ) -> Result<Option<Self>, RunError> {
-        let watch = Self::of_folder(folder, manifest)?;
-        if let Some(watch) = &watch {
-            for trajectory in records.iter() {
-                watch.saw(&trajectory?);
-            }
-        }
-        Ok(watch)
-    }
-
-    /// The rule of a run in a folder, which has seen nothing; none where the run has no rule.
-    fn of_folder(folder: &RunFolder, manifest: &Manifest) -> Result<Option<Self>, RunError> {
         if manifest.stop_when.is_none() {
             return Ok(None);
         }
         let Some(questions) = folder.questions(None)? else { return Ok(None) };
         let ids = questions.map(|question| Ok(question?.id)).collect::<Result<Vec<String>, RunError>>()?;
-        Ok(Self::new(manifest, ids.iter().map(String::as_str)))
+        let Some(watch) = Self::new(manifest, ids.iter().map(String::as_str)) else { return Ok(None) };
+        for trajectory in records.iter() {
+            watch.saw(&trajectory?);
+        }
+        Ok(Some(watch))
     }
 
     /// Takes an episode that has ended, and looks.

@@ -438,12 +438,7 @@ impl Spending {
             let of = |part: &PaidByVariant| part.get(&variant.name).copied().unwrap_or_default();
             let (measured, total, unfinished) = (of(measured), of(paid), of(unfinished));
             let price = variant.price.as_ref().map(Price::from);
-            let minus = |paid: Paid, part: Paid| Paid {
-                calls: paid.calls.saturating_sub(part.calls),
-                usage: paid.usage.saturating_sub(part.usage),
-                uncounted: paid.uncounted.saturating_sub(part.uncounted),
-            };
-            let discarded = minus(minus(total, measured), unfinished);
+            let discarded = total.saturating_sub(measured).saturating_sub(unfinished);
             for (part, sum) in [
                 (measured, &mut spending.measured),
                 (unfinished, &mut spending.unfinished),

@@ -323,7 +323,10 @@ fn read_datasets(notes: &mut Notes<'_>, entry: Entry<'_>) -> Vec<DatasetDraft> {
     for (path, item) in items {
         let line = notes.line_of(item);
         let dataset = if item.get_ref().is_str() {
-            notes.text(&path, item).and_then(|file| unnamed(notes, &path, file, line))
+            notes.text(&path, item).and_then(|file| {
+                let (name, settings) = (file_name(notes, &path, &file, line)?, Vec::new());
+                Some(DatasetDraft { name, path: file, line, path_line: line, settings, variant_settings: Vec::new() })
+            })
         } else {
             notes.table(path, item).and_then(|table| dataset(notes, &table))
         };
@@ -360,26 +363,17 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetDraft> {
         notes.missing(table, "path");
         return None;
     };
-    match name {
-        Some(name) => {
-            Some(DatasetDraft { name, path: file, line: table.line(), path_line, settings, variant_settings })
-        }
-        None => unnamed(notes, table.name(), file, table.line()).map(|dataset| DatasetDraft {
-            path_line,
-            settings,
-            variant_settings,
-            ..dataset
-        }),
-    }
+    let name = name.or_else(|| file_name(notes, table.name(), &file, table.line()))?;
+    Some(DatasetDraft { name, path: file, line: table.line(), path_line, settings, variant_settings })
 }
 
-fn unnamed(notes: &mut Notes<'_>, key: &str, path: String, line: usize) -> Option<DatasetDraft> {
-    let name = dataset_name(&path);
+fn file_name(notes: &mut Notes<'_>, key: &str, path: &str, line: usize) -> Option<String> {
+    let name = dataset_name(path);
     if name.is_empty() {
         notes.note(line, format!("missing key `{key}.name`"));
         return None;
     }
-    Some(DatasetDraft { name, path, line, path_line: line, settings: Vec::new(), variant_settings: Vec::new() })
+    Some(name)
 }
 
 fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<Vec<Assignment>> {
