@@ -94,7 +94,7 @@ impl<'a> Talk<'a> {
     /// Builds everything, so that a bad flag fails before anything is asked.
     fn new(args: &'a Args) -> anyhow::Result<Self> {
         let experiment = Experiment {
-            variants: args.variant.flag_lists().variants().map_err(crate::runner::RunError::from)?,
+            variants: args.variant.flag_lists().variants()?,
             recording: args.recording.recording(),
             limits: Limits { prices: args.prices.clone(), ..Limits::default() },
             ..Experiment::default()

@@ -12,7 +12,7 @@ use crate::analysis::report::summary::LEVEL;
 use crate::analysis::reproduction::{Figures, Ours, Place, Reproduction, Table, share};
 use crate::base::Method;
 use crate::runner::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
-use crate::runner::{Ask, ExplicitArgs, Origin, Question, RunError, check_files};
+use crate::runner::{Ask, ExplicitArgs, Origin, Question, check_files};
 use clap::Command;
 
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ impl ApplyDefaults for Args {
     fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
         // A try needs neither key nor network, unless a model is typed.
         if !self.a_try || self.settings.has("model") {
-            let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;
+            let file = ExperimentFile::load(&self.experiment)?;
             taking.settings(&mut self.settings, Some(&file), self.limits.prices.is_some())?;
         }
         taking.prices(&mut self.limits.prices, self.settings.has("price"))?;
@@ -190,7 +190,7 @@ fn no_model() -> anyhow::Error {
 impl Args {
     /// The experiment of the file with what was typed in place of what it says.
     fn experiment(&self, ask: Ask<'_>) -> anyhow::Result<Experiment> {
-        let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;
+        let file = ExperimentFile::load(&self.experiment)?;
         let overrides = Overrides {
             settings: self.overriding(),
             datasets: self.datasets(&file)?,
@@ -198,8 +198,8 @@ impl Args {
             repeats: None,
             stop_when: None,
         };
-        file.check_used(&overrides).map_err(RunError::from)?;
-        let mut experiment = file.experiment(&overrides).map_err(RunError::from)?;
+        file.check_used(&overrides)?;
+        let mut experiment = file.experiment(&overrides)?;
         experiment.limits = self.limits.limits();
         experiment.pace = self.pace.pace();
         experiment.recording = self.recording.recording();

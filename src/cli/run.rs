@@ -18,7 +18,7 @@ use crate::runner::experiment::{
 };
 use crate::runner::{
     Ask, End, Estimate, EstimateRow, ExplicitArgs, Finished, Interrupts, Listener, Origin, PlannedRun, Prepared,
-    Question, RunError, Summary, check_files, prepare, questions,
+    Question, Summary, check_files, prepare, questions,
 };
 use crate::scoring::Tally;
 use serde_json::{Value, json};
@@ -151,15 +151,15 @@ impl Args {
                 stop_when: self.stop_when()?,
                 ..Overrides::default()
             };
-            let file = ExperimentFile::load(&self.dataset).map_err(RunError::from)?;
-            file.check_used(&overrides).map_err(RunError::from)?;
-            (file.experiment(&overrides).map_err(RunError::from)?, Some((file, overrides)))
+            let file = ExperimentFile::load(&self.dataset)?;
+            file.check_used(&overrides)?;
+            (file.experiment(&overrides)?, Some((file, overrides)))
         } else {
             let path = self.dataset.clone();
             self.say_what_models_share();
             let experiment = Experiment {
                 datasets: vec![DatasetSpec { path, settings: self.data.dataset()?, ..DatasetSpec::default() }],
-                variants: self.variant.flag_lists().variants().map_err(RunError::from)?,
+                variants: self.variant.flag_lists().variants()?,
                 repeats: self.repeats.unwrap_or(1),
                 stop_when: self.stop_when()?,
                 ..Experiment::default()
@@ -296,8 +296,7 @@ pub(super) struct Args {
 
 impl ApplyDefaults for Args {
     fn take(&mut self, taking: &mut DefaultsResolver<'_>) -> anyhow::Result<()> {
-        let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose();
-        let file = file.map_err(crate::runner::RunError::from)?;
+        let file = ExperimentFile::is_one(&self.dataset).then(|| ExperimentFile::load(&self.dataset)).transpose()?;
         taking.settings(&mut self.variant, file.as_ref(), self.limits.prices.is_some())?;
         taking.prices(&mut self.limits.prices, self.variant.has("price"))?;
         self.pace.take(taking)

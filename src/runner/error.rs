@@ -1,6 +1,6 @@
 //! Errors of a run: what went wrong, of which kind it is, and what to do about it.
 
-use super::experiment::{ExperimentError, ProductError, VariantSettings, extra};
+use super::experiment::{VariantSettings, extra};
 use super::provider::key_variable;
 use super::store::StoreError;
 use crate::base::manifest::UNKNOWN;
@@ -139,7 +139,6 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         | StoreError::ShardLocked { .. }
         | StoreError::OtherShards { .. } => Unexpected,
     };
-    let experiment = |error: &ExperimentError| if matches!(error, ExperimentError::Unused(_)) { Usage } else { Input };
     let site = |error: &SitePolicyError| error.hint().unwrap_or("check `--wiki-url`").to_owned();
     let owned = |hint: &str| Some(hint.to_owned());
     error
@@ -151,8 +150,6 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         .or_else(|| error.downcast_ref().map(|e: &SelectionError| (Input, owned(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &PromptError| (Input, Some(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &Problems| (Input, Some(e.hint()))))
-        .or_else(|| error.downcast_ref().map(|e: &ExperimentError| (experiment(e), Some(e.hint()))))
-        .or_else(|| error.downcast_ref().map(|e: &ProductError| (Usage, Some(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &TapeError| (Input, owned(e.hint()))))
         .or_else(|| error.downcast_ref().map(|e: &SitePolicyError| (Usage, Some(site(e)))))
         .or_else(|| error.downcast_ref().map(|e: &ModelError| (Unexpected, e.hint())))
@@ -201,8 +198,6 @@ from!(
     ModelError,
     TapeError,
     SitePolicyError,
-    ExperimentError,
-    ProductError,
     Problems,
     std::io::Error,
 );

@@ -16,7 +16,9 @@ use crate::net::redact;
 use crate::prompting::protocol;
 use crate::runner::agent::program::{FindModel, Program, ProgramModel, Start};
 use crate::runner::agent::{Agent, Approach};
-use crate::runner::experiment::{AGENT_FILES, Experiment, VARIANT_SETTINGS, VariantSettings, VariantSpec};
+use crate::runner::experiment::{
+    AGENT_FILES, Experiment, VARIANT_SETTINGS, VariantSettings, VariantSpec, refused_for_programs,
+};
 use crate::wikipedia::SessionOptions;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -98,9 +100,7 @@ fn with_models(
 fn refuse_others(settings: &VariantSettings) -> Result<(), RunError> {
     let set = serde_json::to_value(settings).map_err(RunError::unwritable)?;
     let other = VARIANT_SETTINGS.iter().find(|one| set.get(one.name).is_some() && !one.applies_to_programs());
-    other.map_or(Ok(()), |other| {
-        Err(RunError::usage(other.refused_for_programs(), format!("leave out {}", other.flag())))
-    })
+    other.map_or(Ok(()), |other| Err(refused_for_programs(other)))
 }
 
 /// Where the program is. The words of a command are those of a shell, without a shell; files that they name are found from

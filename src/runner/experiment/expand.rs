@@ -8,6 +8,7 @@ use super::shipped;
 use crate::base::text::is_control;
 use crate::prompting::protocol;
 use crate::prompting::{self, PromptSource};
+use crate::runner::RunError;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
@@ -307,47 +308,18 @@ pub struct Listed {
     pub methods: Vec<Value>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum ProductError {
-    #[error("variant `{0}` is listed twice")]
-    Twice(String),
-    #[error("no variant uses {}", .0.flag())]
-    Unused(&'static Setting),
-    /// A setting of our own agents, where another program is the agent.
-    #[error("{}", .0.refused_for_programs())]
-    NotOfPrograms(&'static Setting),
-    #[error("--option `{option}` is for protocol `{id}`, which is not run")]
-    OtherProtocol { option: String, id: String },
-    #[error("--option `{option}` does not name its protocol, and several are run")]
-    WhoseOption { option: String, id: String },
-    /// A flag about a server, for models of several providers: their keys and addresses differ.
-    #[error("{} holds for every model, and `{one}` and `{other}` have different providers", .setting.flag())]
-    Providers { setting: &'static Setting, one: String, other: String },
-    #[error("{0}")]
-    Value(#[from] serde_json::Error),
+fn listed_twice(name: &str) -> RunError {
+    RunError::usage(
+        format!("variant `{name}` is listed twice"),
+        "list each model, prompt, protocol and method once; in an experiment file you choose the names",
+    )
 }
 
-impl ProductError {
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Twice(_) => {
-                "list each model, prompt, protocol and method once; in an experiment file you choose the names"
-                    .to_owned()
-            }
-            Self::Unused(setting) => unused_hint(setting).to_owned(),
-            Self::NotOfPrograms(setting) => format!("leave out {}", setting.flag()),
-            Self::OtherProtocol { id, .. } => format!("add --protocol {id}, or remove the option"),
-            Self::WhoseOption { option, id } => {
-                format!("write --option PROTOCOL.NAME=VALUE, such as {id}.{option}")
-            }
-            Self::Providers { .. } => {
-                "compare them in an experiment file, where each model has settings of its own; a key is \
-                found by its provider's usual variable"
-                    .to_owned()
-            }
-            Self::Value(_) => "see `wikitrail run --help`".to_owned(),
-        }
-    }
+/// The refusal of a setting of our own agents, where another program is the agent.
+pub(in crate::runner) fn refused_for_programs(setting: &Setting) -> RunError {
+    let flag = setting.flag();
+    let message = format!("{flag} has no meaning for the program of --agent, whose prompts and decoding are its own");
+    RunError::usage(message, format!("leave out {flag}"))
 }
 
 fn unused_hint(setting: &Setting) -> &'static str {
@@ -364,20 +336,21 @@ fn unused_hint(setting: &Setting) -> &'static str {
 
 impl Listed {
     /// The variants. A direct method is the same under every protocol, and so becomes one variant.
-    pub fn variants(&self) -> Result<Vec<VariantSpec>, ProductError> {
+    pub fn variants(&self) -> Result<Vec<VariantSpec>, RunError> {
         self.check_options()?;
         self.check_providers()?;
         let drafts = self.drafts()?;
         self.check_used(&drafts)?;
         self.check_program()?;
         let typed = |draft: Draft| {
-            let settings = VariantSettings::try_from(draft.settings.as_slice())?;
+            let settings = VariantSettings::try_from(draft.settings.as_slice())
+                .map_err(|error| RunError::usage(error, "see `wikitrail run --help`"))?;
             Ok(VariantSpec { name: draft.name, settings, ..VariantSpec::default() })
         };
         drafts.into_iter().map(typed).collect()
     }
 
-    fn drafts(&self) -> Result<Vec<Draft>, ProductError> {
+    fn drafts(&self) -> Result<Vec<Draft>, RunError> {
         let lists = [
             ("model", &self.models, self.models.len() > 1),
             ("prompt", &self.prompts, self.prompts.len() > 1),
@@ -399,18 +372,18 @@ impl Listed {
         }
         for list in [&self.models, &self.prompts, &self.protocols, &self.methods] {
             if let Some((_, twice)) = list.iter().enumerate().find(|(i, value)| list[..*i].contains(value)) {
-                return Err(ProductError::Twice(crate::runner::experiment::value_text(twice)));
+                return Err(listed_twice(&value_text(twice)));
             }
         }
         let kept = expand(&base, &dimensions, &Naming::Joined, 0, |_| false).kept;
         match kept.iter().enumerate().find(|(i, draft)| kept[..*i].iter().any(|other| other.name == draft.name)) {
-            Some((_, twice)) => Err(ProductError::Twice(twice.name.clone())),
+            Some((_, twice)) => Err(listed_twice(&twice.name)),
             None => Ok(kept),
         }
     }
 
     /// Refuses options of protocols that are not run; where several run, one is written `PROTOCOL.NAME=VALUE`.
-    fn check_options(&self) -> Result<(), ProductError> {
+    fn check_options(&self) -> Result<(), RunError> {
         let ids: Vec<&str> = self.protocols.iter().filter_map(Value::as_str).collect();
         let Some(first) = ids.first() else { return Ok(()) };
         let options = self.base.iter().filter_map(|assignment| assignment.value.as_object());
@@ -418,17 +391,25 @@ impl Listed {
             match option.split_once('.') {
                 Some((id, _)) if ids.contains(&id) => {}
                 Some((id, _)) if protocol::IDS.contains(&id) => {
-                    return Err(ProductError::OtherProtocol { option: option.clone(), id: id.to_owned() });
+                    return Err(RunError::usage(
+                        format!("--option `{option}` is for protocol `{id}`, which is not run"),
+                        format!("add --protocol {id}, or remove the option"),
+                    ));
                 }
                 _ if ids.len() == 1 => {}
-                _ => return Err(ProductError::WhoseOption { option: option.clone(), id: (*first).to_owned() }),
+                _ => {
+                    return Err(RunError::usage(
+                        format!("--option `{option}` does not name its protocol, and several are run"),
+                        format!("write --option PROTOCOL.NAME=VALUE, such as {first}.{option}"),
+                    ));
+                }
             }
         }
         Ok(())
     }
 
     /// A key or an address of one provider is not sent to another.
-    fn check_providers(&self) -> Result<(), ProductError> {
+    fn check_providers(&self) -> Result<(), RunError> {
         let provider = |model: &&str| model.split_once(':').map_or("", |(provider, _)| provider).to_owned();
         let remote = || self.models.iter().filter_map(Value::as_str).filter(|model| *model != "baseline");
         let Some(one) = remote().next() else { return Ok(()) };
@@ -436,14 +417,16 @@ impl Listed {
         let of_server = ["base_url", "server", "key_env", "key_file", "extra_header", "extra_body"];
         match self.base.iter().find(|assignment| of_server.contains(&assignment.setting.name)) {
             None => Ok(()),
-            Some(Assignment { setting, .. }) => {
-                Err(ProductError::Providers { setting, one: one.to_owned(), other: other.to_owned() })
-            }
+            Some(Assignment { setting, .. }) => Err(RunError::usage(
+                format!("{} holds for every model, and `{one}` and `{other}` have different providers", setting.flag()),
+                "compare them in an experiment file, where each model has settings of its own; a key is found by its \
+                 provider's usual variable",
+            )),
         }
     }
 
     /// Refuses settings of our own agents where another program is the agent.
-    fn check_program(&self) -> Result<(), ProductError> {
+    fn check_program(&self) -> Result<(), RunError> {
         if self.base.iter().all(|assignment| assignment.setting.name != "agent") {
             return Ok(());
         }
@@ -451,13 +434,11 @@ impl Listed {
         let listed = listed.into_iter().filter(|(_, values)| !values.is_empty());
         let listed = listed.filter_map(|(name, _)| variant_setting(name));
         let mut typed = self.base.iter().map(|assignment| assignment.setting).chain(listed);
-        typed
-            .find(|setting| !setting.applies_to_programs())
-            .map_or(Ok(()), |other| Err(ProductError::NotOfPrograms(other)))
+        typed.find(|setting| !setting.applies_to_programs()).map_or(Ok(()), |other| Err(refused_for_programs(other)))
     }
 
     /// Refuses a setting that makes no difference: who gives it expects another run.
-    fn check_used(&self, drafts: &[Draft]) -> Result<(), ProductError> {
+    fn check_used(&self, drafts: &[Draft]) -> Result<(), RunError> {
         let matters = |assignment: &&Assignment| {
             use Applies::{Direct, Majority, Passages, Program, Server, Vote};
             let setting = assignment.setting;
@@ -469,7 +450,9 @@ impl Listed {
         };
         match self.base.iter().filter(matters).find(|assignment| !is_used(assignment)) {
             None => Ok(()),
-            Some(assignment) => Err(ProductError::Unused(assignment.setting)),
+            Some(Assignment { setting, .. }) => {
+                Err(RunError::usage(format!("no variant uses {}", setting.flag()), unused_hint(setting)))
+            }
         }
     }
 }

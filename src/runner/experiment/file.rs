@@ -9,6 +9,7 @@ use super::variants::{self, Find, settings};
 use crate::base::named;
 use crate::base::{Pairs, StopRule};
 use crate::prompting::{Fault, Problems, file_of};
+use crate::runner::RunError;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -57,58 +58,29 @@ pub struct Overrides {
     pub stop_when: Option<StopRule>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum ExperimentError {
-    #[error("cannot read `{path}`: {source}")]
-    Io { path: String, source: std::io::Error },
-    #[error("`{0}` is larger than 1 MiB")]
-    TooLarge(String),
-    #[error("`{0}` is not UTF-8 text")]
-    NotText(String),
-    #[error(transparent)]
-    Invalid(#[from] Problems),
-    #[error("{place}: `{one}` and `{other}` cannot be set together")]
-    Conflict { place: String, one: &'static str, other: &'static str },
-    #[error("no variant uses {0}")]
-    Unused(String),
-    #[error("{place}: {source}")]
-    Value { place: String, source: serde_json::Error },
-}
-
-impl ExperimentError {
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Io { .. } | Self::TooLarge(_) | Self::NotText(_) => {
-                "an experiment is a TOML file in UTF-8; `wikitrail docs experiments` explains it".to_owned()
-            }
-            Self::Invalid(problems) => problems.hint(),
-            Self::Conflict { .. } => "remove one of them".to_owned(),
-            Self::Unused(_) => "remove it, or name the --model or the --wiki that takes it".to_owned(),
-            Self::Value { .. } => "`wikitrail docs experiments` lists the settings".to_owned(),
-        }
-    }
-}
-
 impl ExperimentFile {
     pub fn is_one(path: &Path) -> bool {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
     }
 
     /// Reads the file, or the shipped one of that name.
-    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
+    pub fn load(path: &Path) -> Result<Self, RunError> {
         let shown = path.display().to_string();
+        let bad = |what: String| {
+            RunError::input(what, "an experiment is a TOML file in UTF-8; `wikitrail docs experiments` explains it")
+        };
         let bytes: Cow<'static, [u8]> = if let Some(bytes) = shipped::file(&shown).filter(|_| !path.exists()) {
             bytes.into()
         } else {
             let mut bytes = Vec::new();
             let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-            read.map_err(|source| ExperimentError::Io { path: shown.clone(), source })?;
+            read.map_err(|error| bad(format!("cannot read `{shown}`: {error}")))?;
             bytes.into()
         };
         if bytes.len() as u64 > MAX_FILE {
-            return Err(ExperimentError::TooLarge(shown));
+            return Err(bad(format!("`{shown}` is larger than 1 MiB")));
         }
-        let text = std::str::from_utf8(&bytes).map_err(|_| ExperimentError::NotText(shown.clone()))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| bad(format!("`{shown}` is not UTF-8 text")))?;
         let find = |spec: &str| found(&shown, spec);
         Ok(Self::read(&shown, text.trim_start_matches('\u{feff}'), &Names::Own(&find))?)
     }
@@ -166,7 +138,7 @@ impl ExperimentFile {
     }
 
     /// The experiment that the file describes, with some values replaced. Nothing says yet where it is written.
-    pub fn experiment(&self, overrides: &Overrides) -> Result<Experiment, ExperimentError> {
+    pub fn experiment(&self, overrides: &Overrides) -> Result<Experiment, RunError> {
         let datasets = self.datasets.iter().map(|dataset| self.dataset(dataset, overrides));
         Ok(Experiment {
             name: Some(self.name.clone()),
@@ -187,14 +159,17 @@ impl ExperimentFile {
     }
 
     /// Refuses a value that was given for all variants and that none of them uses.
-    pub fn check_used(&self, overrides: &Overrides) -> Result<(), ExperimentError> {
+    pub fn check_used(&self, overrides: &Overrides) -> Result<(), RunError> {
         let drafts: Vec<Draft> = self.variants.iter().map(|draft| overridden(draft.clone(), overrides)).collect();
         let is_used = |assignment: &&Assignment| {
             drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(assignment.setting))
         };
         match overrides.settings.iter().find(|assignment| !is_used(assignment)) {
             None => Ok(()),
-            Some(assignment) => Err(ExperimentError::Unused(assignment.setting.flag())),
+            Some(assignment) => Err(RunError::usage(
+                format!("no variant uses {}", assignment.setting.flag()),
+                "remove it, or name the --model or the --wiki that takes it",
+            )),
         }
     }
 
@@ -228,12 +203,11 @@ impl ExperimentFile {
         }
     }
 
-    fn dataset(&self, dataset: &DatasetDraft, overrides: &Overrides) -> Result<DatasetSpec, ExperimentError> {
+    fn dataset(&self, dataset: &DatasetDraft, overrides: &Overrides) -> Result<DatasetSpec, RunError> {
         let place = self.place(dataset.line);
         let settings = self.settings_of(dataset);
         conflict_free(&place, &settings)?;
-        let mut settings = DatasetSettings::try_from(settings.as_slice())
-            .map_err(|source| ExperimentError::Value { place, source })?;
+        let mut settings = DatasetSettings::try_from(settings.as_slice()).map_err(|error| bad_value(&place, &error))?;
         settings.limit = overrides.limit.or(settings.limit);
         let path = overrides.datasets.get(&dataset.name).cloned();
         let variants = self.variants_on(dataset, overrides).into_iter().map(|draft| self.variant(draft));
@@ -245,11 +219,11 @@ impl ExperimentFile {
         })
     }
 
-    fn variant(&self, draft: Draft) -> Result<VariantSpec, ExperimentError> {
+    fn variant(&self, draft: Draft) -> Result<VariantSpec, RunError> {
         let place = self.place(draft.line);
         conflict_free(&place, &draft.settings)?;
-        let settings = VariantSettings::try_from(draft.settings.as_slice())
-            .map_err(|source| ExperimentError::Value { place: place.clone(), source })?;
+        let settings =
+            VariantSettings::try_from(draft.settings.as_slice()).map_err(|error| bad_value(&place, &error))?;
         Ok(VariantSpec { name: draft.name, settings, place: Some(place), ..VariantSpec::default() })
     }
 
@@ -298,11 +272,16 @@ fn overridden(mut draft: Draft, overrides: &Overrides) -> Draft {
     draft
 }
 
-fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), ExperimentError> {
+fn bad_value(place: &str, error: &serde_json::Error) -> RunError {
+    RunError::input(format!("{place}: {error}"), "`wikitrail docs experiments` lists the settings")
+}
+
+fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), RunError> {
     let is_set = |name: &str| settings.iter().any(|set| set.setting.name == name && set.value != Value::Bool(false));
     for Assignment { setting, .. } in settings.iter().filter(|set| is_set(set.setting.name)) {
         if let Some(other) = setting.conflicts.iter().find(|other| is_set(other)) {
-            return Err(ExperimentError::Conflict { place: place.to_owned(), one: setting.name, other });
+            let message = format!("{place}: `{}` and `{other}` cannot be set together", setting.name);
+            return Err(RunError::input(message, "remove one of them"));
         }
     }
     Ok(())

@@ -22,8 +22,10 @@ mod settings;
 pub mod shipped;
 mod variants;
 
-pub use expand::{DatasetDraft, Draft, Listed, ProductError};
-pub use file::{ExperimentError, ExperimentFile, Overrides, Published, PublishedFigure, PublishedMetric};
+#[cfg(feature = "serve")]
+pub(super) use expand::refused_for_programs;
+pub use expand::{DatasetDraft, Draft, Listed};
+pub use file::{ExperimentFile, Overrides, Published, PublishedFigure, PublishedMetric};
 pub use model::{Concurrency, DatasetSpec, Experiment, Limits, Output, Pace, Recording, VariantSpec};
 #[cfg(feature = "serve")]
 pub use settings::AGENT_FILES;

@@ -459,11 +459,6 @@ impl Setting {
         }
     }
 
-    /// Why it is refused where another program is the agent.
-    pub fn refused_for_programs(&self) -> String {
-        format!("{} has no meaning for the program of --agent, whose prompts and decoding are its own", self.flag())
-    }
-
     /// Reads a value that was typed, without further checks where a text will do.
     pub fn parse(&self, text: &str) -> Result<Value, String> {
         let value = match self.kind {
