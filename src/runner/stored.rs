@@ -15,7 +15,7 @@ use crate::prompting::protocol::{self, Frame, Layout, Options, Setup};
 use crate::scoring::{GoldEvidence, is_same_page};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -141,49 +141,37 @@ pub(super) fn columns(recorded: &BTreeMap<String, String>) -> Columns {
 
 /// The approaches of a run, and the questions where a record does not hold all of what was asked.
 pub(crate) struct Stored {
-    approaches: HashMap<String, Approach>,
-    /// Variants whose agents are other programs.
-    programs: HashSet<String>,
+    /// Of each variant; none where its agent is another program.
+    approaches: HashMap<String, Option<Approach>>,
     questions: HashMap<String, Question>,
 }
 
 impl Stored {
     /// Reads the stored prompts, and the dataset where it is needed.
     pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Result<Self, RunError> {
-        let programs = manifest.known_variants().filter(|variant| variant.is_program());
-        Ok(Self {
-            programs: programs.map(|variant| variant.name.clone()).collect(),
-            approaches: approaches(folder, manifest)?,
-            questions: paragraphs(folder, manifest)?,
-        })
+        let own = |variant: &Variant| (!variant.is_program()).then(|| approach(folder, variant)).transpose();
+        let approaches = manifest.known_variants().map(|variant| Ok((variant.name.clone(), own(variant)?)));
+        Ok(Self { approaches: approaches.collect::<Result<_, RunError>>()?, questions: paragraphs(folder, manifest)? })
     }
 
     pub(crate) fn approach(&self, trajectory: &Trajectory) -> Result<Approach, RunError> {
-        if self.programs.contains(&trajectory.variant) {
-            let message = format!(
-                "the agent of variant `{}` is another program, whose dialogue wikitrail does not know",
-                trajectory.variant
-            );
-            return Err(RunError::input(
-                message,
+        let Trajectory { id, variant, branch, .. } = trajectory;
+        match self.approaches.get(variant) {
+            Some(Some(approach)) => Ok(approach.clone().branched(branch.as_ref())),
+            Some(None) => Err(RunError::input(
+                format!("the agent of variant `{variant}` is another program, whose dialogue wikitrail does not know"),
                 "`show --prompt` has what it sent; `--format inspect` and `atif` export it",
-            ));
-        }
-        let branched = |approach: &Approach| approach.clone().branched(trajectory.branch.as_ref());
-        self.approaches.get(&trajectory.variant).map(branched).ok_or_else(|| {
-            RunError::input(
-                format!(
-                    "episode `{}` is of variant `{}`, which manifest.json does not have",
-                    trajectory.id, trajectory.variant
-                ),
+            )),
+            None => Err(RunError::input(
+                format!("episode `{id}` is of variant `{variant}`, which manifest.json does not have"),
                 "restore the manifest that belongs to this file",
-            )
-        })
+            )),
+        }
     }
 
     /// The prompt of every call: rendered again, or as the program of another agent sent it.
     pub(crate) fn prompts(&self, trajectory: &Trajectory) -> Result<Vec<RebuiltPrompt>, RunError> {
-        if self.programs.contains(&trajectory.variant) {
+        if matches!(self.approaches.get(&trajectory.variant), Some(None)) {
             return Ok(sent_prompts(trajectory));
         }
         Ok(replay::prompts(trajectory, &self.question(trajectory), &self.approach(trajectory)?))
@@ -217,11 +205,6 @@ pub(crate) fn question_of(trajectory: &Trajectory) -> Question {
         index: trajectory.index,
         ..Question::new(&trajectory.id, &trajectory.question, trajectory.answers.clone())
     }
-}
-
-fn approaches(folder: &RunFolder, manifest: &Manifest) -> Result<HashMap<String, Approach>, RunError> {
-    let own = manifest.known_variants().filter(|variant| !variant.is_program());
-    own.map(|variant| Ok((variant.name.clone(), approach(folder, variant)?))).collect()
 }
 
 fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError> {

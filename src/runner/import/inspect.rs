@@ -117,7 +117,7 @@ impl Take for Found<'_> {
             );
             return Err(RunError::input(message, "import it into a folder of its own"));
         }
-        self.variants.push(said.variant(&name));
+        self.variants.push(Variant { name, ..said.variant.clone() });
         self.said = Some(said);
         Ok(())
     }
@@ -213,7 +213,7 @@ impl<'a> Found<'a> {
 
     /// Says what is missing in the log that was read, and keeps what it said.
     fn end_of_log(&mut self, path: &Path) -> Result<(), RunError> {
-        let (Some(said), Some(variant)) = (self.said.take(), self.variants.last()) else { return Ok(()) };
+        let (Some(mut said), Some(variant)) = (self.said.take(), self.variants.last()) else { return Ok(()) };
         let of_log: Vec<&Trajectory> = self.episodes.iter().filter(|episode| episode.variant == variant.name).collect();
         if of_log.is_empty() {
             return Err(self.no_answer());
@@ -227,7 +227,7 @@ impl<'a> Found<'a> {
         if let Some(why) = said.unfinished() {
             self.done.notes.push(format!("warning: {}: {why}", self.log));
         }
-        if let Some(planned) = said.planned.filter(|planned| *planned > samples) {
+        if let Some(planned) = said.record.planned.filter(|planned| *planned > samples) {
             let (samples, planned) = (thousands(samples as u64), thousands(planned as u64));
             self.done.notes.push(format!("warning: {}: {samples} of {planned} episodes are imported", self.log));
         }
@@ -237,8 +237,10 @@ impl<'a> Found<'a> {
             let (ended, samples) = (thousands(ended as u64), thousands(samples as u64));
             self.done.notes.push(format!("note: {}: {ended} of {samples} episodes ended at a limit", self.log));
         }
-        self.logs.push(said.record(path, &variant.name, samples));
-        self.done.variants.push(variant.name.clone());
+        let (path, variant) = (path.display().to_string(), variant.name.clone());
+        let record = std::mem::take(&mut said.record);
+        self.logs.push(LogRecord { path, variant: variant.clone(), samples, ..record });
+        self.done.variants.push(variant);
         self.heads.push(said);
         Ok(())
     }

@@ -588,19 +588,16 @@ pub(super) struct LogSettings {
     pub(super) dataset: Option<String>,
     pub(super) epochs: Option<u32>,
     pub(super) selected: Option<usize>,
-    pub(super) planned: Option<usize>,
     pub(super) ids: HashMap<String, usize>,
     pub(super) submit: Vec<String>,
     pub(super) revision: Option<String>,
     pub(super) started_at: Option<String>,
     pub(super) ended_at: Option<String>,
-    status: Option<String>,
     error: Option<String>,
-    model: Option<String>,
-    base_url: Option<String>,
-    decoding: DecodingRecord,
-    kept: Map<String, Value>,
-    sha256: String,
+    /// Without a name.
+    pub(super) variant: Variant,
+    /// Without a path, a variant and samples.
+    pub(super) record: LogRecord,
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -617,57 +614,39 @@ impl LogSettings {
         let ids = ids(&eval["dataset"]["sample_ids"]);
         let epochs = eval["config"]["epochs"].as_u64().and_then(|epochs| u32::try_from(epochs).ok()).filter(|n| *n > 0);
         let selected = if ids.is_empty() { count(&eval["dataset"]["samples"]) } else { Some(ids.len()) };
+        let planned = selected.and_then(|selected| selected.checked_mul(epochs.unwrap_or(1) as usize));
+        let (status, said) = (text(&status), kept_settings(&eval, &plan));
         let time = |value: &Value| value.as_str().and_then(instant);
+        let task = text(&eval["task"]);
+        let known = imported_variant("", text(&eval["model"]).unwrap_or_else(|| UNKNOWN.to_owned()));
+        let variant = Variant {
+            prompt: task.clone().unwrap_or(known.prompt),
+            base_url: text(&eval["model_base_url"]).map(|address| redact::url(&address)),
+            decoding: decoding(&eval["model_generate_config"], &plan["config"]),
+            ..known
+        };
         Self {
-            task: text(&eval["task"]),
+            task,
             dataset: text(&eval["dataset"]["name"]),
             selected,
-            planned: selected.and_then(|selected| selected.checked_mul(epochs.unwrap_or(1) as usize)),
             epochs,
             ids,
             submit: submit_tools(&plan),
             revision: text(&eval["revision"]["commit"]),
             started_at: time(&stats["started_at"]).or_else(|| time(&eval["created"])),
             ended_at: time(&stats["completed_at"]),
-            status: text(&status),
             error: error["message"].as_str().map(|message| visible_line(message, 200)),
-            model: text(&eval["model"]),
-            base_url: text(&eval["model_base_url"]).map(|address| redact::url(&address)),
-            decoding: decoding(&eval["model_generate_config"], &plan["config"]),
-            kept: kept_settings(&eval, &plan),
-            sha256,
-        }
-    }
-
-    pub(super) fn variant(&self, name: &str) -> Variant {
-        let model = self.model.clone().unwrap_or_else(|| UNKNOWN.to_owned());
-        let known = imported_variant(name, model);
-        Variant {
-            prompt: self.task.clone().unwrap_or(known.prompt),
-            base_url: self.base_url.clone(),
-            decoding: self.decoding.clone(),
-            ..known
+            variant,
+            record: LogRecord { sha256, status, planned, said, ..LogRecord::default() },
         }
     }
 
     pub(super) fn unfinished(&self) -> Option<String> {
         let why = self.error.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-        match self.status.as_deref()? {
+        match self.record.status.as_deref()? {
             "success" => None,
             "started" => Some("its run did not end".to_owned()),
             status => Some(format!("its run ended with status `{}`{why}", visible_line(status, 40))),
-        }
-    }
-
-    pub(super) fn record(&self, path: &Path, variant: &str, samples: usize) -> LogRecord {
-        LogRecord {
-            path: path.display().to_string(),
-            sha256: self.sha256.clone(),
-            variant: variant.to_owned(),
-            status: self.status.clone(),
-            planned: self.planned,
-            samples,
-            said: self.kept.clone(),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 /// A question of fewer words is not looked for inside a longer text.
 const MIN_WORDS: usize = 3;
 
+#[derive(Default)]
 pub(super) struct ReferenceQuestions {
     pub(super) dataset: DatasetRecord,
     questions: Vec<Question>,
@@ -32,14 +33,7 @@ impl ReferenceQuestions {
         let manifest = folder.manifest()?;
         // Runs from before questions were kept have them in their records, if the dataset is elsewhere.
         let known = stored::questions(&folder, &manifest).unwrap_or_default();
-        let mut asked = Self {
-            dataset: manifest.dataset,
-            questions: Vec::new(),
-            by_id: HashMap::new(),
-            by_text: HashMap::new(),
-            words: Vec::new(),
-            by_words: HashMap::new(),
-        };
+        let mut asked = Self { dataset: manifest.dataset, ..Self::default() };
         let mut seen: HashSet<String> = HashSet::new();
         for question in known {
             if seen.insert(question.id.clone()) {
@@ -117,29 +111,10 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DatasetRecord, Match, Question, ReferenceQuestions};
-    use crate::base::Selection;
-    use std::collections::{BTreeMap, HashMap};
+    use super::{Match, Question, ReferenceQuestions};
 
     fn asked(questions: &[(&str, &str)]) -> ReferenceQuestions {
-        let mut asked = ReferenceQuestions {
-            dataset: DatasetRecord {
-                name: "d".to_owned(),
-                path: String::new(),
-                format: String::new(),
-                columns: BTreeMap::new(),
-                sha256: String::new(),
-                questions: 0,
-                selection: Selection::default(),
-                ids_file: None,
-                selected: 0,
-            },
-            questions: Vec::new(),
-            by_id: HashMap::new(),
-            by_text: HashMap::new(),
-            words: Vec::new(),
-            by_words: HashMap::new(),
-        };
+        let mut asked = ReferenceQuestions::default();
         for (id, text) in questions {
             asked.add(Question::new(*id, *text, vec![]));
         }
