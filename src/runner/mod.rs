@@ -8,7 +8,7 @@
 //! | `prepare` | the way from an experiment to its figures |
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `questions` | the dataset's file, and which of its questions a run asks |
-//! | `variant`, `built`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
+//! | `variant`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
 //! | `program` | the same for agents that are other programs |
 //! | `costs`, `prices` | what a run will take; prices of models |
 //! | `plan` | which episodes there are, and which are due |
@@ -30,13 +30,11 @@ mod admission;
 pub mod agent;
 pub(crate) mod branch;
 mod breaker;
-mod built;
 mod command_line;
 mod confirm;
 #[cfg(feature = "index")]
 pub(crate) mod corpus_inputs;
 mod costs;
-mod edited;
 pub(crate) mod error;
 pub(crate) mod execute;
 pub mod experiment;
