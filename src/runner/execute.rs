@@ -13,7 +13,7 @@ use crate::runner::agent::{self, Episode};
 use crate::runner::store::{Appender, Journal, StoreError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::panic::AssertUnwindSafe;
@@ -378,8 +378,8 @@ fn write_episodes(
 }
 
 impl agent::Journal for Journal {
-    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
-        self.take(key)
+    fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event> {
+        self.take(key, sample)
     }
 
     fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {

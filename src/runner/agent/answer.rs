@@ -2,12 +2,12 @@
 
 use super::approach::{Answering, Approach, backed_off, is_majority, voted};
 use super::drive::{
-    Copied, Episode, EpisodeContext, EpisodeError, EpisodeJournal, EpisodeObserver, Journal, Log, differs, drive,
+    Copied, DialogueJournal, Episode, EpisodeContext, EpisodeError, EpisodeObserver, Journal, Log, differs, drive,
 };
 #[cfg(feature = "serve")]
-use super::program::{self, Program};
+use super::program::{self, Program, ProgramResult};
 use crate::base::trajectory::CONFIDENCE;
-use crate::base::{Fork, Message, Outcome, Trajectory, Vote, Voting};
+use crate::base::{Fork, Message, Outcome, Trajectory, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};
 use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{Session, SessionOptions, Source};
@@ -31,14 +31,10 @@ struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,
     observer: Option<&'a dyn EpisodeObserver>,
-    journal: Option<EpisodeJournal<'a>>,
+    journal: Option<&'a dyn Journal>,
     log: Log,
-    votes: Vec<Vote>,
     memory: Vec<Message>,
-    /// How sure a program says it is, from 0 to 1.
-    confidence: Option<f64>,
-    /// What a program's calls cost in US dollars, which need not all be of one model; absent where it is not known.
-    cost_usd: Option<f64>,
+    record: Trajectory,
 }
 
 impl Agent {
@@ -65,30 +61,18 @@ impl Agent {
         journal: Option<&dyn Journal>,
     ) -> (Trajectory, Vec<Message>) {
         let started = Instant::now();
-        let mut record = Trajectory { detail: None, ..episode.not_measured("") };
+        let record = Trajectory { detail: None, ..episode.not_measured("") };
         // If only the part without tools answers, the earlier conversation stays unchanged.
         let memory = self.approach.acting().map_or_else(Vec::new, |acting| acting.setup.history.clone());
-        let journal = journal
-            .filter(|_| self.journaled && episode.fork.is_none())
-            .map(|journal| EpisodeJournal::new(journal, &episode.key, &episode.variant.name));
-        let mut running = Running {
-            agent: self,
-            episode,
-            observer,
-            journal,
-            log: Log::default(),
-            votes: Vec::new(),
-            memory,
-            confidence: None,
-            cost_usd: None,
-        };
+        let journal = journal.filter(|_| self.journaled && episode.fork.is_none());
+        let mut running = Running { agent: self, episode, observer, journal, log: Log::default(), memory, record };
         let name = format!("{}/{}", episode.variant.name, episode.question.id);
         // A branch has other seeds than what it branches off, or a server would repeat itself.
         let branch = episode.fork.as_ref().map(|fork| &fork.branch);
         let shift = branch.map_or(0, |branch| branch.repeat + 1);
         let approach = self.approach.repeated(episode.repeat + shift).branched(branch);
         let end = in_episode(name, episode.repeat, running.answer(&approach)).await;
-        let Running { mut log, votes, memory, confidence, cost_usd, .. } = running;
+        let Running { mut log, mut record, memory, .. } = running;
         log.close();
         match end {
             Ok(stop) => {
@@ -107,14 +91,12 @@ impl Agent {
             }
         }
         record.steps = log.steps;
-        record.votes = votes;
         record.usage = log.usage;
         record.wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         // Nothing is paid where everything was copied, and that is known.
         let counted = log.counted || (episode.fork.is_some() && record.call_count() == 0);
         let of_one_price = self.price.filter(|_| counted && !self.approach.is_program());
-        record.cost_usd = of_one_price.map(|price| price.of(record.usage)).or(cost_usd);
-        record.scores.extend(confidence.map(|value| (CONFIDENCE.to_owned(), value)));
+        record.cost_usd = of_one_price.map(|price| price.of(record.usage)).or(record.cost_usd);
         (record, memory)
     }
 }
@@ -136,7 +118,7 @@ impl<'a> Running<'a> {
             Approach::Program(program) => self.program(program).await,
             Approach::VoteThenAct(answering, voting, acting) => {
                 let first = self.vote(answering, voting).await?;
-                if is_majority(&self.votes, voting) {
+                if is_majority(&self.record.votes, voting) {
                     return Ok(first);
                 }
                 Ok(backed_off(first, self.converse(acting.dialogue()).await?))
@@ -153,11 +135,12 @@ impl<'a> Running<'a> {
 
     #[cfg(feature = "serve")]
     async fn program(&mut self, program: &Program) -> Result<Stop, EpisodeError> {
-        let journal = self.journal.as_mut().map(EpisodeJournal::whole);
         let session = self.session();
-        let answered = program::run(program, self.episode, session, journal, self.observer, &mut self.log).await;
-        (self.confidence, self.cost_usd) = (answered.confidence, answered.cost_usd);
-        answered.stop
+        let ProgramResult { stop, confidence, cost_usd } =
+            program::run(program, self.episode, session, self.journal, self.observer, &mut self.log).await;
+        self.record.scores.extend(confidence.map(|value| (CONFIDENCE.to_owned(), value)));
+        self.record.cost_usd = cost_usd;
+        stop
     }
 
     /// Draws all samples at once and returns the majority's answer. If one fails for good, so does the vote: a majority
@@ -185,7 +168,7 @@ impl<'a> Running<'a> {
             stops.push(stop);
         }
         let (stop, votes) = voted(stops.into_iter().collect::<Result<_, _>>()?);
-        self.votes = votes;
+        self.record.votes = votes;
         Ok(stop)
     }
 
@@ -195,9 +178,9 @@ impl<'a> Running<'a> {
     }
 
     /// The surroundings of the agent's dialogue, or of that of sample `sample` (from 0) of a vote.
-    fn context(&mut self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
+    fn context(&self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
         let session = self.session();
-        let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
+        let journal = self.journal.map(|journal| DialogueJournal::new(journal, self.episode, sample));
         let copied = self.episode.fork.as_deref().map(Copied::of);
         EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }
     }

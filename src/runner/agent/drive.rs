@@ -11,7 +11,7 @@ use crate::prompting::protocol::{Dialogue, Stop, Turn};
 use crate::wikipedia::{self, Session, SessionError};
 use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -320,19 +320,12 @@ impl Log {
 
 /// Keeps what takes place in episodes until they end.
 pub trait Journal: Send + Sync {
-    /// What earlier starts kept of an episode, in order, each with its sample of a vote (from 0). Handed out once.
-    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)>;
+    /// What earlier starts kept of an episode's agent, or of one sample (from 0) of its vote, in order. Handed out once.
+    fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event>;
 
     /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what
     /// counts, and writing the record reports what is wrong with the disk.
     fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
-}
-
-pub(super) struct EpisodeJournal<'a> {
-    journal: &'a dyn Journal,
-    key: &'a str,
-    variant: &'a str,
-    kept: HashMap<Option<u32>, VecDeque<Event>>,
 }
 
 /// The journal of one dialogue: that of an agent, or of one sample of a vote.
@@ -347,30 +340,12 @@ pub(super) struct DialogueJournal<'a> {
     unseen: Vec<(Tool, String)>,
 }
 
-impl<'a> EpisodeJournal<'a> {
-    pub(super) fn new(journal: &'a dyn Journal, key: &'a str, variant: &'a str) -> Self {
-        let mut kept: HashMap<_, VecDeque<_>> = HashMap::new();
-        for (sample, event) in journal.take(key) {
-            kept.entry(sample).or_default().push_back(event);
-        }
-        Self { journal, key, variant, kept }
+impl<'a> DialogueJournal<'a> {
+    pub(super) fn new(journal: &'a dyn Journal, episode: &'a Episode, sample: Option<u32>) -> Self {
+        let (key, variant) = (episode.key.as_str(), episode.variant.name.as_str());
+        Self { journal, key, variant, sample, kept: journal.take(key, sample), unseen: Vec::new() }
     }
 
-    /// The journal of all episodes, for an agent that is not a dialogue, and what it kept of this one.
-    #[cfg(feature = "serve")]
-    pub(super) fn whole(&mut self) -> (&'a dyn Journal, VecDeque<Event>) {
-        (self.journal, self.kept.remove(&None).unwrap_or_default())
-    }
-
-    /// The journal of a dialogue. What was kept of it is handed out once.
-    pub(super) fn dialogue(&mut self, sample: Option<u32>) -> DialogueJournal<'a> {
-        let Self { journal, key, variant, .. } = *self;
-        let kept = self.kept.remove(&sample).unwrap_or_default();
-        DialogueJournal { journal, key, variant, sample, kept, unseen: Vec::new() }
-    }
-}
-
-impl DialogueJournal<'_> {
     /// The kept answer to a request, if the next thing that was kept is this request's.
     pub(super) fn call(&mut self, request: &Request) -> Option<Call> {
         // Earlier versions kept failures of the server as answers: these are asked for again.

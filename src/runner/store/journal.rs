@@ -13,12 +13,11 @@
 //! Whole lines that cannot be read are told and stay in the file.
 
 use super::{Records, Skipped, StoreError, line, tape_error};
-use crate::base::json_error;
-use crate::base::{Event, Paid, bounded};
+use crate::base::{Event, Paid, bounded, json_error};
 use crate::net::recording::{LineFile, TapeError, Writer, check_own, create_beside, sync_folder};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -183,10 +182,11 @@ impl Journal {
         JournalFile::new(path.to_owned()).rewrite(&Journaled { paid, episodes, damaged: Vec::new() })
     }
 
-    /// What was kept of an episode, in order. It is handed out once.
-    pub(crate) fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default();
-        kept.into_iter().map(|kept| (kept.sample, kept.event)).collect()
+    /// What was kept of an episode's agent, or of one sample of its vote, in order. It is handed out once.
+    pub(crate) fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(events) = kept.get_mut(key) else { return VecDeque::new() };
+        events.extract_if(.., |kept| kept.sample == sample).map(|kept| kept.event).collect()
     }
 
     /// What was paid for of an episode that [`take`](Self::take) has not handed out yet.

@@ -15,10 +15,9 @@ use crate::runner::agent::drive::{Episode, EpisodeError, EpisodeObserver, Journa
 use crate::wikipedia::handlers::retriever::Document;
 use crate::wikipedia::handlers::tools::{ToolAnswer, ToolError};
 use crate::wikipedia::{FoundPassage, Observation, Session, SessionError};
-use futures_util::FutureExt as _;
-use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -128,13 +127,12 @@ pub(in crate::runner::agent) async fn run(
     program: &Program,
     episode: &Episode,
     session: Session,
-    journal: Option<(&dyn Journal, VecDeque<Event>)>,
+    journal: Option<&dyn Journal>,
     observer: Option<&dyn EpisodeObserver>,
     log: &mut Log,
 ) -> ProgramResult {
-    let (journal, kept) = journal.map_or((None, VecDeque::new()), |(journal, kept)| (Some(journal), kept));
     let mut paid_for: HashMap<CallId, VecDeque<Call>> = HashMap::new();
-    for event in kept {
+    for event in journal.map(|journal| journal.take(&episode.key, None)).unwrap_or_default() {
         if let Event::Call(call) = event
             && let Some(sent) = &call.sent
         {

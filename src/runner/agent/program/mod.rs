@@ -17,5 +17,5 @@ mod process;
 mod request;
 
 pub use definition::{FindModel, Program, ProgramModel, Start};
-pub(super) use episode::run;
+pub(super) use episode::{ProgramResult, run};
 pub(crate) use process::clean_up_all;

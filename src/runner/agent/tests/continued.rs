@@ -3,7 +3,7 @@
 use super::*;
 use crate::base::Event;
 use crate::runner::agent::Journal;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 type Events = Vec<(Option<u32>, Event)>;
 
@@ -12,9 +12,10 @@ type Events = Vec<(Option<u32>, Event)>;
 struct Kept(Mutex<HashMap<String, Events>>);
 
 impl Journal for Kept {
-    fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
+    fn take(&self, key: &str, sample: Option<u32>) -> VecDeque<Event> {
         // Unlike a file, which is read once, it goes on to hold what it hands out.
-        self.0.lock().expect("sound").get(key).cloned().unwrap_or_default()
+        let all = self.0.lock().expect("sound").get(key).cloned().unwrap_or_default();
+        all.into_iter().filter(|(of, _)| *of == sample).map(|(_, event)| event).collect()
     }
 
     fn keep<'a>(&'a self, key: &'a str, _variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {

@@ -31,7 +31,7 @@ fn tool() -> Event {
 async fn start(folder: &RunFolder, keep: &[(&str, Event)], ended: &[&str]) -> [usize; 2] {
     let lock = folder.lock(None).unwrap();
     let journal = std::sync::Arc::new(folder.journal(&lock, &folder.records().unwrap(), |_| true).unwrap());
-    let kept = ["key-a", "key-b"].map(|key| journal.take(key).len());
+    let kept = ["key-a", "key-b"].map(|key| journal.take(key, None).len());
     for (key, event) in keep {
         journal.keep(key, "main", None, event.clone()).await.unwrap();
     }

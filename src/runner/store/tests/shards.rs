@@ -17,7 +17,7 @@ async fn start(folder: &RunFolder, part: Option<Shard>, due: &[&str], keep: &[&s
     let keys: Vec<String> = due.iter().map(|id| format!("key-{id}")).collect();
     let records = folder.records_of(part).unwrap();
     let journal = Arc::new(folder.journal(&lock, &records, |key| keys.iter().any(|due| due == key)).unwrap());
-    let kept = keys.iter().map(|key| journal.take(key).len()).collect();
+    let kept = keys.iter().map(|key| journal.take(key, None).len()).collect();
     for id in keep {
         journal.keep(&format!("key-{id}"), "main", None, call(10)).await.unwrap();
     }
