@@ -223,8 +223,10 @@ impl<'a> ModelSettings<'a> {
         let Some(home) = provider.home() else { return Ok(None) };
         self.check_key_env()?;
         let openai = self.openai(provider)?;
-        let headers = self.extra_headers(keys)?;
+        let (headers, secret_headers) = self.extra_headers(keys)?;
         let credential = self.credential();
+        let in_place =
+            secret_headers.iter().find(|(name, _)| credential.as_ref().is_some_and(|(header, _)| header == name));
         let key = match keys {
             // A header in its place replaces it: two keys are never sent.
             _ if credential.is_some() => None,
@@ -243,9 +245,9 @@ impl<'a> ModelSettings<'a> {
         let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
         let settings = RemoteSettings {
             model: provider.name().to_owned(),
-            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(headers.key(credential.as_ref()))),
-            headers: headers.plain,
-            secret_headers: headers.secret,
+            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(in_place.map(|(_, key)| key))),
+            headers,
+            secret_headers,
             base_urls,
             key,
             timeout: self
@@ -435,17 +437,8 @@ fn key_from(file: &Path) -> Result<SecretString, RunError> {
 /// Longest value of a header from a variable, in bytes.
 const MAX_VALUE: usize = 8 << 10;
 
-#[derive(Default)]
-struct ExtraHeaders {
-    pub(super) plain: Vec<(String, String)>,
-    pub(super) secret: Vec<(String, SecretString)>,
-}
-
-impl ExtraHeaders {
-    pub(super) fn key(&self, credential: Option<&(String, String)>) -> Option<&SecretString> {
-        self.secret.iter().find(|(name, _)| credential.is_some_and(|(header, _)| header == name)).map(|(_, key)| key)
-    }
-}
+/// Headers as they are, and those whose values are secret.
+type ExtraHeaders = (Vec<(String, String)>, Vec<(String, SecretString)>);
 
 impl ModelSettings<'_> {
     /// The header that is sent in place of the usual key, if one is: its name and the variable's.
@@ -457,17 +450,15 @@ impl ModelSettings<'_> {
     /// The headers to add. Variables are read where a key would be, and nowhere else.
     fn extra_headers(self, keys: KeyPolicy) -> Result<ExtraHeaders, RunError> {
         self.check_extra()?;
-        let mut headers = ExtraHeaders::default();
+        let (mut plain, mut secret) = ExtraHeaders::default();
         for (name, value) in self.0.extra_header.iter().flatten() {
             match HeaderValue::of(value) {
-                HeaderValue::Plain(value) => headers.plain.push((name.clone(), value.to_owned())),
+                HeaderValue::Plain(value) => plain.push((name.clone(), value.to_owned())),
                 HeaderValue::Variable(_) if keys == KeyPolicy::None => {}
-                HeaderValue::Variable(variable) => {
-                    headers.secret.push((name.clone(), self.secret(name, variable, keys)?));
-                }
+                HeaderValue::Variable(variable) => secret.push((name.clone(), self.secret(name, variable, keys)?)),
             }
         }
-        Ok(headers)
+        Ok((plain, secret))
     }
 
     pub(crate) fn extra_body(self) -> Map<String, Value> {
