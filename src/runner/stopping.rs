@@ -6,8 +6,7 @@
 use super::error::RunError;
 use super::plan::Due;
 use crate::base::stats::Betting;
-use crate::base::text::closest;
-use crate::base::text::{counted, printable};
+use crate::base::text::{closest, counted, printable};
 use crate::base::{Manifest, Question, Selection, Shard, StopRule, Stopping, Trajectory};
 use crate::runner::experiment::DatasetSpec;
 use crate::runner::store::{Records, RunFolder};

@@ -3,8 +3,7 @@
 use super::breaker::{Breakers, Watched};
 use super::error::RunError;
 use super::model::is_on;
-use crate::base::Service;
-use crate::base::{Compat, WikiKind, WikiName, Wording};
+use crate::base::{Compat, Service, WikiKind, WikiName, Wording};
 use crate::net::limit::Limiters;
 use crate::runner::experiment::VariantSettings;
 use crate::wikipedia::html::ArticleOptions;

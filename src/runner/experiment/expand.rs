@@ -6,8 +6,7 @@ use super::settings::{
 };
 use super::shipped;
 use crate::base::text::is_control;
-use crate::prompting::protocol;
-use crate::prompting::{self, PromptSource};
+use crate::prompting::{self, PromptSource, protocol};
 use crate::runner::RunError;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -350,29 +349,26 @@ impl Listed {
         drafts.into_iter().map(typed).collect()
     }
 
+    fn lists(&self) -> [(&'static str, &Vec<Value>); 4] {
+        let Self { models, prompts, protocols, methods, .. } = self;
+        [("model", models), ("prompt", prompts), ("protocol", protocols), ("method", methods)]
+    }
+
     fn drafts(&self) -> Result<Vec<Draft>, RunError> {
-        let lists = [
-            ("model", &self.models, self.models.len() > 1),
-            ("prompt", &self.prompts, self.prompts.len() > 1),
-            ("protocol", &self.protocols, self.protocols.len() > 1),
-            ("method", &self.methods, self.methods.len() > 1),
-        ];
         let (mut base, mut dimensions) = (self.base.clone(), Vec::new());
-        for (name, values, several) in lists {
+        for (name, values) in self.lists() {
+            if let Some((_, twice)) = values.iter().enumerate().find(|(i, value)| values[..*i].contains(value)) {
+                return Err(listed_twice(&value_text(twice)));
+            }
             let Some(setting) = variant_setting(name) else { continue };
             let assign = |value: &Value| Assignment { setting, value: value.clone(), line: 0 };
-            if several {
+            if values.len() > 1 {
                 let values: Vec<Assignment> = values.iter().map(assign).collect();
                 let names = value_names(&values, Some(&str::to_owned));
                 let choices = names.into_iter().zip(values).map(|(name, value)| Choice { name, settings: vec![value] });
                 dimensions.push(Dimension { setting, line: 0, choices: choices.collect() });
             } else {
                 base.extend(values.iter().map(assign));
-            }
-        }
-        for list in [&self.models, &self.prompts, &self.protocols, &self.methods] {
-            if let Some((_, twice)) = list.iter().enumerate().find(|(i, value)| list[..*i].contains(value)) {
-                return Err(listed_twice(&value_text(twice)));
             }
         }
         let kept = expand(&base, &dimensions, &Naming::Joined, 0, |_| false).kept;
@@ -430,8 +426,7 @@ impl Listed {
         if self.base.iter().all(|assignment| assignment.setting.name != "agent") {
             return Ok(());
         }
-        let listed = [("prompt", &self.prompts), ("protocol", &self.protocols), ("method", &self.methods)];
-        let listed = listed.into_iter().filter(|(_, values)| !values.is_empty());
+        let listed = self.lists().into_iter().filter(|(name, values)| *name != "model" && !values.is_empty());
         let listed = listed.filter_map(|(name, _)| variant_setting(name));
         let mut typed = self.base.iter().map(|assignment| assignment.setting).chain(listed);
         typed.find(|setting| !setting.applies_to_programs()).map_or(Ok(()), |other| Err(refused_for_programs(other)))

@@ -6,8 +6,7 @@ use super::reader::{Entry, Notes, TOP_KEYS, Table, empty, fault, unused};
 use super::settings::{Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Setting, VariantSettings};
 use super::shipped;
 use super::variants::{self, Find, settings};
-use crate::base::named;
-use crate::base::{Pairs, StopRule};
+use crate::base::{Pairs, StopRule, named};
 use crate::prompting::{Fault, Problems, file_of};
 use crate::runner::RunError;
 use serde_json::Value;
@@ -82,16 +81,18 @@ impl ExperimentFile {
         }
         let text = std::str::from_utf8(&bytes).map_err(|_| bad(format!("`{shown}` is not UTF-8 text")))?;
         let find = |spec: &str| found(&shown, spec);
-        Ok(Self::read(&shown, text.trim_start_matches('\u{feff}'), &Names::Own(&find))?)
+        Ok(Self::read(&shown, text.trim_start_matches('\u{feff}'), Some(&find), &[])?)
     }
 
     /// Reads the experiment that a run's folder holds, whose variants are called as they were when it ran. Nothing that it
     /// names is opened. `path` is its name for messages, and an error lists everything that is wrong.
     pub fn recorded(path: &str, text: &str, names: &[&str]) -> Result<Self, Problems> {
-        Self::read(path, text, &Names::Recorded(names))
+        Self::read(path, text, None, names)
     }
 
-    fn read(path: &str, text: &str, known: &Names<'_>) -> Result<Self, Problems> {
+    /// Variants are called by their prompts' own names, whose files are opened where `prompt` finds them, or by the names of these
+    /// files; by `recorded` where these are as many.
+    fn read(path: &str, text: &str, prompt: Find<'_>, recorded: &[&str]) -> Result<Self, Problems> {
         let (mut notes, tree) = Notes::parse(path, text, HELP)?;
         let root = Notes::root(tree.get_ref());
         let entries = notes.entries(&root);
@@ -112,8 +113,10 @@ impl ExperimentFile {
                 notes.missing(&root, needed);
             }
         }
-        let mut variants = variants::read_variants(&mut notes, &entries, known.find());
-        known.give(&mut variants.kept);
+        let mut variants = variants::read_variants(&mut notes, &entries, prompt);
+        if recorded.len() == variants.kept.len() {
+            variants.kept.iter_mut().zip(recorded).for_each(|(variant, name)| (*name).clone_into(&mut variant.name));
+        }
         let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
         let pairs = read_pairs(&mut notes, find("baseline"), find("contrasts"), &names);
         let stop_when = find("stop_when").and_then(|entry| read_stop_when(&mut notes, entry, &names));
@@ -229,29 +232,6 @@ impl ExperimentFile {
 
     fn place(&self, line: usize) -> String {
         format!("{}:{line}", self.path)
-    }
-}
-
-enum Names<'n> {
-    /// By their prompts' own names, whose files are opened where this finds them.
-    Own(&'n dyn Fn(&str) -> String),
-    /// As they were when the experiment ran, or by the names of their prompts' files where these are not as many.
-    Recorded(&'n [&'n str]),
-}
-
-impl Names<'_> {
-    fn find(&self) -> Find<'_> {
-        match self {
-            Self::Own(find) => Some(*find),
-            Self::Recorded(_) => None,
-        }
-    }
-
-    fn give(&self, variants: &mut [Draft]) {
-        let Self::Recorded(names) = self else { return };
-        if names.len() == variants.len() {
-            variants.iter_mut().zip(*names).for_each(|(variant, name)| (*name).clone_into(&mut variant.name));
-        }
     }
 }
 

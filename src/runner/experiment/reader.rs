@@ -3,9 +3,8 @@
 use super::extra::{self, HeaderValue};
 use super::settings::{Assignment, DATASET_SETTINGS, Kind, Setting, VARIANT_SETTINGS, value_text};
 use crate::base::Method;
-use crate::prompting::protocol;
 pub(super) use crate::prompting::{Entry, Reader as Notes, Table};
-use crate::prompting::{Fault, quoted};
+use crate::prompting::{Fault, protocol, quoted};
 use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::DeValue;
@@ -27,7 +26,6 @@ pub(super) const TOP_KEYS: [&str; 13] = [
 ];
 
 impl Notes<'_> {
-    /// Notes a key that the table does not have.
     pub(super) fn unknown_key(&mut self, table: &Table<'_>, entry: Entry<'_>, known: &[&'static str]) {
         let name = entry.key;
         let has = |keys: &[Setting]| keys.iter().any(|key| key.name == name);
@@ -236,7 +234,6 @@ fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
     }
 }
 
-/// The address in `retriever:URL?topk=N`.
 fn may_hold_a_secret(address: &str) -> bool {
     match url::Url::parse(address) {
         Ok(url) => !url.username().is_empty() || url.password().is_some() || url.query().is_some(),

@@ -6,8 +6,7 @@
 use crate::base::manifest::UNKNOWN;
 use crate::base::short_names::ShortNames;
 use crate::base::{Method, PriceRecord, Reasoning, ToolSet, Variant, WikiKind, WikiName, has_prefill};
-use crate::prompting::protocol;
-use crate::prompting::{self, ExemplarOrder};
+use crate::prompting::{self, ExemplarOrder, protocol};
 use Kind::{
     Body, Choice, Headers, Number, Options, Path, Price, Prompt, Source, Switch, Text, Texts, Url, Urls, Whole,
 };
