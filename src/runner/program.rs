@@ -8,13 +8,13 @@ use super::variant::BuiltVariant;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::manifest::PROGRAM;
 use crate::base::text::{excerpt, is_secret_name, looks_secret, printable, visible_line};
-use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, WikiKind, Wording};
+use crate::base::{DecodingRecord, PriceRecord, Question, Tool, ToolSet, Trajectory, Variant, Wording};
 use crate::dataset::sha256_of_file;
 use crate::models::scripted::Scripted;
 use crate::models::{Api, Budgeted, ModelError, Price};
 use crate::net::redact;
 use crate::prompting::protocol;
-use crate::runner::agent::program::{FindModel, Program, ProgramModel, Start};
+use crate::runner::agent::program::{FindModel, Opened, Program, ProgramModel, Start};
 use crate::runner::agent::{Agent, Approach};
 use crate::runner::experiment::{
     AGENT_FILES, Experiment, VARIANT_SETTINGS, VariantSettings, VariantSpec, refused_for_programs,
@@ -83,8 +83,15 @@ fn with_models(
     let passages = settings.passages.or(wiki.passages).unwrap_or(usual.passages);
     let timeout = settings.agent_timeout.map_or(Ok(TIMEOUT), Duration::try_from_secs_f64).unwrap_or(TIMEOUT);
     let variant = record(spec, wiki, price.cloned(), &start, &model)?;
-    let name = named_model(settings).map(|(_, name)| name.to_owned());
-    let program = Program::new(start, timeout, find_model, name, tools.into(), passages);
+    let program = Program {
+        start,
+        timeout,
+        find_model,
+        model: named_model(settings).map(|(_, name)| name.to_owned()),
+        tools: tools.into(),
+        passages,
+        opened: Opened::default(),
+    };
     let agent = Agent {
         model: ModelSettings::baseline(<_>::default()).model,
         source: Arc::clone(&wiki.source),
@@ -218,11 +225,7 @@ fn shown_addresses(settings: &VariantSettings) -> Option<String> {
 
 /// The tools that the source of pages has, or those of `--tools`.
 fn tools(settings: &VariantSettings, wiki: &BuiltWiki) -> Result<Vec<Tool>, RunError> {
-    let has: &[Tool] = match wiki.kind {
-        WikiKind::Corpus => &[Tool::Search, Tool::Lookup, Tool::Passages, Tool::Document],
-        WikiKind::Retriever => &[Tool::Search, Tool::Lookup, Tool::Passages],
-        _ => &[Tool::Search, Tool::Lookup],
-    };
+    let has = wiki.tools();
     let Some(asked) = settings.tools.as_deref() else { return Ok(has.to_vec()) };
     let asked = ToolSet::ALL.into_iter().find(|tools| tools.name() == asked).unwrap_or_default();
     match asked.tools().iter().find(|tool| !has.contains(tool)) {

@@ -7,8 +7,7 @@ use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::base::text::{excerpt, printable};
 use crate::base::{
-    Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, Tool, ToolSet, Variant, Voting, WikiKind,
-    Wording,
+    Decoding, Method, PriceRecord, RequestOption, RequestOptions, Role, ToolSet, Variant, Voting, Wording,
 };
 use crate::models::{BaselineSettings, Budgeted, LearnedOptions, Price};
 use crate::prompting::protocol::{self, Options, Protocol, Setup, native};
@@ -252,12 +251,7 @@ impl<'a> Builder<'a> {
     /// Refuses tools that the source of pages has nothing for.
     fn check_source(&self, wiki: &BuiltWiki) -> Result<(), RunError> {
         let tools = self.protocol.offers();
-        let has = match wiki.kind {
-            WikiKind::Corpus => true,
-            WikiKind::Retriever => !tools.offers(Tool::Document),
-            _ => tools == ToolSet::default(),
-        };
-        if has || self.method.agent().is_none() {
+        if tools.tools().iter().all(|tool| wiki.tools().contains(tool)) || self.method.agent().is_none() {
             return Ok(());
         }
         let message = format!("--tools {} needs another source of pages than `{}`", tools.name(), excerpt(&wiki.label));
@@ -313,7 +307,6 @@ impl<'a> Builder<'a> {
         let (max_steps, voting) = (Some(self.max_steps()), self.voting());
         Ok(Variant {
             name,
-            repeats: None,
             protocol: self.protocol.id().to_owned(),
             // Direct methods do not speak it.
             protocol_version: if self.method.agent().is_some() { self.protocol.version() } else { 1 },
@@ -336,13 +329,13 @@ impl<'a> Builder<'a> {
             direct_max_tokens,
             price,
             decoding,
-            not_sent: Vec::new(),
             wiki: wiki.label.clone(),
             wiki_origin: wiki.origin.clone(),
             compat: Some(WikiSettings(self.settings).compat()),
             wording,
             settings: by_name,
             options: self.options.0,
+            ..Variant::default()
         })
     }
 

@@ -3,7 +3,7 @@
 use super::breaker::{Breakers, Watched};
 use super::error::RunError;
 use super::model::is_on;
-use crate::base::{Compat, Service, WikiKind, WikiName, Wording};
+use crate::base::{Compat, Service, Tool, WikiKind, WikiName, Wording};
 use crate::net::limit::Limiters;
 use crate::runner::experiment::VariantSettings;
 use crate::wikipedia::html::ArticleOptions;
@@ -34,6 +34,15 @@ pub(super) struct BuiltWiki {
 }
 
 impl BuiltWiki {
+    /// The tools that it can answer.
+    pub(super) fn tools(&self) -> &'static [Tool] {
+        match self.kind {
+            WikiKind::Corpus => &[Tool::Search, Tool::Lookup, Tool::Passages, Tool::Document],
+            WikiKind::Retriever => &[Tool::Search, Tool::Lookup, Tool::Passages],
+            _ => &[Tool::Search, Tool::Lookup],
+        }
+    }
+
     /// With what was found at hand, so that a search is not made again; a corpus is at hand as it is.
     pub(super) fn with_search_cache(self) -> Self {
         if self.kind == WikiKind::Corpus {

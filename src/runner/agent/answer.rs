@@ -6,6 +6,7 @@ use super::drive::{
 };
 #[cfg(feature = "serve")]
 use super::program::{self, Program, ProgramResult};
+#[cfg(feature = "serve")]
 use crate::base::trajectory::CONFIDENCE;
 use crate::base::{Fork, Message, Outcome, Trajectory, Voting};
 use crate::models::{Model, Price, in_episode, in_sample};

@@ -54,6 +54,12 @@ pub struct Program {
     pub tools: Arc<[Tool]>,
     /// Passages that a call shows unless it says how many.
     pub passages: usize,
+    pub opened: Opened,
+}
+
+/// What its episodes share from the first of them on.
+#[derive(Default)]
+pub struct Opened {
     host: OnceCell<Host>,
     client: OnceCell<Arc<Client>>,
 }
@@ -65,21 +71,10 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    pub fn new(
-        start: Start,
-        timeout: Duration,
-        find_model: FindModel,
-        model: Option<String>,
-        tools: Arc<[Tool]>,
-        passages: usize,
-    ) -> Self {
-        Self { start, timeout, find_model, model, tools, passages, host: OnceCell::new(), client: OnceCell::new() }
-    }
-
     /// Posts a question to a server, by a client that all episodes share. The answer is what the server said, or why it
     /// said nothing; the error says that it could not be asked.
     pub(super) async fn post(&self, url: &str, line: String) -> Result<PostedQuestion, NetError> {
-        let client = Arc::clone(self.client.get_or_try_init(async || client().map(Arc::new)).await?);
+        let client = Arc::clone(self.opened.client.get_or_try_init(async || client().map(Arc::new)).await?);
         let urls = vec![url.to_owned()];
         let posted = async move {
             let sent = client.post_json(&urls, &Balance::new(1), &[], &[], line.into_bytes(), &mut Keep).await;
@@ -100,7 +95,7 @@ impl Program {
 
     /// The server that all its episodes ask, which begins to listen with the first of them.
     pub(super) async fn host(&self) -> std::io::Result<&Host> {
-        self.host.get_or_try_init(|| Host::listen(self.model.clone())).await
+        self.opened.host.get_or_try_init(|| Host::listen(self.model.clone())).await
     }
 }
 

@@ -16,6 +16,6 @@ mod host;
 mod process;
 mod request;
 
-pub use definition::{FindModel, Program, ProgramModel, Start};
+pub use definition::{FindModel, Opened, Program, ProgramModel, Start};
 pub(super) use episode::{ProgramResult, run};
 pub(crate) use process::clean_up_all;
