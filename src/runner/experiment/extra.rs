@@ -74,8 +74,8 @@ const BY_HEADER: &str = "what is recorded may not hold a secret: send it with --
 
 pub fn parse_body(text: &str) -> Result<Value, BadValue> {
     match serde_json::from_str(text) {
-        Ok(body @ Value::Object(_)) => check_body(body.as_object().unwrap_or(&Map::new())).map(|()| sorted(body)),
-        Ok(_) | Err(_) => refuse(
+        Ok(body) => check_body(&body).map(|()| sorted(body.into())),
+        Err(_) => refuse(
             "--extra-body is not a JSON object",
             "write one such as '{\"top_k\": 20}', in single quotes so that the shell leaves it alone",
         ),

@@ -108,11 +108,7 @@ impl ExperimentFile {
             .and_then(|entry| notes.scalar("repeats", entry.value, Kind::Whole(1, MAX_REPEATS)))
             .and_then(|repeats| u32::try_from(repeats.as_u64()?).ok());
         let datasets = find("dataset").map(|entry| read_datasets(&mut notes, entry)).unwrap_or_default();
-        for needed in ["name", "dataset"] {
-            if find(needed).is_none() {
-                notes.missing(&root, needed);
-            }
-        }
+        notes.require(&root, &entries, &["name", "dataset"]);
         let mut variants = variants::read_variants(&mut notes, &entries, prompt);
         if recorded.len() == variants.kept.len() {
             variants.kept.iter_mut().zip(recorded).for_each(|(variant, name)| (*name).clone_into(&mut variant.name));
@@ -410,17 +406,12 @@ fn read_pairs(
     pairs
 }
 
-/// Reads `stop_when`. `names` are those of the variants.
 fn read_stop_when(notes: &mut Notes<'_>, entry: Entry<'_>, names: &[&str]) -> Option<StopRule> {
     let sound = notes.is_clean();
     let text = notes.text("stop_when", entry.value)?;
-    let rule = match StopRule::parse(&text) {
-        Ok(rule) => rule,
-        Err(error) => {
-            notes.note(entry.line, Fault::from(format!("`stop_when`: {error}")).hint(error.hint));
-            return None;
-        }
-    };
+    let rule = StopRule::parse(&text)
+        .map_err(|error| notes.note(entry.line, Fault::from(format!("`stop_when`: {error}")).hint(error.hint)))
+        .ok()?;
     for name in [&rule.a, &rule.b] {
         if sound {
             notes.known("stop_when", entry.line, name, "variant", names);
@@ -468,11 +459,7 @@ fn read_published(
     for table in notes.tables("published", entry.value) {
         let (mut name, mut source, mut figures) = (None, None, Vec::new());
         let entries = notes.entries(&table);
-        for needed in ["name", "source", "figures"] {
-            if !entries.iter().any(|entry| entry.key == needed) {
-                notes.missing(&table, needed);
-            }
-        }
+        notes.require(&table, &entries, &["name", "source", "figures"]);
         for entry in entries {
             let path = table.path(entry.key);
             match entry.key {

@@ -41,6 +41,13 @@ impl Notes<'_> {
         self.refuse_key(table, entry, known, belongs);
     }
 
+    /// Notes each key that the table lacks.
+    pub(super) fn require(&mut self, table: &Table<'_>, entries: &[Entry<'_>], needed: &[&str]) {
+        for key in needed.iter().filter(|key| entries.iter().all(|entry| entry.key != **key)) {
+            self.missing(table, key);
+        }
+    }
+
     /// A name: short and printable; of a folder, also one that every file system takes.
     pub(super) fn name(&mut self, key: &str, value: &Spanned<DeValue<'_>>, folder: bool) -> Option<String> {
         let name = self.text(key, value)?;
@@ -78,8 +85,9 @@ impl Notes<'_> {
             Kind::Texts | Kind::Urls => Value::from(vec![self.text(name, value)?]),
             Kind::Options => Value::Object(self.options(name, value)?),
             Kind::Body | Kind::Headers => self.extra(name, setting.kind, value)?,
-            Kind::Reasoning => self.reasoning(name, value)?,
-            Kind::Number(..) | Kind::Whole(..) | Kind::Switch => self.scalar(name, value, setting.kind)?,
+            Kind::Reasoning | Kind::Number(..) | Kind::Whole(..) | Kind::Switch => {
+                self.scalar(name, value, setting.kind)?
+            }
             Kind::Choice(words) => {
                 let word = self.text(name, value)?;
                 // `exemplar_order` is an order.
@@ -118,21 +126,6 @@ impl Notes<'_> {
             return None;
         }
         Some(Assignment { setting, value: read, line })
-    }
-
-    fn reasoning(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
-        let text = match value.get_ref() {
-            DeValue::String(text) => Some(text.to_string()),
-            DeValue::Integer(number) => {
-                u64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n.to_string())
-            }
-            _ => None,
-        };
-        let read = text.map(Value::from).filter(|text| Kind::Reasoning.holds(text));
-        if read.is_none() {
-            self.wrong_type(name, value, &Kind::Reasoning.expected());
-        }
-        read
     }
 
     fn extra(&mut self, name: &str, kind: Kind, value: &Spanned<DeValue<'_>>) -> Option<Value> {
@@ -216,11 +209,13 @@ impl Notes<'_> {
 }
 
 fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
+    let whole = || value.as_integer().and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok());
     match kind {
         Kind::Switch => value.as_bool().map(Value::Bool),
-        Kind::Whole(..) => {
-            let number = value.as_integer()?;
-            u64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from)
+        Kind::Whole(..) => whole().map(Value::from),
+        Kind::Reasoning => {
+            let text = value.as_str().map(str::to_owned);
+            text.or_else(|| Some(whole()?.to_string())).map(Value::from)
         }
         _ => {
             let number = match value.as_float() {

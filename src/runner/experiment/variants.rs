@@ -297,20 +297,11 @@ fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entr
 }
 
 /// `{ name = "short", KEY = …, more settings }`.
-fn named(
-    notes: &mut Notes<'_>,
-    path: String,
-    key: &'static Setting,
-    item: &toml::Spanned<toml::de::DeValue<'_>>,
-) -> Option<Choice> {
+fn named(notes: &mut Notes<'_>, path: String, key: &'static Setting, item: &Spanned<DeValue<'_>>) -> Option<Choice> {
     let table = notes.table(path, item)?;
     let settings = settings(notes, &table, &["name"]);
     let entries = notes.entries(&table);
-    for needed in ["name", key.name] {
-        if !entries.iter().any(|entry| entry.key == needed) {
-            notes.missing(&table, needed);
-        }
-    }
+    notes.require(&table, &entries, &["name", key.name]);
     let name = entries.iter().find(|entry| entry.key == "name")?;
     let name = notes.name(&table.path("name"), name.value, false)?;
     Some(Choice { name, settings })
