@@ -547,8 +547,8 @@ async fn freeze(args: FreezeArgs) -> anyhow::Result<u8> {
     let links = settings.links;
     let prepared = settings.prepare()?;
     prepared.notes.iter().for_each(say);
-    let plan = prepared.plan();
-    say_plan(plan, prepared.site(), links);
+    let plan = prepared.freezer.plan();
+    say_plan(plan, prepared.freezer.site(), links);
     if dry_run {
         prepared.leave()?;
         if json {

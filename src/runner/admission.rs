@@ -49,19 +49,17 @@ impl Guard {
         watch: Option<Arc<Watch>>,
     ) -> Self {
         let state = State { spent: budget.spent(), ended: HashMap::new(), open: HashMap::new() };
-        let (failures, reason, state) = (AtomicU64::new(0), OnceLock::new(), Mutex::new(state));
-        let failures_before_calls = AtomicU64::new(0);
         let guard = Self {
             budget,
             agents,
             journal,
             breakers,
             max_failures,
-            failures,
-            failures_before_calls,
-            reason,
+            failures: AtomicU64::new(0),
+            failures_before_calls: AtomicU64::new(0),
+            reason: OnceLock::new(),
             watch,
-            state,
+            state: Mutex::new(state),
         };
         guard.look_at_the_budget();
         guard

@@ -42,7 +42,6 @@ pub(crate) struct Question<'a> {
     pub(crate) person: &'a UserConfig,
     pub(crate) known: Known,
     pub(crate) confirmed: bool,
-    /// Takes notes for the user.
     pub(crate) tell: &'a dyn Fn(String),
 }
 
@@ -102,11 +101,9 @@ impl Question<'_> {
         if !ExperimentFile::is_one(path) || self.typed.has(setting) {
             return Ok(());
         }
-        let namer = match self.stored {
-            Some((folder, stored)) if stored.has(setting) => Namer::folder(folder, None)?,
-            // It is found by its name in the working folder.
-            _ => Namer::folder(Path::new("."), None)?,
-        };
+        // Otherwise it is found by its name in the working folder.
+        let stored = self.stored.filter(|(_, stored)| stored.has(setting));
+        let namer = Namer::folder(stored.map_or(Path::new("."), |(folder, _)| folder), None)?;
         let file = NamedFile { setting, value: path.display().to_string(), path: path.to_owned() };
         let untyped: Vec<Untyped> = self.refused(&file, &namer, false).into_iter().collect();
         self.answer(&mut Experiment::default(), &untyped)

@@ -40,7 +40,7 @@ pub(crate) struct FreezeSettings {
 }
 
 pub(crate) struct PreparedFreeze {
-    freezer: Freezer,
+    pub(crate) freezer: Freezer,
     pub(crate) notes: Vec<String>,
 }
 
@@ -92,14 +92,6 @@ impl FreezeSettings {
 }
 
 impl PreparedFreeze {
-    pub(crate) fn site(&self) -> &str {
-        self.freezer.site()
-    }
-
-    pub(crate) fn plan(&self) -> FreezePlan {
-        self.freezer.plan()
-    }
-
     pub(crate) fn leave(self) -> Result<(), RunError> {
         self.freezer.leave().map_err(explain)
     }

@@ -58,14 +58,10 @@ pub(crate) fn named_files(experiment: &Experiment) -> Vec<NamedFile> {
         }
         add(in_settings(&dataset.settings, DATASET_SETTINGS));
         for variant in experiment.variants_on(dataset) {
-            add(of_variant(&variant.settings));
+            add(in_settings(&variant.settings, VARIANT_SETTINGS));
         }
     }
     files
-}
-
-fn of_variant(settings: &VariantSettings) -> Vec<NamedFile> {
-    in_settings(settings, VARIANT_SETTINGS)
 }
 
 /// The files among the values of declared settings. Where a key is no file may say; it is a place of its own.
@@ -81,7 +77,7 @@ fn in_settings(settings: &impl Serialize, declared: &'static [Setting]) -> Vec<N
 
 /// SHA-256 of the files that settings name, by path, for the manifest: a run that goes on may use them again.
 pub(super) fn digests(settings: &[&VariantSettings], ids: Option<&str>) -> BTreeMap<String, String> {
-    let files = settings.iter().flat_map(|settings| of_variant(settings));
+    let files = settings.iter().flat_map(|settings| in_settings(settings, VARIANT_SETTINGS));
     let paths = files.filter(|file| !file.value.starts_with(CORPUS)).map(|file| file.path.display().to_string());
     let digest = |path: String| Some((digest_of(Path::new(&path))?, path));
     paths.chain(ids.map(str::to_owned)).filter_map(digest).map(|(digest, path)| (path, digest)).collect()

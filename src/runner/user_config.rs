@@ -25,11 +25,6 @@ pub(crate) struct UserConfig {
     pub(crate) unknown: Vec<String>,
 }
 
-/// The folder in which programs keep what a person configures.
-fn configuration() -> Option<PathBuf> {
-    personal("XDG_CONFIG_HOME", "APPDATA", ".config")
-}
-
 /// Our folder among those in which programs keep what a person need not see from one start to the next.
 #[cfg(feature = "serve")]
 pub(crate) fn state_folder() -> Option<PathBuf> {
@@ -49,7 +44,7 @@ impl UserConfig {
         let mut person = Self::default();
         person.variables()?;
         person.file(PathBuf::from(FOLDER_FILE), true)?;
-        if let Some(folder) = configuration() {
+        if let Some(folder) = personal("XDG_CONFIG_HOME", "APPDATA", ".config") {
             person.file(folder.join("wikitrail").join("config.toml"), false)?;
         }
         person.check_paths()?;
