@@ -1,12 +1,11 @@
 //! The run's folder: which one, what of it is kept, and what it holds at the end; what a run that is resumed with other settings is
 //! told.
 
-use super::costs::Estimate;
+use super::costs::{Estimate, price_origin};
 use super::error::RunError;
 use super::forms::layout_notes;
 use super::job::Job;
 use super::plan::{Due, Plan, differences, differences_of_parts};
-use super::prices::price_origin;
 use super::questions::{self, write_questions};
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary, warnings};

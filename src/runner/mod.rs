@@ -10,7 +10,7 @@
 //! | `questions` | the dataset's file, and which of its questions a run asks |
 //! | `variant`, `provider`, `model`, `wiki`, `pool` | from settings to agents, and what they share: models, sources, recordings |
 //! | `program` | the same for agents that are other programs |
-//! | `costs`, `prices` | what a run will take; prices of models |
+//! | `costs` | prices of models, and what a run will take |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `execute` | doing what is due: one writer, clean stops, rescue of what a full disk does not take |
@@ -51,7 +51,6 @@ mod pace;
 pub(crate) mod plan;
 pub(crate) mod pool;
 mod prepare;
-mod prices;
 #[cfg(feature = "serve")]
 pub(crate) mod program;
 mod provider;
@@ -67,7 +66,7 @@ mod wiki;
 
 pub(crate) use command_line::{Argument, ExplicitArgs, without_secrets, words_again};
 pub(crate) use confirm::{Ask, Origin, Question};
-pub(crate) use costs::{Estimate, EstimateRow, Expense};
+pub(crate) use costs::{Estimate, EstimateRow, Expense, set_prices};
 pub use error::{ErrorKind, RunError};
 pub(crate) use error::{chain, classify, shortfalls};
 pub(crate) use execute::End;
@@ -86,7 +85,6 @@ pub(crate) use named_files::{Known, Namer};
 pub use one_agent::OneAgent;
 pub use prepare::{Finished, Prepared, load_experiment, prepare};
 pub(crate) use prepare::{PlannedRun, check_files};
-pub(crate) use prices::set_prices;
 pub(crate) use provider::key_variable;
 
 pub use summary::Summary;

@@ -3,8 +3,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `answers` | a folder of the answers in a table or JSON Lines |
-//! | `inspect` | a folder of the answers in logs of Inspect |
-//! | `inspect_events` | the transcript of a sample as steps, its scores as metrics |
+//! | `inspect` | a folder of the answers in logs of Inspect; the transcript of a sample as steps, its scores as metrics |
 //! | `inspect_file` | the file of a log: its run, its samples as trajectories, its settings as a variant |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded; episodes with the digests of their prompts |
 //! | `notebook_output` | what the notebooks themselves write and print, as trajectories |
@@ -12,7 +11,6 @@
 
 mod answers;
 mod inspect;
-mod inspect_events;
 mod inspect_file;
 pub(crate) mod notebook;
 pub(crate) mod notebook_output;

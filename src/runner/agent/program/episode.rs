@@ -1,7 +1,6 @@
 //! One episode of a program: what it asks is answered and recorded, until it has ended.
 
-use super::addresses::Addresses;
-use super::definition::{PostedQuestion, Program, ProgramModel, Start};
+use super::definition::{Addresses, PostedQuestion, Program, ProgramModel, Start};
 use super::host::Registration;
 use super::process::Process;
 use super::request::{AgentAnswer, AgentRequest, ModelReply, ModelRequest, ToolReply, ToolUse};

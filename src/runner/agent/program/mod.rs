@@ -2,14 +2,12 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `definition` | what is known of a program before an episode: its command or address, its limits, its models; asking a server |
+//! | `definition` | what is known of a program before an episode, where it finds models and tools; asking a server |
 //! | `request` | a program's requests to its episode, and their answers |
 //! | `host` | the server on this machine that programs ask for models and tools; the tools of one episode |
-//! | `addresses` | where a program finds all that: its environment, and the line that it reads |
 //! | `process` | the process of an episode: its start, its output, its end, and the removal of its folder |
 //! | `episode` | one episode: what is asked, answered and recorded, until the program ends or has no time left |
 
-mod addresses;
 mod definition;
 mod episode;
 mod host;

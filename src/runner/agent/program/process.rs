@@ -1,7 +1,7 @@
 //! The process of one episode: its start, its environment and its output; its end with all its children, and the removal of its
 //! scratch folder.
 
-use super::addresses::Addresses;
+use super::definition::Addresses;
 use super::request::MAX_ANSWER;
 use crate::base::sha256_hex;
 use std::collections::BTreeMap;
