@@ -3,7 +3,7 @@
 //! No official script has these; `docs/metrics.md` gives each formula.
 
 use super::evidence::GoldEvidence;
-use super::failure::{Failure, FailureClass, PaperClass, failure};
+use super::failure::{Failure, FailureClass, failure};
 use super::observed::Observed;
 use super::overlap::AnswerScore;
 use super::retrieval::{Grounding, Match, Retrieval, Share};
@@ -32,11 +32,11 @@ impl Assessment {
         if !trajectory.measured() || !trajectory.has_steps() {
             return None;
         }
-        let seen = Observed::of(trajectory);
+        let seen = Observed::of(&trajectory.steps);
         let gold = evidence.and_then(|evidence| Match::of(evidence, &seen));
         let grounding = || Grounding::of(trajectory.answer.as_deref()?, score?, &seen);
         Some(Self {
-            retrieval: Retrieval::of(&seen, gold.as_ref().map(|found| found.gold)),
+            retrieval: Retrieval { gold: gold.as_ref().map(|found| found.gold), ..seen.uses },
             grounding: grounding(),
             failure: score.and_then(|score| failure(trajectory, score, &seen, gold.as_ref())),
             leak: seen.repeats_question(&trajectory.question),
@@ -101,12 +101,12 @@ pub struct PaperCounts {
 impl PaperCounts {
     fn add(&mut self, episode: &Assessment) {
         let row = match (&episode.failure, episode.grounding) {
-            (Some(failure), _) => match failure.class.paper() {
-                Some(PaperClass::Reasoning) => &mut self.reasoning_error,
-                Some(PaperClass::SearchResult) => &mut self.search_result_error,
-                Some(PaperClass::Hallucination) => &mut self.hallucination,
-                Some(PaperClass::LabelAmbiguity) => &mut self.label_ambiguity,
-                None => &mut self.other,
+            (Some(failure), _) => match failure.class {
+                FailureClass::Reasoning | FailureClass::Loop => &mut self.reasoning_error,
+                FailureClass::Search | FailureClass::Lookup => &mut self.search_result_error,
+                FailureClass::Hallucination => &mut self.hallucination,
+                FailureClass::Label => &mut self.label_ambiguity,
+                _ => &mut self.other,
             },
             (None, Some(Grounding::Grounded)) => &mut self.true_positive,
             (None, Some(Grounding::Lucky)) => &mut self.false_positive,
@@ -123,18 +123,11 @@ pub struct FailureCounts([u64; FailureClass::ALL.len()]);
 
 impl FailureCounts {
     pub fn of(&self, class: FailureClass) -> u64 {
-        self.iter().find(|(other, _)| *other == class).map_or(0, |(_, count)| count)
+        self.0[class as usize]
     }
 
-    /// All classes in their order, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (FailureClass, u64)> {
         FailureClass::ALL.into_iter().zip(self.0)
-    }
-
-    fn add(&mut self, class: FailureClass) {
-        for (other, count) in FailureClass::ALL.into_iter().zip(&mut self.0) {
-            *count += u64::from(other == class);
-        }
     }
 }
 
@@ -169,7 +162,7 @@ impl RunAssessment {
         }
         if let Some(failure) = &episode.failure {
             self.wrong += 1;
-            self.failures.add(failure.class);
+            self.failures.0[failure.class as usize] += 1;
             self.step_limit += u64::from(failure.step_limit);
         }
         self.paper.add(episode);

@@ -132,39 +132,24 @@ pub fn is_same_page(a: &str, b: &str) -> bool {
 
 /// A title as `MediaWiki` spells it, of one that a dataset spells: underscores are spaces, FEVER's escapes are undone.
 pub fn page_title(title: &str) -> String {
-    let title = unescaped(title);
-    let words = title.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// A title without FEVER's escapes.
-fn unescaped(title: &str) -> Cow<'_, str> {
     let mut title = Cow::Borrowed(title);
     if title.contains('-') {
         for (escape, character) in [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")] {
             title = title.replace(escape, character).into();
         }
     }
-    title
+    let words = title.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// A page title as it is compared: no case, underscores are spaces, runs of spaces are one, FEVER's escapes
 /// (`-LRB-`, `-RRB-`, `-LSB-`, `-RSB-`, `-COLON-`) undone, composed characters (NFC).
 pub(super) fn page_key(title: &str) -> String {
-    let title = unescaped(title);
-    let lowered = if title.is_ascii() {
-        title.to_ascii_lowercase()
-    } else {
-        composed(&title).chars().flat_map(char::to_lowercase).collect()
-    };
-    let mut key = String::with_capacity(lowered.len());
-    for word in lowered.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty()) {
-        if !key.is_empty() {
-            key.push(' ');
-        }
-        key.push_str(word);
+    let title = page_title(title);
+    if title.is_ascii() {
+        return title.to_ascii_lowercase();
     }
-    key
+    composed(&title).chars().flat_map(char::to_lowercase).collect()
 }
 
 /// The words of a text, each between single spaces: `" ray charles "`, or one space for a text without words.

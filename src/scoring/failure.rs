@@ -27,7 +27,7 @@ use super::metric::{FEVER_LABELS, fever_label, hotpot};
 use super::normalize::normalize;
 use super::observed::{Kind, Observed, cap, is_shown, is_touched, is_verdict, kind_read, missing_name};
 use super::overlap::AnswerScore;
-use super::retrieval::{Match, fact_known, fact_seen, page_opened};
+use super::retrieval::{Match, Retrieval, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
 use crate::base::named;
 use crate::base::text::visible_line;
@@ -78,27 +78,6 @@ impl FailureClass {
             Self::Agent => "the agent's program crashed, took too long or gave no answer",
         }
     }
-
-    /// Its row of Table 2 of the `ReAct` paper, where people put failures into four; `None` for what is not in it.
-    pub fn paper(self) -> Option<PaperClass> {
-        match self {
-            Self::Reasoning | Self::Loop => Some(PaperClass::Reasoning),
-            Self::Search | Self::Lookup => Some(PaperClass::SearchResult),
-            Self::Hallucination => Some(PaperClass::Hallucination),
-            Self::Label => Some(PaperClass::LabelAmbiguity),
-            Self::Format | Self::Cut | Self::Declined | Self::Limit | Self::Agent => None,
-        }
-    }
-}
-
-/// The kinds of failure in Table 2 of the `ReAct` paper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PaperClass {
-    Reasoning,
-    SearchResult,
-    Hallucination,
-    LabelAmbiguity,
 }
 
 /// The class of a wrong answer, and what decided it.
@@ -206,13 +185,8 @@ impl Case<'_> {
 
     fn label(&self) -> Option<Decided> {
         let (answer, golds) = (self.answer?, &self.trajectory.answers);
-        let mut near: Option<(f64, &String)> = None;
-        for gold in golds {
-            let f1 = hotpot(answer, gold).f1;
-            if near.is_none_or(|(best, _)| best < f1) {
-                near = Some((f1, gold));
-            }
-        }
+        let scored = golds.iter().map(|gold| (hotpot(answer, gold).f1, gold));
+        let near = scored.reduce(|best, next| if best.0 < next.0 { next } else { best });
         if let Some((f1, gold)) = near.filter(|(f1, _)| *f1 >= NEAR) {
             return Some((FailureClass::Label, format!("F1 {f1:.2} of {} with {}", quoted(answer), quoted(gold))));
         }
@@ -278,7 +252,7 @@ impl Case<'_> {
         } else if self.gold.is_some() {
             format!(
                 "it appears in no observation, and none of the pages opened ({}) is a gold page",
-                self.seen.opened_count()
+                self.seen.pages.len()
             )
         } else {
             "neither it nor the gold answer appears in an observation".to_owned()
@@ -396,7 +370,7 @@ impl Case<'_> {
     pub(super) fn by_what_was_read(&self) -> Decided {
         const UNKNOWN: &str = "supporting facts are not known";
         let golds = &self.trajectory.answers;
-        if golds.iter().any(|gold| is_not_enough(gold)) {
+        if golds.iter().any(|gold| normalize(gold) == "not enough info") {
             return self.not_enough();
         }
         if let Some(nothing) = self.nothing_usable() {
@@ -442,10 +416,11 @@ impl Case<'_> {
             return say("no page text was seen".to_owned());
         }
         if gives_up && seen.pages_about(&self.trajectory.question) == 0 {
-            return say(format!("none of the pages opened ({}) is about the question", seen.opened_count()));
+            return say(format!("none of the pages opened ({}) is about the question", seen.pages.len()));
         }
-        if self.answer.is_none() && 2 * seen.missed_searches >= seen.searches && seen.missed_searches > 0 {
-            return say(format!("{} of {} searches opened no page", seen.missed_searches, seen.searches));
+        let Retrieval { searches, missed_searches: missed, .. } = seen.uses;
+        if self.answer.is_none() && 2 * missed >= searches && missed > 0 {
+            return say(format!("{missed} of {searches} searches opened no page"));
         }
         None
     }
@@ -470,7 +445,7 @@ impl Case<'_> {
         }
         (
             FailureClass::Reasoning,
-            format!("{why}, and a verdict has no text; {} pages were opened", self.seen.opened_count()),
+            format!("{why}, and a verdict has no text; {} pages were opened", self.seen.pages.len()),
         )
     }
 
@@ -485,8 +460,4 @@ impl Case<'_> {
         }
         (FailureClass::Search, format!("{why}{}", self.passed_over()))
     }
-}
-
-fn is_not_enough(gold: &str) -> bool {
-    normalize(gold) == "not enough info"
 }

@@ -7,7 +7,8 @@
 use super::characters::is_unspaced;
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
 use super::normalize::normalize;
-use crate::base::{Provenance, Step, Tool, Trajectory};
+use super::retrieval::Retrieval;
+use crate::base::{Provenance, Step, Tool};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -32,7 +33,7 @@ const OVERLAP: usize = 80;
 #[derive(Debug, Default)]
 pub(super) struct Observed<'a> {
     /// Keys of the pages opened, after redirects, each with its place in the order of first openings.
-    pages: HashMap<String, usize>,
+    pub(super) pages: HashMap<String, usize>,
     /// Which sentences of the first block were shown, for each page whose source gives sentences, by the page's key.
     sentences: HashMap<String, Vec<Range<usize>>>,
     /// Words of everything shown, one observation per line, so that nothing is found across two of them.
@@ -53,12 +54,8 @@ pub(super) struct Observed<'a> {
     official: OnceCell<String>,
     /// The actions, in order, the answer not among them.
     pub(super) actions: Vec<Action>,
-    pub(super) searches: u64,
-    /// Searches that opened no page.
-    pub(super) missed_searches: u64,
-    pub(super) lookups: u64,
-    /// Lookups answered by `No more results.`
-    pub(super) empty_lookups: u64,
+    /// How often it searched and looked up; what it retrieved of the gold is not known here.
+    pub(super) uses: Retrieval,
     /// Observations that showed text of a page.
     pub(super) texts: u64,
 }
@@ -87,11 +84,7 @@ impl Action {
 
 impl<'a> Observed<'a> {
     /// Reads an episode up to its answer.
-    pub(super) fn of(trajectory: &'a Trajectory) -> Self {
-        Self::of_steps(&trajectory.steps)
-    }
-
-    fn of_steps(steps: &'a [Step]) -> Self {
+    pub(super) fn of(steps: &'a [Step]) -> Self {
         let mut seen = Self::default();
         let mut open = String::new();
         for step in steps {
@@ -121,9 +114,9 @@ impl<'a> Observed<'a> {
     }
 
     fn search(&mut self, step: &Step, input: &str, observation: &'a str, open: &mut String) {
-        self.searches += 1;
+        self.uses.searches += 1;
         if search_missed(step) {
-            self.missed_searches += 1;
+            self.uses.missed_searches += 1;
             // The query is an echo; only the titles come from Wikipedia.
             let titles = SIMILAR.iter().find_map(|similar| Some(observation.rsplit_once(similar)?.1));
             self.show(titles.unwrap_or_default());
@@ -146,10 +139,10 @@ impl<'a> Observed<'a> {
 
     /// Each passage opens its page, as far as it was shown.
     fn passages(&mut self, step: &Step, observation: &'a str) {
-        self.searches += 1;
+        self.uses.searches += 1;
         self.last_lookups_empty = 0;
         if search_missed(step) {
-            self.missed_searches += 1;
+            self.uses.missed_searches += 1;
             return;
         }
         for title in step.provenance.iter().flat_map(Provenance::titles) {
@@ -178,9 +171,9 @@ impl<'a> Observed<'a> {
 
     /// Whether a result was shown.
     fn lookup(&mut self, observation: &'a str) -> bool {
-        self.lookups += 1;
+        self.uses.lookups += 1;
         if lookup_found_nothing(observation) {
-            self.empty_lookups += 1;
+            self.uses.empty_lookups += 1;
             self.last_lookups_empty += 1;
             return false;
         }
@@ -245,10 +238,6 @@ impl<'a> Observed<'a> {
         let mut pages: Vec<(&String, &usize)> = self.pages.iter().collect();
         pages.sort_unstable_by_key(|(_, place)| **place);
         pages.into_iter().map(|(page, _)| page.clone()).collect()
-    }
-
-    pub(super) fn opened_count(&self) -> usize {
-        self.pages.len()
     }
 
     /// Whether the words of an answer appeared side by side in an observation, in the official normal form or as they are.
@@ -529,8 +518,9 @@ mod tests {
             step(Tool::Lookup, "人口", "没有更多结果。"),
         ];
         assert_eq!(steps.iter().map(search_missed).collect::<Vec<_>>(), [false, true, true, false, false, false]);
-        let seen = Observed::of_steps(&steps);
-        assert_eq!((seen.searches, seen.missed_searches, seen.lookups, seen.empty_lookups), (3, 2, 3, 2));
+        let seen = Observed::of(&steps);
+        let uses = seen.uses;
+        assert_eq!((uses.searches, uses.missed_searches, uses.lookups, uses.empty_lookups), (3, 2, 3, 2));
         assert!(seen.shows_answer("南京") && seen.shows_answer("很多"));
         assert!(!seen.shows_answer("北京城") && !seen.shows_answer("结果"));
         assert!(is_verdict("是。") && is_verdict("否") && !is_verdict("是的人"));
@@ -549,7 +539,7 @@ mod tests {
             step(Tool::Lookup, "Porto", "(Result 1 / 1) He died in Porto."),
         ];
         let read = episode(steps, None, &[], Outcome::Finished);
-        let seen = Observed::of(&read);
+        let seen = Observed::of(&read.steps);
         assert!(is_shown("Otto Pell was an engineer and the owner of a bridge.", 0, &seen));
         assert!(!is_shown("Otto Pell, an engineer, died in Porto after an owner sold bridges.", 0, &seen), "two texts");
         assert!(!is_shown("Otto Pell was a Spanish engineer.", 0, &seen));

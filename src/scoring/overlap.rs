@@ -82,7 +82,7 @@ pub(crate) fn float(n: impl TryInto<u64>) -> f64 {
 
 /// `part / whole`, and 0 for an empty whole.
 pub(crate) fn ratio(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { float(part) / float(whole) }
+    ratio_of_sum(float(part), whole)
 }
 
 /// `sum / n`, and 0 for none.

@@ -124,41 +124,21 @@ pub(super) struct Match<'a> {
 impl<'a> Match<'a> {
     /// Compares an episode with each group; the first of equally good ones counts.
     pub(super) fn of(evidence: &'a GoldEvidence, seen: &Observed<'_>) -> Option<Self> {
-        let mut best: Option<Self> = None;
-        for group in evidence.groups() {
-            let found = Self { group, gold: gold(group, seen) };
-            if best.as_ref().is_none_or(|best| best.gold.rank() < found.gold.rank()) {
-                best = Some(found);
-            }
-        }
-        if let Some(best) = &mut best {
-            (best.gold.r_precision, best.gold.recall_at_5) = by_pages(evidence, seen);
-        }
-        best
-    }
-}
-
-impl Retrieval {
-    pub(super) fn of(seen: &Observed<'_>, gold: Option<GoldRetrieval>) -> Self {
-        Self {
-            searches: seen.searches,
-            missed_searches: seen.missed_searches,
-            lookups: seen.lookups,
-            empty_lookups: seen.empty_lookups,
-            gold,
-        }
+        let groups = evidence.groups().iter().map(|group| Self { group, gold: gold(group, seen) });
+        let mut best = groups.reduce(|best, next| if best.gold.rank() < next.gold.rank() { next } else { best })?;
+        (best.gold.r_precision, best.gold.recall_at_5) = by_pages(evidence, seen);
+        Some(best)
     }
 }
 
 fn gold(group: &EvidenceGroup, seen: &Observed<'_>) -> GoldRetrieval {
     let known = || group.facts.iter().filter(|fact| fact_known(fact, seen));
-    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     GoldRetrieval {
-        pages: count(group.pages.len()),
-        pages_opened: count(group.pages.iter().filter(|page| page_opened(group, page, seen)).count()),
-        sentences: count(known().count()),
-        sentences_seen: count(known().filter(|fact| fact_seen(fact, seen)).count()),
-        sentences_unknown: count(group.facts.len()).saturating_sub(count(known().count())),
+        pages: group.pages.len() as u64,
+        pages_opened: group.pages.iter().filter(|page| page_opened(group, page, seen)).count() as u64,
+        sentences: known().count() as u64,
+        sentences_seen: known().filter(|fact| fact_seen(fact, seen)).count() as u64,
+        sentences_unknown: (group.facts.len() - known().count()) as u64,
         ..GoldRetrieval::default()
     }
 }

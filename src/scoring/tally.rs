@@ -225,15 +225,6 @@ impl RunScore {
         self.simpleqa_f1.add(2.0 * right, 1.0 + attempted);
     }
 
-    /// The score of these trajectories by the metric of the dataset of that name.
-    pub fn of<'a>(dataset: &str, trajectories: impl IntoIterator<Item = &'a Trajectory>) -> Self {
-        let mut tally = Tally::new(dataset);
-        for trajectory in trajectories {
-            tally.add(trajectory);
-        }
-        tally.score()
-    }
-
     /// Mean steps of a measured episode; absent without one.
     pub fn mean_steps(&self) -> Option<f64> {
         per(float(self.steps?), self.measured)
@@ -268,11 +259,6 @@ impl RunScore {
     /// The same for each correct answer.
     pub fn cost_per_correct(&self) -> Option<f64> {
         per(self.cost_usd?, self.correct)
-    }
-
-    /// Share of model calls whose text lacked an action; absent without a call.
-    pub fn bad_call_rate(&self) -> Option<f64> {
-        per(float(self.bad_calls?), self.calls?)
     }
 }
 
@@ -355,15 +341,11 @@ impl Questions {
 
 /// Mean and sample variance of the values.
 fn mean(values: impl Iterator<Item = f64> + Clone) -> (Option<f64>, Option<f64>) {
-    let (mut n, mut sum) = (0_u64, 0.0);
-    for value in values.clone() {
-        n += 1;
-        sum += value;
-    }
+    let n = values.clone().count();
     if n == 0 {
         return (None, None);
     }
-    let mean = sum / float(n);
+    let mean = values.clone().sum::<f64>() / float(n);
     let squares: f64 = values.map(|value| (value - mean) * (value - mean)).sum();
     (Some(mean), (n > 1).then(|| squares / float(n - 1)))
 }

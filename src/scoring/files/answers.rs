@@ -97,7 +97,7 @@ pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
         report.add(gold.id.as_str(), SQUAD20.iter().map(|(name, of)| (*name, of(score))));
     }
     if report.n == 0 {
-        let what = format!("no prediction for a question of `{}`", files.gold.name());
+        let what = format!("no prediction for a question of `{}`", files.gold.name);
         return Err(files.predictions.error(what, SQUAD));
     }
     for (prefix, sum) in sums.iter().filter(|(_, sum)| sum.n > 0) {
@@ -276,7 +276,7 @@ impl Answers {
         struct Sections {
             answer: HashMap<String, Answer>,
         }
-        let Ok(entries) = serde_json::from_str::<HashMap<String, &RawValue>>(file.text()) else {
+        let Ok(entries) = serde_json::from_str::<HashMap<String, &RawValue>>(file.text) else {
             return Self::rows(file);
         };
         let has = |names: &[&str]| names.iter().any(|name| entries.contains_key(*name));
@@ -366,7 +366,7 @@ pub(super) fn is_squad(file: JsonFile<'_>) -> bool {
         #[serde(rename = "data")]
         _data: Vec<IgnoredAny>,
     }
-    serde_json::from_str::<Top>(file.text()).is_ok()
+    serde_json::from_str::<Top>(file.text).is_ok()
 }
 
 /// The questions of a file with the layout of `SQuAD`.
@@ -457,7 +457,7 @@ impl Golds {
 /// Of a file with `VerifiedEval` the verified questions count, and of those of the Web the verified pages, as
 /// `read_triviaqa_data` keeps them.
 pub(super) fn trivia_golds(file: JsonFile<'_>) -> Option<Golds> {
-    let Trivia { domain, verified_eval, data } = serde_json::from_str(file.text()).ok()?;
+    let Trivia { domain, verified_eval, data } = serde_json::from_str(file.text).ok()?;
     let all = data.len();
     let counts = |verified: bool| !verified_eval || verified;
     let data: Vec<TriviaQuestion> =

@@ -32,10 +32,7 @@ impl Id {
 
     /// As an error shows it.
     fn quoted(&self) -> String {
-        match self {
-            Self::Number(number) => format!("`{number}`"),
-            Self::Text(text) => format!("`{}`", excerpt(text)),
-        }
+        format!("`{}`", excerpt(&self.text()))
     }
 }
 
@@ -145,7 +142,7 @@ fn paired<'g>(
         let in_its_place = Some(index)
             .filter(|at| golds.get(*at).is_some_and(|gold| id.is_none() || gold.id.as_ref().map(Id::text) == id));
         let Some(at) = in_its_place.or_else(|| by_id.get(id.as_ref()?).copied()) else {
-            return Err(predictions.error(index, "id", format!("`{}` has no such claim", files.gold.name())));
+            return Err(predictions.error(index, "id", format!("`{}` has no such claim", files.gold.name)));
         };
         if let Some(first) = predicted[at].replace(index) {
             let what = format!("predicted twice: record {} has the same claim", first + 1);
@@ -157,7 +154,7 @@ fn paired<'g>(
     let first = golds[at].id.as_ref().map_or_else(|| format!("record {}", at + 1), Id::quoted);
     let (found, all) = (claims.len(), golds.len());
     let what =
-        format!("predictions for {found} of {all} claims of `{}`; the first one missing is {first}", files.gold.name());
+        format!("predictions for {found} of {all} claims of `{}`; the first one missing is {first}", files.gold.name);
     Err(files.predictions.error(what, PREDICTIONS))
 }
 

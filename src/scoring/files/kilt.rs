@@ -55,13 +55,6 @@ const NAMES: [&str; 12] = [
     "recall@20",
 ];
 
-impl Record {
-    /// The id as text.
-    fn key(&self) -> String {
-        text(&self.id)
-    }
-}
-
 /// A text, or a number as one.
 fn text(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -77,7 +70,7 @@ pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
     let mut sums = [0.0; NAMES.len()];
     let mut known = HashSet::new();
     for (index, gold) in golds.list.iter().enumerate() {
-        let key = gold.key();
+        let key = text(&gold.id);
         let Some(at) = by_id.get(&key) else {
             let (found, all) = (by_id.len(), golds.list.len());
             let what = format!("{found} predictions for {all} records; `{}` has none", excerpt(&key));
@@ -107,7 +100,7 @@ pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
 fn by_id(predictions: &Records<'_, Record>) -> Result<HashMap<String, usize>, FileError> {
     let mut places = HashMap::with_capacity(predictions.list.len());
     for (index, prediction) in predictions.list.iter().enumerate() {
-        if let Some(first) = places.insert(prediction.key(), index) {
+        if let Some(first) = places.insert(text(&prediction.id), index) {
             return Err(predictions.error(index, "id", format!("predicted twice: record {} has it too", first + 1)));
         }
     }

@@ -171,8 +171,8 @@ impl FileError {
 /// The text of a JSON or JSON Lines file, and the file's name for errors.
 #[derive(Debug, Clone, Copy)]
 pub struct JsonFile<'a> {
-    name: &'a str,
-    text: &'a str,
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
 }
 
 /// Parsed records, and the JSON of each for errors.
@@ -215,14 +215,6 @@ impl<'a> JsonFile<'a> {
             || self.first_record().is_some_and(|first| {
                 first.get("answers").is_some_and(Value::is_array) && first.get("question").is_some_and(Value::is_string)
             })
-    }
-
-    pub(super) fn name(self) -> &'a str {
-        self.name
-    }
-
-    pub(super) fn text(self) -> &'a str {
-        self.text
     }
 
     pub(super) fn error(self, what: impl Display, hint: &'static str) -> FileError {

@@ -12,13 +12,21 @@ fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajecto
     }
 }
 
+fn score_of<'a>(dataset: &str, trajectories: impl IntoIterator<Item = &'a Trajectory>) -> RunScore {
+    let mut tally = Tally::new(dataset);
+    for trajectory in trajectories {
+        tally.add(trajectory);
+    }
+    tally.score()
+}
+
 #[test]
 fn tokens_that_only_some_episodes_count_have_no_mean() {
     let counted = Trajectory { steps_recorded: false, ..episode(Outcome::Finished, Some("x"), &["x"]) };
     let uncounted = Trajectory { usage: Usage::default(), ..counted.clone() };
-    let score = RunScore::of("hotpotqa", [&counted, &counted]);
+    let score = score_of("hotpotqa", [&counted, &counted]);
     assert_eq!((score.counted_usage(), score.tokens_per_question()), (Some(Usage::new(20, 4)), Some(12.0)));
-    let score = RunScore::of("hotpotqa", [&counted, &uncounted]);
+    let score = score_of("hotpotqa", [&counted, &uncounted]);
     assert_eq!(
         (score.counted_usage(), score.tokens_per_question(), score.tokens_per_correct()),
         (Some(Usage::new(10, 2)), None, None)
@@ -37,7 +45,7 @@ fn not_measured_and_hidden_are_in_no_mean() {
         paid,
         episode(Outcome::NotMeasured, None, &[]),
     ];
-    let score = RunScore::of("hotpotqa", &episodes);
+    let score = score_of("hotpotqa", &episodes);
     let f1 = 2.0 * 0.5 * 1.0 / 1.5;
     assert_eq!((score.episodes, score.measured, score.scored, score.hidden, score.not_measured), (6, 4, 3, 1, 2));
     assert_eq!((score.correct, score.em, score.f1), (1, Some(1.0 / 3.0), Some((f1 + 1.0) / 3.0)));
@@ -57,7 +65,7 @@ fn not_measured_and_hidden_are_in_no_mean() {
     );
     assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (Some(4), Some(0), Some(4), None));
     assert_eq!(score.usage, Usage::new(40, 8));
-    assert_eq!((score.mean_steps(), score.bad_call_rate()), (Some(1.0), None));
+    assert_eq!(score.mean_steps(), Some(1.0));
     let mean = f64::midpoint(f1, 1.0) * 2.0 / 3.0;
     let variance = ((f1 - mean).powi(2) + (1.0 - mean).powi(2) + mean.powi(2)) / 2.0;
     assert!((score.f1_variance.expect("three scores") - variance).abs() < 1e-15);
@@ -67,7 +75,7 @@ fn not_measured_and_hidden_are_in_no_mean() {
 fn nothing_scored_has_no_mean() {
     let score = Tally::new("sample").score();
     assert_eq!((score.em, score.f1, score.f1_variance, score.em_bounds), (None, None, None, None));
-    let lost = RunScore::of("sample", &[episode(Outcome::NotMeasured, None, &["x"])]);
+    let lost = score_of("sample", &[episode(Outcome::NotMeasured, None, &["x"])]);
     assert_eq!((lost.em, lost.em_bounds), (None, Some([0.0, 1.0])));
 }
 
@@ -86,13 +94,13 @@ fn what_a_budget_cut_short_is_counted_apart() {
     let paid = |outcome, answer| Trajectory { cost_usd: Some(0.5), ..episode(outcome, answer, &["x"]) };
     let episodes =
         [paid(Outcome::Finished, Some("x")), paid(Outcome::Finished, Some("y")), paid(Outcome::Budget, Some("y"))];
-    let score = RunScore::of("hotpotqa", &episodes);
+    let score = score_of("hotpotqa", &episodes);
     assert_eq!((score.episodes, score.measured, score.not_measured, score.budget), (3, 2, 0, 1));
     assert_eq!((score.em, score.em_bounds), (Some(0.5), Some([1.0 / 3.0, 2.0 / 3.0])));
     // Twelve tokens and half a dollar a measured episode; one of two answers is right.
     assert_eq!((score.tokens_per_question(), score.tokens_per_correct()), (Some(12.0), Some(24.0)));
     assert_eq!((score.cost_per_question(), score.cost_per_correct()), (Some(0.5), Some(1.0)));
-    let lost = RunScore::of("hotpotqa", &[episode(Outcome::Finished, Some("y"), &["x"])]);
+    let lost = score_of("hotpotqa", &[episode(Outcome::Finished, Some("y"), &["x"])]);
     assert_eq!((lost.cost_per_question(), lost.tokens_per_correct()), (None, None));
 }
 
