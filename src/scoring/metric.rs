@@ -1,7 +1,6 @@
 //! The answer scores of the official scripts, bit for bit, the reward of the paper's harness, and by which a question is scored.
 
-use super::characters::{characters, is_unspaced, normalize_characters};
-use super::normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
+use super::normalize::{is_unspaced, normalize, normalize_characters, normalize_fid, normalize_orqa, normalize_trivia};
 use super::overlap::{AnswerScore, overlap, rouge_l};
 use crate::base::named;
 use crate::base::{AnswerKind, Question};
@@ -183,6 +182,21 @@ pub fn fid_em<S: AsRef<str>>(prediction: &str, golds: &[S]) -> bool {
     golds.iter().any(|gold| normalize_fid(gold.as_ref()) == prediction)
 }
 
+/// Exact match and overlap of characters (of words, where a script has spaces): the best of all golds, each number
+/// for itself. Two texts that are nothing but punctuation give EM 1 and F1 0.
+///
+/// The rule is that of `mlqa_evaluation_v1.py` for Chinese (Lewis et al., *MLQA*, 2020), which took its mixed
+/// segmentation from the evaluation of CMRC 2018 (Cui et al., 2019). CMRC itself scores the longest common run instead.
+///
+/// ```
+/// let score = wikitrail::score::characters("《红楼梦》作者", &["红楼梦"]);
+/// assert_eq!((score.em, score.recall, score.precision), (0.0, 1.0, 0.6));
+/// ```
+pub fn characters<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
+    let prediction = normalize_characters(prediction);
+    best(golds.iter().map(|gold| overlap(&prediction, &normalize_characters(gold.as_ref()))))
+}
+
 /// Whether a `StrategyQA` answer is right, whose answers are booleans: `true` is yes and `false` is no, after normalisation.
 pub fn strategy_qa(prediction: &str, gold: &str) -> bool {
     verdict(prediction) == verdict(gold)
@@ -228,8 +242,7 @@ pub fn fever_label(prediction: &str, gold: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::hotpot;
-    use super::{Metric, score_answers};
+    use super::{Metric, characters, hotpot, score_answers};
     use crate::base::{AnswerKind, Question};
     use crate::scoring::AnswerScore;
     use crate::tests::shared;
@@ -318,6 +331,22 @@ mod tests {
             Some(AnswerScore::right(true))
         );
         assert_eq!(score_answers(Metric::Fever, Some("supports."), &golds(&["SUPPORTS"])), Some(AnswerScore::ZERO));
+    }
+
+    #[test]
+    fn characters_overlap_as_words_do() {
+        assert_eq!(characters("北京。", &["北京"]), AnswerScore::right(true));
+        let f1 = 2.0 * 0.5 * (2.0 / 3.0) / (0.5 + 2.0 / 3.0);
+        let expected = AnswerScore { em: 0.0, f1, precision: 0.5, recall: 2.0 / 3.0 };
+        assert_eq!(characters("北京大学", &["北京市"]), expected);
+        // A character counts as often as both sides have it, whatever their order.
+        let expected = AnswerScore { em: 0.0, f1: 2.0 * 0.5 / 1.5, precision: 0.5, recall: 1.0 };
+        assert_eq!(characters("天天", &["天"]), expected);
+        assert_eq!(characters("京北", &["北京"]), AnswerScore { em: 0.0, ..AnswerScore::right(true) });
+        // The best gold for each number.
+        assert_eq!(characters("上海", &["北京", "上海市", "上海"]), AnswerScore::right(true));
+        assert_eq!(characters("，", &["。"]), AnswerScore { em: 1.0, ..AnswerScore::ZERO });
+        assert_eq!(characters("上海", &[] as &[&str]), AnswerScore::ZERO);
     }
 
     #[derive(Deserialize)]

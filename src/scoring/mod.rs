@@ -6,7 +6,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `normalize`, `overlap`, `characters` | normalised answers; overlap of words, sets and characters |
+//! | `normalize`, `overlap` | normalised answers; overlap of words and of sets |
 //! | `metric` | the official answer scores; which of them a question is scored by |
 //! | `observed`, `evidence`, `marks` | what an episode saw, what its answer needs, and where the two meet |
 //! | `retrieval`, `failure`, `assessment` | gold pages opened; why an answer is wrong; both of an episode, and over a run |
@@ -19,7 +19,6 @@
 //! Other layers score an answer with `score_answers`, a run with a tally, and read figures from the table in `figure`.
 
 pub mod assessment;
-pub mod characters;
 mod closed_book;
 pub mod divergence;
 pub mod evidence;
@@ -37,7 +36,6 @@ mod shortfall;
 pub mod tally;
 
 pub use assessment::{Assessment, PaperCounts, RunAssessment};
-pub use characters::{characters, is_unspaced, normalize_characters};
 pub use closed_book::{
     ClosedBook, RightAnswers, closed_book_sentences, closed_books, closed_books_within, has_counterpart,
 };
@@ -47,10 +45,10 @@ pub use failure::{Failure, FailureClass};
 pub use figure::{Better, Figure, Measure, ScoredEpisode, Unit};
 pub use marks::marks;
 pub use metric::{
-    Metric, fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, score_answers,
-    squad11, squad20, strategy_qa, trivia,
+    Metric, characters, fever_label, fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max,
+    score_answers, squad11, squad20, strategy_qa, trivia,
 };
-pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
+pub use normalize::{is_unspaced, normalize, normalize_characters, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::AnswerScore;
 pub(crate) use overlap::float;

@@ -4,9 +4,8 @@
 //!
 //! Only words are compared, to within an ending (`owns`, `owner`), so this says what was never shown better than what was.
 
-use super::characters::is_unspaced;
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
-use super::normalize::normalize;
+use super::normalize::{is_unspaced, normalize};
 use super::retrieval::Retrieval;
 use crate::base::{Provenance, Step, Tool};
 use std::borrow::Cow;

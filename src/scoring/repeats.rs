@@ -84,8 +84,8 @@ impl Repeats {
         let question = self.0.entry(trajectory.id.clone()).or_default();
         let answer = trajectory.answer.as_deref().map(|answer| episode.metric.normal(answer));
         *question.answers.entry(answer).or_default() += 1;
-        question.steps.add(figure::STEPS.value(episode));
-        question.cost.add(figure::COST_USD.value(episode));
+        figure::STEPS.value(episode).into_iter().for_each(|steps| question.steps.add(steps));
+        figure::COST_USD.value(episode).into_iter().for_each(|usd| question.cost.add(usd));
         if let Some(right) = episode.is_right() {
             question.scored += 1;
             question.right += u64::from(right);
@@ -145,9 +145,9 @@ impl QuestionRepeats {
     }
 }
 
-/// The spread of the values of one question (Welford's recurrence).
+/// The spread of values (Welford's recurrence).
 #[derive(Debug, Clone, Copy, Default)]
-struct Variation {
+pub(super) struct Variation {
     n: u64,
     mean: f64,
     /// Sum of squared distances from the mean.
@@ -155,12 +155,16 @@ struct Variation {
 }
 
 impl Variation {
-    fn add(&mut self, value: Option<f64>) {
-        let Some(value) = value else { return };
+    pub(super) fn add(&mut self, value: f64) {
         self.n += 1;
         let distance = value - self.mean;
         self.mean += distance / float(self.n);
         self.squares += distance * (value - self.mean);
+    }
+
+    /// Sample variance; absent below two values.
+    pub(super) fn variance(&self) -> Option<f64> {
+        (self.n > 1).then(|| self.squares / float(self.n - 1))
     }
 
     /// The pooled standard deviation within questions: `√(Σ squares / Σ (n − 1))`; absent where none has two values.

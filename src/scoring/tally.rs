@@ -6,6 +6,7 @@
 use super::failure::is_attempt;
 use super::metric::{Metric, score_answers};
 use super::overlap::{AnswerScore, float};
+use super::repeats::Variation;
 use crate::base::stats::Moments;
 use crate::base::{Outcome, Trajectory, Usage};
 use serde::Serialize;
@@ -20,9 +21,7 @@ pub struct Tally {
     questions: Option<Questions>,
     em_sum: f64,
     f1_sum: f64,
-    /// Sum of squared distances from the running mean of F1 (Welford's recurrence).
-    f1_squares: f64,
-    f1_running_mean: f64,
+    f1: Variation,
     /// Episodes that were not measured and whose gold is known.
     missing: u64,
 }
@@ -107,8 +106,7 @@ impl Tally {
             questions: None,
             em_sum: 0.0,
             f1_sum: 0.0,
-            f1_squares: 0.0,
-            f1_running_mean: 0.0,
+            f1: Variation::default(),
             missing: 0,
         }
     }
@@ -188,9 +186,7 @@ impl Tally {
         self.score.correct += u64::from(score.em > 0.0);
         self.em_sum += score.em;
         self.f1_sum += score.f1;
-        let distance = score.f1 - self.f1_running_mean;
-        self.f1_running_mean += distance / float(self.score.scored);
-        self.f1_squares += distance * (score.f1 - self.f1_running_mean);
+        self.f1.add(score.f1);
     }
 
     pub fn score(&self) -> RunScore {
@@ -204,9 +200,7 @@ impl Tally {
             score.em = Some(self.em_sum / float(scored));
             score.f1 = Some(self.f1_sum / float(scored));
         }
-        if scored > 1 {
-            score.f1_variance = Some(self.f1_squares / float(scored - 1));
-        }
+        score.f1_variance = self.f1.variance();
         let all = scored + self.missing;
         if all > 0 {
             score.em_bounds = Some([self.em_sum / float(all), (self.em_sum + float(self.missing)) / float(all)]);
