@@ -2,8 +2,8 @@
 
 use crate::analysis::Tell;
 use crate::analysis::export::{
-    Atif, Chat, Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonRows, Jsonl, Layout, LogHeader,
-    LogTotals, Origin, Otlp, Scored, Table, header, otlp,
+    Csv, CsvOptions, Export, ExportError, Gzip, Hf, HfSource, Inspect, JsonLines, JsonRows, Layout, LogHeader,
+    LogTotals, Origin, Scored, Table, atif, header, otlp, write_conversation,
 };
 use crate::analysis::output_file::Start;
 use crate::analysis::results::{
@@ -256,9 +256,9 @@ impl ExportJob {
                     let totals = totals.unwrap_or_else(|| LogTotals::new(Vec::new()));
                     Box::new(Inspect::new(out, self.log_header()?, totals)?)
                 }
-                ExportFormat::Atif => Box::new(Atif::new(out, metrics)),
-                ExportFormat::Otlp => Box::new(Otlp::new(out, metrics)),
-                _ => Box::new(Jsonl::new(out, metrics)),
+                ExportFormat::Atif => Box::new(JsonLines::new(out, metrics, Some(atif::line))),
+                ExportFormat::Otlp => Box::new(JsonLines::new(out, metrics, Some(otlp::line))),
+                _ => Box::new(JsonLines::new(out, metrics, None)),
             });
         };
         Ok(match self.format {
@@ -327,7 +327,7 @@ fn is_clean(trajectory: &Trajectory) -> bool {
 impl ExportJob {
     /// Writes the matching conversations. Episodes that give none are counted and reported.
     fn write_chat(&self, out: impl Write, tell: Tell<'_>) -> Result<Written, ExportError> {
-        let mut chat = Chat::new(out);
+        let mut out = BufWriter::new(out);
         let (mut read, mut not_right) = (0_usize, 0_usize);
         let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
         let mut written = Written::default();
@@ -357,7 +357,7 @@ impl ExportJob {
                         } else {
                             Map::new()
                         };
-                        chat.write(turns, functions.as_deref(), more)
+                        write_conversation(&mut out, turns, functions.as_deref(), more)
                     }
                     Err(reason) => {
                         *left_out.entry(reason).or_default() += 1;
@@ -367,7 +367,7 @@ impl ExportJob {
             })?;
             prompts.note(tell);
         }
-        chat.finish()?;
+        out.flush()?;
         if not_right > 0 {
             let episodes = counted(not_right, "episode");
             let what = if not_right == read {

@@ -1,42 +1,16 @@
 //! Harbor's Agent Trajectory Interchange Format, one trajectory per line.
 
-use super::episode::{ToolUse, instant, is_copied, opening, tool_uses};
-use super::jsonl::json_line;
-use super::{Export, ExportError, Scored};
+use super::{Scored, ToolUse, instant, is_copied, opening, tool_uses};
 use crate::base::{Message, Method, Role, Step, Tool, Usage};
 use serde_json::{Map, Value, json};
-use std::io::{BufWriter, Write};
 
 const VERSION: &str = "ATIF-v1.8";
 
-/// Writes a trajectory per line: the first prompt as steps of the system and the user, then a step of the agent for each
-/// recorded step, with its tool call and what the tool answered. What the format has no field for is in `extra`.
+/// A trajectory: the first prompt as steps of the system and the user, then a step of the agent for each recorded step, with its
+/// tool call and what the tool answered. What the format has no field for is in `extra`.
 ///
 /// Source: the models in `harbor.models.trajectories` of the package `harbor`.
-#[derive(Debug)]
-pub struct Atif<W: Write> {
-    out: BufWriter<W>,
-    metrics: Vec<String>,
-}
-
-impl<W: Write> Atif<W> {
-    /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
-    pub fn new(out: W, metrics: Vec<String>) -> Self {
-        Self { out: BufWriter::new(out), metrics }
-    }
-}
-
-impl<W: Write> Export for Atif<W> {
-    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        json_line(&mut self.out, &trajectory(scored, &self.metrics))
-    }
-
-    fn finish(&mut self) -> Result<(), ExportError> {
-        Ok(self.out.flush()?)
-    }
-}
-
-fn trajectory(scored: &Scored<'_>, metrics: &[String]) -> Value {
+pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
     let recorded = &scored.episode.trajectory;
     let mut steps = opening_steps(scored);
     if let (Some(first), Some(time)) = (steps.first_mut(), instant(&recorded.started_at, 0)) {

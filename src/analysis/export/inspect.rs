@@ -1,7 +1,6 @@
 //! The log of Inspect (`inspect_ai`), version 2, as JSON: one variant of one run.
 
-use super::episode::{ToolUse, instant, is_copied, messages, opening, tool_uses};
-use super::{Export, ExportError, Origin, Scored};
+use super::{Export, ExportError, Origin, Scored, ToolUse, instant, is_copied, messages, opening, tool_uses};
 use crate::base::{Call, Cause, Message, Outcome, RebuiltPrompt, Role, Step, Usage, Variant, sha256_hex};
 use crate::scoring::{AnswerScore, ScoredEpisode, float};
 use serde_json::{Map, Value, json};

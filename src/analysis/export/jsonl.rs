@@ -1,8 +1,7 @@
 //! JSON Lines: each stored trajectory with its score, a table with one flat object per row, or conversations.
 
-use super::episode::Numbers;
 use super::table::{Cell, Layout};
-use super::{Export, ExportError, Scored};
+use super::{Export, ExportError, Numbers, Scored};
 use crate::analysis::annotations::Annotation;
 use crate::base::{FunctionCall, Functions, Message, RebuiltPrompt, Role, Trajectory};
 use serde::Serialize;
@@ -11,15 +10,18 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
-/// Writes one trajectory per line, as it is stored, with `run` (the run's name) and
-/// `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it `metrics` where files of them were joined,
-/// `annotations` where people judged it, and `prompts` where they are asked for.
-#[derive(Debug)]
-pub struct Jsonl<W: Write> {
+/// What a line of JSON Lines is made of, for an episode and the metrics from files that have these names.
+type LineOf = fn(&Scored<'_>, &[String]) -> Value;
+
+/// Writes one object per episode: the trajectory as it is stored, or in the format of another program.
+pub struct JsonLines<W: Write> {
     out: BufWriter<W>,
     metrics: Vec<String>,
+    line: Option<LineOf>,
 }
 
+/// The trajectory with `run` (the run's name) and `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it
+/// `metrics` where files of them were joined, `annotations` where people judged it, and `prompts` where they are asked for.
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
@@ -34,21 +36,23 @@ struct Line<'a> {
     prompts: Vec<Value>,
 }
 
-/// Writes a value on a line of its own.
-pub(super) fn json_line(mut out: impl Write, value: &impl Serialize) -> Result<(), ExportError> {
+fn json_line(mut out: impl Write, value: &impl Serialize) -> Result<(), ExportError> {
     serde_json::to_writer(&mut out, value).map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)
 }
 
-impl<W: Write> Jsonl<W> {
-    /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
-    pub fn new(out: W, metrics: Vec<String>) -> Self {
-        Self { out: BufWriter::new(out), metrics }
+impl<W: Write> JsonLines<W> {
+    /// Writes to `out`, which needs no buffer of its own; whole trajectories without a `line` of another program.
+    pub fn new(out: W, metrics: Vec<String>, line: Option<LineOf>) -> Self {
+        Self { out: BufWriter::new(out), metrics, line }
     }
 }
 
-impl<W: Write> Export for Jsonl<W> {
+impl<W: Write> Export for JsonLines<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
+        if let Some(line) = self.line {
+            return json_line(&mut self.out, &line(scored, &self.metrics));
+        }
         let (run, score) = (scored.origin.run, scored.episode.score.map(|_| scored.numbers()));
         let metrics = scored.named_metrics(&self.metrics);
         let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
@@ -104,16 +108,6 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// Writes one conversation per line: `{"messages": [{"role", "content"}, …]}`. An assistant's message that is not to be
-/// learned carries `"weight": 0`. Where functions were offered, they are in `tools`, their calls in `tool_calls` of the
-/// assistant's messages, and the results are messages of the role `tool`.
-///
-/// Source: <https://platform.openai.com/docs/guides/supervised-fine-tuning>.
-#[derive(Debug)]
-pub struct Chat<W: Write> {
-    out: BufWriter<W>,
-}
-
 #[derive(Serialize)]
 struct Conversation<'a> {
     messages: Vec<Entry<'a>>,
@@ -137,35 +131,29 @@ struct Entry<'a> {
     weight: Option<u8>,
 }
 
-impl<W: Write> Chat<W> {
-    /// Writes to `out`, which needs no buffer of its own.
-    pub fn new(out: W) -> Self {
-        Self { out: BufWriter::new(out) }
-    }
-
-    /// Writes one conversation: each message, and whether a model should learn to say it; and more fields of its line.
-    pub fn write<'a>(
-        &mut self,
-        turns: impl IntoIterator<Item = (&'a Message, bool)>,
-        functions: Option<&Functions>,
-        more: Map<String, Value>,
-    ) -> Result<(), ExportError> {
-        let entry = |(message, learn): (&'a Message, bool)| {
-            let weight = (message.role == Role::Assistant && !learn).then_some(0);
-            let tool_calls = message.calls.iter().map(FunctionCall::openai).collect();
-            let tool_call_id = message.answers.as_deref();
-            Entry { role: message.role, content: &message.content, tool_calls, tool_call_id, weight }
-        };
-        let line = Conversation {
-            messages: turns.into_iter().map(entry).collect(),
-            tools: functions.map(Functions::openai),
-            parallel_tool_calls: functions.map(|functions| functions.parallel),
-            more,
-        };
-        json_line(&mut self.out, &line)
-    }
-
-    pub fn finish(&mut self) -> Result<(), ExportError> {
-        Ok(self.out.flush()?)
-    }
+/// Writes one conversation on a line, `{"messages": [{"role", "content"}, …]}`: each message, and whether a model should learn to
+/// say it; and more fields. An assistant's message that is not to be learned carries `"weight": 0`. Where functions were
+/// offered, they are in `tools`, their calls in `tool_calls` of the assistant's messages, and the results are messages of the
+/// role `tool`.
+///
+/// Source: <https://platform.openai.com/docs/guides/supervised-fine-tuning>.
+pub fn write_conversation<'a>(
+    out: impl Write,
+    turns: impl IntoIterator<Item = (&'a Message, bool)>,
+    functions: Option<&Functions>,
+    more: Map<String, Value>,
+) -> Result<(), ExportError> {
+    let entry = |(message, learn): (&'a Message, bool)| {
+        let weight = (message.role == Role::Assistant && !learn).then_some(0);
+        let tool_calls = message.calls.iter().map(FunctionCall::openai).collect();
+        let tool_call_id = message.answers.as_deref();
+        Entry { role: message.role, content: &message.content, tool_calls, tool_call_id, weight }
+    };
+    let line = Conversation {
+        messages: turns.into_iter().map(entry).collect(),
+        tools: functions.map(Functions::openai),
+        parallel_tool_calls: functions.map(|functions| functions.parallel),
+        more,
+    };
+    json_line(out, &line)
 }

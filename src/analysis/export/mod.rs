@@ -2,8 +2,7 @@
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `mod.rs` | [`Export`], which every format is; [`Gzip`] |
-//! | `episode.rs` | [`Scored`], an episode with what is known of it, and its messages |
+//! | `mod.rs` | [`Export`], which every format is; [`Gzip`]; [`Scored`], an episode with what is known of it, and its messages |
 //! | `table.rs` | the columns and cells of the tables of questions and steps, defined once for all formats |
 //! | `csv_file.rs`, `parquet_file.rs`, `jsonl.rs` | tables as files; `jsonl.rs` also whole trajectories and conversations |
 //! | `inspect.rs`, `atif.rs`, `hf.rs` | formats of single programs |
@@ -11,7 +10,6 @@
 
 pub mod atif;
 pub mod csv_file;
-mod episode;
 pub mod hf;
 pub mod inspect;
 pub mod jsonl;
@@ -20,21 +18,25 @@ pub mod otlp;
 pub mod parquet_file;
 mod table;
 
-pub use atif::Atif;
 pub(crate) use csv_file::figures_csv;
 pub use csv_file::{Csv, CsvOptions, header, is_figures_header};
-pub use episode::{Origin, Scored};
 pub use hf::{Hf, HfSource};
 pub use inspect::{Inspect, LogHeader, LogTotals};
-pub use jsonl::{Chat, JsonRows, Jsonl};
-pub use otlp::Otlp;
+pub use jsonl::{JsonLines, JsonRows, write_conversation};
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
 pub use table::{Layout, Table};
 
+use crate::analysis::annotations::Annotation;
+use crate::base::{FunctionCall, Manifest, Message, Prompt, RebuiltPrompt, Step, Tool, Trajectory, Variant};
+use crate::scoring::{AnswerScore, ScoredEpisode};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
 
 /// Something that writes one trajectory after the other.
@@ -99,4 +101,145 @@ pub fn unpacked<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut source = BufReader::new(source);
     let is_packed = source.fill_buf()?.starts_with(&[0x1f, 0x8b]);
     Ok(if is_packed { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) })
+}
+
+/// The run that an episode is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a> {
+    run: &'a str,
+    manifest: &'a Manifest,
+    /// Its settings, where the manifest has them.
+    variant: Option<&'a Variant>,
+}
+
+impl<'a> Origin<'a> {
+    /// The origin of an episode of this variant, whose settings stay unknown where the manifest does not have it.
+    pub fn new(run: &'a str, manifest: &'a Manifest, variant: &str) -> Self {
+        let variant = manifest.known_variants().find(|known| known.name == variant);
+        Self { run, manifest, variant }
+    }
+}
+
+/// A scored episode with what its run and its dataset say of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored<'a> {
+    pub episode: &'a ScoredEpisode,
+    /// What the dataset says of its question: the fields of the table of questions, in the order of its columns.
+    pub fields: &'a [Option<String>],
+    /// Its metrics from files, in the order of their columns.
+    pub metrics: &'a [Option<f64>],
+    /// The prompts of its calls, in the order of the record, where they are exported.
+    pub prompts: &'a [RebuiltPrompt],
+    pub origin: Origin<'a>,
+    /// What people said of it: the latest of each person, by name.
+    pub annotations: &'a [&'a Annotation],
+}
+
+/// The four numbers as the formats show them; all absent without a score.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Numbers {
+    #[serde(serialize_with = "number")]
+    em: Option<f64>,
+    #[serde(serialize_with = "number")]
+    f1: Option<f64>,
+    #[serde(serialize_with = "number")]
+    precision: Option<f64>,
+    #[serde(serialize_with = "number")]
+    recall: Option<f64>,
+}
+
+impl Scored<'_> {
+    /// Its metrics from files by their names; none where no files were joined.
+    fn named_metrics<'n>(&self, names: &'n [String]) -> Option<BTreeMap<&'n str, Option<f64>>> {
+        let values = names.iter().map(String::as_str).zip(self.metrics.iter().copied());
+        (!names.is_empty()).then(|| values.collect())
+    }
+
+    fn numbers(&self) -> Numbers {
+        let of = |value: fn(AnswerScore) -> f64| self.episode.score.map(value);
+        Numbers {
+            em: of(|score| score.em),
+            f1: of(|score| score.f1),
+            precision: of(|score| score.precision),
+            recall: of(|score| score.recall),
+        }
+    }
+}
+
+/// Zero and one are written `0` and `1`, as the official scripts print EM.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+#[expect(clippy::float_cmp, reason = "only the exact values are meant")]
+fn number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) if *value == 0.0 => serializer.serialize_u8(0),
+        Some(value) if *value == 1.0 => serializer.serialize_u8(1),
+        Some(value) => serializer.serialize_f64(*value),
+    }
+}
+
+/// A step's call of a tool.
+struct ToolUse {
+    /// Unique within the episode.
+    id: String,
+    function: String,
+    /// An object: the arguments as the model wrote them, or `input` where the protocol is of text.
+    arguments: Value,
+}
+
+/// What was said before the first reply: the first prompt as it was sent, or the question where that is not known.
+fn opening(scored: &Scored<'_>) -> Vec<Message> {
+    let sent = scored.prompts.first().filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
+    sent.map_or_else(|| vec![Message::user(&*scored.episode.trajectory.question)], |request| messages(&request.prompt))
+}
+
+/// A prompt as messages. Of a text to continue, what all questions share is the system's, the rest the user's.
+fn messages(prompt: &Prompt) -> Vec<Message> {
+    match prompt {
+        Prompt::Messages(messages) => messages.clone(),
+        Prompt::Text { prefix, rest } => {
+            let shared: &str = prefix;
+            let system = (!shared.trim().is_empty()).then(|| Message::system(shared));
+            system.into_iter().chain([Message::user(&**rest)]).collect()
+        }
+    }
+}
+
+/// The call of each step; none where a step used no tool. Of several calls of one reply only the first step has the reply.
+fn tool_uses(trajectory: &Trajectory) -> Vec<Option<ToolUse>> {
+    let mut due: VecDeque<&FunctionCall> = VecDeque::new();
+    let mut uses = Vec::with_capacity(trajectory.steps.len());
+    for (at, step) in trajectory.steps.iter().enumerate() {
+        if let Some(call) = step.calls.last() {
+            due = call.calls.iter().collect();
+        }
+        let id = format!("call-{}", at + 1);
+        uses.push(match (due.pop_front(), step.tool) {
+            (_, None) | (None, Some(Tool::Invalid)) => None,
+            (Some(call), _) => Some(ToolUse { id, function: call.name.clone(), arguments: call.object() }),
+            (None, Some(tool)) => {
+                Some(ToolUse { id, function: name(step, tool).to_owned(), arguments: json!({ "input": step.input }) })
+            }
+        });
+    }
+    uses
+}
+
+/// The name of a step's tool; another program's stands before its arguments.
+fn name(step: &Step, tool: Tool) -> &str {
+    let own = step.action_text.as_deref().filter(|_| tool == Tool::Other);
+    let own = own.and_then(|text| text.split(['(', '[']).next()).map(str::trim);
+    own.filter(|name| !name.is_empty()).unwrap_or(tool.name())
+}
+
+/// Whether a step was copied from the episode that this one branches off, which ran and paid it.
+fn is_copied(trajectory: &Trajectory, step: &Step) -> bool {
+    trajectory.branch.as_ref().is_some_and(|branch| step.n < branch.at && step.sample.is_none())
+}
+
+/// A recorded time some milliseconds later, in the form that every reader takes; none where the record has no time.
+fn instant(recorded: &str, later_ms: u64) -> Option<String> {
+    let later = SignedDuration::from_millis(i64::try_from(later_ms).ok()?);
+    let time = recorded.parse::<Timestamp>().ok()?.checked_add(later).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.6f+00:00").to_string())
 }

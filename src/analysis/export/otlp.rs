@@ -1,13 +1,10 @@
 //! Traces of OpenTelemetry: one `ExportTraceServiceRequest` of OTLP/JSON per line, with the semantic conventions for generative AI.
 
-use super::episode::{ToolUse, is_copied, messages, tool_uses};
-use super::jsonl::json_line;
-use super::{Export, ExportError, Scored};
+use super::{Scored, ToolUse, is_copied, messages, tool_uses};
 use crate::base::{Call, Cause, Message, RebuiltPrompt, Role, Step, Tool, Usage, Variant, sha256_hex};
 use crate::scoring::FailureClass;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use std::io::{BufWriter, Write};
 
 /// What each line begins with, by which an earlier export is known.
 pub const BEGINNING: &str =
@@ -22,42 +19,22 @@ const ERROR: u8 = 2;
 
 const NANOS_A_MS: u64 = 1_000_000;
 
-/// Writes a request per line. An episode is a trace: a span for the agent, and below it one for each model call and each use of a
-/// tool. Ids follow from the episode, so that a second export is the same trace.
+/// A request. An episode is a trace: a span for the agent, and below it one for each model call and each use of a tool. Ids
+/// follow from the episode, so that a second export is the same trace.
 ///
 /// Sources: `opentelemetry/proto/trace/v1/trace.proto` with the mapping to JSON of the OTLP specification, and the attributes
 /// `gen_ai.*` of the semantic conventions.
-#[derive(Debug)]
-pub struct Otlp<W: Write> {
-    out: BufWriter<W>,
-    metrics: Vec<String>,
-}
-
-impl<W: Write> Otlp<W> {
-    /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
-    pub fn new(out: W, metrics: Vec<String>) -> Self {
-        Self { out: BufWriter::new(out), metrics }
-    }
-}
-
-impl<W: Write> Export for Otlp<W> {
-    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        let origin = scored.origin;
-        let mut resource = Attributes::default();
-        resource.text("service.name", "wikitrail");
-        resource.text("service.version", &origin.manifest.wikitrail);
-        resource.text("wikitrail.run", origin.run);
-        resource.text("wikitrail.dataset", &origin.manifest.dataset.name);
-        let scope = json!({ "name": "wikitrail", "version": env!("CARGO_PKG_VERSION") });
-        let spans = Trace::of(scored).spans(&self.metrics);
-        let of_scope = json!({ "scope": scope, "spans": spans });
-        let of_resource = json!({ "resource": { "attributes": resource.0 }, "scopeSpans": [of_scope] });
-        json_line(&mut self.out, &json!({ "resourceSpans": [of_resource] }))
-    }
-
-    fn finish(&mut self) -> Result<(), ExportError> {
-        Ok(self.out.flush()?)
-    }
+pub fn line(scored: &Scored<'_>, metrics: &[String]) -> Value {
+    let origin = scored.origin;
+    let mut resource = Attributes::default();
+    resource.text("service.name", "wikitrail");
+    resource.text("service.version", &origin.manifest.wikitrail);
+    resource.text("wikitrail.run", origin.run);
+    resource.text("wikitrail.dataset", &origin.manifest.dataset.name);
+    let scope = json!({ "name": "wikitrail", "version": env!("CARGO_PKG_VERSION") });
+    let of_scope = json!({ "scope": scope, "spans": Trace::of(scored).spans(metrics) });
+    let of_resource = json!({ "resource": { "attributes": resource.0 }, "scopeSpans": [of_scope] });
+    json!({ "resourceSpans": [of_resource] })
 }
 
 /// Names with their values, each of which says its type.

@@ -2,7 +2,7 @@
 
 use super::table::Column;
 use super::table::Kind;
-use super::{Csv, CsvOptions, Export, JsonRows, Jsonl, Layout, Origin, Scored, Table};
+use super::{Csv, CsvOptions, Export, JsonLines, JsonRows, Layout, Origin, Scored, Table};
 use crate::base::{Manifest, Trajectory};
 use crate::scoring::retrieval::Retrieval;
 use crate::scoring::{
@@ -141,7 +141,7 @@ fn fields_of_the_dataset_and_metrics_of_files_are_columns() {
     assert!(text.contains(",bridge,,2,span,c1,'=m,7,0.5,,'=run,"), "{text}");
     assert!(text.contains(&format!(",k2,{}'=run,", ",".repeat(21))), "{text}");
     let mut bytes = Vec::new();
-    export(Jsonl::new(&mut bytes, vec!["judge".into()]), 1);
+    export(JsonLines::new(&mut bytes, vec!["judge".into()], None), 1);
     assert!(String::from_utf8(bytes).unwrap().ends_with("\"metrics\":{\"judge\":0.5}}\n"));
 }
 
@@ -170,7 +170,7 @@ fn an_export_without_rows_has_a_header() {
 #[test]
 fn json_lines_are_the_stored_records_with_a_score() {
     let mut bytes = Vec::new();
-    export(Jsonl::new(&mut bytes, Vec::new()), 2);
+    export(JsonLines::new(&mut bytes, Vec::new(), None), 2);
     let text = String::from_utf8(bytes).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2);
