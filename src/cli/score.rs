@@ -6,8 +6,7 @@ use super::flags::{ASKED, OfJudge, Suggested, Typed, usd};
 use super::output_file::json_line;
 use super::say::say;
 use crate::analysis::judges::{
-    Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, PromptFault, Reading, Rule,
-    Verdict,
+    Answer, Chosen, JudgeEnd, JudgePlan, JudgePrompt, JudgeSettings, JudgeTask, Judging, Reading, Rule, Verdict,
 };
 use crate::analysis::report::console::stdout;
 use crate::analysis::report::{View, wrapped};
@@ -24,7 +23,7 @@ use crate::dataset::{self, Problem, ReadOptions, bytes_of};
 use crate::runner::experiment::defaults::GivenBy;
 use crate::runner::experiment::{Concurrency, Experiment, Limits, Pace, Recording, VariantSettings};
 use crate::runner::store::RunFolder;
-use crate::runner::{End, Interrupts, Summary, UserConfig, set_prices, without_secrets, words_again};
+use crate::runner::{End, Interrupts, RunError, Summary, UserConfig, set_prices, without_secrets, words_again};
 use crate::scoring::Metric;
 use crate::scoring::files::{self, FileError, FileMetric, JsonFile, Report};
 use clap::builder::StringValueParser;
@@ -289,13 +288,13 @@ impl JudgeArgs {
 
 fn judge_prompt<V: JudgeTask>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
     let Some(path) = path else {
-        return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, &fault.hint));
+        return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, fault.hint()));
     };
     let shown = visible_line(&path.display().to_string(), 200);
     let text = File::open(path).and_then(|file| text_at_most(file, MOST_BYTES)).map_err(|error| {
         Failure::bad_input(format!("cannot read --judge-prompt `{shown}`: {error}"), "it is a TOML file in UTF-8")
     })?;
-    let refused = |fault: PromptFault| Failure::bad_input(format!("--judge-prompt `{shown}`: {fault}"), fault.hint);
+    let refused = |fault: RunError| Failure::bad_input(format!("--judge-prompt `{shown}`: {fault}"), fault.hint());
     JudgePrompt::parse(&text).map_err(refused)
 }
 

@@ -4,7 +4,6 @@ use super::AnnotationClass;
 use crate::base::text::printable;
 use crate::scoring::FailureClass;
 
-/// A parsed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     Judged(Judgement),
@@ -79,7 +78,6 @@ pub(crate) fn key_line() -> String {
     format!("y right, n wrong, {classes}- skip, b back, q quit, ? help")
 }
 
-/// Parses a line; the error says what is wrong with it.
 pub(crate) fn parse_answer(line: &str) -> Result<Answer, String> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));

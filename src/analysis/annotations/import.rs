@@ -150,7 +150,7 @@ pub(crate) fn import(text: &str, shelf: &EpisodeIndex, known: &Annotations, by: 
         known.latest().into_iter().map(|annotation| (of(annotation), annotation.clone())).collect();
     // A file may hold what somebody said before; reading it again adds nothing.
     let mut said: HashSet<(String, String, String)> =
-        known.all().map(|known| (known.key.clone(), known.by.clone(), known.at.clone())).collect();
+        known.all.iter().map(|known| (known.key.clone(), known.by.clone(), known.at.clone())).collect();
     for (line, row) in rows {
         let dated = row.as_ref().is_ok_and(|row| row.at.is_some());
         match row.and_then(|row| annotation(row, shelf, by, now)) {

@@ -139,7 +139,7 @@ impl<V: JudgeTask> Judging<V> {
         let prompt_sha256 = self.prompt.sha256.clone();
         let judge = Judge { model: label, endpoint: endpoint.to_owned(), prompt_sha256, decoding };
         let (known, due): (Vec<_>, Vec<_>) =
-            chosen.iter().cloned().partition(|answer| self.known.has(&key(&judge, answer)));
+            chosen.iter().cloned().partition(|answer| self.known.by_key.contains_key(&key(&judge, answer)));
         let model: Arc<dyn Model> = if self.pool.is_offline() {
             model
         } else {

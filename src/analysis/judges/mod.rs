@@ -11,14 +11,498 @@
 
 mod judging;
 mod prompt;
-mod verdict;
 
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
-pub(crate) use prompt::{JudgePrompt, PromptFault, cut_answer};
-pub(crate) use verdict::{
-    Answer, Chosen, Judge, JudgeTask, Judgement, KnownJudge, Line, Read, Reading, Rule, RuleRecord, VERDICT_VERSION,
-    Verdict, Verdicts, carry, due, key, normalised,
-};
+pub(crate) use prompt::{JudgePrompt, cut_answer};
+
+use crate::analysis::annotations::{self, ANNOTATION_VERSION, Annotation, AnnotationClass};
+use crate::base::named;
+use crate::base::text::{cut, is_control};
+use crate::base::{Decoding, Step, Tool, Trajectory, Usage, json_error, sha256_hex};
+use crate::runner::store::{RunFolder, Skipped, StoreError, carry_lines, read_lines};
+use crate::scoring::FailureClass;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::fmt::{Debug, Write as _};
+use std::path::PathBuf;
 
 #[cfg(test)]
 mod tests;
+
+/// An answer of some episode, with what a judge is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) id: String,
+    pub(crate) question: String,
+    pub(crate) golds: Vec<String>,
+    pub(crate) text: String,
+    /// Whether exact match calls it right.
+    pub(crate) right: bool,
+    /// The episode behind it, where that is to be read too.
+    pub(crate) episode: Option<Read>,
+}
+
+/// An episode as a model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) of: EpisodeRef,
+    pub(crate) steps: String,
+}
+
+impl Answer {
+    /// Whether there is anything to judge.
+    pub(crate) fn is_there(answer: Option<&str>) -> bool {
+        answer.is_some_and(|answer| !answer.trim().is_empty())
+    }
+}
+
+/// Version of the stored lines; readers accept older ones and leave newer ones out.
+pub(crate) const VERDICT_VERSION: u32 = 1;
+
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub(crate) enum Verdict {
+        Correct = "correct",
+        Incorrect = "incorrect",
+        /// The answer says nothing that could be right or wrong.
+        NotAttempted = "not_attempted",
+        /// The reply has no verdict of the prompt's.
+        Unreadable = "unreadable",
+    }
+}
+
+impl Verdict {
+    /// Whether the answer is right; absent where that was not measured.
+    pub(crate) fn right(self) -> Option<bool> {
+        (self != Self::Unreadable).then_some(self == Self::Correct)
+    }
+}
+
+/// Who judges: everything that decides what is said of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Judge {
+    /// `openai:NAME`, `anthropic:NAME` or `gemini:NAME`.
+    pub(crate) model: String,
+    /// As in a manifest: `chat`, `responses`, `messages` or `generateContent`.
+    pub(crate) endpoint: String,
+    /// Digest of the prompt's file, whose text is in `prompts/`.
+    pub(crate) prompt_sha256: String,
+    pub(crate) decoding: Decoding,
+}
+
+/// Which answers a judge is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rule {
+    pub(crate) judged: Chosen,
+    /// How many of the answers that exact match calls right are judged besides.
+    pub(crate) audit: u32,
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Chosen {
+    /// Answers that exact match calls wrong, and a sample of the others.
+    WrongByEm,
+    All,
+}
+
+/// The episode that was read, where not its answer alone was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EpisodeRef {
+    /// As in its trajectory.
+    pub(crate) key: String,
+    pub(crate) variant: String,
+    pub(crate) repeat: u32,
+}
+
+/// A line of the file: what was said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "V: JudgeTask")]
+pub(crate) struct Judgement<V = Verdict> {
+    /// Format version, [`VERDICT_VERSION`]; always the first field.
+    pub(crate) v: u32,
+    /// Digest of judge, question, golds and answer, and of the episode where that was read.
+    pub(crate) key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) episode: Option<EpisodeRef>,
+    pub(crate) judge: Judge,
+    /// Id of the first question that this was asked for.
+    pub(crate) id: String,
+    pub(crate) question_sha256: String,
+    /// The answer as it was shown.
+    pub(crate) answer: String,
+    pub(crate) verdict: V,
+    /// What the judge wrote before the verdict, cut.
+    pub(crate) reason: Option<String>,
+    /// What the judge wrote, cut.
+    pub(crate) completion: String,
+    pub(crate) usage: Option<Usage>,
+    /// Absent where no price is known.
+    pub(crate) cost_usd: Option<f64>,
+    /// How often the request was sent; 0 if the answer came from a cache or a recording.
+    pub(crate) attempts: u32,
+    /// When, RFC 3339 in UTC.
+    pub(crate) at: String,
+}
+
+/// A line of the file: how the answers were chosen from then on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RuleRecord {
+    pub(crate) v: u32,
+    pub(crate) rule: Rule,
+    pub(crate) judge: Judge,
+    pub(crate) at: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged, bound = "V: JudgeTask")]
+pub(crate) enum Line<V = Verdict> {
+    Verdict(Box<Judgement<V>>),
+    Rule(Box<RuleRecord>),
+}
+
+/// An answer in the form in which equal answers are one: lower case, one space between words, no quotes around it and no full
+/// stop at its end. Other marks stay, as 1.5 is not 15.
+pub(crate) fn normalised(answer: &str) -> String {
+    let words = answer.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    words.trim_matches(['"', '\'', '`', '“', '”', '‘', '’', '.', '。', ' ']).to_owned()
+}
+
+/// What distinguishes verdicts. It has no variant: a judge cannot know which one it judges.
+pub(crate) fn key(judge: &Judge, answer: &Answer) -> String {
+    let Answer { question, golds, text, episode, .. } = answer;
+    let said = normalised(text);
+    // Texts and plain structures always serialise.
+    let parts = match episode {
+        None => serde_json::to_string(&(judge, question, golds, said)),
+        Some(read) => serde_json::to_string(&(judge, question, golds, said, &read.of.key, &read.steps)),
+    };
+    sha256_hex([parts.unwrap_or_default().as_bytes()])
+}
+
+/// The words that a model may say of one kind of thing, what it is asked, and where a run keeps what was said.
+pub(crate) trait JudgeTask: Copy + Debug + Eq + Serialize + DeserializeOwned + 'static {
+    /// The prompt of our own.
+    const PROMPT: &'static str;
+    /// Placeholders that a prompt must have.
+    const NEEDED: &'static [&'static str];
+    /// What a prompt must have words for.
+    const WORDS: &'static [Self];
+    /// A reply without any of them.
+    const UNREADABLE: Self;
+    /// The flag that names the model.
+    const FLAG: &'static str;
+    /// What models are called here, in front of their names.
+    const NAME: &'static str;
+    /// What a model's answer is called, in messages.
+    const LINE: &'static str;
+    /// What is asked about, and what happens to it, in messages.
+    const THING: [&'static str; 2];
+
+    fn name(self) -> &'static str;
+
+    fn file(folder: &RunFolder) -> PathBuf;
+}
+
+impl JudgeTask for Verdict {
+    const PROMPT: &'static str = include_str!("prompt.toml");
+    const NEEDED: &'static [&'static str] = &["question", "golds", "answer"];
+    const WORDS: &'static [Self] = &[Self::Correct, Self::Incorrect];
+    const UNREADABLE: Self = Self::Unreadable;
+    const FLAG: &'static str = "--judge";
+    const NAME: &'static str = "judge";
+    const LINE: &'static str = "verdict";
+    const THING: [&'static str; 2] = ["answer", "judged"];
+
+    fn name(self) -> &'static str {
+        self.name()
+    }
+
+    fn file(folder: &RunFolder) -> PathBuf {
+        folder.verdicts()
+    }
+}
+
+/// Why a model finds that an episode failed; absent where its reply names no class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub(crate) struct Reading(pub(crate) Option<AnnotationClass>);
+
+const UNREADABLE: &str = "unreadable";
+
+/// A class that a reader can find in the steps; the program knows of the others.
+const fn found(class: FailureClass) -> Reading {
+    Reading(Some(AnnotationClass::Failure(class)))
+}
+
+impl JudgeTask for Reading {
+    const PROMPT: &'static str = include_str!("classify.toml");
+    const NEEDED: &'static [&'static str] = &["question", "golds", "answer", "steps"];
+    const WORDS: &'static [Self] = &[
+        found(FailureClass::Search),
+        found(FailureClass::Lookup),
+        found(FailureClass::Reasoning),
+        found(FailureClass::Label),
+        found(FailureClass::Hallucination),
+        found(FailureClass::Loop),
+        found(FailureClass::Format),
+    ];
+    const UNREADABLE: Self = Self(None);
+    const FLAG: &'static str = "--classify";
+    const NAME: &'static str = "model";
+    const LINE: &'static str = "reading";
+    const THING: [&'static str; 2] = ["episode", "classified"];
+
+    fn name(self) -> &'static str {
+        self.0.map_or(UNREADABLE, AnnotationClass::name)
+    }
+
+    fn file(folder: &RunFolder) -> PathBuf {
+        folder.classifications()
+    }
+}
+
+impl TryFrom<String> for Reading {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        if name == UNREADABLE { Ok(Self(None)) } else { AnnotationClass::try_from(name).map(|class| Self(Some(class))) }
+    }
+}
+
+impl From<Reading> for &'static str {
+    fn from(reading: Reading) -> Self {
+        JudgeTask::name(reading)
+    }
+}
+
+/// The distinct answers that this rule chooses, in the order of the episodes; the same for two judges, whatever they are.
+pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<Answer> {
+    let mut known = HashSet::new();
+    let distinct = answers.into_iter().filter(|answer| {
+        let episode = answer.episode.as_ref().map(|read| read.of.key.clone());
+        known.insert((answer.question.clone(), answer.golds.clone(), normalised(&answer.text), episode))
+    });
+    let distinct: Vec<Answer> = distinct.collect();
+    if rule.judged == Chosen::All {
+        return distinct;
+    }
+    let drawn = |answer: &Answer| {
+        sha256_hex([
+            rule.seed.to_string().as_bytes(),
+            b" ",
+            answer.id.as_bytes(),
+            b" ",
+            normalised(&answer.text).as_bytes(),
+        ])
+    };
+    let mut right: Vec<(String, usize)> = distinct
+        .iter()
+        .enumerate()
+        .filter(|(_, answer)| answer.right)
+        .map(|(at, answer)| (drawn(answer), at))
+        .collect();
+    right.sort();
+    let audited: HashSet<usize> = right.into_iter().take(rule.audit as usize).map(|(_, at)| at).collect();
+    let chosen = |(at, answer): (usize, Answer)| (!answer.right || audited.contains(&at)).then_some(answer);
+    distinct.into_iter().enumerate().filter_map(chosen).collect()
+}
+
+/// The verdicts of a run, or its readings.
+#[derive(Debug)]
+pub(crate) struct Verdicts<V = Verdict> {
+    by_key: HashMap<String, Judgement<V>>,
+    /// In the order in which they first judged.
+    pub(crate) judges: Vec<KnownJudge>,
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// A judge of a run, and how its answers were chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct KnownJudge {
+    pub(crate) judge: Judge,
+    pub(crate) rule: Rule,
+}
+
+/// The rule of verdicts whose own one is lost: what was judged is what there is.
+const UNKNOWN: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+
+impl<V> Default for Verdicts<V> {
+    fn default() -> Self {
+        Self { by_key: HashMap::new(), judges: Vec::new(), skipped: Vec::new() }
+    }
+}
+
+impl<V: JudgeTask> Verdicts<V> {
+    /// Reads those of a run, if there are any. Lines that cannot be read are left out and listed.
+    pub(crate) fn read(folder: &RunFolder) -> Result<Self, StoreError> {
+        let (lines, skipped) = read_lines(&V::file(folder), parse::<V>)?;
+        let mut read = Self { skipped, ..Self::default() };
+        for line in lines {
+            match line {
+                Line::Rule(record) => {
+                    let known = read.judge(&record.judge);
+                    // Who was asked about everything once has been asked about everything.
+                    if known.rule.judged != Chosen::All {
+                        known.rule = record.rule;
+                    }
+                }
+                Line::Verdict(one) => {
+                    read.judge(&one.judge);
+                    read.by_key.entry(one.key.clone()).or_insert(*one);
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    fn judge(&mut self, judge: &Judge) -> &mut KnownJudge {
+        let at = self.judges.iter().position(|known| known.judge == *judge).unwrap_or_else(|| {
+            self.judges.push(KnownJudge { judge: judge.clone(), rule: UNKNOWN });
+            self.judges.len() - 1
+        });
+        &mut self.judges[at]
+    }
+
+    pub(crate) fn of(&self, judge: &Judge, answer: &Answer) -> Option<&Judgement<V>> {
+        self.by_key.get(&key(judge, answer))
+    }
+
+    pub(crate) fn by<'a>(&'a self, judge: &'a Judge) -> impl Iterator<Item = &'a Judgement<V>> {
+        self.by_key.values().filter(move |one| one.judge == *judge)
+    }
+
+    /// The names of the judges behind `judge:` or `model:`: the model's, with a digest where a model judged in several ways.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |known: &KnownJudge| {
+            let model = &known.judge.model;
+            let alone = self.judges.iter().filter(|other| other.judge.model == *model).count() == 1;
+            let digest = &sha256_hex([serde_json::to_string(&known.judge).unwrap_or_default().as_bytes()])[..8];
+            let plain: String = model.chars().filter(|c| !is_control(*c) && ![',', '|'].contains(c)).take(40).collect();
+            if alone { format!("{}:{plain}", V::NAME) } else { format!("{}:{plain}#{digest}", V::NAME) }
+        };
+        self.judges.iter().map(name).collect()
+    }
+
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        annotations::notes(&self.skipped)
+    }
+}
+
+fn parse<V: JudgeTask>(line: &[u8]) -> Result<Line<V>, String> {
+    /// What tells the two kinds of lines apart, so that an error is about the kind that was meant.
+    #[derive(Deserialize)]
+    struct Kind {
+        rule: Option<IgnoredAny>,
+        v: Option<u64>,
+    }
+    let bad = |error| format!("not a {}: {}", V::LINE, json_error::in_line(&error));
+    let Kind { rule, v } = serde_json::from_slice(line).map_err(bad)?;
+    match v {
+        Some(v) if v > u64::from(VERDICT_VERSION) => {
+            Err(format!("format version {v}, and this program reads up to {VERDICT_VERSION}"))
+        }
+        _ if rule.is_some() => Ok(Line::Rule(serde_json::from_slice(line).map_err(bad)?)),
+        _ => Ok(Line::Verdict(serde_json::from_slice(line).map_err(bad)?)),
+    }
+}
+
+/// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.
+pub(crate) fn carry<V: JudgeTask>(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
+    let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new), parse::<V>)?;
+    for known in &Verdicts::<V>::read(new)?.judges {
+        let sha256 = &known.judge.prompt_sha256;
+        let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());
+        let mut whole = texts.filter(|text| sha256_hex([text.as_bytes()]) == *sha256);
+        if let Some(text) = whole.next() {
+            new.write_prompt(sha256, &text)?;
+        }
+    }
+    Ok(notes)
+}
+
+impl Verdicts {
+    pub(crate) fn counts(&self, judge: &Judge) -> [usize; 4] {
+        Verdict::ALL.map(|verdict| self.by(judge).filter(|one| one.verdict == verdict).count())
+    }
+}
+
+/// Characters of a thought or an action, of an observation, and of all steps that are shown.
+const TEXT: usize = 1_500;
+const OBSERVATION: usize = 2_500;
+const STEPS: usize = 40_000;
+
+impl Read {
+    /// The steps without what the end of the episode says of the answer.
+    pub(crate) fn of(trajectory: &Trajectory) -> Self {
+        let mut text = String::new();
+        trajectory.steps.iter().for_each(|step| write(&mut text, step));
+        let _ = write!(text, "(end: {})", trajectory.outcome.name());
+        let Trajectory { key, variant, repeat, .. } = trajectory;
+        let of = EpisodeRef { key: key.clone(), variant: variant.clone(), repeat: *repeat };
+        Self { of, steps: cut(&text, STEPS).into_owned() }
+    }
+}
+
+fn write(text: &mut String, step: &Step) {
+    let action = match (step.tool, &step.input, &step.action_text) {
+        (Some(tool), Some(input), _) if tool != Tool::Invalid => Some(format!("{}[{input}]", tool.name())),
+        (_, _, written) => written.clone(),
+    };
+    // The paper's environment answers a `Finish` with the reward.
+    let observation = step.observation.as_ref().filter(|_| step.tool != Some(Tool::Finish));
+    let parts = [
+        ("thought", step.thought.as_ref(), TEXT),
+        ("action", action.as_ref(), TEXT),
+        ("observation", observation, OBSERVATION),
+    ];
+    for (name, part, most) in parts {
+        if let Some(part) = part {
+            let _ = writeln!(text, "{name} {}: {}", step.n, cut(part.trim(), most));
+        }
+    }
+}
+
+impl Verdicts<Reading> {
+    /// What models say of the episodes, in the form in which people say it. What could not be read is left out.
+    pub(crate) fn annotations(&self) -> Vec<Annotation> {
+        let mut all = Vec::new();
+        for (known, name) in self.judges.iter().zip(self.names()) {
+            all.extend(self.by(&known.judge).filter_map(|one| annotation(one, &name)));
+        }
+        all.sort_by(|a, b| (&a.by, &a.at, &a.key).cmp(&(&b.by, &b.at, &b.key)));
+        all
+    }
+
+    /// Of each model its name, how many episodes it read, how many replies named no class, and the cost if known.
+    pub(crate) fn readers(&self) -> impl Iterator<Item = (String, usize, usize, Option<f64>)> {
+        self.judges.iter().zip(self.names()).map(|(known, name)| {
+            let unreadable = self.by(&known.judge).filter(|one| one.verdict.0.is_none()).count();
+            let usd = self.by(&known.judge).try_fold(0.0, |sum, one| Some(sum + one.cost_usd?));
+            (name, self.by(&known.judge).count(), unreadable, usd)
+        })
+    }
+}
+
+fn annotation(one: &Judgement<Reading>, by: &str) -> Option<Annotation> {
+    let EpisodeRef { key, variant, repeat } = one.episode.clone()?;
+    Some(Annotation {
+        v: ANNOTATION_VERSION,
+        key,
+        id: one.id.clone(),
+        variant,
+        repeat,
+        by: by.to_owned(),
+        at: one.at.clone(),
+        correct: None,
+        class: Some(one.verdict.0?),
+        step: None,
+        note: one.reason.clone(),
+        blind: true,
+        page_sha256: None,
+        started_at: None,
+    })
+}

@@ -1,8 +1,9 @@
 //! What a judge is asked, and how its reply is read.
 
-use super::verdict::{Answer, JudgeTask, Verdict};
+use super::{Answer, JudgeTask, Verdict};
 use crate::base::text::{cut, excerpt};
 use crate::base::{Message, Prompt, sha256_hex};
+use crate::runner::RunError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -17,15 +18,7 @@ const GOLDS: usize = 50;
 /// Characters of a reason that are kept.
 const REASON: usize = 500;
 
-/// Why a file is not a judge's prompt.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub(crate) struct PromptFault {
-    pub(crate) message: String,
-    pub(crate) hint: String,
-}
-
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, bound = "V: JudgeTask")]
 struct File<V> {
     system: Option<String>,
@@ -39,24 +32,18 @@ pub(crate) struct JudgePrompt<V = Verdict> {
     /// The file's text, which is stored with a run.
     pub(crate) text: String,
     pub(crate) sha256: String,
-    system: Option<String>,
-    prompt: String,
-    marker: Option<String>,
-    /// Words in lower case, and what they mean.
-    verdicts: Vec<(String, V)>,
-}
-
-fn fault(message: impl Into<String>, hint: &str) -> PromptFault {
-    PromptFault { message: message.into(), hint: hint.to_owned() }
+    /// What it holds, with the marker and the words of verdicts in lower case.
+    file: File<V>,
 }
 
 impl<V: JudgeTask> JudgePrompt<V> {
-    pub(crate) fn own() -> Result<Self, PromptFault> {
+    pub(crate) fn own() -> Result<Self, RunError> {
         Self::parse(V::PROMPT)
     }
 
-    pub(crate) fn parse(text: &str) -> Result<Self, PromptFault> {
-        let file: File<V> = toml::from_str(text).map_err(|error| {
+    pub(crate) fn parse(text: &str) -> Result<Self, RunError> {
+        let fault = |message: &str, hint: &str| RunError::input(message, hint);
+        let mut file: File<V> = toml::from_str(text).map_err(|error| {
             fault(
                 error.to_string().trim_end(),
                 "a judge's prompt is a TOML file in the form that `wikitrail docs judge` describes",
@@ -64,35 +51,35 @@ impl<V: JudgeTask> JudgePrompt<V> {
         })?;
         if let Some(missing) = V::NEEDED.iter().find(|name| !file.prompt.contains(&format!("{{{name}}}"))) {
             return Err(fault(
-                format!("`prompt` has no {{{missing}}}"),
+                &format!("`prompt` has no {{{missing}}}"),
                 "a judge is shown {question}, {golds} and {answer}: write each of them where it belongs",
             ));
         }
         if file.marker.as_ref().is_some_and(|marker| marker.trim().is_empty()) {
             return Err(fault("`marker` is empty", "name what the line of the verdict begins with, or leave it out"));
         }
-        let mut verdicts: Vec<(String, V)> = Vec::new();
+        let mut verdicts = BTreeMap::new();
         for (word, verdict) in &file.verdicts {
             let word = folded(word);
-            if word.is_empty() || verdicts.iter().any(|(known, _)| *known == word) {
+            if word.is_empty() || verdicts.contains_key(&word) {
                 return Err(fault(
-                    format!("[verdicts]: `{}` is empty or written twice", excerpt(&word)),
+                    &format!("[verdicts]: `{}` is empty or written twice", excerpt(&word)),
                     "each verdict has a word of its own; case and the marks around it do not matter",
                 ));
             }
-            verdicts.push((word, *verdict));
+            verdicts.insert(word, *verdict);
         }
         for needed in V::WORDS {
-            if !verdicts.iter().any(|(_, verdict)| verdict == needed) {
+            if !verdicts.values().any(|verdict| verdict == needed) {
                 return Err(fault(
-                    format!("[verdicts] has no word for `{}`", needed.name()),
+                    &format!("[verdicts] has no word for `{}`", needed.name()),
                     "write WORD = \"correct\" and WORD = \"incorrect\", such as A = \"correct\"",
                 ));
             }
         }
-        let File { system, prompt, marker, .. } = file;
-        let marker = marker.map(|marker| marker.trim().to_lowercase());
-        Ok(Self { text: text.to_owned(), sha256: sha256_hex([text.as_bytes()]), system, prompt, marker, verdicts })
+        file.marker = file.marker.map(|marker| marker.trim().to_lowercase());
+        file.verdicts = verdicts;
+        Ok(Self { text: text.to_owned(), sha256: sha256_hex([text.as_bytes()]), file })
     }
 
     /// The request for a verdict. What is put in is put in once: an answer that has a placeholder in it stays as it is.
@@ -109,8 +96,8 @@ impl<V: JudgeTask> JudgePrompt<V> {
             _ => fence,
         };
         let fill = |template: &str| filled(template.trim(), &value);
-        let system = self.system.as_deref().map(|system| Message::system(fill(system)));
-        Prompt::Messages(system.into_iter().chain([Message::user(fill(&self.prompt))]).collect())
+        let system = self.file.system.as_deref().map(|system| Message::system(fill(system)));
+        Prompt::Messages(system.into_iter().chain([Message::user(fill(&self.file.prompt))]).collect())
     }
 
     /// The verdict of a reply, and the reason before it. The last line that begins with the marker counts, as the answer may
@@ -119,7 +106,7 @@ impl<V: JudgeTask> JudgePrompt<V> {
         let lines: Vec<&str> = reply.lines().collect();
         let said = lines.iter().enumerate().rev().find_map(|(at, line)| {
             let line = folded(line);
-            let rest = match &self.marker {
+            let rest = match &self.file.marker {
                 Some(marker) => line.strip_prefix(marker.as_str())?.to_owned(),
                 None => Some(line).filter(|line| !line.is_empty())?,
             };
@@ -127,9 +114,9 @@ impl<V: JudgeTask> JudgePrompt<V> {
         });
         let end = said.as_ref().map_or(lines.len(), |(at, _)| *at);
         let reason = lines[..end].join("\n");
-        let verdict = said.and_then(|(_, said)| self.verdicts.iter().find(|(word, _)| *word == said));
+        let verdict = said.and_then(|(_, said)| self.file.verdicts.get(&said).copied());
         let reason = Some(cut(reason.trim(), REASON).into_owned()).filter(|reason| !reason.is_empty());
-        (verdict.map_or(V::UNREADABLE, |(_, verdict)| *verdict), reason)
+        (verdict.unwrap_or(V::UNREADABLE), reason)
     }
 }
 
