@@ -45,7 +45,6 @@ pub(crate) struct Branching {
 pub(crate) struct Chosen {
     pub(crate) variant: String,
     pub(crate) manifest: Manifest,
-    /// Controls and edited branches.
     pub(crate) forks: Vec<Fork>,
     /// The same number of placebos of each question, and why there are none or fewer than were asked for.
     pub(crate) placebos: Vec<Fork>,
@@ -65,7 +64,6 @@ impl Chosen {
     }
 }
 
-/// The placebos of each question, and why an edit has none.
 #[derive(Default)]
 struct Found {
     forks: Vec<Vec<Fork>>,

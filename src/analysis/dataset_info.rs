@@ -329,7 +329,6 @@ pub(crate) struct Leakage {
     pub(crate) exemplars: usize,
     /// Exemplars that are the same question after normalisation.
     pub(crate) equal: Vec<Match>,
-    /// Exemplars whose words are nearly the same.
     pub(crate) near: Vec<Match>,
 }
 

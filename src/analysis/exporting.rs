@@ -41,7 +41,6 @@ pub(crate) enum ExportFormat {
     Otlp,
 }
 
-/// What is exported, and how.
 pub(crate) struct ExportJob {
     pub(crate) format: ExportFormat,
     pub(crate) rows: Option<Table>,
@@ -237,7 +236,6 @@ impl ExportJob {
         self.metrics.iter().map(|metric| metric.name.clone()).collect()
     }
 
-    /// What these say of an episode, in the same order.
     fn metric_values(&self, folder: &str, trajectory: &Trajectory) -> Vec<Option<f64>> {
         let name = EpisodeName::of(folder, trajectory);
         self.metrics.iter().map(|metric| metric.value(name)).collect()

@@ -21,7 +21,6 @@ const VERSION_BYTES: u64 = 1000;
 pub(crate) struct Fetched {
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// Bytes of an earlier attempt.
     pub(crate) resumed_from: u64,
 }
 
@@ -84,7 +83,6 @@ pub(crate) async fn fetch(
     Ok(Fetched { sha256, bytes, resumed_from })
 }
 
-/// What is wrong with a completely fetched file.
 fn problem(source: &PublicSource, path: &Path, sha256: &str, bytes: u64) -> io::Result<Option<String>> {
     if bytes == 0 {
         return Ok(Some("the response is empty".to_owned()));

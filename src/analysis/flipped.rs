@@ -101,10 +101,8 @@ fn show_command(a: &Source, b: &Source, id: &str) -> Option<String> {
     Some(format!("wikitrail show {} {}", one(a), one(b)))
 }
 
-/// The text of a page by its title, if there is one.
 type Lookup = Box<dyn Fn(&str) -> Result<Option<String>, RunError>>;
 
-/// A corpus as far as gold is looked for in it.
 pub(crate) struct Dated {
     id: String,
     /// What a run over it records.

@@ -39,16 +39,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-/// Runs that are followed at once.
 const STREAMS: usize = 16;
 
-/// How often a run that is going is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How often a page hears of a run that is going and records nothing.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Runs and variants on one page at most.
 const MAX_COMPARED: usize = 30;
 
 /// Pages that are kept; one has up to 50 MB.
@@ -62,7 +59,6 @@ const LIMITS: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
 
 #[derive(Debug, Clone)]
 pub(crate) struct Viewing {
-    /// Run folders, or folders that contain them.
     pub(crate) folders: Vec<String>,
     pub(crate) bind: SocketAddr,
     /// Whether judgements are written to the runs' folders.
@@ -412,11 +408,9 @@ async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Result
     Ok((headers, Body::from_stream(stream)).into_response())
 }
 
-/// The messages of one connection.
 struct Events {
     follower: Follower,
     ended: watch::Receiver<bool>,
-    /// The version of the last message, and when it was sent.
     last: Option<(String, Instant)>,
     _place: OwnedSemaphorePermit,
 }
@@ -452,7 +446,6 @@ impl Events {
     }
 }
 
-/// What the page says of a run that is going.
 fn message(progress: &Progress) -> Value {
     let Progress { done, total, going, version, newest, failed, reason, .. } = progress;
     let remaining = float(total.saturating_sub(*done));

@@ -12,20 +12,15 @@ use crate::runner::summary::{left_out, warnings};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Conflicts that an error names.
 const MAX_LISTED: usize = 5;
 
-/// What was merged.
 #[derive(Debug)]
 pub(crate) struct Merged {
     pub(crate) folder: PathBuf,
     /// Episodes that the run is to have.
     pub(crate) planned: usize,
-    /// Episodes that are recorded.
     pub(crate) episodes: usize,
-    /// Those of them that were measured.
     pub(crate) measured: usize,
-    /// Records that several folders have.
     pub(crate) copies: usize,
     /// Episodes that were measured in different ways, of which one was kept.
     pub(crate) settled: usize,

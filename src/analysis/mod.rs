@@ -46,5 +46,4 @@ pub(crate) mod scores;
 pub(crate) use flipped::flip_lists;
 pub(crate) use merge::{Merged, merge};
 
-/// Takes notes for the user.
 pub(crate) type Tell<'a> = &'a dyn Fn(String);

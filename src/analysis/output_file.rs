@@ -22,9 +22,7 @@ pub(crate) struct OutputFile<'a> {
     pub(crate) what: &'a str,
     /// Whether a file that begins like this is an earlier output of the same kind.
     pub(crate) is_earlier: &'a dyn Fn(&Start) -> bool,
-    /// Whether any other file is replaced too.
     pub(crate) force: Force,
-    /// What the command and its runs read.
     pub(crate) inputs: Vec<Input>,
 }
 
@@ -161,7 +159,6 @@ fn same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Bytes that are read behind the first line.
 const MORE: u64 = 64 << 10;
 
 /// The first line of a file and some of what follows, unpacked where it is gzip.

@@ -12,13 +12,11 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-/// The class of the row of all questions.
 pub(crate) const ALL: &str = "all";
 
 /// The failure class of each question's recorded episode, `right` and `not scored` among them.
 pub(crate) type Classes = BTreeMap<String, &'static str>;
 
-/// The EM of the episodes of each arm.
 pub(crate) struct Arms {
     pub(crate) control: Variant,
     pub(crate) edited: Variant,
@@ -77,7 +75,6 @@ fn pair(one: &Variant, other: &Variant) -> Option<Pair> {
     compared.figures.into_iter().next()?.pairs.into_iter().next().filter(|pair| pair.n > 0)
 }
 
-/// One class, or all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct RepairRow {
     pub(crate) class: String,
@@ -94,9 +91,7 @@ pub(crate) struct RepairRow {
     pub(crate) p: Option<f64>,
     /// The same after Holm's correction over the classes; of all questions as it is.
     pub(crate) p_holm: Option<f64>,
-    /// Share of the placebos that left the recorded path.
     placebos_left: Option<f64>,
-    /// Against the control, where placebos were run.
     #[serde(flatten)]
     against_control: Option<AgainstControl>,
 }
@@ -151,7 +146,6 @@ impl RepairRow {
     }
 }
 
-/// The rows of all classes, and what is to be known of them.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Repair {
     #[serde(rename = "repair")]
@@ -161,7 +155,6 @@ pub(crate) struct Repair {
     pub(crate) placebos: Option<Placebos>,
 }
 
-/// Episodes without the edit.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Controls {
     pub(crate) measured: usize,
@@ -176,7 +169,6 @@ pub(crate) struct Placebos {
     pub(crate) measured: usize,
     /// Those whose steps or answer differ from the record behind their edit.
     pub(crate) left_the_record: usize,
-    /// Questions that have a measured placebo.
     pub(crate) questions: usize,
     /// Those of which one left.
     pub(crate) questions_left: usize,
@@ -329,7 +321,6 @@ pub(crate) fn class_of(graded: &ScoredEpisode) -> &'static str {
 /// A folder of branches, for a page.
 #[derive(Debug)]
 pub(crate) struct Branches {
-    /// The edited branch of each question.
     pub(crate) edits: BTreeMap<String, Branch>,
     /// The classes of the recorded episodes, and what was repaired; absent without the run that the branches come off.
     pub(crate) repaired: Option<(Classes, Repair)>,

@@ -85,7 +85,6 @@ pub(crate) fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str
     outcome
 }
 
-/// Differences between recorded figures and those of the replay.
 fn claim_differences(
     claims: &Claims,
     outcome: &Outcome,
@@ -127,7 +126,6 @@ fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
     sha256_hex([text.as_bytes()])
 }
 
-/// The environment's answer to an unknown action.
 const INVALID_ACTION: &str = "Invalid action:";
 
 named! {
@@ -142,16 +140,12 @@ named! {
 }
 
 named! {
-    /// What the other protocol executes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Verdict {
-        /// Executes what the model meant.
         AsMeant = "as_meant",
-        /// Executes something else.
         Otherwise = "otherwise",
         /// Executes something that cannot be compared.
         Executed = "executed",
-        /// Executes nothing.
         Refused = "refused",
     }
 }
@@ -215,7 +209,6 @@ fn recorded(step: &Step, action: &str) -> Option<(String, String)> {
     executed(&Paper.parse(&text, step.n))
 }
 
-/// Tool and argument that a parsed reply has executed.
 pub(crate) fn executed(parsed: &Parsed) -> Option<(String, String)> {
     match parsed.kind {
         Kind::Act => Some((parsed.tool.clone()?, parsed.input.clone().unwrap_or_default())),

@@ -39,7 +39,6 @@ pub(crate) struct Figures<'a> {
     pub(crate) method: Option<Method>,
 }
 
-/// Figures of one dataset by one metric.
 pub(crate) struct Table<'a> {
     pub(crate) summary: &'a Summary,
     pub(crate) beside: PublishedComparison,
@@ -159,7 +158,6 @@ impl Reproduction {
         tables
     }
 
-    /// Those who published figures of a dataset by a metric.
     fn published(&self, dataset: &str, metric: PublishedMetric) -> impl Iterator<Item = &Published> {
         self.experiment.published.iter().filter(move |published| {
             published.figures.iter().any(|figure| figure.dataset == dataset && figure.metric == metric)
@@ -315,7 +313,6 @@ pub(crate) struct Ours {
     pub mean: Option<f64>,
     /// Its interval, 0 to 1.
     pub interval: Option<Interval>,
-    /// Questions in the mean.
     pub n: u64,
     /// Episodes that were not measured; they are left out of the mean.
     pub not_measured: u64,
@@ -340,7 +337,6 @@ pub(crate) fn share(percent: f64) -> f64 {
 }
 
 impl Place {
-    /// Where a figure in per cent lies.
     pub(crate) fn of(percent: f64, interval: Interval) -> Self {
         let share = share(percent);
         if share < interval.low {
@@ -367,14 +363,12 @@ impl Ours {
         }
     }
 
-    /// Where the figure of a source lies, if both exist.
     pub(crate) fn place(&self, source: usize) -> Option<Place> {
         let percent = self.published.get(source).copied().flatten()?;
         Some(Place::of(percent, self.interval?))
     }
 }
 
-/// The report: all tables, and notes on reading them.
 pub(crate) fn sheet(title: String, tables: &[PublishedComparison], notes: Vec<String>) -> Sheet {
     let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
     if tables.iter().any(|table| !table.sources.is_empty()) {

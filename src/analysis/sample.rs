@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub key: String,
-    /// What it has in common with the episodes of its stratum.
     pub stratum: Vec<String>,
 }
 

@@ -23,12 +23,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Unfinished shards that are named in one line.
 const MAX_SHARDS_LISTED: usize = 7;
-/// Judgements on unknown episodes that are named.
 const MAX_LISTED: usize = 3;
 
-/// What is printed beside a run's own figures.
 #[derive(Debug, Default)]
 pub(crate) struct ExtraScores {
     /// A line for each episode, with `--per-item`.
@@ -102,7 +99,6 @@ pub(crate) fn verdict(summary: &Summary) -> Vec<String> {
     verdicts.map(|sentence| format!("{interim}{sentence}")).collect()
 }
 
-/// The figures in full precision.
 pub(crate) fn to_json(summary: &Summary, extra: &ExtraScores) -> Value {
     let mut value = summary_json(summary);
     if let Some(items) = &extra.items {
@@ -188,7 +184,6 @@ fn format_failures(summary: &Summary) -> impl Iterator<Item = String> {
     })
 }
 
-/// What was spent, where not all of it is in the figures.
 fn spent(spending: &Spending) -> Option<String> {
     let Spending { total, unfinished, discarded, .. } = spending;
     let unfinished = (unfinished.calls > 0)

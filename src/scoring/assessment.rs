@@ -74,7 +74,6 @@ pub struct RunAssessment {
     pub failures: FailureCounts,
     /// Wrong episodes whose steps ran out, whatever their class.
     pub step_limit: u64,
-    /// The same episodes in the rows of the paper's Table 2.
     pub paper: PaperCounts,
 }
 

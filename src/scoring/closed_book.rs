@@ -15,7 +15,6 @@ const LISTED: usize = 3;
 pub struct RightAnswers(BTreeMap<String, Share>);
 
 impl RightAnswers {
-    /// Adds a scored answer.
     pub fn add(&mut self, id: &str, right: bool) {
         self.0.entry(id.to_owned()).or_default().add(u64::from(right), 1);
     }
@@ -29,9 +28,7 @@ impl RightAnswers {
 pub struct ClosedBook {
     /// Several are joined by `, `.
     pub model: String,
-    /// The variant without tools.
     pub closed: String,
-    /// The variant with tools.
     pub tools: String,
     /// How many pairs of variants there are, where these are several that differ in other settings.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +42,6 @@ pub struct ClosedBook {
     pub lost: f64,
 }
 
-/// The right answers of a variant without tools, and of one with them.
 type Answers<'a> = (&'a RightAnswers, &'a RightAnswers);
 
 impl ClosedBook {
@@ -105,7 +101,6 @@ fn is_pair(closed: &Variant, tools: &Variant) -> bool {
     closed.model == tools.model && is_closed(closed) == Some(true) && is_closed(tools) == Some(false)
 }
 
-/// Whether any of the variants has such a counterpart.
 pub fn has_counterpart(variant: &Variant, variants: &[Variant]) -> bool {
     variants.iter().any(|other| is_pair(variant, other) || is_pair(other, variant))
 }

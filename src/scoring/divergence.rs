@@ -20,7 +20,6 @@ named! {
     }
 }
 
-/// The first difference of two episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Divergence {
     /// Position of the step among all recorded steps, from 1; for [`Part::Answer`] the last step.

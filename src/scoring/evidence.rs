@@ -23,7 +23,6 @@ pub struct GoldEvidence {
     groups: Vec<EvidenceGroup>,
 }
 
-/// Facts that are all needed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EvidenceGroup {
     /// Titles of the pages as the dataset spells them, each once, in the dataset's order. Never empty.
@@ -32,7 +31,6 @@ pub struct EvidenceGroup {
     pub facts: Vec<GoldFact>,
 }
 
-/// One needed sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoldFact {
     /// Title of its page as the dataset spells it.
@@ -173,7 +171,6 @@ pub(super) fn words(text: &str) -> String {
     words.out
 }
 
-/// Words being collected.
 struct Words {
     out: String,
     /// Where the last one begins.
@@ -206,7 +203,6 @@ impl Words {
     }
 }
 
-/// The text in composed characters (NFC).
 fn composed(text: &str) -> Cow<'_, str> {
     // Most texts are composed already and need no copy.
     let is_composed = text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes;

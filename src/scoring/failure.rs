@@ -62,7 +62,6 @@ impl FailureClass {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// What it says of an episode, in a few words.
     pub fn about(self) -> &'static str {
         match self {
             Self::Search => "a gold page was never opened",
@@ -80,7 +79,6 @@ impl FailureClass {
     }
 }
 
-/// The class of a wrong answer, and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
     pub class: FailureClass,
@@ -268,7 +266,6 @@ impl Case<'_> {
         }
     }
 
-    /// The gold answer that appeared in an observation.
     fn gold_text_seen(&self) -> Option<&String> {
         self.trajectory.answers.iter().find(|gold| !is_verdict(gold) && self.seen.read_answer(gold))
     }
@@ -313,7 +310,6 @@ fn contain_one_another(said: &str, gold: &str) -> bool {
     is_in(&wanted, said) || (telling && is_in(said, &wanted))
 }
 
-/// Whether an answer only says that nothing was found.
 fn is_abstention(answer: &str) -> bool {
     const SIGNS: [&str; 13] = [
         "not enough info",
@@ -361,7 +357,6 @@ pub(super) fn is_attempt(trajectory: &Trajectory) -> bool {
     answer.chars().any(char::is_alphanumeric) && (is_label_of_claim || !is_abstention(answer))
 }
 
-/// Whether a text is a label of FEVER.
 fn is_label(text: &str) -> bool {
     FEVER_LABELS.iter().any(|label| fever_label(text, label))
 }

@@ -16,7 +16,6 @@ use serde::Serialize;
 #[derive(Debug, Clone)]
 pub struct ScoredEpisode {
     pub trajectory: Trajectory,
-    /// The metric of its score.
     pub metric: Metric,
     /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,
@@ -37,7 +36,6 @@ impl ScoredEpisode {
         Self { trajectory, metric, score, assessment: None }
     }
 
-    /// The same with its trajectory metrics.
     #[must_use]
     pub fn assessed(self, gold: Option<&GoldEvidence>) -> Self {
         Self { assessment: Assessment::of(&self.trajectory, self.score, gold), ..self }
@@ -53,7 +51,6 @@ impl ScoredEpisode {
         self.is_right().map(|right| right || is_attempt(&self.trajectory))
     }
 
-    /// Why its answer is wrong, by the rules.
     pub fn failure(&self) -> Option<&Failure> {
         self.assessment.as_ref()?.failure.as_ref()
     }
@@ -86,7 +83,6 @@ pub enum Measure {
     Amount(fn(&ScoredEpisode) -> Option<f64>),
 }
 
-/// How the values of a figure are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {

@@ -36,7 +36,6 @@ pub fn marks<'a>(observation: &'a str, sentences: &[String], answers: &[String])
     merge_marks(text, &tokens, &sentence_words, &answer_words)
 }
 
-/// The words of a text with their places.
 fn tokens(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
     let mut start = None;
@@ -65,7 +64,6 @@ fn tokens(text: &str) -> Vec<Word> {
     found
 }
 
-/// Marks every place where these words are side by side.
 fn mark(tokens: &[Word], wanted: &str, marked: &mut [bool]) {
     let wanted: Vec<&str> = wanted.split(' ').filter(|word| !word.is_empty()).collect();
     if wanted.is_empty() || wanted.len() > tokens.len() {

@@ -113,7 +113,6 @@ pub fn hotpot(prediction: &str, gold: &str) -> AnswerScore {
     normalized(&normalize(prediction), &normalize(gold))
 }
 
-/// [`hotpot`] over texts that are normalised already.
 fn normalized(prediction: &str, gold: &str) -> AnswerScore {
     let verdict = |text: &str| matches!(text, "yes" | "no" | "noanswer");
     if prediction != gold && (verdict(prediction) || verdict(gold)) {

@@ -8,7 +8,6 @@ use crate::base::python::{is_newer_than_python, is_python_space, is_regex_word, 
 use unicode_general_category::get_general_category;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What becomes of one lower-cased character.
 enum Fate {
     Keep,
     Delete,

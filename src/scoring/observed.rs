@@ -37,13 +37,11 @@ pub(super) struct Observed<'a> {
     sentences: HashMap<String, Vec<Range<usize>>>,
     /// Words of everything shown, one observation per line, so that nothing is found across two of them.
     words: String,
-    /// What was shown.
     shown: Vec<&'a str>,
     /// Text of pages among it: what a search that missed suggests is left out.
     read: Vec<&'a str>,
     /// The words of each text of [`read`](Self::read), once somebody asks for them.
     read_words: OnceCell<Vec<String>>,
-    /// Titles that searches suggested instead of a page.
     pub(super) suggested: Vec<&'a str>,
     /// Pages opened that only say what a name may mean.
     pub(super) disambiguations: u64,
@@ -168,7 +166,6 @@ impl<'a> Observed<'a> {
         self.pages.entry(page).or_insert(place);
     }
 
-    /// Whether a result was shown.
     fn lookup(&mut self, observation: &'a str) -> bool {
         self.uses.lookups += 1;
         if lookup_found_nothing(observation) {
@@ -391,7 +388,6 @@ fn action_of(step: &Step) -> Option<(Tool, Cow<'_, str>)> {
     Some((tool, Cow::Owned(input.to_owned())))
 }
 
-/// As much of a text as is looked at.
 pub(super) fn cap(text: &str) -> &str {
     text.char_indices().nth(TEXT_CHARS).map_or(text, |(at, _)| &text[..at])
 }
@@ -473,7 +469,6 @@ fn telling(words: &str) -> BTreeSet<&str> {
     words.split_ascii_whitespace().filter(|word| !FUNCTION.contains(word)).collect()
 }
 
-/// How many of these words a text lacks.
 fn missing(telling: &BTreeSet<&str>, text: &str) -> usize {
     let text: BTreeSet<&str> = text.split_ascii_whitespace().collect();
     telling.iter().filter(|word| !text.iter().any(|other| is_form(word, other))).count()
@@ -492,7 +487,6 @@ pub(super) fn missing_name<'a>(claim: &'a str, seen: &Observed<'_>) -> Option<&'
     names.map(|name| name.trim_end_matches(['.', ',', '?', ';', ':', '!'])).find(unseen)
 }
 
-/// Whether two words are one, or forms of one.
 fn is_form(a: &str, b: &str) -> bool {
     let longest = a.chars().count().max(b.chars().count());
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();

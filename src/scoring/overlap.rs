@@ -107,7 +107,6 @@ fn sorted_words(text: &str) -> Vec<&str> {
     words
 }
 
-/// Size of the intersection of two sorted multisets.
 fn common(a: &[&str], b: &[&str]) -> usize {
     let (mut i, mut j, mut same) = (0, 0, 0);
     while i < a.len() && j < b.len() {

@@ -60,7 +60,6 @@ fn sets_within(k: u64, part: u64, n: u64) -> Option<f64> {
     (1..=n).contains(&k).then(|| (0..k).map(|i| float(part.saturating_sub(i)) / float(n - i)).product())
 }
 
-/// The repeats of each question of a variant.
 #[derive(Debug, Clone, Default)]
 pub struct Repeats(BTreeMap<String, QuestionRepeats>);
 
@@ -92,7 +91,6 @@ impl Repeats {
         }
     }
 
-    /// Questions with a scored repeat.
     pub fn questions(&self) -> usize {
         self.0.values().filter(|question| question.scored > 0).count()
     }
@@ -107,7 +105,6 @@ impl Repeats {
         self.0.values().filter_map(|question| pass.of(question.right, question.scored)).collect()
     }
 
-    /// The right answers among the scored repeats of a question.
     pub fn right(&self, id: &str) -> Option<Share> {
         self.0.get(id).filter(|question| question.scored > 0).map(QuestionRepeats::share)
     }

@@ -18,9 +18,7 @@ const TELLING_WORDS: usize = 6;
 /// A share as the two counts that it is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Share {
-    /// How many.
     pub count: u64,
-    /// Of how many.
     pub of: u64,
 }
 
@@ -30,7 +28,6 @@ impl Share {
         (self.of > 0).then(|| float(self.count) / float(self.of))
     }
 
-    /// Whether it is neither none nor all.
     pub fn is_mixed(self) -> bool {
         self.count > 0 && self.count < self.of
     }
@@ -68,7 +65,6 @@ pub struct Retrieval {
     pub lookups: u64,
     /// Lookups answered by `No more results.`
     pub empty_lookups: u64,
-    /// Gold pages and sentences, where the dataset names them.
     pub gold: Option<GoldRetrieval>,
 }
 
@@ -115,7 +111,6 @@ impl GoldRetrieval {
     }
 }
 
-/// The best retrieved group of the gold evidence and what was retrieved of it.
 pub(super) struct Match<'a> {
     pub(super) group: &'a EvidenceGroup,
     pub(super) gold: GoldRetrieval,

@@ -7,19 +7,15 @@ use crate::base::{Call, Cause, Ending, Trajectory};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
-/// The repair of a reply that calls no function.
 const MISSING_CALL: &str = "missing_call";
 /// How many reasons that are not known are named.
 const MAX_REASONS: usize = 8;
 /// Longest such reason that is named, in characters.
 const REASON_CHARS: usize = 40;
 
-/// Calls, and how many of them fell short.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Shortfalls {
-    /// All calls.
     pub calls: u64,
-    /// Cut by the limit of tokens.
     pub token_limit: u64,
     /// Of these, calls that were cut inside reasoning and have no text.
     pub in_reasoning: u64,
@@ -39,7 +35,6 @@ pub struct Shortfalls {
     pub empty_answer: u64,
     /// Whole answers with reasoning, and with neither a text nor a call.
     pub reasoning_only: u64,
-    /// Answers that the provider paused.
     pub paused: u64,
     /// Answers with as many tokens as the limit allows, which ended by themselves as the server says.
     pub at_limit: u64,
@@ -49,19 +44,16 @@ pub struct Shortfalls {
     pub unknown_reasons: BTreeMap<String, u64>,
     /// The same with further reasons.
     pub other_unknown_reasons: u64,
-    /// Answers with calls of functions.
     #[serde(skip)]
     pub with_calls: u64,
 }
 
-/// What happened to calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shortfall {
     /// They are less than the model's whole answer.
     Cause(Cause),
     /// No reply at all called a function: the server does not know how.
     NoCall,
-    /// Whole answers without a text.
     EmptyAnswer,
     ReasoningOnly,
     Paused,
@@ -234,7 +226,6 @@ const MIN_SAME: u64 = 3;
 /// Calls whose prompt is clearly longer than that of the call before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PromptGrowth {
-    /// All of them.
     pub steps: u64,
     /// Those whose prompt has as many tokens as the one before, as the server counts.
     pub same: u64,

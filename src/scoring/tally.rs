@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 pub struct Tally {
     rule: Rule,
     score: RunScore,
-    /// The sums of each question, where questions are repeated.
     questions: Option<Questions>,
     em_sum: f64,
     f1_sum: f64,
@@ -36,7 +35,6 @@ enum Rule {
 /// What a run scored. Counts are of episodes; means are over `scored` and absent if that is 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunScore {
-    /// All episodes seen.
     pub episodes: u64,
     /// Episodes that count: all but `not_measured` and `budget`.
     pub measured: u64,
@@ -72,11 +70,9 @@ pub struct RunScore {
     pub outcomes: BTreeMap<&'static str, u64>,
     /// Steps of measured episodes; absent, like the next two, where another program did not record them.
     pub steps: Option<u64>,
-    /// Model calls of measured episodes.
     pub calls: Option<u64>,
     /// Calls of measured episodes whose text lacked an action (repairs of kind `missing_action`).
     pub bad_calls: Option<u64>,
-    /// Tokens of measured episodes.
     pub usage: Usage,
     /// Measured episodes whose tokens another program did not count.
     #[serde(skip)]
@@ -119,7 +115,6 @@ impl Tally {
         self
     }
 
-    /// The metric by which a trajectory with these golds is scored.
     pub fn metric_for(&self, answers: &[String]) -> Metric {
         match &self.rule {
             Rule::Dataset(dataset) => Metric::for_answers(dataset, answers),
@@ -239,7 +234,6 @@ impl RunScore {
         per(self.all_tokens()?, self.measured)
     }
 
-    /// The same for each correct answer.
     pub fn tokens_per_correct(&self) -> Option<f64> {
         per(self.all_tokens()?, self.correct)
     }
@@ -250,7 +244,6 @@ impl RunScore {
         per(self.cost_usd?, self.measured)
     }
 
-    /// The same for each correct answer.
     pub fn cost_per_correct(&self) -> Option<f64> {
         per(self.cost_usd?, self.correct)
     }
@@ -260,7 +253,6 @@ fn per(total: f64, count: u64) -> Option<f64> {
     (count > 0).then(|| total / float(count))
 }
 
-/// 1 for yes, 0 for no.
 fn share(yes: bool) -> f64 {
     f64::from(u8::from(yes))
 }
@@ -287,11 +279,9 @@ pub(super) struct Questions(BTreeMap<String, Sums>);
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     scored: u64,
-    /// Episodes that were not measured.
     missing: u64,
     em: f64,
     f1: f64,
-    /// Right answers, and attempted ones.
     right: f64,
     attempted: f64,
 }
@@ -315,7 +305,6 @@ impl Questions {
         self.0.entry(id.to_owned()).or_default()
     }
 
-    /// Puts the means over questions into the score.
     pub(super) fn means(&self, score: &mut RunScore) {
         let scored = || self.0.values().filter(|sums| sums.scored > 0);
         let (em, em_variance) = mean(scored().map(|sums| sums.em / float(sums.scored)));
@@ -333,7 +322,6 @@ impl Questions {
     }
 }
 
-/// Mean and sample variance of the values.
 fn mean(values: impl Iterator<Item = f64> + Clone) -> (Option<f64>, Option<f64>) {
     let n = values.clone().count();
     if n == 0 {

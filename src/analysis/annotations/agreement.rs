@@ -17,7 +17,6 @@ pub(crate) struct Judged {
     pub right: Option<bool>,
 }
 
-/// Everything that people said of a run, compared.
 #[derive(Debug)]
 pub(crate) struct Judgements {
     pub people: Vec<Person>,
@@ -27,7 +26,6 @@ pub(crate) struct Judgements {
     pub foreign: Vec<Annotation>,
 }
 
-/// One person's judgements against the program.
 #[derive(Debug)]
 pub(crate) struct Person {
     pub by: String,
@@ -40,7 +38,6 @@ pub(crate) struct Person {
     pub correct: Table,
 }
 
-/// Two people on the episodes that both judged.
 #[derive(Debug)]
 pub(crate) struct Two {
     pub people: [String; 2],
@@ -57,7 +54,6 @@ pub(crate) struct Table {
     pub disagreements: Vec<Disagreement>,
 }
 
-/// An episode of which two say different things.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Disagreement {
     pub id: String,
@@ -67,7 +63,6 @@ pub(crate) struct Disagreement {
     pub second: &'static str,
 }
 
-/// What two said of one episode.
 type Pair<'a> = (&'a Judged, &'static str, &'static str);
 
 impl Judgements {

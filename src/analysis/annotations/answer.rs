@@ -68,7 +68,6 @@ pub(crate) fn class_keys() -> impl Iterator<Item = (&'static str, Judgement, &'s
     })
 }
 
-/// The keys in one line, for above the prompt.
 pub(crate) fn key_line() -> String {
     let class = |(key, judgement, _): (&str, Judgement, _)| {
         let name = judgement.class.map_or("", AnnotationClass::name);

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// The episodes of a run, to find the one that a judgement is about.
 #[derive(Debug, Default)]
 pub(crate) struct EpisodeIndex {
     episodes: HashMap<String, Known>,
@@ -27,7 +26,6 @@ struct Known {
     started_at: Option<String>,
 }
 
-/// What became of the rows of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Imported {
     /// What is new, ready to be appended.

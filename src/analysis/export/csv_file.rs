@@ -9,7 +9,6 @@ use std::io::Write;
 /// Python's csv module refuses longer cells, so they are cut, with a mark at the end: 131,072 characters.
 pub const MAX_CELL_CHARS: usize = 131_072;
 
-/// Ends a cell that was cut.
 const CUT_MARK: &str = "… [cut; the JSON Lines export has it whole]";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,14 +20,12 @@ pub struct CsvOptions {
     pub raw: bool,
 }
 
-/// Writes a table with a header, row by row.
 pub struct Csv<W: Write> {
     sheet: Sheet<W>,
     layout: Layout,
 }
 
 impl<W: Write> Csv<W> {
-    /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, layout: impl Into<Layout>, options: CsvOptions) -> Self {
         let layout = layout.into();
         Self { sheet: Sheet::new(out, options, layout.columns().map(|column| column.name)), layout }
@@ -54,7 +51,6 @@ pub fn header(line: &str) -> Vec<String> {
 struct Sheet<W: Write> {
     writer: csv::Writer<W>,
     options: CsvOptions,
-    /// The header, until it is written.
     header: Option<Vec<String>>,
 }
 

@@ -35,7 +35,6 @@ pub struct LogTotals {
     usage: Usage,
 }
 
-/// A scorer, and what its values add up to.
 #[derive(Debug)]
 struct Scorer {
     name: String,
@@ -51,7 +50,6 @@ impl LogTotals {
         Self { scorers, samples: 0, measured: 0, usage: Usage::default() }
     }
 
-    /// Counts an episode with its score and its metrics from files.
     pub fn add(&mut self, episode: &ScoredEpisode, metrics: &[Option<f64>]) {
         for (scorer, value) in self.scorers.iter_mut().zip(values(episode.score, metrics)) {
             scorer.sum += value.unwrap_or_default();
@@ -73,7 +71,6 @@ impl LogTotals {
     }
 }
 
-/// The value of each scorer for an episode, where it has one.
 fn values(score: Option<AnswerScore>, metrics: &[Option<f64>]) -> Vec<Option<f64>> {
     let figures = FIGURES.iter().map(|(_, of)| score.map(of));
     figures.chain(metrics.iter().copied()).map(|value| value.filter(|value| value.is_finite())).collect()
@@ -154,7 +151,6 @@ impl<W: Write> Export for Inspect<'_, W> {
 }
 
 impl Scorer {
-    /// The mean over the episodes that have a value.
     fn result(&self, samples: usize) -> Value {
         let mean = self.sum / float(self.scored);
         json!({
@@ -251,7 +247,6 @@ fn sample(scored: &Scored<'_>, figures: &[(&str, f64)]) -> Value {
     })
 }
 
-/// What happens in an episode, told as messages and as events.
 struct Story<'a> {
     scored: &'a Scored<'a>,
     model: String,
@@ -416,7 +411,6 @@ fn stop_reason(call: &Call) -> &'static str {
     }
 }
 
-/// The limit that ended the episode.
 fn limit(scored: &Scored<'_>) -> Option<Value> {
     let variant = scored.origin.variant?;
     if scored.episode.trajectory.outcome != Outcome::StepLimit {

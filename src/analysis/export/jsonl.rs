@@ -83,7 +83,6 @@ pub struct JsonRows<W: Write> {
 struct Row<'a>(&'a [String], &'a [Cell<'a>]);
 
 impl<W: Write> JsonRows<W> {
-    /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, layout: impl Into<Layout>) -> Self {
         let layout = layout.into();
         let names = layout.columns().map(|column| column.name.into_owned()).collect();

@@ -39,7 +39,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
 
-/// Something that writes one trajectory after the other.
 pub trait Export {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError>;
 
@@ -75,7 +74,6 @@ mod tests;
 pub struct Gzip<W: Write>(GzEncoder<BufWriter<W>>);
 
 impl<W: Write> Gzip<W> {
-    /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W) -> Self {
         Self(GzEncoder::new(BufWriter::new(out), Compression::default()))
     }
@@ -103,7 +101,6 @@ pub fn unpacked<'r>(source: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     Ok(if is_packed { Box::new(MultiGzDecoder::new(source)) } else { Box::new(source) })
 }
 
-/// The run that an episode is of.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     run: &'a str,
@@ -178,7 +175,6 @@ fn number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S:
     }
 }
 
-/// A step's call of a tool.
 struct ToolUse {
     /// Unique within the episode.
     id: String,

@@ -73,7 +73,6 @@ impl Attributes {
     }
 }
 
-/// An episode on its way to spans.
 struct Trace<'a> {
     scored: &'a Scored<'a>,
     id: String,
@@ -81,7 +80,6 @@ struct Trace<'a> {
     start: u64,
     /// Where the next span begins that has no time of its own: behind the last one.
     at: u64,
-    /// The latest end of a span.
     end: u64,
     /// Whether the record says when its calls began; it then says so of the tools that were asked, too.
     timed: bool,
@@ -267,7 +265,6 @@ fn error(message: &str) -> Value {
     json!({ "code": ERROR, "message": message })
 }
 
-/// The first hexadecimal digits of a digest of texts.
 fn digest(texts: &[&str], digits: usize) -> String {
     sha256_hex([texts.join("\n").as_bytes()])[..digits].to_owned()
 }
@@ -311,7 +308,6 @@ fn settings(attributes: &mut Attributes, variant: Option<&Variant>) {
     attributes.count("gen_ai.request.seed", decoding.seed.filter(|_| sent("seed")));
 }
 
-/// Which step a span belongs to, and which sample of a vote.
 fn place(attributes: &mut Attributes, step: &Step) {
     attributes.count("wikitrail.step", u64::try_from(step.n).ok());
     attributes.count("wikitrail.sample", step.sample.map(u64::from));
@@ -325,7 +321,6 @@ fn text_part(text: &str) -> Value {
     json!({ "type": "text", "content": text })
 }
 
-/// A message of a prompt in the form of the conventions.
 fn message(message: &Message) -> Value {
     let Message { role, content, calls, answers, .. } = message;
     let name = match role {

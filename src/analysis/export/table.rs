@@ -15,13 +15,11 @@ pub struct Layout {
     pub table: Table,
     /// Fields of the records, which become the columns `meta.NAME`.
     pub meta: Vec<String>,
-    /// Metrics from files.
     pub metrics: Vec<String>,
     /// Whether steps have the text of their first prompt.
     pub prompts: bool,
 }
 
-/// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
     /// One row per episode.
@@ -33,11 +31,9 @@ pub enum Table {
 /// What the cells of a column hold; each may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// UTF-8.
     Text,
     /// A count or a size, 0 or more.
     Integer,
-    /// A number with a fraction.
     Real,
     /// Yes or no; `1` or `0` in CSV.
     Flag,
@@ -45,7 +41,6 @@ pub enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, the same in every format.
     pub name: Cow<'static, str>,
     pub kind: Kind,
 }
@@ -63,7 +58,6 @@ pub(super) enum Cell<'a> {
     Empty,
 }
 
-/// Takes the rows of one trajectory.
 pub(super) type Sink<'s> = &'s mut dyn FnMut(&[Cell<'_>]) -> Result<(), ExportError>;
 
 impl From<Table> for Layout {
@@ -259,7 +253,6 @@ const fn figure_column(figure: &'static Figure) -> (Column, QuestionContent) {
     (Column { name: Cow::Borrowed(figure.name), kind }, QuestionContent::Figure(figure))
 }
 
-/// One cell for each of [`QUESTION_COLUMNS`].
 fn question_row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
     let episode = scored.episode;
     let cell = |(_, content): &(Column, QuestionContent)| match content {

@@ -67,11 +67,9 @@ pub(crate) struct JudgePlan {
 #[derive(Debug)]
 pub(crate) struct JudgeEnd {
     pub(crate) end: End,
-    /// New verdicts.
     pub(crate) judged: usize,
     /// Those of them that say nothing.
     pub(crate) unreadable: usize,
-    /// Answers that are still to be judged.
     pub(crate) left: usize,
     pub(crate) budget_spent: bool,
     pub(crate) notes: Vec<String>,
@@ -219,7 +217,6 @@ impl<V: JudgeTask> Judging<V> {
         })
     }
 
-    /// Writes down how the answers are chosen, unless that was done.
     async fn note_rule(&self, ready: &Ready, writer: &LineWriter) -> Result<(), RunError> {
         let known = self.known.judges.iter().find(|known| known.judge == ready.judge);
         if known.is_none_or(|known| known.rule != self.rule) {
@@ -262,7 +259,6 @@ impl<V: JudgeTask> Judging<V> {
         }
     }
 
-    /// Asks a judge, and waits until the verdict is on disk.
     async fn ask(&self, ready: &Ready, answer: &Answer, writer: &LineWriter) -> Asked {
         let key = key(&ready.judge, answer);
         let request = self.request(ready, &key, answer);
@@ -364,7 +360,6 @@ struct Done {
     judged: usize,
     unreadable: usize,
     end: Option<End>,
-    /// The first error of writing.
     unwritten: Option<TapeError>,
     notes: Vec<String>,
 }

@@ -43,7 +43,6 @@ pub(crate) struct Answer {
     pub(crate) episode: Option<Read>,
 }
 
-/// An episode as a model reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) of: EpisodeRef,
@@ -51,7 +50,6 @@ pub(crate) struct Read {
 }
 
 impl Answer {
-    /// Whether there is anything to judge.
     pub(crate) fn is_there(answer: Option<&str>) -> bool {
         answer.is_some_and(|answer| !answer.trim().is_empty())
     }
@@ -66,7 +64,6 @@ named! {
     pub(crate) enum Verdict {
         Correct = "correct",
         Incorrect = "incorrect",
-        /// The answer says nothing that could be right or wrong.
         NotAttempted = "not_attempted",
         /// The reply has no verdict of the prompt's.
         Unreadable = "unreadable",
@@ -132,12 +129,10 @@ pub(crate) struct Judgement<V = Verdict> {
     /// Id of the first question that this was asked for.
     pub(crate) id: String,
     pub(crate) question_sha256: String,
-    /// The answer as it was shown.
     pub(crate) answer: String,
     pub(crate) verdict: V,
     /// What the judge wrote before the verdict, cut.
     pub(crate) reason: Option<String>,
-    /// What the judge wrote, cut.
     pub(crate) completion: String,
     pub(crate) usage: Option<Usage>,
     /// Absent where no price is known.
@@ -185,15 +180,10 @@ pub(crate) fn key(judge: &Judge, answer: &Answer) -> String {
 
 /// The words that a model may say of one kind of thing, what it is asked, and where a run keeps what was said.
 pub(crate) trait JudgeTask: Copy + Debug + Eq + Serialize + DeserializeOwned + 'static {
-    /// The prompt of our own.
     const PROMPT: &'static str;
-    /// Placeholders that a prompt must have.
     const NEEDED: &'static [&'static str];
-    /// What a prompt must have words for.
     const WORDS: &'static [Self];
-    /// A reply without any of them.
     const UNREADABLE: Self;
-    /// The flag that names the model.
     const FLAG: &'static str;
     /// What models are called here, in front of their names.
     const NAME: &'static str;
@@ -311,7 +301,6 @@ pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<
     distinct.into_iter().enumerate().filter_map(chosen).collect()
 }
 
-/// The verdicts of a run, or its readings.
 #[derive(Debug)]
 pub(crate) struct Verdicts<V = Verdict> {
     by_key: HashMap<String, Judgement<V>>,

@@ -13,7 +13,6 @@ const PLACEHOLDERS: [&str; 5] = ["question", "golds", "answer", "steps", "fence"
 const QUESTION: usize = 4_000;
 const GOLD: usize = 300;
 const ANSWER: usize = 2_000;
-/// Gold answers that are shown.
 const GOLDS: usize = 50;
 /// Characters of a reason that are kept.
 const REASON: usize = 500;

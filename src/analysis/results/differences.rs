@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub name: String,
-    /// Its values, in the order of the variants.
     pub values: Vec<String>,
 }
 
@@ -62,7 +61,6 @@ pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
     settings(sources).into_iter().map(of_setting).chain(others).map(shortened).collect()
 }
 
-/// Shortens digests if their beginnings differ.
 fn shortened(setting: Setting) -> Setting {
     if !setting.name.ends_with("sha256") && setting.name != "wiki_origin" {
         return setting;

@@ -22,12 +22,10 @@ const PACE: usize = 50;
 /// Longest reason of a failure, in characters.
 const MAX_REASON: usize = 200;
 
-/// Reads what was appended since the last look.
 #[derive(Debug)]
 pub(crate) struct Follower {
     folder: RunFolder,
     since: Timestamp,
-    /// How far each file was read.
     read: HashMap<PathBuf, u64>,
     /// Why each recorded episode was not measured, by its key.
     recorded: HashMap<String, Option<String>>,
@@ -39,10 +37,8 @@ pub(crate) struct Follower {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Progress {
-    /// Episodes recorded, and planned.
     pub(crate) done: usize,
     pub(crate) total: usize,
-    /// Whether a process is at work on it.
     pub(crate) going: bool,
     /// Changes with what is recorded, and when the run begins or stops.
     pub(crate) version: String,
@@ -50,7 +46,6 @@ pub(crate) struct Progress {
     pub(crate) rate: Option<f64>,
     /// What all recorded episodes cost, in US dollars; absent where no price is known.
     pub(crate) cost_usd: Option<f64>,
-    /// When the last episode was recorded.
     pub(crate) last: Option<SystemTime>,
     /// Episodes that were not measured, and their commonest reason.
     pub(crate) failed: usize,

@@ -18,7 +18,6 @@ const LOOKS_VERSION: u32 = 1;
 /// Largest list of ids, in bytes, as for `--ids`.
 const MAX_LIST_BYTES: u64 = 64 << 20;
 
-/// The list of a holdout whose questions are compared.
 #[derive(Debug)]
 pub(crate) struct Holdout {
     path: PathBuf,
@@ -43,7 +42,6 @@ struct Look {
     wikitrail: String,
     /// Of the list's ids: which holdout.
     holdout_sha256: String,
-    /// Questions compared or exported.
     questions: usize,
     /// Figures compared; `export` for an export, which has all.
     metrics: Vec<String>,
@@ -68,7 +66,6 @@ pub(crate) struct Looks {
     pub(crate) sha256: String,
     pub(crate) ledger: String,
     pub(crate) looks: usize,
-    /// When the first one was.
     pub(crate) first: String,
     /// Whether this comparison or export is one of them for the first time.
     pub(crate) new: bool,
@@ -198,7 +195,6 @@ impl Holdout {
     }
 }
 
-/// The lines of a ledger that are not looks, in one sentence.
 fn uncounted(lines: &[Skipped]) -> Option<String> {
     let first = lines.first()?;
     let place = format!("{}:{}: {}", first.path.display(), first.line, first.reason);

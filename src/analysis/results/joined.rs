@@ -30,7 +30,6 @@ const FIGURES: [&Figure; 9] = [
     &figure::CUT_CALLS,
 ];
 
-/// How many of these are compared.
 const COMPARED: usize = 2;
 
 #[derive(Debug)]
@@ -41,7 +40,6 @@ pub(crate) struct Results {
     pub(crate) notes: Vec<String>,
 }
 
-/// Variants that share questions.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) sources: Vec<Source>,
@@ -59,7 +57,6 @@ pub(crate) struct Group {
     pub(crate) settings: Vec<Setting>,
 }
 
-/// A variant and its name.
 type Member = (Source, String);
 
 impl Results {
@@ -236,7 +233,6 @@ impl Group {
         variants.map(|(name, standing)| common.and_then(|em| em.mean(name)).or(standing.own.as_ref())).collect()
     }
 
-    /// The means of two variants on the questions that both measured.
     pub(crate) fn means_of_pair(&self, pair: [usize; 2]) -> Vec<VariantMean> {
         let name = std::slice::from_ref(&self.score.name);
         let columns = pair.map(|at| self.sources[at].column(&self.names[at], name, &[]));
@@ -253,7 +249,6 @@ impl Group {
 }
 
 impl Episode {
-    /// The value of a figure, if it was read.
     pub(crate) fn value(&self, figure: &Figure) -> Option<f64> {
         self.value_of(figure.name)
     }
@@ -292,7 +287,6 @@ pub(crate) struct Standing {
     pub(crate) n: usize,
     /// 1 + the number of variants that are distinguishably better; absent if it was compared with none.
     pub(crate) rank: Option<usize>,
-    /// Variants that are not distinguishable from it.
     pub(crate) tied_with: Vec<String>,
     /// The pairs of all variants, over which p is corrected.
     pub(crate) pairs: usize,

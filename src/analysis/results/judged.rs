@@ -61,7 +61,6 @@ pub(crate) struct Correction {
 /// What shows whether the labels of a mean were drawn at random.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Drawn {
-    /// Questions with a label.
     pub(crate) labelled_questions: usize,
     pub(crate) wrong_by_em: LabelledPart,
     pub(crate) right_by_em: LabelledPart,
@@ -82,7 +81,6 @@ impl Drawn {
     }
 }
 
-/// What one judge said, beside exact match.
 #[derive(Debug, Serialize)]
 pub(crate) struct JudgeFigures {
     pub(crate) name: String,
@@ -96,7 +94,6 @@ pub(crate) struct JudgeFigures {
     pub(crate) em: [[u64; 4]; 2],
     /// How many distinct answers exact match calls right.
     pub(crate) right: u64,
-    /// Agreement of right and wrong on the judged answers.
     pub(crate) agreement: Agreement,
 }
 
@@ -200,7 +197,6 @@ impl JudgedRun {
         self.names.iter().position(|name| name == metric)
     }
 
-    /// A variant's mean held against labels.
     pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
         let items = self.items(metric, variant, &mut Clusters::default(), |_| true)?;
         let found = corrected(&items);
@@ -297,7 +293,6 @@ impl JudgedRun {
         (0..all).flat_map(|a| (a + 1..all).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
     }
 
-    /// An episode for each answer to each question.
     fn distinct(&self) -> Vec<&Episode> {
         let mut known = HashSet::new();
         self.episodes.iter().filter(|episode| known.insert((&episode.id, &episode.answer))).collect()

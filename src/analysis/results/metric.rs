@@ -33,7 +33,6 @@ pub(crate) struct JoinedMetric {
 
 #[derive(Debug, Clone, PartialEq)]
 enum MetricOrigin {
-    /// The verdicts of judges.
     Judges,
     /// What other programs say, in the records of the episodes.
     Records,
@@ -41,10 +40,8 @@ enum MetricOrigin {
     File(String),
 }
 
-/// An episode as the rows of a file name it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EpisodeName<'a> {
-    /// Name of the run's folder.
     pub(crate) run: &'a str,
     pub(crate) variant: &'a str,
     pub(crate) repeat: u32,

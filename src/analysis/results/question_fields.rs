@@ -101,7 +101,6 @@ pub(crate) enum Field {
     AnswerKind,
     /// The first gold page.
     Page,
-    /// Any other field of the record.
     Meta(String),
 }
 

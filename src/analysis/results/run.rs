@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// A run, or a file of trajectories; all its variants, or one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunRef {
-    /// The run's folder, or the file.
     pub(crate) path: PathBuf,
     pub(crate) variant: Option<String>,
 }
@@ -286,7 +285,6 @@ impl GradedRun {
         Ok(self.scored(self.records.trajectory(at)?))
     }
 
-    /// The same episodes with their scores alone.
     pub(crate) fn scores(&self) -> impl Iterator<Item = Result<ScoredEpisode, RunError>> {
         self.records.iter().map(|trajectory| {
             let trajectory = trajectory?;
@@ -333,7 +331,6 @@ pub(crate) fn judgements_of(folder: &RunFolder) -> Result<(Annotations, Verdicts
     Ok((Annotations::read(folder)?.with(readings.annotations()), readings))
 }
 
-/// The latest reading of each model, by the episode's key.
 fn readings_of(folder: &RunFolder) -> Result<HashMap<String, Vec<Annotation>>, StoreError> {
     let said = Annotations::default().with(Verdicts::<Reading>::read(folder)?.annotations());
     let owned = |(key, readings): (&str, Vec<&Annotation>)| (key.to_owned(), readings.into_iter().cloned().collect());

@@ -23,28 +23,22 @@ pub(crate) struct Source {
     pub(crate) episodes: Rc<[Episode]>,
 }
 
-/// What a column was made with.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     pub(crate) variant: Variant,
     pub(crate) manifest: Rc<Manifest>,
-    /// The records of its run, to read whole episodes.
     pub(crate) graded: Rc<GradedRun>,
 }
 
-/// One question under one variant, once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Episode {
-    /// What is compared of it.
     pub(crate) item: Item,
-    /// Its place among the run's records.
     pub(crate) at: usize,
     /// The metric of its score; absent for a table of figures, and where the gold is hidden.
     pub(crate) metric: Option<Metric>,
     /// Whether the answer is right; absent where that is not known.
     pub(crate) right: Option<bool>,
     pub(crate) class: Option<FailureClass>,
-    /// The official gold answer.
     pub(crate) gold: Option<String>,
     /// What the dataset says of it, where that is asked for.
     pub(crate) evidence: Option<Rc<Gold>>,

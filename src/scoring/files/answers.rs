@@ -31,7 +31,6 @@ const PAPER: Columns = &[("reward", |score| score.em), ("em", |score| score.em),
 const ACCURACY: Columns = &[("accuracy", |score| score.em)];
 const EXACT: Columns = &[("exact_match", |score| score.em)];
 
-/// Sums over questions, in the order of the gold file.
 #[derive(Default)]
 struct Sum {
     score: AnswerScore,
@@ -369,7 +368,6 @@ pub(super) fn is_squad(file: JsonFile<'_>) -> bool {
     serde_json::from_str::<Top>(file.text).is_ok()
 }
 
-/// The questions of a file with the layout of `SQuAD`.
 pub(super) fn squad_golds(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
     let squad: Squad = file.whole(usize::MAX, SQUAD)?;
     let questions = squad.data.into_iter().flat_map(|article| article.paragraphs).flat_map(|paragraph| paragraph.qas);

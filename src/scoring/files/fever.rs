@@ -30,7 +30,6 @@ impl Id {
         }
     }
 
-    /// As an error shows it.
     fn quoted(&self) -> String {
         format!("`{}`", excerpt(&self.text()))
     }

@@ -43,7 +43,6 @@ struct Sections {
     evidence: Option<HashMap<String, Vec<Triple>>>,
 }
 
-/// Answers and what else is predicted.
 struct Predictions {
     answers: Answers,
     sections: Sections,
@@ -203,7 +202,6 @@ fn supporting_facts(predicted: &[SupportingFact], gold: &[SupportingFact]) -> An
     sets(&predicted.iter().collect(), &gold.iter().collect())
 }
 
-/// Precision, recall, F1 and equality of two sets.
 pub(super) fn sets<T: Ord>(predicted: &BTreeSet<T>, gold: &BTreeSet<T>) -> AnswerScore {
     counted(predicted.intersection(gold).count(), predicted.len(), gold.len())
 }
@@ -246,7 +244,6 @@ impl Aliases {
         Ok(Self(lines.list.into_iter().map(names).collect()))
     }
 
-    /// The name of an entity and its aliases.
     pub(super) fn with(&self, name: &str, id: Option<&str>) -> Vec<String> {
         let known = id.and_then(|id| self.0.get(id));
         std::iter::once(name.to_owned()).chain(known.into_iter().flatten().cloned()).collect()

@@ -96,7 +96,6 @@ pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
     Ok(report)
 }
 
-/// The place of each prediction.
 fn by_id(predictions: &Records<'_, Record>) -> Result<HashMap<String, usize>, FileError> {
     let mut places = HashMap::with_capacity(predictions.list.len());
     for (index, prediction) in predictions.list.iter().enumerate() {
@@ -107,7 +106,6 @@ fn by_id(predictions: &Records<'_, Record>) -> Result<HashMap<String, usize>, Fi
     Ok(places)
 }
 
-/// The one answer of a prediction.
 fn answer_of<'p>(predictions: &'p Records<'_, Record>, at: usize) -> Result<&'p str, FileError> {
     match &predictions.list[at].output[..] {
         [Output { answer: Some(answer), .. }] => Ok(answer.trim_matches(is_python_space)),
@@ -116,7 +114,6 @@ fn answer_of<'p>(predictions: &'p Records<'_, Record>, at: usize) -> Result<&'p 
     }
 }
 
-/// The gold answers, each once.
 fn answers(gold: &Record) -> Vec<&str> {
     let mut answers: Vec<&str> = Vec::new();
     for answer in gold.output.iter().filter_map(|output| output.answer.as_deref()) {
@@ -154,7 +151,6 @@ fn figures(given: &str, answers: &[&str], prediction: &Record, gold: &Record) ->
     [kilt_accuracy, kilt_em, kilt_f1, kilt_rouge, accuracy, em, f1, rouge, r_precision, at5, at10, at20]
 }
 
-/// The id of a page, if it has one.
 fn page(entry: &Provenance) -> Option<String> {
     entry.wikipedia_id.as_ref().map(text)
 }

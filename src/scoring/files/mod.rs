@@ -28,7 +28,6 @@ pub struct Files<'a> {
     pub aliases: Option<JsonFile<'a>>,
     /// Reads the gold file as a dataset of any format, for metrics that are not bound to a layout.
     pub questions: &'a dyn Fn() -> Result<Vec<Question>, FileError>,
-    /// Whether to report the scores of each question too.
     pub per_item: bool,
 }
 
@@ -54,10 +53,8 @@ impl Files<'_> {
     }
 }
 
-/// A metric for files of predictions.
 #[derive(Debug, Clone, Copy)]
 pub struct FileMetric {
-    /// The name that users type.
     pub name: &'static str,
     score: fn(&Files<'_>) -> Result<Report, FileError>,
 }
@@ -85,13 +82,11 @@ impl FileMetric {
         Self { name: "rougel", score: answers::rouge_l },
     ];
 
-    /// The names of all metrics in a sentence.
     pub fn names() -> String {
         let names: Vec<&str> = Self::ALL.iter().map(|metric| metric.name).collect();
         names.join(", ")
     }
 
-    /// The metric of that name, in any case.
     pub fn parse(name: &str) -> Option<&'static Self> {
         Self::ALL.iter().find(|metric| metric.name.eq_ignore_ascii_case(name.trim()))
     }
@@ -105,7 +100,6 @@ impl FileMetric {
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub metric: &'static str,
-    /// Questions that count.
     pub n: usize,
     /// Means, percentages and counts, as the metric defines them.
     pub aggregate: Map<String, Value>,
@@ -144,7 +138,6 @@ impl Report {
     }
 }
 
-/// An object of named values, in their order.
 pub(super) fn named<K: Into<String>, V: Into<Value>>(values: impl IntoIterator<Item = (K, V)>) -> Map<String, Value> {
     values.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }
@@ -158,7 +151,6 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An error with what a person can do about it.
     pub fn new(message: impl Display, hint: &'static str) -> Self {
         Self { message: message.to_string(), hint }
     }
@@ -175,7 +167,6 @@ pub struct JsonFile<'a> {
     pub(super) text: &'a str,
 }
 
-/// Parsed records, and the JSON of each for errors.
 pub(super) struct Records<'a, T> {
     file: JsonFile<'a>,
     raw: Vec<&'a RawValue>,

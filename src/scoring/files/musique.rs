@@ -9,12 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
-/// Which records of a file count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subset {
     /// All; with scores of twins where a record is not answerable.
     All,
-    /// The answerable ones.
     Answerable,
     /// All, and some must be unanswerable.
     Full,
@@ -92,7 +90,6 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// The means under their official names.
     fn means(&self, of_groups: bool) -> Vec<(&'static str, f64)> {
         let mut means = vec![
             ("answer_f1", ratio_of_sum(self.answer.f1, self.n)),
