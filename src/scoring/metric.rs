@@ -27,7 +27,6 @@ named! {
 }
 
 impl Metric {
-    /// The metric of that name, in any case.
     /// Whether it says right or wrong and nothing between, so that F1 is the same as EM.
     pub fn is_accuracy(self) -> bool {
         matches!(self, Self::Fever | Self::StrategyQa)

@@ -6,6 +6,7 @@
 
 use super::evidence::{GoldFact, is_in, official_words, page_key, words};
 use super::normalize::{is_unspaced, normalize};
+use super::overlap::{common, sorted_words};
 use super::retrieval::Retrieval;
 use crate::base::{Provenance, Step, Tool};
 use std::borrow::Cow;
@@ -168,7 +169,9 @@ impl<'a> Observed<'a> {
 
     fn lookup(&mut self, observation: &'a str) -> bool {
         self.uses.lookups += 1;
-        if lookup_found_nothing(observation) {
+        // Nothing, or nothing more, or there was no page.
+        if matches!(observation.trim(), "No more results." | "没有更多结果。" | "没有页面内容可以查找。")
+        {
             self.uses.empty_lookups += 1;
             self.last_lookups_empty += 1;
             return false;
@@ -258,8 +261,9 @@ impl<'a> Observed<'a> {
     pub(super) fn supports_answer(&self, answer: &str) -> bool {
         self.shows_answer(answer) || {
             let said = words(answer);
-            let said: Vec<&str> = said.split_ascii_whitespace().collect();
-            said.len() >= LONG_ANSWER && self.shown.iter().any(|text| is_overlap(&said, &words(text)))
+            let said = sorted_words(&said);
+            let shows = |text: &&str| 100 * common(&said, &sorted_words(&words(text))) >= OVERLAP * said.len();
+            said.len() >= LONG_ANSWER && self.shown.iter().any(shows)
         }
     }
 
@@ -333,11 +337,6 @@ pub fn search_missed(step: &Step) -> bool {
         || !(200..300).contains(&status)
 }
 
-/// Whether a lookup found nothing, or nothing more, or had no page.
-fn lookup_found_nothing(observation: &str) -> bool {
-    matches!(observation.trim(), "No more results." | "没有更多结果。" | "没有页面内容可以查找。")
-}
-
 /// The titles of a list as Python prints it: `'A', "B's"].`
 fn python_titles(list: &str) -> Vec<&str> {
     let mut titles = Vec::new();
@@ -360,20 +359,6 @@ fn base_title(title: &str) -> &str {
 /// Whether a page only lists what a name may mean.
 fn is_disambiguation(text: &str) -> bool {
     ["may refer to", "may also refer to", "可以指", "可能指"].iter().any(|sign| text.contains(sign))
-}
-
-/// Whether at least [`OVERLAP`] per cent of these words are in a text, each as often as it is said.
-fn is_overlap(said: &[&str], text: &str) -> bool {
-    let mut left: HashMap<&str, usize> = HashMap::new();
-    text.split_ascii_whitespace().for_each(|word| *left.entry(word).or_default() += 1);
-    let found = said.iter().filter(|word| {
-        left.get_mut(**word).is_some_and(|count| {
-            let some = *count > 0;
-            *count = count.saturating_sub(1);
-            some
-        })
-    });
-    100 * found.count() >= OVERLAP * said.len()
 }
 
 /// Tool and argument of a step, read from the action's text where the record has no more (imported episodes).

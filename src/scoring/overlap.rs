@@ -27,6 +27,14 @@ impl AnswerScore {
     /// The score of an answer that was never given.
     pub const ZERO: Self = Self { em: 0.0, f1: 0.0, precision: 0.0, recall: 0.0 };
 
+    /// The four under their names.
+    pub(crate) const NUMBERS: [(&'static str, fn(Self) -> f64); 4] = [
+        ("em", |score| score.em),
+        ("f1", |score| score.f1),
+        ("precision", |score| score.precision),
+        ("recall", |score| score.recall),
+    ];
+
     /// All four at 1 or all four at 0, for metrics that know only right and wrong.
     pub fn right(right: bool) -> Self {
         let value = f64::from(u8::from(right));
@@ -101,13 +109,14 @@ pub(crate) fn round_like_python(value: f64, digits: usize) -> f64 {
     format!("{value:.digits$}").parse().unwrap_or(value)
 }
 
-fn sorted_words(text: &str) -> Vec<&str> {
+pub(super) fn sorted_words(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = text.split(is_python_space).filter(|word| !word.is_empty()).collect();
     words.sort_unstable();
     words
 }
 
-fn common(a: &[&str], b: &[&str]) -> usize {
+/// How many words two sorted lists share, each as often as both have it.
+pub(super) fn common(a: &[&str], b: &[&str]) -> usize {
     let (mut i, mut j, mut same) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(b[j]) {

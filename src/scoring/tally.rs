@@ -13,9 +13,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A running sum over trajectories. Its memory does not grow, unless it is [by question](Self::by_question).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Tally {
-    rule: Rule,
+    dataset: String,
+    /// Of all trajectories; absent where each has its dataset's own.
+    metric: Option<Metric>,
     score: RunScore,
     questions: Option<Questions>,
     em_sum: f64,
@@ -23,13 +25,6 @@ pub struct Tally {
     f1: Variation,
     /// Episodes that were not measured and whose gold is known.
     missing: u64,
-}
-
-#[derive(Debug, Clone)]
-enum Rule {
-    /// Each trajectory by its dataset's own metric.
-    Dataset(String),
-    Fixed(Metric),
 }
 
 /// What a run scored. Counts are of episodes; means are over `scored` and absent if that is 0.
@@ -86,25 +81,14 @@ impl Tally {
     ///
     /// See [`Metric::for_answers`].
     pub fn new(dataset: impl Into<String>) -> Self {
-        Self::by(Rule::Dataset(dataset.into()))
+        let outcomes = Outcome::ALL.into_iter().map(|outcome| (outcome.name(), 0)).collect();
+        let score = RunScore { outcomes, steps: Some(0), calls: Some(0), bad_calls: Some(0), ..RunScore::default() };
+        Self { dataset: dataset.into(), score, ..Self::default() }
     }
 
     /// An empty sum that scores each trajectory by this metric.
     pub fn with_metric(metric: Metric) -> Self {
-        Self::by(Rule::Fixed(metric))
-    }
-
-    fn by(rule: Rule) -> Self {
-        let outcomes = Outcome::ALL.into_iter().map(|outcome| (outcome.name(), 0)).collect();
-        Self {
-            rule,
-            score: RunScore { outcomes, steps: Some(0), calls: Some(0), bad_calls: Some(0), ..RunScore::default() },
-            questions: None,
-            em_sum: 0.0,
-            f1_sum: 0.0,
-            f1: Variation::default(),
-            missing: 0,
-        }
+        Self { metric: Some(metric), ..Self::new("") }
     }
 
     /// The same for a run with `repeats` of each question. The repeats of a question are not independent, so with more
@@ -116,10 +100,7 @@ impl Tally {
     }
 
     pub fn metric_for(&self, answers: &[String]) -> Metric {
-        match &self.rule {
-            Rule::Dataset(dataset) => Metric::for_answers(dataset, answers),
-            Rule::Fixed(metric) => *metric,
-        }
+        self.metric.unwrap_or_else(|| Metric::for_answers(&self.dataset, answers))
     }
 
     /// Adds one trajectory and gives its score: `None` if it was not measured or its gold is hidden.

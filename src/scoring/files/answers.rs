@@ -21,12 +21,7 @@ const ROUGE: Columns = &[
     ("recall", |score| score.recall),
     ("em", |score| score.em),
 ];
-const ALIASES: Columns = &[
-    ("em", |score| score.em),
-    ("f1", |score| score.f1),
-    ("precision", |score| score.precision),
-    ("recall", |score| score.recall),
-];
+const ALIASES: Columns = &AnswerScore::NUMBERS;
 const PAPER: Columns = &[("reward", |score| score.em), ("em", |score| score.em), ("f1", |score| score.f1)];
 const ACCURACY: Columns = &[("accuracy", |score| score.em)];
 const EXACT: Columns = &[("exact_match", |score| score.em)];
@@ -73,11 +68,35 @@ fn all(
     Ok((report, sum, predictions))
 }
 
-/// Scores as `evaluate-v1.1.py` does: percentages over all questions.
-pub(super) fn squad11(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = files.own_golds()?.map_or_else(|| squad_golds(files.gold), Ok)?;
-    let score = |prediction: &str, gold: &Question| scoring::squad11(prediction, &gold.answers);
-    Ok(all("squad11", files, &golds, (SQUAD11, 100.0), score)?.0)
+/// The metrics that score each answer by itself, and report means over all questions.
+pub(super) fn plain(metric: &'static str, files: &Files<'_>) -> Result<Report, FileError> {
+    type Scoring = (Columns, f64, fn(&str, &Question) -> AnswerScore);
+    let own = |read: fn(JsonFile<'_>) -> Result<Vec<Question>, FileError>| {
+        files.own_golds()?.map_or_else(|| read(files.gold), Ok)
+    };
+    let (golds, (columns, scale, score)): (_, Scoring) = match metric {
+        // As `evaluate-v1.1.py` does.
+        "squad11" => (own(squad_golds)?, (SQUAD11, 100.0, |text, gold| scoring::squad11(text, &gold.answers))),
+        // As `mlqa_evaluation_v1.py` gives exact match and F1 over characters.
+        "cjk" if is_squad(files.gold) => {
+            (squad_golds(files.gold)?, (SQUAD11, 100.0, |text, gold| characters(text, &gold.answers)))
+        }
+        "cjk" => (any_dataset(files)?, (SQUAD11, 100.0, |text, gold| characters(text, &gold.answers))),
+        // `FiD`'s exact match.
+        "fid" => (own(nq_open_golds)?, (EXACT, 1.0, |text, gold| AnswerScore::right(fid_em(text, &gold.answers)))),
+        // Answers are booleans.
+        "strategyqa" => (
+            any_dataset(files)?,
+            (ACCURACY, 1.0, |text, gold| {
+                AnswerScore::right(scoring::strategy_qa(text, gold.gold().unwrap_or_default()))
+            }),
+        ),
+        // Long answers: ROUGE-L's F as KILT's script computes it, the best of all golds, and exact match.
+        "rougel" => (any_dataset(files)?, (ROUGE, 1.0, |text, gold| scoring::rouge_l_max(text, &gold.answers))),
+        // `HotpotQA`'s figures against every gold: the metric of runs over datasets that list aliases.
+        _ => (any_dataset(files)?, (ALIASES, 1.0, |text, gold| scoring::hotpot_max(text, &gold.answers))),
+    };
+    Ok(all(metric, files, &golds, (columns, scale), score)?.0)
 }
 
 /// Scores as `evaluate-v2.0.py` does: percentages over the questions with a prediction, then over those of them that have
@@ -145,29 +164,6 @@ pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
     Ok(Report { notes, ..report })
 }
 
-/// Scores with `FiD`'s exact match: the share of all questions.
-pub(super) fn fid(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = files.own_golds()?.map_or_else(|| nq_open_golds(files.gold), Ok)?;
-    let score = |prediction: &str, gold: &Question| AnswerScore::right(fid_em(prediction, &gold.answers));
-    Ok(all("fid", files, &golds, (EXACT, 1.0), score)?.0)
-}
-
-/// `StrategyQA`'s accuracy: the share of all questions, whose answers are booleans.
-pub(super) fn strategy_qa(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = any_dataset(files)?;
-    let score = |prediction: &str, gold: &Question| {
-        AnswerScore::right(scoring::strategy_qa(prediction, gold.gold().unwrap_or_default()))
-    };
-    Ok(all("strategyqa", files, &golds, (ACCURACY, 1.0), score)?.0)
-}
-
-/// Long answers: ROUGE-L's F as KILT's script computes it, the best of all golds, and exact match.
-pub(super) fn rouge_l(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = any_dataset(files)?;
-    let score = |prediction: &str, gold: &Question| scoring::rouge_l_max(prediction, &gold.answers);
-    Ok(all("rougel", files, &golds, (ROUGE, 1.0), score)?.0)
-}
-
 /// The reward of the paper's harness: equality of normalised texts, 0 without a prediction. `f1` is `HotpotQA`'s for
 /// questions and the reward for claims, as its wrappers have it.
 pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
@@ -193,23 +189,9 @@ pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
     Ok(report)
 }
 
-/// Exact match and F1 over characters, in per cent over all questions as `mlqa_evaluation_v1.py` gives them.
-pub(super) fn cjk(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = if is_squad(files.gold) { squad_golds(files.gold)? } else { any_dataset(files)? };
-    let score = |prediction: &str, gold: &Question| characters(prediction, &gold.answers);
-    Ok(all("cjk", files, &golds, (SQUAD11, 100.0), score)?.0)
-}
-
 /// The questions of any dataset file. One without a gold answer cannot be scored.
 fn any_dataset(files: &Files<'_>) -> Result<Vec<Question>, FileError> {
     files.with_answers((files.questions)()?)
-}
-
-/// `HotpotQA`'s figures against every gold, each number's maximum: the metric of runs over datasets that list aliases.
-pub(super) fn aliases(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = any_dataset(files)?;
-    let score = |prediction: &str, gold: &Question| scoring::hotpot_max(prediction, &gold.answers);
-    Ok(all("aliases", files, &golds, (ALIASES, 1.0), score)?.0)
 }
 
 const PREDICTIONS: &str = "predictions are `{id: text}`, or lines of `{\"id\": text, \"prediction\": text}`";
