@@ -104,16 +104,11 @@ impl EpisodeIndex {
         let variant = only(row.variant.clone(), &self.variants, "variant")?;
         let repeat = only(row.repeat, &self.repeats, "repeat")?;
         let name = (id, variant, repeat);
-        let key = self.keys.get(&name).ok_or_else(|| {
-            let (id, variant, repeat) = &name;
-            format!(
-                "this run has no episode of question `{}`, variant `{}`, repeat {repeat}",
-                short(id),
-                short(variant)
-            )
-        })?;
-        let started_at = self.episodes.get(key).and_then(|known| known.started_at.clone());
-        Ok((key.clone(), Known { name, started_at }))
+        let found = self.keys.get(&name).and_then(|key| self.episodes.get_key_value(key));
+        found.map(|(key, known)| (key.clone(), known.clone())).ok_or_else(|| {
+            let (id, variant) = (short(&name.0), short(&name.1));
+            format!("this run has no episode of question `{id}`, variant `{variant}`, repeat {repeat}")
+        })
     }
 }
 
@@ -214,16 +209,12 @@ fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
         return vec![(1, Err(why.to_owned()))];
     }
     unused.extend(header.iter().filter(|name| COLUMNS.split(' ').all(|known| known != *name)).map(|name| short(name)));
-    let line =
-        |record: &csv::StringRecord| record.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+    let line = |at: Option<&csv::Position>| at.map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
     let row = |record: Result<csv::StringRecord, csv::Error>| match record {
-        Err(error) => {
-            let at = error.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
-            (at, Err(error.to_string()))
-        }
+        Err(error) => (line(error.position()), Err(error.to_string())),
         Ok(record) => {
             let cells = header.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
-            (line(&record), of_cells(cells))
+            (line(record.position()), of_cells(cells))
         }
     };
     let mut rows: Rows = reader.records().map(row).collect();

@@ -5,15 +5,13 @@
 //! ```
 
 mod agreement;
-mod answer;
 mod import;
 
 pub(crate) use agreement::{Clusters, Disagreement, Judged, Judgements, Person, Table, Two};
-pub(crate) use answer::{Answer, HELP, Judgement, class_keys, key_line, parse_answer};
 pub(crate) use import::{EpisodeIndex, Imported, import};
 
 use crate::base::json_error;
-use crate::base::text::is_control;
+use crate::base::text::{is_control, printable};
 use crate::runner::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines};
 use crate::scoring::FailureClass;
 use jiff::Timestamp;
@@ -32,7 +30,7 @@ const LONGEST_NAME: usize = 100;
 const LONGEST_NOTE: usize = 10_000;
 
 /// One line of `annotations.jsonl`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
     /// Format version, 1 today; always the first field.
     pub v: u32,
@@ -110,7 +108,7 @@ impl From<AnnotationClass> for &'static str {
 }
 
 fn excerpt(text: &str) -> String {
-    crate::base::text::printable(text, 40)
+    printable(text, 40)
 }
 
 pub(crate) fn is_model(by: &str) -> bool {
@@ -232,4 +230,110 @@ pub(crate) fn append(folder: &RunFolder, annotations: &[Annotation]) -> Result<(
 /// Writes the judgements of several folders of one run into a new one, each line once.
 pub(crate) fn carry(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
     carry_lines(folders.iter().map(|folder| folder.annotations()), &new.annotations(), parse)
+}
+
+/// What a person types after reading an episode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Judged(Judgement),
+    Skip,
+    Back,
+    Quit,
+    Help,
+    Nothing,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    pub(crate) correct: Option<bool>,
+    pub(crate) class: Option<AnnotationClass>,
+    pub(crate) step: Option<u32>,
+    pub(crate) note: Option<String>,
+}
+
+/// What can be typed, by key and word. A line that begins with a key and a class makes it the key of that class.
+pub(crate) const HELP: &str = "\
+y right          n wrong, without saying why
+s search         the page that was needed was never reached
+k lookup         the page was open, but the sentence that decides was never shown
+r reasoning      what was needed was shown, and the agent concluded wrongly
+l label          the answer is as good as the gold (counts as right)
+h hallucination  it asserts what nothing shown supports
+o loop           it repeated itself until the steps ran out
+f format         the reply was no usable action or answer
+c cut            the reply or the conversation was cut
+d declined       the model declined to answer
+m limit          the steps ran out for another reason
+p agent          the agent's program crashed, took too long or gave no answer
+g gold-wrong     the gold answer is wrong or outdated
+a ambiguous      several answers are right, or none can be decided
+- skip           b back    q quit    ? this list
+after a key: the number of the step where it went wrong, and a note: k 3 one page too early
+";
+
+/// The keys that name a class: each with what it says, and in words.
+pub(crate) fn class_keys() -> impl Iterator<Item = (&'static str, Judgement, &'static str)> {
+    HELP.lines().filter_map(|line| {
+        let (key, rest) = line.split_once(' ')?;
+        let (name, about) = rest.split_once(' ')?;
+        match parse_answer(key) {
+            Ok(Answer::Judged(judgement)) if judgement.class?.name() == name => Some((key, judgement, about.trim())),
+            _ => None,
+        }
+    })
+}
+
+pub(crate) fn key_line() -> String {
+    let class = |(key, judgement, _): (&str, Judgement, _)| {
+        let name = judgement.class.map_or("", AnnotationClass::name);
+        format!("{key} {}, ", name.strip_suffix("-wrong").unwrap_or(name))
+    };
+    let classes: String = class_keys().map(class).collect();
+    format!("y right, n wrong, {classes}- skip, b back, q quit, ? help")
+}
+
+pub(crate) fn parse_answer(line: &str) -> Result<Answer, String> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let plain = match word {
+        "" => Some(Answer::Nothing),
+        "-" | "skip" => Some(Answer::Skip),
+        "b" | "back" => Some(Answer::Back),
+        "q" | "quit" => Some(Answer::Quit),
+        "?" | "help" => Some(Answer::Help),
+        _ => None,
+    };
+    match (plain, rest.trim()) {
+        (Some(answer), "") => Ok(answer),
+        (Some(_), _) => Err(format!("`{word}` takes nothing after it")),
+        (None, rest) => judged(word, rest).map(Answer::Judged),
+    }
+}
+
+fn judged(word: &str, rest: &str) -> Result<Judgement, String> {
+    let class = match word {
+        "y" | "right" | "n" | "wrong" => None,
+        _ => {
+            let of_key = |line: &str| {
+                let mut words = line.split_whitespace();
+                let is_it = words.next() == Some(word);
+                AnnotationClass::parse(words.next()?).filter(|_| is_it)
+            };
+            let class = HELP.lines().find_map(of_key).or_else(|| AnnotationClass::parse(word));
+            Some(class.ok_or_else(|| format!("`{}` is neither a key nor a class; ? lists them", printable(word, 40)))?)
+        }
+    };
+    let correct = match class {
+        None => Some(matches!(word, "y" | "right")),
+        // Nobody can be right or wrong by such a gold answer.
+        Some(AnnotationClass::GoldWrong | AnnotationClass::Ambiguous) => None,
+        Some(AnnotationClass::Failure(class)) => Some(class == FailureClass::Label),
+    };
+    let (number, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (step, note) = match number.parse::<u32>() {
+        Ok(0) => return Err("steps are counted from 1".to_owned()),
+        Ok(step) => (Some(step), after.trim()),
+        Err(_) => (None, rest),
+    };
+    Ok(Judgement { correct, class, step, note: Some(note.to_owned()).filter(|note| !note.is_empty()) })
 }

@@ -1,5 +1,8 @@
 use super::import::EpisodeIndex;
-use super::{Annotation, AnnotationClass, Annotations, Judged, Judgements, append, bad_name, carry, import};
+use super::{
+    Annotation, AnnotationClass, Annotations, Answer, Judged, Judgements, append, bad_name, carry, class_keys, import,
+    parse_answer,
+};
 use crate::runner::store::RunFolder;
 use crate::scoring::FailureClass;
 use std::io::Write as _;
@@ -257,4 +260,36 @@ fn a_name_is_short_and_plain() {
     for name in ["", "  ", " anna", "a|b", "a\nb", "a\u{1b}[2J", "a\u{202e}b", &"x".repeat(101)] {
         assert!(bad_name(name).is_some(), "{name:?}");
     }
+}
+
+#[test]
+fn a_key_may_have_a_step_and_a_note_behind_it() {
+    let judged = |line: &str| match parse_answer(line) {
+        Ok(Answer::Judged(judged)) => {
+            (judged.correct, judged.class.map(AnnotationClass::name), judged.step, judged.note)
+        }
+        other => panic!("{line}: {other:?}"),
+    };
+    assert_eq!(judged("y"), (Some(true), None, None, None));
+    assert_eq!(judged(" wrong "), (Some(false), None, None, None));
+    assert_eq!(judged("k 3"), (Some(false), Some("lookup"), Some(3), None));
+    let note = Some("3rd page, never opened".to_owned());
+    assert_eq!(judged("search 3rd page, never opened"), (Some(false), Some("search"), None, note));
+    assert_eq!(judged("l 2 a nickname"), (Some(true), Some("label"), Some(2), Some("a nickname".to_owned())));
+    assert_eq!(judged("gold-wrong"), (None, Some("gold-wrong"), None, None));
+    for line in ["x", "k 0", "skip 3", "yes\u{1b}[2J"] {
+        assert!(parse_answer(line).is_err_and(|why| !why.contains('\u{1b}')), "{line}");
+    }
+    assert_eq!(
+        [parse_answer(""), parse_answer("-"), parse_answer("b")],
+        [Ok(Answer::Nothing), Ok(Answer::Skip), Ok(Answer::Back)]
+    );
+}
+
+#[test]
+fn every_class_has_a_line_of_help_whose_key_gives_it() {
+    let named: Vec<AnnotationClass> = class_keys().filter_map(|(_, judgement, _)| judgement.class).collect();
+    assert_eq!(named, AnnotationClass::all().collect::<Vec<_>>());
+    let keys: Vec<&str> = class_keys().map(|(key, ..)| key).collect();
+    assert_eq!(keys.concat(), "skrlhofcdmpga");
 }

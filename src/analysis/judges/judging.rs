@@ -275,7 +275,6 @@ impl<V: JudgeTask> Judging<V> {
         }
     }
 
-    /// Counts a verdict, or notes why there is none.
     fn saw(&self, ready: &Ready, asked: Asked, done: &mut Done, told: &mut dyn FnMut(String)) {
         match asked {
             Asked::Judged { unreadable } => {
